@@ -1,0 +1,34 @@
+#pragma once
+
+// What the core holds and lacks, and what is therefore guessed.
+
+#include "analysis/object_row.h"
+
+namespace heapsift {
+
+struct DoctorResult {
+    struct SegmentSummary {
+        std::uint64_t in_core = 0, from_file = 0, not_saved = 0, cut = 0;  // bytes of mapped memory
+        std::uint64_t segments = 0;
+    } segments;
+    std::vector<Module> modules;
+    std::string python_found_by;
+    std::string layout_source;
+    std::vector<LayoutCheck> checks;
+    /// Objects by how their references are known: written (by a kind of heapsift's) or guessed.
+    std::uint64_t references_written = 0;
+    std::uint64_t references_guessed = 0;
+    /// Types whose references are guessed, by objects, largest first; name, objects, bytes.
+    struct GuessedType { std::string name; std::uint64_t objects; std::uint64_t memory; };
+    std::vector<GuessedType> guessed;
+    /// Objects by how they were found.
+    std::vector<std::pair<std::string, std::uint64_t>> found_by;
+    std::vector<std::string> cannot_tell;  // what no core can tell, one sentence each
+};
+
+DoctorResult examine(const HeapSnapshot& heap, const ProgressCallback& progress = {});
+
+/// The part that needs no interpreter: for cores in which none was found.
+DoctorResult examine_core(const CoreFile& core);
+
+}  // namespace heapsift

@@ -1,0 +1,24 @@
+#pragma once
+
+// One object as every command shows it (OBJECT of the contract).
+
+#include "parsers/snapshot/heap_snapshot.h"
+
+namespace heapsift {
+
+enum class ObjectState { reachable, held, waiting, uncollectable, invisible };
+
+struct ObjectRow {
+    ObjectId id = no_object;
+    Address address;
+    std::string type;
+    ObjectFacts facts;
+    std::optional<std::uint64_t> retained;  // bytes; nothing where it was not computed
+    std::optional<ObjectState> state;       // nothing where it was not computed
+    ShortValue value;
+};
+
+/// Reads everything of `object` that the core tells.
+ObjectRow object_row(const HeapSnapshot& heap, ObjectId object);
+
+}  // namespace heapsift

@@ -1,0 +1,48 @@
+#pragma once
+
+// What was odd and was skipped. Odd input is normal in a core; it is counted by kind, told once, and never stops an answer.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heapsift {
+
+/// `note` changes nothing in the answer (a file was not found); `damage` means that bytes which should be there are not, or
+/// structures do not read: the answer is one in part (exit 3).
+enum class Severity { note, damage };
+
+struct Diagnostic {
+    std::string code;     // stable, kebab-case
+    std::string message;  // one line: lower case, no final period
+    Severity severity = Severity::note;
+    std::uint64_t count = 1;  // how often a diagnostic of this code was added; the first message is kept
+};
+
+/// Collects diagnostics in the order of first appearance. Not thread-safe.
+class Diagnostics {
+public:
+    void add(std::string_view code, std::string_view message, Severity severity = Severity::note) {
+        for (Diagnostic& known : all_) {
+            if (known.code == code) {
+                ++known.count;
+                if (severity == Severity::damage) known.severity = severity;
+                return;
+            }
+        }
+        all_.push_back({std::string(code), std::string(message), severity, 1});
+    }
+    const std::vector<Diagnostic>& all() const { return all_; }
+    /// False as soon as one diagnostic of severity `damage` was added.
+    bool complete() const {
+        for (const Diagnostic& d : all_)
+            if (d.severity == Severity::damage) return false;
+        return true;
+    }
+
+private:
+    std::vector<Diagnostic> all_;
+};
+
+}  // namespace heapsift

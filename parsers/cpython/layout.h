@@ -1,0 +1,87 @@
+#pragma once
+
+// Offsets of one interpreter build, in CPython's own names. A field that a build lacks is absent, never 0: code asks for the field,
+// not for the version. The fields are listed once, in layout_fields.def.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace heapsift {
+
+/// A byte offset from the start of its struct (or, as a struct's `size`, its length in bytes); may be absent.
+class LayoutOffset {
+public:
+    constexpr LayoutOffset() = default;
+    constexpr LayoutOffset(std::uint32_t bytes) : bytes_(bytes) {}  // NOLINT: tables are written `.ob_item = 24`
+    constexpr bool present() const { return bytes_ != absent; }
+    /// The offset; only where present().
+    constexpr std::uint32_t operator*() const { return bytes_; }
+    constexpr std::uint32_t or_else(std::uint32_t other) const { return present() ? bytes_ : other; }
+    constexpr bool operator==(const LayoutOffset&) const = default;
+
+private:
+    static constexpr std::uint32_t absent = 0xffffffff;
+    std::uint32_t bytes_ = absent;
+};
+
+/// A bit field: the byte that holds its first bit, that bit's place in it, and its width in bits (at most 32).
+struct LayoutBits {
+    LayoutOffset byte;
+    std::uint8_t bit = 0;
+    std::uint8_t width = 0;
+    constexpr bool present() const { return byte.present(); }
+    constexpr bool operator==(const LayoutBits&) const = default;
+};
+
+// One struct `<name>_layout` each, and one member of Layout each.
+#define LAYOUT_STRUCT(name, dwarf, other) \
+    struct name##_layout {                \
+        LayoutOffset size;
+#define LAYOUT_FIELD(name, field, path, other) LayoutOffset field;
+#define LAYOUT_BITS(name, field, path) LayoutBits field;
+#define LAYOUT_END(name) \
+    }                    \
+    ;
+#include "parsers/cpython/layout_fields.def"
+#undef LAYOUT_STRUCT
+#undef LAYOUT_FIELD
+#undef LAYOUT_BITS
+#undef LAYOUT_END
+
+struct LayoutVersion {
+    int major = 0, minor = 0;
+    bool free_threaded = false, debug = false;
+    constexpr bool operator==(const LayoutVersion&) const = default;
+};
+
+struct Layout {
+    LayoutVersion version;
+#define LAYOUT_STRUCT(name, dwarf, other) name##_layout name;
+#define LAYOUT_FIELD(name, field, path, other)
+#define LAYOUT_BITS(name, field, path)
+#define LAYOUT_END(name)
+#include "parsers/cpython/layout_fields.def"
+#undef LAYOUT_STRUCT
+#undef LAYOUT_FIELD
+#undef LAYOUT_BITS
+#undef LAYOUT_END
+};
+
+/// One line of layout_fields.def, for what reads or writes layouts as a whole. `offset_of_member` is where the LayoutOffset (or
+/// LayoutBits) lies in Layout.
+struct LayoutFieldName {
+    const char* struct_name;          // "list"
+    const char* dwarf_struct[2];      // {"PyListObject", ""}
+    const char* field_name;           // "ob_item"; "size" for the struct's own size
+    const char* dwarf_path[2];        // {"ob_item", ""}; {"", ""} for the size
+    std::size_t offset_of_member;
+    bool bits;
+};
+std::span<const LayoutFieldName> layout_field_names();
+
+/// The built-in table for a version, or null. Tables are in layouts/, made by heapsift-layout-table from real builds.
+const Layout* builtin_layout(const LayoutVersion& version);
+std::span<const Layout* const> all_layouts();
+
+}  // namespace heapsift

@@ -1,0 +1,51 @@
+#pragma once
+
+// What is said of one object: sizes, counts, a short value, a named reference. Plain values, free of any layout.
+
+#include "parsers/base/address.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace heapsift {
+
+struct ObjectFacts {
+    std::uint64_t size = 0;        // what sys.getsizeof returns (the C base's, where a class overrides it in Python), bytes
+    std::uint64_t memory = 0;      // bytes in allocations that die with the object alone; 0 for static objects
+    std::uint64_t array_data = 0;  // the part of `memory` that is array elements
+    std::uint64_t block_size = 0;  // what the allocator handed out for the object itself; 0 for static objects
+    std::int64_t refcount = 0;     // as sys.getrefcount gives it, without the argument of that call; see `immortal`
+    bool immortal = false;
+    bool gc_tracked = false;
+    bool size_is_certain = true;   // false where the type has a __sizeof__ of its own that is not known, or the body is damaged
+    bool references_exact = true;  // false where they are guesses: aligned words of the body that are addresses of objects
+};
+
+/// A value in a few characters. `literal` is what the program stored and is replaced under --redact; `name` and `summary` are
+/// kept. Text from the core is not yet escaped for the terminal, except that literals are in Python's own repr notation.
+struct ShortValue {
+    enum class Kind : std::uint8_t { none, literal, name, summary } kind = Kind::none;
+    std::string text;          // "'abc…'", "<function app.load>", "list of 100", "(500, 32, 32, 3) float64"
+    std::uint64_t length = 0;  // of a literal: characters, bytes or digits, before it was cut
+};
+
+enum class ReferenceKind : std::uint8_t {
+    strong,  // what the type's own traverse reports
+    hidden,  // a strong reference that it does not report
+    weak,
+    guess    // an aligned word of the body that is the address of an object
+};
+
+/// One reference. Its name in Python's notation is `before`, the key (if any), `after`: "[" + 'k' + "]", ".attr", "[3]".
+struct Reference {
+    Address target;
+    ReferenceKind kind = ReferenceKind::strong;
+    std::string before;
+    std::optional<ShortValue> key;  // a dict key: replaced under --redact
+    std::string after;
+
+    std::string name() const { return before + (key ? key->text : std::string()) + after; }
+};
+
+}  // namespace heapsift

@@ -1,0 +1,73 @@
+#pragma once
+
+// The types of the dumped interpreter: every PyTypeObject that is ready, its names as Python code would print them, and the kind
+// that knows how its instances are laid out. (How they are found: types.cpp.)
+
+#include "parsers/base/address.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace heapsift {
+
+struct ObjectKind;
+
+using TypeId = std::uint32_t;
+inline constexpr TypeId no_type = 0xffffffff;
+
+/// How sys.getsizeof of an instance is answered.
+enum class SizeSource : std::uint8_t {
+    known,          // a C __sizeof__ whose formula heapsift has
+    python,         // a __sizeof__ written in Python: the C base's formula is used instead
+    unknown         // a C __sizeof__ whose formula heapsift does not have: object.__sizeof__ is used instead
+};
+
+struct TypeInfo {
+    Address address;
+    std::string name;           // module.qualname, bare for builtins; "<type 0x…>" where no name can be read
+    bool named = true;
+    bool heap_type = false;     // Py_TPFLAGS_HEAPTYPE
+    bool python_class = false;  // made by a class statement or type()
+    bool has_gc = false;        // Py_TPFLAGS_HAVE_GC
+    std::uint64_t flags = 0;    // tp_flags
+    std::uint64_t basicsize = 0;
+    std::int64_t itemsize = 0;
+    std::int64_t dictoffset = 0;
+    std::int64_t weaklistoffset = 0;
+    std::uint32_t presize = 0;  // bytes between the start of the block and the object: GC header, managed dict and weakrefs
+    TypeId base = no_type;      // tp_base
+    TypeId metatype = no_type;  // ob_type
+    const ObjectKind* kind = nullptr;
+    SizeSource size_source = SizeSource::known;
+};
+
+/// All types, by address. Ids follow addresses.
+class TypeTable {
+public:
+    std::size_t size() const { return types_.size(); }
+    const TypeInfo& operator[](TypeId id) const { return types_[id]; }
+    TypeInfo& operator[](TypeId id) { return types_[id]; }
+    auto begin() const { return types_.begin(); }
+    auto end() const { return types_.end(); }
+    /// The type object at `address`, or `no_type`. Constant time.
+    TypeId find(Address address) const {
+        auto it = by_address_.find(address.value);
+        return it == by_address_.end() ? no_type : it->second;
+    }
+    /// Every type of that qualified name, in address order: classes can be made again and again.
+    std::vector<TypeId> named(std::string_view name) const;
+    /// True where `type` is `ancestor` or derives from it by tp_base.
+    bool derives(TypeId type, TypeId ancestor) const;
+
+    explicit TypeTable(std::vector<TypeInfo> sorted_by_address);
+    TypeTable() = default;
+
+private:
+    std::vector<TypeInfo> types_;
+    std::unordered_map<std::uint64_t, TypeId> by_address_;
+};
+
+}  // namespace heapsift

@@ -1,0 +1,89 @@
+#pragma once
+
+// The memory of the dumped process, as far as it can be known.
+//
+// Each byte is in one of four states: in the core; in a module's file whose build-id equals the one in the core; known to have
+// been mapped, but not saved; or unmapped. A page that was not saved is never read as zero, and a read never runs past the end
+// of one segment into whatever follows it in the file: a read that straddles two segments is put together from both, or fails.
+//
+// Segments are sorted, do not overlap and each has one state, so a lookup is a binary search with the last hit tried first.
+
+#include "parsers/base/address.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace heapsift {
+
+enum class ByteState : std::uint8_t { in_core, from_file, not_saved, unmapped };
+
+/// One stretch of the dumped memory with one state. `data` holds `size` bytes, or is null where the bytes were not saved.
+struct Segment {
+    Address start;
+    std::uint64_t size = 0;
+    const std::byte* data = nullptr;
+    ByteState state = ByteState::not_saved;
+    bool readable = true;
+    bool writable = false;
+    bool executable = false;
+    bool cut = false;              // the core's headers promise these bytes, and the file ends before them
+    std::int32_t module = -1;      // index into the core's modules, -1 for anonymous memory
+
+    Address end() const { return start + size; }
+};
+
+class AddressSpace {
+public:
+    AddressSpace() = default;
+    /// `segments` in any order; overlaps are resolved in favour of the earlier one in the vector. Empty ones are dropped.
+    explicit AddressSpace(std::vector<Segment> segments);
+
+    /// Sorted by start, no overlaps.
+    std::span<const Segment> segments() const { return segments_; }
+
+    /// The segment that holds `address`, or null where it is unmapped. Thread-safe.
+    const Segment* find(Address address) const;
+    ByteState state_of(Address address) const;
+
+    /// Copies `size` bytes; false (and `out` unspecified) if any of them is not readable. Straddling reads are put together.
+    bool read_bytes(Address address, void* out, std::size_t size) const;
+
+    /// `size` bytes in place, without a copy; empty if they are not all readable in one segment. size > 0.
+    std::span<const std::byte> view(Address address, std::size_t size) const {
+        const Segment* s = find(address);
+        if (!s || !s->data) return {};
+        const std::uint64_t offset = address - s->start;
+        if (s->size - offset < size) return {};
+        return {s->data + offset, size};
+    }
+
+    /// A value of a trivially copyable type; nothing where any of its bytes cannot be read. Little-endian hosts and cores only.
+    template <class T>
+    std::optional<T> read(Address address) const {
+        static_assert(std::is_trivially_copyable_v<T>);
+        T value;
+        if (auto bytes = view(address, sizeof(T)); !bytes.empty())
+            std::memcpy(&value, bytes.data(), sizeof(T));
+        else if (!read_bytes(address, &value, sizeof(T)))
+            return std::nullopt;
+        return value;
+    }
+    std::optional<Address> read_address(Address address) const {
+        auto v = read<std::uint64_t>(address);
+        if (!v) return std::nullopt;
+        return Address(*v);
+    }
+    /// A NUL-terminated string of at most `limit` bytes (without the NUL); nothing if unreadable or longer.
+    std::optional<std::string> read_c_string(Address address, std::size_t limit = 4096) const;
+
+private:
+    std::vector<Segment> segments_;
+};
+
+}  // namespace heapsift

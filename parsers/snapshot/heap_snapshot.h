@@ -1,0 +1,89 @@
+#pragma once
+
+// Every live Python object of a core, in address order, and what can be asked of each.
+//
+// The table keeps 13 bytes an object (address 8, type 4, flags 1). Sizes, reference counts, values and references are computed
+// from the core when asked for: most questions touch each object once, and a core is mapped, not read.
+// How objects are found and proved: builder.cpp.
+
+#include "parsers/base/address.h"
+#include "parsers/base/diagnostics.h"
+#include "parsers/cpython/object_facts.h"
+#include "parsers/cpython/runtime.h"
+#include "parsers/cpython/types.h"
+#include "parsers/elf/core_file.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heapsift {
+
+using ObjectId = std::uint32_t;  // ids follow addresses; at most 2^32 - 2 objects
+inline constexpr ObjectId no_object = 0xffffffff;
+
+/// How an object was found: the first of these that applies. Each is a proof beside the header that reads as one.
+enum class FoundBy : std::uint8_t {
+    collector,   // linked in a list of the collector
+    pymalloc,    // an allocated block of a pymalloc pool, in no free list, of the size its type asks for
+    malloc,      // the start of a block that malloc handed out and has not got back
+    static_data, // in a module's writable data, referred to by a found object or proved by its own contents
+    reference    // none of these, but a found object refers to it
+};
+
+/// Where an address lies.
+struct AddressFinding {
+    enum class Kind { object, inside_object, buffer_of_object, free_block, other_memory, not_saved, unmapped } kind;
+    ObjectId object = no_object;   // for the first three
+    ObjectId nearest = no_object;  // for the others: the live object closest to it, if there is any
+};
+
+/// Called with the name of a pass and its progress from 0 to 1. May be empty.
+using ProgressCallback = std::function<void(std::string_view pass, double done)>;
+
+class HeapSnapshot {
+public:
+    /// Finds the interpreter and all objects. Throws `Error` (exit 1) where there is no CPython or none that is supported.
+    static HeapSnapshot build(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress = {});
+
+    HeapSnapshot(HeapSnapshot&&) noexcept;
+    HeapSnapshot& operator=(HeapSnapshot&&) noexcept;
+    ~HeapSnapshot();
+
+    const CoreFile& core() const;
+    const PythonRuntime& python() const;
+    const TypeTable& types() const;
+
+    std::size_t object_count() const;
+    Address address_of(ObjectId object) const;
+    TypeId type_of(ObjectId object) const;
+    FoundBy found_by(ObjectId object) const;
+    /// The object that starts at `address`, or `no_object`. Logarithmic.
+    ObjectId find(Address address) const;
+    /// The object, buffer or block that holds `address`. May scan the heap once (buffers): some 10 ns an object.
+    AddressFinding locate(Address address) const;
+
+    /// Sizes, reference count and flags, read from the core. Some tens of nanoseconds.
+    ObjectFacts facts(ObjectId object) const;
+    /// A short value for people: a literal cut at `limit` characters, a name, or "list of 100".
+    ShortValue value(ObjectId object, std::size_t limit = 60) const;
+    /// The references of one object, named, in layout order; multiplicity is kept. `Reference::target` may be an address at
+    /// which no object was found. The `memory` view of design.md ("real"): owner to __dict__ to value, hidden ones included.
+    void visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const;
+    /// All references to `target`, by one pass over the heap (some 50 ns an object).
+    void visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const;
+
+    /// Where the memory is, each byte once; `bytes` add up to `core().extent().mapped_bytes`.
+    struct MemoryRow { std::string name; std::uint64_t bytes; };
+    std::vector<MemoryRow> memory_rows() const;
+
+private:
+    struct State;
+    explicit HeapSnapshot(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace heapsift
