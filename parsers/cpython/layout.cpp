@@ -1,0 +1,76 @@
+// The built-in layout tables: one per version and kind of build, read from real builds, never typed by hand.
+//
+// To add a version: one command, and one line in `tables` below (with its extern declaration).
+//
+//     heapsift-layout-table --version 3.14 --build "a plain 3.14.0 build" libpython3.14.so.1.0 lib-dynload/*.so
+//
+// with its output into parsers/cpython/layouts/cpython_3_14.cpp. The files are those with .debug_info: the interpreter
+// (libpython, or a static python, or its separate .debug file) first, then the extension modules that are files of their own; any
+// that are not needed are not read. `--version 3.14t` is a free-threaded build, `3.14d` a debug build, `3.14td` both.
+//
+// Structs that objects are made of are the same in every build of a minor version (and kind). PyInterpreterState, PyThreadState
+// and _PyRuntimeState are not: there a table is right for the build it was read from, and whoever uses it must prove what it says
+// on the core.
+
+#include "parsers/cpython/layout.h"
+
+#include <array>
+
+namespace heapsift {
+
+extern const Layout cpython_3_9;
+extern const Layout cpython_3_10;
+extern const Layout cpython_3_11;
+extern const Layout cpython_3_12;
+extern const Layout cpython_3_13;
+
+namespace {
+
+constexpr const Layout* tables[] = {
+    &cpython_3_9,   //
+    &cpython_3_10,  //
+    &cpython_3_11,  //
+    &cpython_3_12,  //
+    &cpython_3_13,  //
+};
+
+constexpr auto field_names = std::to_array<LayoutFieldName>({
+#define LAYOUT_STRUCT(name, dwarf, other) \
+    {#name, {dwarf, other}, "size", {"", ""}, offsetof(Layout, name) + offsetof(name##_layout, size), false},
+#define LAYOUT_FIELD(name, field, path, other) \
+    {#name, {"", ""}, #field, {path, other}, offsetof(Layout, name) + offsetof(name##_layout, field), false},
+#define LAYOUT_BITS(name, field, path) \
+    {#name, {"", ""}, #field, {path, ""}, offsetof(Layout, name) + offsetof(name##_layout, field), true},
+#define LAYOUT_END(name)
+#include "parsers/cpython/layout_fields.def"
+#undef LAYOUT_STRUCT
+#undef LAYOUT_FIELD
+#undef LAYOUT_BITS
+#undef LAYOUT_END
+});
+
+/// Gives every field the DWARF names of its struct, which layout_fields.def says only once.
+constexpr auto with_struct_names(auto names) {
+    for (std::size_t i = 1; i < names.size(); ++i) {
+        if (names[i].dwarf_path[0][0] == '\0') continue;
+        names[i].dwarf_struct[0] = names[i - 1].dwarf_struct[0];
+        names[i].dwarf_struct[1] = names[i - 1].dwarf_struct[1];
+    }
+    return names;
+}
+
+constexpr auto complete_field_names = with_struct_names(field_names);
+
+}  // namespace
+
+std::span<const LayoutFieldName> layout_field_names() { return complete_field_names; }
+
+std::span<const Layout* const> all_layouts() { return tables; }
+
+const Layout* builtin_layout(const LayoutVersion& version) {
+    for (const Layout* table : tables)
+        if (table->version == version) return table;
+    return nullptr;
+}
+
+}  // namespace heapsift

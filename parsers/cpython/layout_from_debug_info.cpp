@@ -1,0 +1,104 @@
+// A Layout from debug information: layout_field_names() becomes requests, the answers go back to where each field lies in Layout.
+
+#include "parsers/cpython/layout_from_debug_info.h"
+
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include "parsers/dwarf/struct_layouts.h"
+
+namespace heapsift {
+namespace {
+
+template <class Member>
+Member& member_at(Layout& layout, const LayoutFieldName& field) {
+    static_assert(std::is_trivially_copyable_v<Member>);
+    return *reinterpret_cast<Member*>(reinterpret_cast<std::byte*>(&layout) + field.offset_of_member);
+}
+
+bool is_struct_size(const LayoutFieldName& field) { return field.dwarf_path[0][0] == '\0'; }
+
+std::vector<std::string> without_empty(const char* const (&names)[2]) {
+    std::vector<std::string> result;
+    for (const char* name : names)
+        if (*name != '\0') result.emplace_back(name);
+    return result;
+}
+
+/// Absent where the number does not fit: no struct of CPython is that large, so the debug information is damaged.
+LayoutOffset offset_of(std::uint64_t bytes) {
+    return bytes < std::numeric_limits<std::uint32_t>::max() ? LayoutOffset(static_cast<std::uint32_t>(bytes)) : LayoutOffset();
+}
+
+void set_bits(LayoutBits& bits, const MemberPlace& place) {
+    // A build may have a whole member where others have a bit field (`interned` of a free-threaded 3.14).
+    const std::uint64_t width = place.bit_width != 0 ? place.bit_width : place.byte_size * 8;
+    if (width == 0 || width > 32) return;
+    bits.byte = offset_of(place.byte);
+    bits.bit = static_cast<std::uint8_t>(place.bit);
+    bits.width = static_cast<std::uint8_t>(width);
+}
+
+void set_offset(LayoutOffset& offset, const MemberPlace& place) {
+    const bool whole_bytes = place.bit == 0 && place.bit_width % 8 == 0;
+    if (whole_bytes) offset = offset_of(place.byte);
+}
+
+}  // namespace
+
+const LayoutOffset& layout_offset(const Layout& layout, const LayoutFieldName& field) {
+    assert(!field.bits);
+    return member_at<LayoutOffset>(const_cast<Layout&>(layout), field);
+}
+
+const LayoutBits& layout_bits(const Layout& layout, const LayoutFieldName& field) {
+    assert(field.bits);
+    return member_at<LayoutBits>(const_cast<Layout&>(layout), field);
+}
+
+LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, const LayoutVersion& version) {
+    // Fields come struct by struct, each struct's size first.
+    const auto fields = layout_field_names();
+    std::vector<StructRequest> requests;
+    for (const LayoutFieldName& field : fields) {
+        if (is_struct_size(field))
+            requests.push_back({without_empty(field.dwarf_struct), {}});
+        else
+            requests.back().members.push_back(without_empty(field.dwarf_path));
+    }
+
+    const StructLayouts found = read_struct_layouts(files, requests);
+
+    LayoutFromDebugInfo result;
+    result.layout.version = version;
+    for (const DebugInfoFile& file : found.files) result.files.push_back({file.path, file.build_id, file.problem});
+    std::size_t struct_index = 0, member_index = 0;
+    const std::optional<StructPlace>* place = nullptr;
+    for (const LayoutFieldName& field : fields) {
+        if (is_struct_size(field)) {
+            place = &found.structs[struct_index++];
+            member_index = 0;
+            ++(*place ? result.structs_found : result.structs_missing);
+            if (*place) member_at<LayoutOffset>(result.layout, field) = offset_of((*place)->byte_size);
+            continue;
+        }
+        const std::size_t index = member_index++;
+        if (!*place || !(*place)->members[index]) continue;
+        const MemberPlace& member = *(*place)->members[index];
+        if (field.bits)
+            set_bits(member_at<LayoutBits>(result.layout, field), member);
+        else
+            set_offset(member_at<LayoutOffset>(result.layout, field), member);
+    }
+    return result;
+}
+
+bool LayoutFromDebugInfo::usable() const {
+    return layout.object.ob_type.present() && layout.type.tp_flags.present() &&
+           layout.runtime_state.interpreters_head.present() && layout.interpreter_state.threads_head.present() &&
+           layout.dict.ma_keys.present() && layout.gc_head.next.present();
+}
+
+}  // namespace heapsift
