@@ -4,6 +4,10 @@
 
 #include "analysis/object_row.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace heapsift {
 
 struct DoctorResult {
@@ -19,12 +23,19 @@ struct DoctorResult {
     std::uint64_t references_written = 0;
     std::uint64_t references_guessed = 0;
     /// Types whose references are guessed, by objects, largest first; name, objects, bytes.
-    struct GuessedType { std::string name; std::uint64_t objects; std::uint64_t memory; };
+    struct GuessedType {
+        std::string name;
+        std::uint64_t objects = 0;
+        std::uint64_t memory = 0;
+    };
     std::vector<GuessedType> guessed;
     /// Objects by how they were found.
     std::vector<std::pair<std::string, std::uint64_t>> found_by;
     std::vector<std::string> cannot_tell;  // what no core can tell, one sentence each
 };
+
+/// Paths, as the core has them, of the module files that were not found or are not the right ones; sorted, each once.
+std::vector<std::string> missing_files(const std::vector<Module>& modules);
 
 DoctorResult examine(const HeapSnapshot& heap, const ProgressCallback& progress = {});
 

@@ -21,4 +21,10 @@ struct ObjectRow {
 /// Reads everything of `object` that the core tells.
 ObjectRow object_row(const HeapSnapshot& heap, ObjectId object);
 
+/// Only address, type and value: for the other end of a reference.
+ObjectRow brief_object_row(const HeapSnapshot& heap, ObjectId object);
+
+/// The qualified name of a type, or "<type not found>" for `no_type`.
+std::string type_name(const HeapSnapshot& heap, TypeId type);
+
 }  // namespace heapsift

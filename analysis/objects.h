@@ -4,12 +4,9 @@
 
 #include "analysis/types.h"
 
-#include <functional>
-
 namespace heapsift {
 
-/// One comparison of `--where`: FIELD OP NUMBER, joined by commas or repeated; FIELD one of size, memory, array_data, refcount,
-/// block_size, length; OP one of < <= = != >= >. NUMBER may carry K, M, G or KiB, MiB, GiB.
+/// One comparison of `--where` (its notation: cli/where.h).
 struct ObjectCondition {
     enum class Field { size, memory, array_data, refcount, block_size } field;
     enum class Operator { less, less_equal, equal, not_equal, greater_equal, greater } op;
@@ -17,24 +14,27 @@ struct ObjectCondition {
 };
 
 struct ObjectsQuery {
-    std::vector<TypeId> types;      // empty: all
+    std::vector<TypeId> types;  // empty: all
     bool include_subclasses = false;
     std::vector<ObjectCondition> where;
-    SortKey sort = SortKey::memory; // retained, memory, size, array_data; count and name: by type name, then address
-    std::size_t limit = 20;         // 0: all
+    SortKey sort = SortKey::memory;  // retained, memory, size, array_data; count and name: by type name, then address
+    std::size_t limit = 20;          // 0: all
 };
 
+/// Which objects match, in the order asked for; 4 bytes a match. Rows are read one by one with `object_row`: all objects of a
+/// large heap as rows at once would be several times the heap.
 struct ObjectsResult {
-    std::vector<ObjectRow> objects;
+    std::vector<ObjectId> objects;  // cut to the limit
     std::uint64_t total_count = 0;  // of all that match
     std::uint64_t total_size = 0;
     std::uint64_t total_memory = 0;
+    std::uint64_t shown_memory = 0;  // of the rows given
 };
 
-/// One pass; keeps only `limit` rows in memory. Values are read for the rows that are returned.
+/// One pass; with a limit it keeps only so many matches in memory. Ties: by type name, then address.
 ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, const ProgressCallback& progress = {});
 
-/// The same, but hands each matching row to `row` in address order instead of collecting them (for --format jsonl -n 0).
-void stream_objects(const HeapSnapshot& heap, const ObjectsQuery& query, const std::function<void(const ObjectRow&)>& row);
+/// True where every condition holds.
+bool satisfies(const ObjectFacts& facts, const std::vector<ObjectCondition>& conditions);
 
 }  // namespace heapsift

@@ -6,14 +6,30 @@
 
 namespace heapsift {
 
+/// The first sentence: the one fact about this memory that matters most, of those known.
+struct OverviewHeadline {
+    enum class Kind {
+        array_data,   // array elements are the largest part; `type` is the array type that owns most of them
+        objects,      // instances of `type` are the largest part that one type has
+        other_memory  // no type has much: the largest row of the memory table, `region`
+    } kind = Kind::other_memory;
+    std::uint64_t bytes = 0;  // of `mapped_bytes`
+    std::string region;
+    std::optional<TypeRow> type;
+    bool all_in_type = false;  // array_data: `type` owns 99 % of it or more
+};
+
 struct OverviewResult {
     std::vector<HeapSnapshot::MemoryRow> memory;  // largest first; adds up to mapped_bytes
     std::uint64_t mapped_bytes = 0;
-    TypesResult types;
-    /// The first sentence, of facts that are known so far: the type with the most memory and its share.
-    std::optional<TypeRow> largest_type;
+    TypesResult types;  // sorted by memory, cut to the limit
+    OverviewHeadline headline;
 };
 
 OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const ProgressCallback& progress = {});
+
+/// Chooses the headline from rows that are sorted, largest first; `all_types` are uncut.
+OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& memory, std::uint64_t mapped_bytes,
+                                 const std::vector<TypeRow>& all_types);
 
 }  // namespace heapsift

@@ -2,9 +2,9 @@
 
 // Text that came out of a core, and words that a person mistyped.
 //
-// A core is input from elsewhere: a class may be named with the bytes that clear a screen or turn the reading direction around. So
-// every such text passes `escape_for_terminal` before it is shown. It keeps what a person can read in any script, and spells out
-// the rest.
+// A core is input from elsewhere: a class may be named with the bytes that clear a screen or turn the reading direction around.
+// So every such text passes `escape_for_terminal` before it is shown. It keeps what a person can read in any script, and spells
+// out the rest.
 
 #include <cstddef>
 #include <span>

@@ -1,0 +1,92 @@
+// What the core holds and lacks. Segments and modules need no interpreter; the rest is one pass over the objects.
+
+#include "analysis/doctor.h"
+
+#include "analysis/pass.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+
+namespace heapsift {
+namespace {
+
+void add_segments(DoctorResult& result, const CoreFile& core) {
+    result.segments.segments = core.extent().segment_count;
+    for (const Segment& segment : core.memory().segments()) {
+        if (segment.cut)
+            result.segments.cut += segment.size;
+        else if (segment.state == ByteState::in_core)
+            result.segments.in_core += segment.size;
+        else if (segment.state == ByteState::from_file)
+            result.segments.from_file += segment.size;
+        else if (segment.state == ByteState::not_saved)
+            result.segments.not_saved += segment.size;
+    }
+}
+
+// In the order of FoundBy.
+constexpr std::array found_by_names = {"in a list of the garbage collector", "an allocated block of Python's own allocator",
+                                       "a block that malloc handed out", "in the data of a module",
+                                       "only another object refers to it"};
+
+void add_objects(DoctorResult& result, const HeapSnapshot& heap, const ProgressCallback& progress) {
+    std::array<std::uint64_t, found_by_names.size()> found{};
+    std::vector<DoctorResult::GuessedType> guessed(heap.types().size() + 1);  // the last one: type not found
+    for_each_object(heap, "examining objects", progress, [&](ObjectId object) {
+        ++found[static_cast<std::size_t>(heap.found_by(object)) % found.size()];
+        const ObjectFacts facts = heap.facts(object);
+        if (facts.references_exact) {
+            ++result.references_written;
+            return;
+        }
+        ++result.references_guessed;
+        auto& row = guessed[std::min<std::size_t>(heap.type_of(object), heap.types().size())];
+        ++row.objects;
+        row.memory += facts.memory;
+    });
+    for (std::size_t i = 0; i < found.size(); ++i)
+        if (found[i] > 0) result.found_by.emplace_back(found_by_names[i], found[i]);
+    for (std::size_t i = 0; i < guessed.size(); ++i) {
+        if (guessed[i].objects == 0) continue;
+        guessed[i].name = type_name(heap, i < heap.types().size() ? static_cast<TypeId>(i) : no_type);
+        result.guessed.push_back(std::move(guessed[i]));
+    }
+    std::stable_sort(result.guessed.begin(), result.guessed.end(),
+                     [](const auto& a, const auto& b) { return std::tie(b.objects, a.name) < std::tie(a.objects, b.name); });
+}
+
+std::vector<std::string> what_no_core_tells() {
+    return {"when it was taken: no time is written in it", "where in the program an object was made, unless tracemalloc was on",
+            "whether a number grows: that takes two cores", "pages that were left out when it was written (coredump_filter)"};
+}
+
+}  // namespace
+
+std::vector<std::string> missing_files(const std::vector<Module>& modules) {
+    std::set<std::string> paths;
+    for (const Module& module : modules)
+        if (module.file_state == ModuleFileState::missing || module.file_state == ModuleFileState::mismatch)
+            paths.insert(module.path);
+    return {paths.begin(), paths.end()};
+}
+
+DoctorResult examine_core(const CoreFile& core) {
+    DoctorResult result;
+    add_segments(result, core);
+    result.modules = core.modules();
+    result.cannot_tell = what_no_core_tells();
+    return result;
+}
+
+DoctorResult examine(const HeapSnapshot& heap, const ProgressCallback& progress) {
+    DoctorResult result = examine_core(heap.core());
+    result.python_found_by = heap.python().found_by;
+    result.layout_source = heap.python().layout_source;
+    result.checks = heap.python().checks;
+    add_objects(result, heap, progress);
+    return result;
+}
+
+}  // namespace heapsift

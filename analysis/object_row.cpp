@@ -1,0 +1,26 @@
+// One object, read once for every command that lists or shows it.
+
+#include "analysis/object_row.h"
+
+namespace heapsift {
+
+ObjectRow object_row(const HeapSnapshot& heap, ObjectId object) {
+    ObjectRow row = brief_object_row(heap, object);
+    row.facts = heap.facts(object);
+    return row;
+}
+
+ObjectRow brief_object_row(const HeapSnapshot& heap, ObjectId object) {
+    ObjectRow row;
+    row.id = object;
+    row.address = heap.address_of(object);
+    row.type = type_name(heap, heap.type_of(object));
+    row.value = heap.value(object);
+    return row;
+}
+
+std::string type_name(const HeapSnapshot& heap, TypeId type) {
+    return type == no_type ? std::string("<type not found>") : heap.types()[type].name;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,19 @@
+#pragma once
+
+// One pass over all objects of a heap, with its progress told now and then.
+
+#include "parsers/snapshot/heap_snapshot.h"
+
+namespace heapsift {
+
+template <class Visit>
+void for_each_object(const HeapSnapshot& heap, std::string_view pass, const ProgressCallback& progress, Visit visit) {
+    constexpr std::size_t stride = 1 << 16;
+    const std::size_t count = heap.object_count();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (progress && i % stride == 0) progress(pass, static_cast<double>(i) / static_cast<double>(count));
+        visit(static_cast<ObjectId>(i));
+    }
+}
+
+}  // namespace heapsift

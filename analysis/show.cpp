@@ -1,0 +1,75 @@
+// One object and both directions of its references. Referrers cost one pass over the heap; all of them are counted, so that the
+// reference count can be accounted for, and only the first `limit` are kept.
+
+#include "analysis/show.h"
+
+namespace heapsift {
+namespace {
+
+std::string found_by_words(FoundBy found_by) {
+    switch (found_by) {
+        case FoundBy::collector:
+            return "in a list of the garbage collector";
+        case FoundBy::pymalloc:
+            return "an allocated block of Python's own allocator";
+        case FoundBy::malloc:
+            return "a block that malloc handed out";
+        case FoundBy::static_data:
+            return "in the data of a module, not allocated";
+        case FoundBy::reference:
+            return "another object refers to it";
+    }
+    return "";
+}
+
+bool is_owning(ReferenceKind kind) { return kind == ReferenceKind::strong || kind == ReferenceKind::hidden; }
+
+// References into modules and static types are shown but not followed: every object reaches everything through them.
+bool is_followed(const HeapSnapshot& heap, const Reference& reference, ObjectId target) {
+    if (!is_owning(reference.kind) || target == no_object) return false;
+    const TypeId as_type = heap.types().find(reference.target);
+    if (as_type != no_type && !heap.types()[as_type].heap_type) return false;
+    return type_name(heap, heap.type_of(target)) != "module";
+}
+
+EdgeRow edge_row(const HeapSnapshot& heap, ObjectRow source, ObjectRow target, const Reference& reference) {
+    return {std::move(source), std::move(target), reference, is_followed(heap, reference, heap.find(reference.target))};
+}
+
+void add_referents(const HeapSnapshot& heap, ShowResult& result, const ObjectRow& self, std::size_t limit) {
+    heap.visit_references(self.id, [&](const Reference& reference) {
+        if (limit == 0 || result.total_referents < limit) {
+            const ObjectId target = heap.find(reference.target);
+            ObjectRow row;
+            row.address = reference.target;
+            if (target != no_object) row = brief_object_row(heap, target);
+            result.referents.push_back(edge_row(heap, self, std::move(row), reference));
+        }
+        ++result.total_referents;
+    });
+}
+
+void add_referrers(const HeapSnapshot& heap, ShowResult& result, const ObjectRow& self, std::size_t limit) {
+    heap.visit_referrers(self.id, [&](ObjectId referrer, const Reference& reference) {
+        if (is_owning(reference.kind)) ++result.accounted;
+        if (reference.kind == ReferenceKind::guess) result.guesses_among_referrers = true;
+        if (limit == 0 || result.total_referrers < limit)
+            result.referrers.push_back(edge_row(heap, brief_object_row(heap, referrer), self, reference));
+        ++result.total_referrers;
+    });
+}
+
+}  // namespace
+
+ShowResult show_object(const HeapSnapshot& heap, ObjectId object, std::size_t limit, const ProgressCallback& progress) {
+    ShowResult result;
+    result.object = object_row(heap, object);
+    result.found_by = found_by_words(heap.found_by(object));
+    const ObjectRow self = brief_object_row(heap, object);
+    add_referents(heap, result, self, limit);
+    if (progress) progress("looking for referrers", 0);
+    add_referrers(heap, result, self, limit);
+    return result;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,63 @@
+// People type `Node` and mean `__main__.Node`; and one name may be had by many types, when a class statement runs again and
+// again.
+
+#include "analysis/type_names.h"
+
+#include "parsers/base/text.h"
+
+#include <algorithm>
+#include <set>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t candidate_limit = 5;
+
+std::string_view last_component(std::string_view name) {
+    const std::size_t dot = name.rfind('.');
+    return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+// Nearest qualified names; where none is near, the qualified names whose last component is near.
+std::vector<std::string> nearest_type_names(const std::set<std::string>& names, std::string_view name) {
+    const std::vector<std::string> all(names.begin(), names.end());
+    std::vector<std::string> nearest = nearest_words(name, all, candidate_limit);
+    if (!nearest.empty()) return nearest;
+    std::vector<std::string> components;
+    for (const std::string& known : all) components.emplace_back(last_component(known));
+    const std::vector<std::string> near = nearest_words(last_component(name), components, candidate_limit);
+    for (const std::string& component : near)
+        for (std::size_t i = 0; i < all.size() && nearest.size() < candidate_limit; ++i)
+            if (components[i] == component && std::find(nearest.begin(), nearest.end(), all[i]) == nearest.end())
+                nearest.push_back(all[i]);
+    return nearest;
+}
+
+}  // namespace
+
+TypeSearch find_types(const TypeTable& types, std::string_view name) {
+    TypeSearch search;
+    std::set<std::string> names, bare;
+    std::vector<TypeId> by_bare_name;
+    for (TypeId id = 0; id < types.size(); ++id) {
+        const std::string& known = types[id].name;
+        names.insert(known);
+        if (known == name) search.types.push_back(id);
+        if (known.size() > name.size() && known.ends_with(name) && known[known.size() - name.size() - 1] == '.') {
+            by_bare_name.push_back(id);
+            bare.insert(known);
+        }
+    }
+    if (!search.types.empty()) return search;
+    if (bare.size() == 1) {
+        search.types = by_bare_name;
+    } else if (bare.size() > 1) {
+        search.ambiguous = true;
+        search.candidates.assign(bare.begin(), bare.end());
+    } else {
+        search.candidates = nearest_type_names(names, name);
+    }
+    return search;
+}
+
+}  // namespace heapsift

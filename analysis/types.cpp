@@ -1,0 +1,122 @@
+// The type table: one pass that adds each object to its type's row. Rows are an array by TypeId, so the pass allocates nothing.
+
+#include "analysis/types.h"
+
+#include "analysis/pass.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace heapsift {
+namespace {
+
+struct Sums {
+    std::uint64_t count = 0, size = 0, memory = 0, array_data = 0, uncertain = 0;
+    ObjectId largest = no_object;
+    std::uint64_t largest_memory = 0, largest_size = 0;
+
+    // Objects come in address order, so that of equals the lowest address stays.
+    void add(ObjectId object, const ObjectFacts& facts) {
+        ++count;
+        size += facts.size;
+        memory += facts.memory;
+        array_data += facts.array_data;
+        uncertain += facts.size_is_certain ? 0 : 1;
+        if (largest == no_object || std::tie(facts.memory, facts.size) > std::tie(largest_memory, largest_size)) {
+            largest = object;
+            largest_memory = facts.memory;
+            largest_size = facts.size;
+        }
+    }
+};
+
+std::uint64_t sort_value(const TypeRow& row, SortKey key) {
+    switch (key) {
+        case SortKey::retained:
+            return row.retained.value_or(0);
+        case SortKey::memory:
+            return row.memory;
+        case SortKey::size:
+            return row.size;
+        case SortKey::array_data:
+            return row.array_data;
+        case SortKey::count:
+            return row.count;
+        case SortKey::name:
+            break;
+    }
+    return 0;
+}
+
+using NamedCount = std::pair<std::string, std::uint64_t>;
+
+void sort_by_count(std::vector<NamedCount>& rows) {
+    std::sort(rows.begin(), rows.end(),
+              [](const NamedCount& a, const NamedCount& b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
+}
+
+void note_size_source(TypesResult& result, const TypeInfo& type, const Sums& sums) {
+    if (!type.named) result.anonymous_objects += sums.count;
+    if (type.size_source == SizeSource::python)
+        result.python_sizeof_types.emplace_back(type.name, sums.count);
+    else if (sums.uncertain > 0)
+        result.uncertain_types.emplace_back(type.name, sums.uncertain);
+}
+
+void add_to_totals(TypesResult& result, const TypeRow& row, const Sums& sums) {
+    ++result.total_types;
+    result.total_count += row.count;
+    result.total_size += row.size;
+    result.total_memory += row.memory;
+    result.total_array_data += row.array_data;
+    result.uncertain_sizes += sums.uncertain;
+}
+
+}  // namespace
+
+TypesResult group_by_type(const HeapSnapshot& heap, SortKey sort, std::size_t limit, const ProgressCallback& progress) {
+    const TypeTable& types = heap.types();
+    std::vector<Sums> sums(types.size() + 1);  // the last one: objects whose type was not found
+    for_each_object(heap, "adding up types", progress, [&](ObjectId object) {
+        const TypeId type = heap.type_of(object);
+        sums[std::min<std::size_t>(type, types.size())].add(object, heap.facts(object));
+    });
+
+    TypesResult result;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        if (sums[i].count == 0) continue;
+        const bool known = i < types.size();
+        TypeRow row;
+        row.name = type_name(heap, known ? static_cast<TypeId>(i) : no_type);
+        if (known) row.address = types[static_cast<TypeId>(i)].address;
+        row.count = sums[i].count;
+        row.size = sums[i].size;
+        row.memory = sums[i].memory;
+        row.array_data = sums[i].array_data;
+        row.largest.id = sums[i].largest;
+        add_to_totals(result, row, sums[i]);
+        if (known) note_size_source(result, types[static_cast<TypeId>(i)], sums[i]);
+        result.types.push_back(std::move(row));
+    }
+    sort_by_count(result.python_sizeof_types);
+    sort_by_count(result.uncertain_types);
+    sort_types(result.types, sort);
+    cut_types(result, limit);
+    for (TypeRow& row : result.types) row.largest = object_row(heap, row.largest.id);
+    return result;
+}
+
+void sort_types(std::vector<TypeRow>& rows, SortKey sort) {
+    std::sort(rows.begin(), rows.end(), [sort](const TypeRow& a, const TypeRow& b) {
+        const std::uint64_t of_a = sort_value(a, sort), of_b = sort_value(b, sort);
+        return std::tie(of_b, a.name, a.address) < std::tie(of_a, b.name, b.address);
+    });
+}
+
+void cut_types(TypesResult& result, std::size_t limit) {
+    if (limit != 0 && result.types.size() > limit) result.types.resize(limit);
+    result.shown_memory = 0;
+    for (const TypeRow& row : result.types) result.shown_memory += row.memory;
+}
+
+}  // namespace heapsift
