@@ -111,6 +111,9 @@ public:
     /// Name and offset of the symbol that covers `address`, or nothing.
     struct SymbolAt { std::string name; std::uint64_t offset; };
     std::optional<SymbolAt> symbol_at(const Module& module, Address address) const;
+    /// Path of a file with debug information for the module: separate, by build-id (below --debug-dir, the sysroot's and this
+    /// machine's /usr/lib/debug), or the accepted file itself. Empty if there is none. Verified by build-id, not kept open.
+    std::string debug_file_for(const Module& module) const;
     /// The module whose mappings hold `address`, or null.
     const Module* module_at(Address address) const;
 

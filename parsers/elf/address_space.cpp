@@ -1,0 +1,144 @@
+// Overlaps are resolved once, at the start, so that every later question is one binary search.
+//
+// A core's segments do not overlap when the kernel wrote it; a damaged or a forged one may say anything. The sweep goes through
+// the segments by start, with the active ones in a heap by their place in the input: the earliest wins. Every segment enters and
+// leaves the heap once, and makes at most two borders, so 70,000 of them cost a sort. Where nothing overlaps, only the sort is
+// done.
+
+#include "parsers/elf/address_space.h"
+
+#include "parsers/elf/bytes.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <queue>
+
+namespace heapsift {
+namespace {
+
+Segment part_of(const Segment& whole, Address from, Address to) {
+    Segment part = whole;
+    part.start = from;
+    part.size = to - from;
+    if (part.data) part.data += from - whole.start;
+    return part;
+}
+
+std::vector<std::size_t> order_by_start(const std::vector<Segment>& segments) {
+    std::vector<std::size_t> order(segments.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return segments[a].start < segments[b].start; });
+    return order;
+}
+
+bool overlap_free(const std::vector<Segment>& segments, const std::vector<std::size_t>& order) {
+    for (std::size_t i = 1; i < order.size(); ++i)
+        if (segments[order[i]].start < segments[order[i - 1]].end()) return false;
+    return true;
+}
+
+std::vector<Segment> without_overlaps(const std::vector<Segment>& segments, const std::vector<std::size_t>& order) {
+    std::vector<Segment> out;
+    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> active;  // the earliest of the input on top
+    std::size_t next = 0;
+    std::size_t last_source = segments.size();
+    Address at;
+    while (next < order.size() || !active.empty()) {
+        if (active.empty()) at = std::max(at, segments[order[next]].start);
+        while (next < order.size() && segments[order[next]].start <= at) active.push(order[next++]);
+        while (!active.empty() && segments[active.top()].end() <= at) active.pop();
+        if (active.empty()) continue;
+        const std::size_t source = active.top();
+        Address upto = segments[source].end();
+        for (; next < order.size() && segments[order[next]].start < upto; ++next) {
+            if (order[next] < source) {
+                upto = segments[order[next]].start;
+                break;
+            }
+            active.push(order[next]);
+        }
+        if (last_source == source && out.back().end() == at)
+            out.back().size += upto - at;
+        else
+            out.push_back(part_of(segments[source], at, upto));
+        last_source = source;
+        at = upto;
+    }
+    return out;
+}
+
+}  // namespace
+
+AddressSpace::AddressSpace(std::vector<Segment> segments) {
+    // An end of 2^64 would be 0: the last byte of the address space is given up instead.
+    for (Segment& s : segments) s.size = std::min(s.size, std::numeric_limits<std::uint64_t>::max() - s.start.value);
+    std::erase_if(segments, [](const Segment& s) { return s.size == 0; });
+    const std::vector<std::size_t> order = order_by_start(segments);
+    if (!overlap_free(segments, order)) {
+        segments_ = without_overlaps(segments, order);
+        return;
+    }
+    segments_.reserve(segments.size());
+    for (const std::size_t i : order) segments_.push_back(segments[i]);
+}
+
+const Segment* AddressSpace::find(Address address) const {
+    // Walks through a heap stay in one arena for long. One index for all address spaces of a thread: it is only ever a guess, and
+    // is checked against the segments before it is believed.
+    thread_local std::size_t last_hit = 0;
+    if (last_hit < segments_.size()) {
+        const Segment& guess = segments_[last_hit];
+        if (address - guess.start < guess.size) return &guess;
+    }
+    auto after =
+        std::upper_bound(segments_.begin(), segments_.end(), address, [](Address a, const Segment& s) { return a < s.start; });
+    if (after == segments_.begin()) return nullptr;
+    const Segment& before = *--after;
+    if (address - before.start >= before.size) return nullptr;
+    last_hit = static_cast<std::size_t>(after - segments_.begin());
+    return &before;
+}
+
+ByteState AddressSpace::state_of(Address address) const {
+    const Segment* s = find(address);
+    return s ? s->state : ByteState::unmapped;
+}
+
+bool AddressSpace::read_bytes(Address address, void* out, std::size_t size) const {
+    auto* to = static_cast<std::byte*>(out);
+    while (size > 0) {
+        const Segment* s = find(address);
+        if (!s || !s->data) return false;
+        const std::uint64_t offset = address - s->start;
+        const std::size_t here = static_cast<std::size_t>(std::min<std::uint64_t>(size, s->size - offset));
+        std::memcpy(to, s->data + offset, here);
+        to += here;
+        size -= here;
+        address = address + here;
+    }
+    return true;
+}
+
+std::optional<std::string> AddressSpace::read_c_string(Address address, std::size_t limit) const {
+    std::string text;
+    for (;;) {
+        const Segment* s = find(address);
+        if (!s || !s->data) return std::nullopt;
+        const std::uint64_t offset = address - s->start;
+        // One more than is left, for the NUL.
+        const std::uint64_t look = std::min(s->size - offset, saturating_add(limit - text.size(), 1));
+        const auto* from = reinterpret_cast<const char*>(s->data + offset);
+        const auto length = static_cast<std::size_t>(look);
+        if (const void* nul = std::memchr(from, 0, length)) {
+            text.append(from, static_cast<const char*>(nul));
+            return text;
+        }
+        text.append(from, length);
+        if (text.size() > limit) return std::nullopt;
+        address = address + look;
+    }
+}
+
+}  // namespace heapsift

@@ -1,0 +1,31 @@
+#pragma once
+
+// An ELF file of this machine that may be the one a module was mapped from.
+
+#include "parsers/elf/bytes.h"
+#include "parsers/elf/file_mapping.h"
+
+#include <elf.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+struct ElfFile {
+    std::string path;
+    FileMapping mapping;
+    std::vector<Elf64_Phdr> program_headers;
+    std::string build_id;          // lower-case hex; empty if it has none
+    bool has_debug_info = false;   // a .debug_info section with bytes
+    bool only_debug_info = false;  // made by objcopy --only-keep-debug: its code is not in it
+
+    Bytes bytes() const { return mapping.bytes(); }
+    /// Nothing if there is no regular file that is an ELF file of x86-64. `exists` says whether there is a regular file at all.
+    static std::optional<ElfFile> open(const std::string& path, bool& exists);
+};
+
+/// Whether two program header tables load the same bytes to the same places.
+bool same_load_segments(const std::vector<Elf64_Phdr>& a, const std::vector<Elf64_Phdr>& b);
+
+}  // namespace heapsift

@@ -1,0 +1,38 @@
+#pragma once
+
+// A file of this machine, mapped read-only. Only regular files: a path out of a core may name a FIFO or a device, on which an
+// open or a read would wait for ever or do something.
+
+#include "parsers/elf/bytes.h"
+
+#include <string>
+
+namespace heapsift {
+
+class FileMapping {
+public:
+    enum class Failure { none, cannot_open, is_directory, not_regular, cannot_map };
+    /// Why `open` gave nothing. `error_number` is that of errno, for cannot_open and cannot_map.
+    struct Status {
+        Failure failure = Failure::none;
+        int error_number = 0;
+    };
+
+    FileMapping() = default;
+    FileMapping(FileMapping&& other) noexcept;
+    FileMapping& operator=(FileMapping&& other) noexcept;
+    FileMapping(const FileMapping&) = delete;
+    FileMapping& operator=(const FileMapping&) = delete;
+    ~FileMapping();
+
+    /// Opens and maps `path`; the size is asked once, and the mapping is of that size. An empty file gives no bytes and no
+    /// failure. Never blocks on a FIFO. Cost: no page is read.
+    static FileMapping open(const std::string& path, Status& status);
+
+    Bytes bytes() const { return bytes_; }
+
+private:
+    Bytes bytes_;
+};
+
+}  // namespace heapsift

@@ -1,0 +1,238 @@
+// Where the interpreter's variables are. A stripped executable still has its dynamic symbols, and `_PyRuntime` is one of them.
+// With the file, libelf reads them (this is the only place that uses it). Without, gcore saved the first mapping of the image
+// whole, and the dynamic section leads from the program headers to the table of symbols and their names (gABI, "Dynamic
+// Section").
+//
+// How many dynamic symbols there are is said nowhere. DT_HASH has as many chain entries as there are symbols; DT_GNU_HASH, which
+// replaced it, has to be walked: the highest symbol that a bucket begins with, then along its chain to the entry whose lowest bit
+// is set (the format has no specification but binutils and glibc, elf/dl-lookup.c).
+//
+// glibc before 2.36 adds the load bias to the pointers of the dynamic section when it loads an image, and later ones and musl do
+// not: a pointer that already points into the image is taken as it is.
+
+#include "parsers/elf/symbols.h"
+
+#include <gelf.h>
+#include <libelf.h>
+#include <algorithm>
+#include <tuple>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint64_t most_dynamic_entries = 4096;
+constexpr std::uint64_t most_symbols = 16'000'000;
+constexpr std::size_t longest_name = 64 * 1024;  // mangled names of templates are long
+
+struct ElfEnd {
+    void operator()(Elf* elf) const { elf_end(elf); }
+};
+using ElfHandle = std::unique_ptr<Elf, ElfEnd>;
+
+ElfHandle open_elf(const ElfFile& file) {
+    static const bool ready = elf_version(EV_CURRENT) != EV_NONE;
+    if (!ready || file.bytes().empty()) return nullptr;
+    // elf_memory only reads from the image, though its type does not say so.
+    auto* image = const_cast<char*>(reinterpret_cast<const char*>(file.bytes().data()));
+    return ElfHandle(elf_memory(image, file.bytes().size()));
+}
+
+bool has_runtime_address(unsigned char info, std::uint16_t section) {
+    const unsigned type = ELF64_ST_TYPE(info);
+    return section != SHN_UNDEF && section != SHN_ABS && section != SHN_COMMON && type != STT_TLS && type != STT_SECTION &&
+           type != STT_FILE;
+}
+
+void collect(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, std::uint64_t load_bias, std::vector<Symbol>& out) {
+    Elf_Data* data = elf_getdata(section, nullptr);
+    if (!data || header.sh_entsize == 0) return;
+    const std::uint64_t count =
+        std::min<std::uint64_t>({data->d_size / header.sh_entsize, most_symbols, std::uint64_t{0x7fffffff}});
+    for (std::uint64_t i = 0; i < count; ++i) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, static_cast<int>(i), &symbol)) return;
+        if (!has_runtime_address(symbol.st_info, symbol.st_shndx)) continue;
+        const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
+        if (!name || !*name) continue;
+        out.push_back({name, Address(symbol.st_value + load_bias), symbol.st_size, ELF64_ST_BIND(symbol.st_info) == STB_LOCAL});
+    }
+}
+
+/// What the dynamic section of an image in memory says about its symbols.
+class DynamicSymbols {
+public:
+    DynamicSymbols(const AddressSpace& memory, const ElfImage& image, AddressRange extent)
+        : memory_(memory), image_(image), extent_(extent) {
+        for (const Elf64_Phdr& ph : image.program_headers)
+            if (ph.p_type == PT_DYNAMIC) read_entries(image.runtime(ph.p_vaddr), ph.p_memsz / sizeof(Elf64_Dyn));
+    }
+
+    std::vector<Symbol> read(std::string& names) const {
+        std::vector<Symbol> out;
+        if (!symbols_ || !strings_ || string_bytes_ == 0) return out;
+        names = readable_strings();
+        const std::uint64_t count = std::min(symbol_count(), most_symbols);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const auto symbol = memory_.read<Elf64_Sym>(*symbols_ + i * sizeof(Elf64_Sym));
+            if (!symbol) break;
+            if (!has_runtime_address(symbol->st_info, symbol->st_shndx) || symbol->st_name >= names.size()) continue;
+            std::string_view name(names.data() + symbol->st_name, std::min(names.size() - symbol->st_name, longest_name));
+            if (const auto nul = name.find('\0'); nul != std::string_view::npos)
+                name = name.substr(0, nul);
+            else
+                continue;
+            if (name.empty()) continue;
+            out.push_back({name, image_.runtime(symbol->st_value), symbol->st_size, ELF64_ST_BIND(symbol->st_info) == STB_LOCAL});
+        }
+        return out;
+    }
+
+private:
+    void read_entries(Address at, std::uint64_t count) {
+        for (std::uint64_t i = 0; i < std::min(count, most_dynamic_entries); ++i) {
+            const auto entry = memory_.read<Elf64_Dyn>(at + i * sizeof(Elf64_Dyn));
+            if (!entry || entry->d_tag == DT_NULL) return;
+            switch (entry->d_tag) {
+                case DT_SYMTAB:
+                    symbols_ = pointer(entry->d_un.d_ptr);
+                    break;
+                case DT_STRTAB:
+                    strings_ = pointer(entry->d_un.d_ptr);
+                    break;
+                case DT_STRSZ:
+                    string_bytes_ = entry->d_un.d_val;
+                    break;
+                case DT_HASH:
+                    hash_ = pointer(entry->d_un.d_ptr);
+                    break;
+                case DT_GNU_HASH:
+                    gnu_hash_ = pointer(entry->d_un.d_ptr);
+                    break;
+                default:
+                    break;
+            }
+        }
+    }
+
+    Address pointer(std::uint64_t value) const {
+        return extent_.contains(Address(value)) ? Address(value) : image_.runtime(value);
+    }
+
+    /// The string table from its start, as far as it was saved in one segment.
+    std::string readable_strings() const {
+        const Segment* s = memory_.find(*strings_);
+        if (!s || !s->data) return {};
+        const std::uint64_t offset = *strings_ - s->start;
+        return std::string(reinterpret_cast<const char*>(s->data + offset), std::min(string_bytes_, s->size - offset));
+    }
+
+    std::uint64_t symbol_count() const {
+        if (hash_)
+            if (const auto chains = memory_.read<std::uint32_t>(*hash_ + 4)) return *chains;
+        return gnu_hash_ ? count_by_gnu_hash(*gnu_hash_) : 0;
+    }
+
+    std::uint64_t count_by_gnu_hash(Address table) const {
+        struct Header {
+            std::uint32_t buckets, first_symbol, bloom_words, bloom_shift;
+        };
+        const auto header = memory_.read<Header>(table);
+        if (!header) return 0;
+        const Address buckets = table + sizeof(Header) + std::uint64_t{header->bloom_words} * 8;
+        const Address chains = buckets + std::uint64_t{header->buckets} * 4;
+        std::uint32_t highest = 0;
+        for (std::uint64_t i = 0; i < header->buckets && i < most_symbols; ++i) {
+            const auto bucket = memory_.read<std::uint32_t>(buckets + i * 4);
+            if (!bucket) return 0;
+            highest = std::max(highest, *bucket);
+        }
+        if (highest < header->first_symbol) return header->first_symbol;  // only symbols that nobody looks up
+        for (std::uint64_t symbol = highest; symbol < most_symbols; ++symbol) {
+            const auto link = memory_.read<std::uint32_t>(chains + (symbol - header->first_symbol) * 4);
+            if (!link) return symbol;
+            if (*link & 1) return symbol + 1;
+        }
+        return most_symbols;
+    }
+
+    const AddressSpace& memory_;
+    const ElfImage& image_;
+    AddressRange extent_;
+    std::optional<Address> symbols_, strings_, hash_, gnu_hash_;
+    std::uint64_t string_bytes_ = 0;
+};
+
+}  // namespace
+
+SymbolTable SymbolTable::of_file(const ElfFile& file, std::uint64_t load_bias) {
+    SymbolTable table;
+    const std::shared_ptr<Elf> elf(open_elf(file).release(), ElfEnd{});
+    if (!elf) return table;
+    std::vector<Symbol> symbols;
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section));) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) && (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+            collect(elf.get(), section, header, load_bias, symbols);
+    }
+    table.names_ = elf;
+    table.finish(std::move(symbols));
+    return table;
+}
+
+SymbolTable SymbolTable::of_image(const AddressSpace& memory, const ElfImage& image, AddressRange extent) {
+    SymbolTable table;
+    const auto names = std::make_shared<std::string>();
+    std::vector<Symbol> symbols = DynamicSymbols(memory, image, extent).read(*names);
+    table.names_ = names;
+    table.finish(std::move(symbols));
+    return table;
+}
+
+void SymbolTable::finish(std::vector<Symbol> symbols) {
+    by_name_ = std::move(symbols);
+    const auto key = [](const Symbol& s) { return std::tuple(s.name, s.local, s.address, s.size); };
+    std::sort(by_name_.begin(), by_name_.end(), [&](const Symbol& a, const Symbol& b) { return key(a) < key(b); });
+    by_address_.reserve(by_name_.size());
+    for (const Symbol& s : by_name_) by_address_.push_back(&s);
+    // Of several names for one address: the one with a size, the global one, the first by alphabet.
+    std::sort(by_address_.begin(), by_address_.end(), [](const Symbol* a, const Symbol* b) {
+        return std::tuple(a->address, a->size == 0, a->local, a->name) < std::tuple(b->address, b->size == 0, b->local, b->name);
+    });
+    const auto same = [](const Symbol* a, const Symbol* b) { return a->address == b->address; };
+    by_address_.erase(std::unique(by_address_.begin(), by_address_.end(), same), by_address_.end());
+}
+
+const Symbol* SymbolTable::find(std::string_view name) const {
+    const auto at =
+        std::lower_bound(by_name_.begin(), by_name_.end(), name, [](const Symbol& s, std::string_view n) { return s.name < n; });
+    return at != by_name_.end() && at->name == name ? &*at : nullptr;
+}
+
+const Symbol* SymbolTable::covering(Address address) const {
+    auto after = std::upper_bound(by_address_.begin(), by_address_.end(), address,
+                                  [](Address a, const Symbol* s) { return a < s->address; });
+    // A label without a size inside a function must not hide the function, so a few are looked at.
+    for (int looked_at = 0; after != by_address_.begin() && looked_at < 8; ++looked_at) {
+        const Symbol* s = *--after;
+        if (address - s->address < s->size) return s;
+        if (looked_at == 0 && s->size == 0 && s->address == address) return s;
+    }
+    return nullptr;
+}
+
+std::optional<AddressRange> section_of_file(const ElfFile& file, std::string_view name, std::uint64_t load_bias) {
+    const ElfHandle elf = open_elf(file);
+    std::size_t names = 0;
+    if (!elf || elf_getshdrstrndx(elf.get(), &names) != 0) return std::nullopt;
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC)) continue;
+        const char* found = elf_strptr(elf.get(), names, header.sh_name);
+        if (!found || name != found) continue;
+        const AddressRange range{Address(header.sh_addr + load_bias), Address(header.sh_addr + load_bias + header.sh_size)};
+        if (range.start <= range.end) return range;
+    }
+    return std::nullopt;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,54 @@
+#pragma once
+
+// Symbol tables: of a verified file through libelf, or of an image in the core by its dynamic section.
+
+#include "parsers/base/address.h"
+#include "parsers/elf/address_space.h"
+#include "parsers/elf/elf_file.h"
+#include "parsers/elf/elf_image.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heapsift {
+
+/// A symbol that is defined, and has an address in the process: functions and data, global and local. Not thread-local ones.
+struct Symbol {
+    std::string_view name;
+    Address address;
+    std::uint64_t size = 0;
+    bool local = false;
+};
+
+class SymbolTable {
+public:
+    SymbolTable() = default;
+    SymbolTable(SymbolTable&&) = default;  // no copies: the table points into itself
+    SymbolTable& operator=(SymbolTable&&) = default;
+    /// .symtab and .dynsym of `file`, whose mapping must outlive the table. Empty if libelf cannot read it.
+    static SymbolTable of_file(const ElfFile& file, std::uint64_t load_bias);
+    /// The dynamic symbols of `image` as far as they were saved in `memory` ([start, end) is where the image lies).
+    static SymbolTable of_image(const AddressSpace& memory, const ElfImage& image, AddressRange extent);
+
+    bool empty() const { return by_name_.empty(); }
+    /// The global symbol of that name, else a local one; of several the lowest address. Logarithmic.
+    const Symbol* find(std::string_view name) const;
+    /// The symbol that covers `address`: by its size, or up to the next one if it has none. Null if there is none. Logarithmic.
+    const Symbol* covering(Address address) const;
+
+private:
+    void finish(std::vector<Symbol> symbols);
+
+    std::shared_ptr<const void> names_;  // what the names point into, where it is ours
+    std::vector<Symbol> by_name_;
+    std::vector<const Symbol*> by_address_;  // into by_name_, one for each address
+};
+
+/// The runtime range of an allocated section of `file`; nothing if it has none of that name.
+std::optional<AddressRange> section_of_file(const ElfFile& file, std::string_view name, std::uint64_t load_bias);
+
+}  // namespace heapsift
