@@ -1,0 +1,93 @@
+// The order in which a core is looked for. The core in use is only ever the very file that was named: an answer about another
+// core than the one the reader has in mind is worse than none.
+
+#include "cli/core_choice.h"
+
+#include "parsers/base/error.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace heapsift {
+namespace {
+
+std::string absolute(const std::string& path) {
+    std::error_code error;
+    const std::filesystem::path made = std::filesystem::absolute(path, error);
+    return path.empty() || error ? path : made.lexically_normal().string();
+}
+
+std::string either(const std::string& first, const std::string& second) { return first.empty() ? second : first; }
+
+CoreChoice in_use(const CoreInUse& core, ChosenBy chosen_by, const FileSearch& search) {
+    const auto now = identity_of(core.path);
+    const std::string hint = "name a core: heapsift CORE";
+    if (!now) throw wrong_usage("core-in-use-gone", fmt::format("{}: the core in use is gone", core.path), hint);
+    if (*now != core.identity)
+        throw wrong_usage("core-in-use-changed", fmt::format("{}: the core in use has changed since it was named", core.path),
+                          hint);
+    return {core.path,
+            chosen_by,
+            {either(search.executable, core.search.executable), either(search.sysroot, core.search.sysroot),
+             either(search.debug_dir, core.search.debug_dir)}};
+}
+
+bool given(const FileSearch& search) {
+    return !search.executable.empty() || !search.sysroot.empty() || !search.debug_dir.empty();
+}
+
+}  // namespace
+
+CoreChoice choose_core(const CoreWishes& wishes, const CoreInUseStore& store) {
+    if (!wishes.argument.empty()) return {wishes.argument, ChosenBy::argument, wishes.search};
+    if (!wishes.option.empty()) return {wishes.option, ChosenBy::option, wishes.search};
+    if (!wishes.environment.empty()) return {wishes.environment, ChosenBy::environment, wishes.search};
+    if (const auto core = store.of_session()) return in_use(*core, ChosenBy::session, wishes.search);
+    if (const auto core = store.of_user()) return in_use(*core, ChosenBy::user, wishes.search);
+    throw wrong_usage("no-core", "no core was named, and none is in use",
+                      "name one: heapsift core.1234 (how to get one: heapsift help capture)");
+}
+
+std::string name_of(ChosenBy chosen_by) {
+    switch (chosen_by) {
+        case ChosenBy::argument:
+            return "argument";
+        case ChosenBy::option:
+            return "option";
+        case ChosenBy::environment:
+            return "environment";
+        case ChosenBy::session:
+            return "session";
+        case ChosenBy::user:
+            return "user";
+    }
+    return "";
+}
+
+std::string why_this_core(const CoreChoice& choice) {
+    switch (choice.chosen_by) {
+        case ChosenBy::environment:
+            return fmt::format("using {} (named by HEAPSIFT_CORE)", choice.path);
+        case ChosenBy::session:
+            return fmt::format("using {} (the core named last in this terminal session)", choice.path);
+        case ChosenBy::user:
+            return fmt::format("using {} (the core you named last, in another session)", choice.path);
+        case ChosenBy::argument:
+        case ChosenBy::option:
+            break;
+    }
+    return {};
+}
+
+void remember_core(const CoreChoice& choice, const CoreWishes& wishes, const CoreInUseStore& store) {
+    const bool named = choice.chosen_by == ChosenBy::argument || choice.chosen_by == ChosenBy::option;
+    if (choice.chosen_by == ChosenBy::environment || (!named && !given(wishes.search))) return;
+    const auto identity = identity_of(choice.path);
+    if (!identity) return;
+    store.remember({absolute(choice.path),
+                    *identity,
+                    {absolute(choice.search.executable), absolute(choice.search.sysroot), absolute(choice.search.debug_dir)}});
+}
+
+}  // namespace heapsift

@@ -1,0 +1,53 @@
+#pragma once
+
+// --redact: what may leave the machine. Names of types, modules, functions and attributes, base names of files, numbers and
+// addresses stay; what the program stored, how it was called and where things lie on somebody's disk goes.
+
+#include "parsers/cpython/object_facts.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heapsift {
+
+class Redactor {
+public:
+    explicit Redactor(bool active = false) : active_(active) {}
+    bool active() const { return active_; }
+
+    /// What is shown for a value of type `type` (empty: guessed from the literal). A literal becomes "‹str 12 #7›": type, length
+    /// and a number that the same value always gets; names and summaries stay.
+    std::string value(const ShortValue& value, std::string_view type = {});
+    /// The name of a reference, its key as a value.
+    std::string reference_name(const Reference& reference);
+
+    /// A file's path: its base name.
+    std::string path(std::string_view path) const;
+    /// A directory: a number.
+    std::string directory(std::string_view path);
+    /// The command line of the process: a number.
+    std::string arguments(std::string_view arguments);
+
+    /// A warning or an error: each path in it becomes its base name. Paths with blanks, and directories, must be known.
+    std::string message(std::string_view text) const;
+    void know_path(std::string_view path);
+    void know_directory(std::string_view path);
+
+private:
+    std::size_t number_of(const std::string& secret);
+    void know(std::string_view text, std::string replacement);
+
+    bool active_;
+    std::map<std::string, std::size_t> numbers_;
+    std::vector<std::pair<std::string, std::string>> known_;  // longest first
+};
+
+/// The type of a literal in Python's notation: 'x' is str, b'' bytes, 1.5 float; "value" where it is none of the plain ones.
+std::string literal_type(std::string_view literal);
+
+/// What follows the last slash.
+std::string_view base_name(std::string_view path);
+
+}  // namespace heapsift

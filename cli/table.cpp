@@ -1,0 +1,63 @@
+// Tables. The last column is not padded, so that no line ends in blanks; two blanks stand between columns.
+
+#include "cli/table.h"
+
+#include "cli/terminal.h"
+#include "cli/text_width.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heapsift {
+
+std::vector<std::size_t> Table::widths(std::size_t width, std::size_t indent) const {
+    std::vector<std::size_t> widths;
+    std::size_t total = indent;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        std::size_t widest = display_width(columns_[i].heading);
+        for (const auto& row : rows_) widest = std::max(widest, display_width(row[i]));
+        widths.push_back(widest);
+        total += widest + (i > 0 ? 2 : 0);
+    }
+    for (std::size_t i = 0; i < columns_.size() && width != 0 && total > width; ++i) {
+        if (!columns_[i].may_shorten || widths[i] <= least_shortened) continue;
+        const std::size_t less = std::min(total - width, widths[i] - least_shortened);
+        widths[i] -= less;
+        total -= less;
+    }
+    return widths;
+}
+
+std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, std::size_t indent) const {
+    std::string line(indent, ' ');
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (i > 0) line += "  ";
+        const std::string cell = columns_[i].may_shorten ? shortened_in_the_middle(cells[i], widths[i]) : cells[i];
+        line += columns_[i].align == TableColumn::Align::right ? padded_left(cell, widths[i]) : padded_right(cell, widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line;
+}
+
+std::string Table::text(std::size_t width, bool colour, std::size_t indent) const {
+    const std::vector<std::size_t> column_widths = widths(width, indent);
+    std::vector<std::string> headings;
+    for (const TableColumn& column : columns_) headings.push_back(column.heading);
+    const bool headed =
+        std::any_of(headings.begin(), headings.end(), [](const std::string& heading) { return !heading.empty(); });
+    std::string text = headed ? bold(line(headings, column_widths, indent), colour) + "\n" : "";
+    for (const auto& row : rows_) text += line(row, column_widths, indent) + "\n";
+    return text;
+}
+
+std::string bar(double share, std::size_t width) {
+    constexpr const char* eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    if (!(share > 0)) return {};
+    const auto total = static_cast<std::size_t>(std::lround(std::min(share, 1.0) * 8.0 * static_cast<double>(width)));
+    const std::size_t filled = std::max<std::size_t>(total, 1);
+    std::string text;
+    for (std::size_t i = 0; i < filled / 8; ++i) text += "█";
+    return text + eighths[filled % 8];
+}
+
+}  // namespace heapsift

@@ -1,0 +1,100 @@
+// Columns of text. The C library's wcwidth depends on the locale, and a tool that is run from cron has none; so the ranges stand
+// here: combining marks (general categories Mn and Me of the common scripts) and the wide ranges of Unicode TR 11.
+
+#include "cli/text_width.h"
+
+#include "parsers/base/text.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace heapsift {
+namespace {
+
+struct CharacterRange {
+    char32_t first, last;
+};
+
+constexpr CharacterRange combining[] = {
+    {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},   {0x6d6, 0x6dc},    {0x93c, 0x93c},
+    {0x941, 0x948},   {0x94d, 0x94d},   {0xe31, 0xe31},   {0xe34, 0xe3a},   {0xe47, 0xe4e},   {0x1ab0, 0x1aff},  {0x1dc0, 0x1dff},
+    {0x20d0, 0x20f0}, {0x302a, 0x302d}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef}};
+constexpr CharacterRange wide[] = {
+    {0x1100, 0x115f},   {0x231a, 0x231b},   {0x2329, 0x232a},   {0x23e9, 0x23ec},  {0x25fd, 0x25fe},   {0x2614, 0x2615},
+    {0x2648, 0x2653},   {0x26aa, 0x26ab},   {0x26bd, 0x26be},   {0x2705, 0x2705},  {0x270a, 0x270b},   {0x2728, 0x2728},
+    {0x274c, 0x274c},   {0x2753, 0x2755},   {0x2795, 0x2797},   {0x2b1b, 0x2b1c},  {0x2b50, 0x2b50},   {0x2e80, 0x303e},
+    {0x3041, 0x33ff},   {0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xa000, 0xa4cf},  {0xa960, 0xa97f},   {0xac00, 0xd7a3},
+    {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},  {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff},
+    {0x1f7e0, 0x1f7eb}, {0x1f900, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd}};
+
+template <std::size_t N>
+bool is_in(const CharacterRange (&ranges)[N], char32_t c) {
+    const auto* after = std::upper_bound(std::begin(ranges), std::end(ranges), c,
+                                         [](char32_t value, const CharacterRange& range) { return value < range.first; });
+    return after != std::begin(ranges) && c <= (after - 1)->last;
+}
+
+std::size_t width_of(char32_t c) { return is_in(combining, c) ? 0 : is_in(wide, c) ? 2 : 1; }
+
+// The longest beginning (or end) of `characters` that takes at most `width` columns, as a number of characters.
+template <class Iterator>
+std::size_t fitting(Iterator first, Iterator last, std::size_t width) {
+    std::size_t columns = 0, count = 0;
+    for (; first != last && columns + width_of(first->value) <= width; ++first, ++count) columns += width_of(first->value);
+    return count;
+}
+
+std::vector<DecodedCharacter> characters_of(std::string_view text) {
+    std::vector<DecodedCharacter> characters;
+    while (!text.empty()) {
+        characters.push_back(decode_utf8(text));
+        text.remove_prefix(characters.back().bytes);
+    }
+    return characters;
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+    std::size_t columns = 0;
+    while (!text.empty()) {
+        const DecodedCharacter c = decode_utf8(text);
+        columns += width_of(c.value);
+        text.remove_prefix(c.bytes);
+    }
+    return columns;
+}
+
+std::string shortened_in_the_middle(std::string_view text, std::size_t width) {
+    if (display_width(text) <= width) return std::string(text);
+    if (width == 0) return {};
+    const std::vector<DecodedCharacter> characters = characters_of(text);
+    const std::size_t tail_width = width / 2;  // the last word says more than the package
+    const std::size_t head = fitting(characters.begin(), characters.end(), width - 1 - tail_width);
+    std::size_t tail = fitting(characters.rbegin(), characters.rend(), tail_width);
+    while (tail > 0 && width_of(characters[characters.size() - tail].value) == 0) --tail;  // no mark without its letter
+    std::size_t head_bytes = 0, tail_bytes = 0;
+    for (std::size_t i = 0; i < head; ++i) head_bytes += characters[i].bytes;
+    for (std::size_t i = 0; i < tail; ++i) tail_bytes += characters[characters.size() - 1 - i].bytes;
+    return std::string(text.substr(0, head_bytes)) + "…" + std::string(text.substr(text.size() - tail_bytes));
+}
+
+std::string padded_right(std::string_view text, std::size_t width) {
+    const std::size_t columns = display_width(text);
+    return std::string(text) + std::string(columns < width ? width - columns : 0, ' ');
+}
+
+std::string padded_left(std::string_view text, std::size_t width) {
+    const std::size_t columns = display_width(text);
+    return std::string(columns < width ? width - columns : 0, ' ') + std::string(text);
+}
+
+std::string shell_quoted(std::string_view word) {
+    constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (!word.empty() && word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
+    std::string quoted = "'";
+    for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+}  // namespace heapsift

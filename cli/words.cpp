@@ -1,0 +1,153 @@
+// The rules are those of the contract: the first word is a command's name, else an existing file; a word with a slash is always a
+// file; after the command an existing file is the core and the other word the address. Every other word is an error, because a
+// word that is dropped silently changes the question.
+
+#include "cli/words.h"
+
+#include "cli/address_argument.h"
+#include "cli/text_width.h"
+#include "parsers/base/error.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+bool has_slash(const std::string& word) { return word.find('/') != std::string::npos; }
+
+bool looks_like_core(const std::string& word) { return word.starts_with("core") || word.find('.') != std::string::npos; }
+
+class Reader {
+public:
+    explicit Reader(const WordRules& rules) : rules_(rules) {}
+
+    Words read(std::span<const std::string> words) {
+        if (words.empty()) return result_;
+        std::size_t next = take_command(words);
+        for (; next < words.size(); ++next) take_after_command(words[next]);
+        return result_;
+    }
+
+private:
+    const WordShape* command_named(const std::string& word) const {
+        const auto found =
+            std::find_if(rules_.commands.begin(), rules_.commands.end(), [&](const auto& c) { return c.name == word; });
+        return found == rules_.commands.end() ? nullptr : &*found;
+    }
+
+    bool is_file(const std::string& word) const { return !rules_.core_given && (has_slash(word) || rules_.is_file(word)); }
+
+    // The command is the first word, or the second after a file, or it goes without saying. Returns how many words that took.
+    std::size_t take_command(std::span<const std::string> words) {
+        std::size_t taken = 0;
+        if (!command_named(words[0]) && is_file(words[0])) take_core(words[taken++]);
+        if (taken == words.size()) {
+            command_ = command_named(rules_.default_command);
+        } else if ((command_ = command_named(words[taken]))) {
+            note_file_of_that_name(words[taken++]);
+        } else if (taken == 1 && is_file(words[1])) {
+            take_core(words[1]);
+        } else {
+            throw_unknown_command(words[taken]);
+        }
+        if (command_) result_.command = command_->name;
+        return taken;
+    }
+
+    void note_file_of_that_name(const std::string& word) {
+        if (!rules_.core_given && rules_.is_file(word))
+            result_.notes.push_back(fmt::format("{} is taken as the command; the file of that name is ./{}", word, word));
+    }
+
+    void take_after_command(const std::string& word) {
+        if (command_->takes_topics)
+            result_.topics.push_back(word);
+        else if (command_->takes_core && is_file(word) && !(result_.core && wants_address() && looks_like_address(word)))
+            take_core(word);
+        else if (wants_address())
+            take_address(word);
+        else
+            throw_unexpected(word);
+    }
+
+    bool wants_address() const { return command_ && command_->takes_address && !result_.address; }
+
+    void take_address(const std::string& word) {
+        if (!result_.core && !rules_.core_given && !looks_like_address(word) && looks_like_core(word))
+            throw wrong_usage("no-such-file", fmt::format("{}: no such file, and no address", word),
+                              "an address is 0x… as heapsift objects lists it");
+        result_.address = word;
+    }
+
+    void take_core(const std::string& word) {
+        throw_if_script(word);
+        if (result_.core)
+            throw wrong_usage("two-cores",
+                              fmt::format("{} and {}: two cores, and one question is about one core", *result_.core, word),
+                              "name one of them");
+        result_.core = word;
+    }
+
+    static void throw_if_script(const std::string& word) {
+        if (word.ends_with(".py"))
+            throw wrong_usage("script",
+                              fmt::format("{} is a script, and heapsift reads cores of running or dead processes", word),
+                              "while it runs: gcore -o core PID, then heapsift core.PID");
+    }
+
+    // The first word, or the one after a core, is no command.
+    [[noreturn]] void throw_unknown_command(const std::string& word) const {
+        throw_if_script(word);
+        throw_if_number_or_address(word);
+        std::vector<std::string> names;
+        for (const WordShape& command : rules_.commands) names.push_back(command.name);
+        const auto nearest = nearest_words(word, names);
+        const bool may_be_file = !result_.core && !rules_.core_given;
+        const std::string message = may_be_file ? fmt::format("{}: no command, and no file of that name", word)
+                                                : fmt::format("{}: no command of that name", word);
+        throw wrong_usage("unknown-command", message,
+                          nearest.empty() ? std::string("heapsift --help lists the commands")
+                                          : fmt::format("did you mean: heapsift {}", nearest.front()));
+    }
+
+    // A word after the command that it does not take.
+    [[noreturn]] void throw_unexpected(const std::string& word) const {
+        throw_if_script(word);
+        if (!command_->takes_address) throw_if_number_or_address(word);
+        if (command_->takes_address && result_.address)
+            throw wrong_usage("unexpected-word", fmt::format("{}: one address at a time, and {} is one", word, *result_.address),
+                              looks_like_core(word) ? "and there is no such file" : "");
+        const std::string file = rules_.core_given || result_.core ? "" : "no such file, and ";
+        throw wrong_usage(file.empty() ? "unexpected-word" : "no-such-file",
+                          fmt::format("{}: {}{} takes no such word", word, file, command_->name),
+                          fmt::format("heapsift {} --help says what it takes", command_->name));
+    }
+
+    static bool may_be_process_id(const std::string& word) {
+        constexpr std::size_t most_digits = 7;  // PID_MAX_LIMIT is 4194304
+        return word.size() <= most_digits && !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+    }
+
+    void throw_if_number_or_address(const std::string& word) const {
+        if (may_be_process_id(word))
+            throw wrong_usage("process-id", fmt::format("{} is a process id, and heapsift reads cores", word),
+                              fmt::format("gcore -o core {0}, then heapsift core.{0}", word));
+        if (looks_like_address(word))
+            throw wrong_usage("unexpected-word", fmt::format("{} is an address", shell_quoted(word)),
+                              fmt::format("did you mean: heapsift show {}{}", shell_quoted(word),
+                                          result_.core ? " " + shell_quoted(*result_.core) : std::string()));
+    }
+
+    const WordRules& rules_;
+    const WordShape* command_ = nullptr;
+    Words result_;
+};
+
+}  // namespace
+
+Words read_words(std::span<const std::string> words, const WordRules& rules) { return Reader(rules).read(words); }
+
+}  // namespace heapsift

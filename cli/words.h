@@ -1,0 +1,40 @@
+#pragma once
+
+// What the words of a command line mean: a command, a core, an address, in the order in which people happen to type them.
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+/// What words a command takes beside its name.
+struct WordShape {
+    std::string name;
+    bool takes_core = true;
+    bool takes_address = false;
+    bool takes_topics = false;  // help: any words
+};
+
+struct Words {
+    std::string command;  // empty where there were no words
+    std::optional<std::string> core;
+    std::optional<std::string> address;
+    std::vector<std::string> topics;
+    std::vector<std::string> notes;  // lines for standard error
+};
+
+struct WordRules {
+    std::span<const WordShape> commands;
+    std::string default_command = "overview";
+    bool core_given = false;                          // --core: no word is taken for a file
+    std::function<bool(const std::string&)> is_file;  // does something exist at this path
+};
+
+/// Throws `Error` (exit 2) with the one line that helps where a word fits nowhere: "unknown-command", "unexpected-word",
+/// "two-cores", "script", "process-id", "no-such-file".
+Words read_words(std::span<const std::string> words, const WordRules& rules);
+
+}  // namespace heapsift
