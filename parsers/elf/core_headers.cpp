@@ -99,8 +99,12 @@ void report_cut(const std::string& name, Bytes file, const CoreHeaders& headers,
         const Address lost = load.start + load.saved.size();
         first = first ? std::min(*first, lost) : lost;
     }
-    std::string message = fmt::format("{}: the core is cut: {} of {} are there", name, with_binary_unit(file.size()),
-                                      with_binary_unit(headers.promised_bytes));
+    std::string there = with_binary_unit(file.size()), promised = with_binary_unit(headers.promised_bytes);
+    if (there == promised) {
+        there = fmt::format("{}", file.size());
+        promised = fmt::format("{} bytes", headers.promised_bytes);
+    }
+    std::string message = fmt::format("{}: the core is cut: {} of {} are there", name, there, promised);
     if (first)
         message += fmt::format("; {} of {} segments are not whole, the lowest address lost is 0x{:x}", cut_segments,
                                headers.loads.size(), first->value);

@@ -86,18 +86,28 @@ std::string machine_name(std::uint16_t machine) {
     }
 }
 
-/// Whether a position-independent image is a program: it asks for a dynamic loader. Only of the host's own byte order and class.
-bool asks_for_interpreter(Bytes file, const Elf64_Ehdr& header) {
+/// Whether a position-independent image is a program: it says so (DF_1_PIE), or it asks for a dynamic loader and has no name that
+/// other objects could ask for (libc.so.6 has both). Only of the host's own byte order and class.
+bool is_position_independent_program(Bytes file, const Elf64_Ehdr& header) {
+    bool asks_for_loader = false, has_soname = false;
     for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
         const auto ph = read_at<Elf64_Phdr>(file, saturating_add(header.e_phoff, i * sizeof(Elf64_Phdr)));
-        if (!ph) return false;
-        if (ph->p_type == PT_INTERP) return true;
+        if (!ph) break;
+        asks_for_loader |= ph->p_type == PT_INTERP;
+        if (ph->p_type != PT_DYNAMIC) continue;
+        const Bytes dynamic = clipped(file, ph->p_offset, std::min<std::uint64_t>(ph->p_filesz, 64 * 1024));
+        for (std::uint64_t at = 0;; at += sizeof(Elf64_Dyn)) {
+            const auto entry = read_at<Elf64_Dyn>(dynamic, at);
+            if (!entry || entry->d_tag == DT_NULL) break;
+            has_soname |= entry->d_tag == DT_SONAME;
+            if (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_PIE)) return true;
+        }
     }
-    return false;
+    return asks_for_loader && !has_soname;
 }
 
 [[noreturn]] void throw_other_elf(const std::string& name, Bytes file, std::uint16_t type, const Elf64_Ehdr* header) {
-    const bool program = type == ET_EXEC || (type == ET_DYN && header && asks_for_interpreter(file, *header));
+    const bool program = type == ET_EXEC || (type == ET_DYN && header && is_position_independent_program(file, *header));
     if (program)
         throw cannot_analyse("elf-executable",
                              name + " is an ELF executable, not a core; name the core, and pass this with --executable",
