@@ -1,11 +1,14 @@
 // Struct layouts from DWARF, with LLVM.
 //
-// Only the direct children of each unit matter: C knows no nested type names. A unit is read, searched and dropped again, so
-// memory stays at the largest unit's. Paths are resolved as soon as a definition is seen, while its unit is there.
+// Only the direct children of each unit matter: C knows no nested type names. Paths are resolved as soon as a definition is seen,
+// so that nothing of LLVM outlives the search; units are read one after the other, until every request has its best name.
 //
-// The input may be damaged. LLVM reports most of that as Error, consumed here; what it would abort on (a compressed section that
-// claims to be huge) is checked before, and chains of typedefs and nested members, which could be loops, are followed for a
-// bounded number of steps.
+// The input may be damaged. LLVM reports much of that as Error, consumed here. What it would crash on is checked before: entries
+// that run out of their unit (entry_check.h), a compressed section that claims to be huge. Chains of typedefs and nested members,
+// which could be loops, are followed for a bounded number of steps. Relocations are ignored: linked files need none for their
+// types.
+//
+// Not read: type entries that dwz moved to a file shared by several packages (.gnu_debugaltlink), and split DWARF (.dwo).
 
 #include "parsers/dwarf/struct_layouts.h"
 
@@ -24,6 +27,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "parsers/dwarf/entry_check.h"
+
 namespace heapsift {
 namespace {
 
@@ -31,7 +36,8 @@ using llvm::DWARFDie;
 using Elf64Le = llvm::object::ELF64LEObjectFile;
 namespace dwarf = llvm::dwarf;
 
-constexpr int most_steps = 32;  // of a typedef chain, and of nesting; real code has a handful
+constexpr int most_steps = 32;         // of a typedef chain; real code has a handful
+constexpr int most_aggregates = 1000;  // looked into for one name; they could contain each other
 
 /// LLVM's messages end in a newline or a period at times; ours do not.
 std::string explanation(llvm::Error error) {
@@ -94,10 +100,11 @@ std::uint64_t member_location(const DWARFDie& member) {
     return offset;
 }
 
+/// What the entry itself says; 0 for an array, whose entry says nothing.
 std::uint64_t size_of_type(const DWARFDie& type) {
     if (!type) return 0;
-    DWARFDie copy = type;
-    return copy.getTypeSize(type.getDwarfUnit()->getAddressByteSize()).value_or(0);
+    if (const auto size = unsigned_attribute(type, dwarf::DW_AT_byte_size)) return *size;
+    return type.getTag() == dwarf::DW_TAG_pointer_type ? type.getDwarfUnit()->getAddressByteSize() : 0;
 }
 
 /// The place of `member` in the struct that it is a child of.
@@ -128,22 +135,29 @@ struct FoundMember {
     MemberPlace place;  // from the start of the struct that was searched
 };
 
+/// Calls `see` with each child of `die`, until it returns false. (LLVM's own range relies on the entry that ends the children,
+/// which a damaged unit may lack.)
+template <class See>
+void for_each_child(const DWARFDie& die, See see) {
+    for (DWARFDie child = die.getFirstChild(); child && child.getTag() != dwarf::DW_TAG_null; child = child.getSibling())
+        if (!see(child)) return;
+}
+
 /// The member called `name` of `aggregate`, also inside its anonymous members.
-std::optional<FoundMember> find_member(const DWARFDie& aggregate, std::string_view name, int depth = 0) {
-    if (!is_aggregate(aggregate) || depth > most_steps) return std::nullopt;
-    for (const DWARFDie& child : aggregate.children()) {
-        if (child.getTag() != dwarf::DW_TAG_member) continue;
+std::optional<FoundMember> find_member(const DWARFDie& aggregate, std::string_view name, int& aggregates_left) {
+    if (!is_aggregate(aggregate) || aggregates_left-- <= 0) return std::nullopt;
+    std::optional<FoundMember> found;
+    for_each_child(aggregate, [&](const DWARFDie& child) {
+        if (child.getTag() != dwarf::DW_TAG_member) return true;
         const char* child_name = child.getShortName();
         if (child_name != nullptr && *child_name != '\0') {
-            if (name == child_name) return FoundMember{child, place_in_parent(child)};
-            continue;
+            if (name == child_name) found = FoundMember{child, place_in_parent(child)};
+        } else if ((found = find_member(type_of(child), name, aggregates_left))) {
+            found->place.byte += member_location(child);
         }
-        if (auto inner = find_member(type_of(child), name, depth + 1)) {
-            inner->place.byte += member_location(child);
-            return inner;
-        }
-    }
-    return std::nullopt;
+        return !found;
+    });
+    return found;
 }
 
 /// Follows one path from `aggregate`. None where a name on it is missing.
@@ -156,7 +170,8 @@ std::optional<MemberPlace> resolve_path(DWARFDie aggregate, std::string_view pat
         path = dot == std::string_view::npos ? std::string_view{} : path.substr(dot + 1);
         const bool element = name.ends_with("[]");
         if (element) name.remove_suffix(2);
-        const auto member = find_member(aggregate, name);
+        int aggregates_left = most_aggregates;
+        const auto member = find_member(aggregate, name, aggregates_left);
         if (!member) return std::nullopt;
         place = member->place;
         place.byte += start;
@@ -321,11 +336,22 @@ void search_file(DebugInfoFile& report, Search& search) {
     };
     const auto context = llvm::DWARFContext::create(*file->object, llvm::DWARFContext::ProcessDebugRelocations::Ignore, nullptr,
                                                     "", complain, complain);
+    const llvm::DWARFObject& sections = context->getDWARFObj();
+    const auto check = [&](const llvm::DWARFSection& section, bool debug_types) {
+        if (report.problem.empty()) report.problem = damage_in_entries(section.Data, sections.getAbbrevSection(), debug_types);
+    };
+    sections.forEachInfoSections([&](const llvm::DWARFSection& section) { check(section, false); });
+    sections.forEachTypesSections([&](const llvm::DWARFSection& section) { check(section, true); });
+    if (!report.problem.empty()) return;
     for (const auto& unit : context->info_section_units()) {
         if (search.complete()) return;
+        if (!unit) continue;  // left by a unit header that made no sense
         const DWARFDie top = unit->getUnitDIE(/*ExtractUnitDIEOnly=*/false);
         if (!top) continue;
-        for (const DWARFDie& child : top.children()) search.look_at(child);
+        for_each_child(top, [&search](const DWARFDie& child) {
+            search.look_at(child);
+            return true;
+        });
     }
 }
 

@@ -28,7 +28,7 @@ struct StructRequest {
 
 /// Where a member lies, from the start of the requested struct. For a bit field, `byte` holds its first bit, `bit` is that bit's
 /// place in the byte and `bit_width` its width; for any other member `bit` and `bit_width` are 0. `byte_size` is the member's own
-/// size, 0 where it has none (a flexible array) or where that is not known.
+/// size, 0 for an array and where it is not known.
 struct MemberPlace {
     std::uint64_t byte = 0;
     std::uint64_t byte_size = 0;
@@ -56,7 +56,7 @@ struct StructLayouts {
 };
 
 /// Looks for `requests` in the debug information of `paths`, in that order: a struct is taken from the first file that defines
-/// it, and there from the first full definition (declarations do not count). Files that are not needed any more are not opened.
+/// it, and there from the first full definition (declarations do not count). Files that are not needed any more are not searched.
 /// Damaged input is normal: it ends up in `problem`, and whatever was read before is kept; nothing is thrown for it.
 StructLayouts read_struct_layouts(std::span<const std::string> paths, std::span<const StructRequest> requests);
 

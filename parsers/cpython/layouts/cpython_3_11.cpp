@@ -3,12 +3,14 @@
 // Build: Debian 12's python3.11 3.11.2-6+deb12u9, amd64
 // Build-id of the interpreter: c561f3aa7232f2bd6ac6d56bd475f1c154a00486
 //
-// Structs that objects are made of are the same in every build of this version. Offsets inside PyInterpreterState, PyThreadState
-// and _PyRuntimeState are those of this build alone: check them on the core before trusting them.
+// Structs of built-in objects are the same in every build of this version. Those private to the interpreter (PyInterpreterState,
+// PyThreadState, _PyRuntimeState, _gc_runtime_state) and to extension modules (_pickle...) are those of this build: check them on
+// the core before trusting them.
 
 #include "parsers/cpython/layout.h"
 
-// clang-format off: written by a program
+// Written by a program, not by clang-format.
+// clang-format off
 // Absent fields are left out on purpose.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 

@@ -3,12 +3,14 @@
 // Build: a plain 3.12.1 build, x86-64 Linux
 // Build-id of the interpreter: f9d5c82f5f2c22df68c1d49c944ef3dee5103dcc
 //
-// Structs that objects are made of are the same in every build of this version. Offsets inside PyInterpreterState, PyThreadState
-// and _PyRuntimeState are those of this build alone: check them on the core before trusting them.
+// Structs of built-in objects are the same in every build of this version. Those private to the interpreter (PyInterpreterState,
+// PyThreadState, _PyRuntimeState, _gc_runtime_state) and to extension modules (_pickle...) are those of this build: check them on
+// the core before trusting them.
 
 #include "parsers/cpython/layout.h"
 
-// clang-format off: written by a program
+// Written by a program, not by clang-format.
+// clang-format off
 // Absent fields are left out on purpose.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 

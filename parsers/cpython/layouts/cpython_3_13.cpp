@@ -3,12 +3,14 @@
 // Build: Debian 13's python3.13 3.13.5-2+deb13u5, amd64
 // Build-id of the interpreter: 7e8d5f6d0cd6cd1e9bff2a775c11d398cecca758
 //
-// Structs that objects are made of are the same in every build of this version. Offsets inside PyInterpreterState, PyThreadState
-// and _PyRuntimeState are those of this build alone: check them on the core before trusting them.
+// Structs of built-in objects are the same in every build of this version. Those private to the interpreter (PyInterpreterState,
+// PyThreadState, _PyRuntimeState, _gc_runtime_state) and to extension modules (_pickle...) are those of this build: check them on
+// the core before trusting them.
 
 #include "parsers/cpython/layout.h"
 
-// clang-format off: written by a program
+// Written by a program, not by clang-format.
+// clang-format off
 // Absent fields are left out on purpose.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 

@@ -111,9 +111,11 @@ std::string header_comment(const Request& request, const LayoutFromDebugInfo& re
     text += fmt::format("// Build: {}\n", request.build.empty() ? file_name(interpreter.path) : request.build);
     text += fmt::format("// Build-id of the interpreter: {}\n//\n", interpreter.build_id.empty() ? "none" : interpreter.build_id);
     text +=
-        "// Structs that objects are made of are the same in every build of this version. Offsets inside PyInterpreterState, "
-        "PyThreadState\n"
-        "// and _PyRuntimeState are those of this build alone: check them on the core before trusting them.\n";
+        "// Structs of built-in objects are the same in every build of this version. Those private to the interpreter "
+        "(PyInterpreterState,\n"
+        "// PyThreadState, _PyRuntimeState, _gc_runtime_state) and to extension modules (_pickle...) are those of this build: "
+        "check them on\n"
+        "// the core before trusting them.\n";
     return text;
 }
 
@@ -122,7 +124,8 @@ std::string table_source(const Request& request, const LayoutFromDebugInfo& read
     std::string source = header_comment(request, read);
     source += "\n#include \"parsers/cpython/layout.h\"\n\n";
     source +=
-        "// clang-format off: written by a program\n// Absent fields are left out on purpose.\n#pragma GCC diagnostic ignored "
+        "// Written by a program, not by clang-format.\n// clang-format off\n// Absent fields are left out on purpose.\n#pragma "
+        "GCC diagnostic ignored "
         "\"-Wmissing-field-initializers\"\n\n";
     source += fmt::format("namespace heapsift {{\n\nextern const Layout {0};\n\nconstexpr Layout {0} = {{\n    .version = {1},\n",
                           name, version_initialiser(request.version));

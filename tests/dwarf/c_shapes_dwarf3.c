@@ -1,0 +1,6 @@
+/* The shapes of c_shapes.inc, described in DWARF 3 (tests/CMakeLists.txt sets the option). */
+
+#define SHAPE(name) dwarf3_##name
+#define OTHER_SHAPE(name) dwarf5_##name
+
+#include "tests/dwarf/c_shapes.inc"
