@@ -168,6 +168,7 @@ const SymbolTable& CoreFile::State::debug_symbols(std::size_t module) {
     std::optional<ElfFile>& debug_file = symbols[module].debug_file;
     if (debug) return *debug;
     debug.emplace();
+    if (own_symbols(module).has_static_symbols()) return *debug;
     const std::string& where = debug_path(module);
     if (where.empty() || (files[module] && where == files[module]->path)) return *debug;
     bool exists = false;

@@ -171,8 +171,9 @@ SymbolTable SymbolTable::of_file(const ElfFile& file, std::uint64_t load_bias) {
     std::vector<Symbol> symbols;
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section));) {
         GElf_Shdr header;
-        if (gelf_getshdr(section, &header) && (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-            collect(elf.get(), section, header, load_bias, symbols);
+        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)) continue;
+        table.has_static_symbols_ |= header.sh_type == SHT_SYMTAB;
+        collect(elf.get(), section, header, load_bias, symbols);
     }
     table.names_ = elf;
     table.finish(std::move(symbols));

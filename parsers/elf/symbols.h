@@ -35,6 +35,8 @@ public:
     static SymbolTable of_image(const AddressSpace& memory, const ElfImage& image, AddressRange extent);
 
     bool empty() const { return by_name_.empty(); }
+    /// Whether it has the static symbols too (.symtab): then separate debug information knows no others.
+    bool has_static_symbols() const { return has_static_symbols_; }
     /// The global symbol of that name, else a local one; of several the lowest address. Logarithmic.
     const Symbol* find(std::string_view name) const;
     /// The symbol that covers `address`: by its size, or up to the next one if it has none. Null if there is none. Logarithmic.
@@ -43,6 +45,7 @@ public:
 private:
     void finish(std::vector<Symbol> symbols);
 
+    bool has_static_symbols_ = false;
     std::shared_ptr<const void> names_;  // what the names point into, where it is ours
     std::vector<Symbol> by_name_;
     std::vector<const Symbol*> by_address_;  // into by_name_, one for each address

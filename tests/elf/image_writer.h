@@ -12,6 +12,12 @@
 
 namespace heapsift::test {
 
+/// A string literal with NULs in it, and the one at its end.
+template <std::size_t size>
+std::string with_nuls(const char (&text)[size]) {
+    return std::string(text, size);
+}
+
 class ImageWriter {
 public:
     static constexpr std::uint64_t page = 4096;
@@ -60,7 +66,7 @@ public:
 private:
     static constexpr std::uint64_t strings_at = 0x300, symbols_at = 0x400, hash_at = 0x500;
     static constexpr std::uint64_t symbol_count = 4;  // the null symbol and three others
-    static inline const std::string strings = std::string("\0the_data\0the_code\0local_data\0", 30);
+    static inline const std::string strings = with_nuls("\0the_data\0the_code\0local_data");
 
     void write_dynamic(std::string& image) const {
         const std::uint64_t v = virtual_base;
@@ -87,7 +93,7 @@ private:
     }
 
     void append_sections(std::string& image, Elf64_Ehdr& elf, std::uint64_t note_at, std::uint64_t note_bytes) const {
-        const std::string names("\0.text\0.data\0.dynsym\0.dynstr\0.note\0.debug_info\0.shstrtab\0", 59);
+        const std::string names = with_nuls("\0.text\0.data\0.dynsym\0.dynstr\0.note\0.debug_info\0.shstrtab");
         const std::uint64_t names_at = image.size();
         image += names;
         image.resize((image.size() + 7) / 8 * 8);

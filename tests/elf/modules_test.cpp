@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 #include <filesystem>
+#include <random>
 
 using namespace heapsift;
 using namespace heapsift::test;
@@ -306,4 +307,38 @@ TEST_CASE("symbols: separate debug information answers where the file is missing
     core.loads[2].bytes.assign(page, '\0');  // no dynamic section
     const Opened opened = open(directory, core, search);
     CHECK(opened.core->symbol(opened.module(), "the_data") == Address(base + ImageWriter::data_at + 0x200));
+}
+
+TEST_CASE("modules: random damage to an image, or to its file, never does more than lose data", "[elf][modules]") {
+    const TemporaryDirectory directory;
+    std::mt19937 random(5);
+    const auto damaged = [&](std::string bytes) {
+        // The headers, the tables of the first page, the dynamic section, and the section headers at the end.
+        const std::size_t places[] = {random() % 0x200, 0x200 + random() % 0x400, 2 * page + random() % 0x60,
+                                      ImageWriter::file_bytes + random() % (bytes.size() - ImageWriter::file_bytes)};
+        for (int i = 0; i < 3; ++i) bytes[places[random() % 4]] = static_cast<char>(random() % 4 ? random() : 0xff);
+        return bytes;
+    };
+    for (int round = 0; round < 2000; ++round) {
+        ImageWriter image;
+        image.gnu_hash = round % 2;
+        image.debug_info = round % 3 == 0;
+        const std::string whole = image.bytes();
+        const bool damage_file = round % 4 < 2;
+        const std::string path = directory.write("libx.so", damage_file ? damaged(whole) : whole);
+        const bool missing = round % 4 == 3;
+        const Opened opened =
+            open(directory, kernel_core(damage_file ? whole : damaged(whole), missing ? "/nowhere/libx.so" : path));
+        const CoreFile& core = *opened.core;
+        for (const Module& m : core.modules()) {
+            (void)core.symbol(m, "the_data");
+            (void)core.symbol_at(m, Address(base + page + 3));
+            (void)core.section(m, ".data");
+            (void)core.debug_file_for(m);
+        }
+        for (const Segment& s : core.memory().segments()) {
+            (void)core.memory().read<std::uint64_t>(s.start);
+            (void)core.memory().read<char>(s.end() - 1);
+        }
+    }
 }
