@@ -62,6 +62,14 @@ std::string escape_for_terminal(std::string_view text) {
     return escaped;
 }
 
+std::string shell_quoted(std::string_view word) {
+    constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (!word.empty() && word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
+    std::string quoted = "'";
+    for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     // Optimal string alignment: three rows of the table are enough, since a swap looks two rows back.
     std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), above(b.size() + 1);

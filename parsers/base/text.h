@@ -28,6 +28,9 @@ DecodedCharacter decode_utf8(std::string_view text);
 /// Idempotent: a backslash stays as it is.
 std::string escape_for_terminal(std::string_view text);
 
+/// The shell's quoting of a word, where it needs any: 'func().selected[37]'. For commands that a hint shows.
+std::string shell_quoted(std::string_view word);
+
 /// The least number of letters to insert, delete, replace or swap with a neighbour that turns one into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

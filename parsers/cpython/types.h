@@ -40,7 +40,11 @@ struct TypeInfo {
     std::uint32_t presize = 0;  // bytes between the start of the block and the object: GC header, managed dict and weakrefs
     TypeId base = no_type;      // tp_base
     TypeId metatype = no_type;  // ob_type
-    const ObjectKind* kind = nullptr;
+    const ObjectKind* kind = nullptr;       // of the nearest C base that has one; null: only object's header is known
+    const ObjectKind* size_kind = nullptr;  // whose formula answers __sizeof__; null: object.__sizeof__
+    std::uint64_t known_basicsize = 16;     // bytes of the body that `kind` knows
+    std::uint64_t guess_end = 0;            // where `guessed`: end of the part of the body that is read by guess
+    bool guessed = false;                   // a C type without a kind: words beyond known_basicsize are guesses
     SizeSource size_source = SizeSource::known;
 };
 

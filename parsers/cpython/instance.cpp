@@ -1,0 +1,162 @@
+#include "parsers/cpython/instance.h"
+
+// Attributes of an instance, in four forms. Up to 3.10 a dict at tp_dictoffset. 3.11: two words before the collector's header, values
+// and dict, one of them set. 3.12: one tagged word; odd: values (stored minus one). 3.13 and later: a dict word before the object,
+// and values inside the object's own block while they are valid. Values are named by the class's cached keys, in the same order.
+// Source: pycore_dict.h, pycore_object.h, dictobject.c (3.9 to 3.13).
+//
+// A __dict__ that was asked for is an object of its own: the instance then refers to it, and it to the values, also where the values
+// still lie inside the instance. So each value is reported once.
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace heapsift {
+
+namespace {
+
+constexpr std::uint64_t managed_dict_flag = 1ULL << 4;
+constexpr std::uint64_t inline_values_flag = 1ULL << 2;
+constexpr std::int32_t member_object = 6;       // T_OBJECT, structmember.h
+constexpr std::int32_t member_object_ex = 16;   // T_OBJECT_EX
+constexpr std::uint64_t managed_dict_offset = 24;    // before the object
+constexpr std::uint64_t managed_values_offset = 32;  // before the object, 3.11
+
+bool managed(const PythonHeap& heap, const TypeInfo& type) {
+    return heap.layout().version.minor >= 11 && (type.flags & managed_dict_flag);
+}
+
+/// The nearest base made by C.
+const TypeInfo* c_base(const PythonHeap& heap, const TypeInfo& type) {
+    const TypeInfo* at = &type;
+    for (int steps = 0; at->python_class && at->base != no_type && steps < 4096; ++steps) at = &heap.types()[at->base];
+    return at;
+}
+
+DictFacts cached_keys(const ObjectReader& object) {
+    const auto& field = object.layout().heap_type.ht_cached_keys;
+    const Address keys = object.type().heap_type ? object.heap().pointer(object.type().address + *field) : Address();
+    if (keys.is_null()) return {};
+    return object.heap().dict_keys(keys).value_or(DictFacts{});
+}
+
+std::uint64_t round8(std::uint64_t n) { return (n + 7) / 8 * 8; }
+
+/// 3.13+: struct _dictvalues inside the object.
+Address inline_values(const ObjectReader& object) {
+    if (!object.layout().dict_values.embedded.present() || !(object.type().flags & inline_values_flag)) return {};
+    // 3.13 places them behind PyObject, which is all that such a type has; 3.14 says tp_basicsize.
+    return object.at(object.type().basicsize);
+}
+
+void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
+    const PythonHeap& heap = object.heap();
+    const auto& def = object.layout().member_def;
+    const TypeInfo* at = &object.type();
+    for (int steps = 0; at->python_class && steps < 4096; ++steps) {
+        const std::int64_t count = heap.var_size(at->address);
+        if (count > 0 && count < 65536 && at->metatype != no_type) {
+            const Address members = at->address + heap.types()[at->metatype].basicsize;
+            for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
+                const Address member = members + i * *def.size;
+                const auto type = heap.integer<std::int32_t>(member + *def.type);
+                const auto offset = heap.integer<std::int64_t>(member + *def.offset);
+                if ((type != member_object && type != member_object_ex) || offset < 16 || offset > (1 << 24)) continue;
+                const Address target = heap.pointer(object.at(static_cast<std::uint64_t>(offset)));
+                if (!target.is_null())
+                    visit.visit(target, ReferenceKind::strong, {ReferenceName::Form::c_attribute, "", 0, heap.pointer(member + *def.name)});
+            }
+        }
+        if (at->base == no_type) break;
+        at = &heap.types()[at->base];
+    }
+}
+
+}  // namespace
+
+bool has_instance_dict(const PythonHeap& heap, const TypeInfo& type) {
+    if (managed(heap, type)) return true;
+    return type.python_class && type.dictoffset != 0 && type.dictoffset != c_base(heap, type)->dictoffset;
+}
+
+InstanceDict instance_dict(const ObjectReader& object) {
+    InstanceDict result;
+    const PythonHeap& heap = object.heap();
+    const TypeInfo& type = object.type();
+    if (!has_instance_dict(heap, type)) return result;
+    if (!managed(heap, type)) {
+        std::int64_t offset = type.dictoffset;
+        if (offset < 0) {  // before 3.12: from the end of a variable-sized object
+            const auto items = static_cast<std::uint64_t>(std::llabs(object.var_size()));
+            if (items > (std::uint64_t{1} << 40)) return result;
+            offset += static_cast<std::int64_t>(round8(type.basicsize + static_cast<std::uint64_t>(type.itemsize) * items));
+        }
+        result.dict = heap.pointer(object.at(static_cast<std::uint64_t>(offset)));
+        return result;
+    }
+    const Address slot = object.address() - managed_dict_offset;
+    if (object.layout().dict_values.embedded.present()) {
+        result.dict = heap.pointer(slot);
+        const Address values = inline_values(object);
+        if (!result.dict.is_null() || values.is_null()) return result;
+        const auto& l = object.layout().dict_values;
+        if (heap.integer<std::uint8_t>(values + *l.valid) == 0) return result;
+        result.count = std::min<std::uint64_t>(heap.integer<std::uint8_t>(values + *l.capacity), cached_keys(object).entry_count);
+        result.values = values + *l.values;
+        return result;
+    }
+    Address values;
+    if (object.layout().version.minor == 12) {
+        const Address word = heap.pointer(slot);
+        if (word.value & 1) values = word + 1;
+        else result.dict = word;
+    } else {
+        result.dict = heap.pointer(slot);
+        values = heap.pointer(object.address() - managed_values_offset);
+    }
+    if (!result.dict.is_null() || values.is_null()) return result;
+    const DictFacts keys = cached_keys(object);
+    result.values = values;
+    result.count = keys.entry_count;
+    // The byte before the values is the size of what precedes them (dictobject.c, new_values).
+    const auto prefix = heap.integer<std::uint8_t>(values - 1);
+    result.values_block = values - prefix;
+    result.values_block_size = prefix + 8 * keys.capacity;
+    return result;
+}
+
+std::uint64_t inline_values_size(const ObjectReader& object) {
+    if (!object.layout().dict_values.embedded.present() || !(object.type().flags & inline_values_flag)) return 0;
+    const DictFacts keys = cached_keys(object);
+    if (keys.keys.is_null()) return 0;
+    // _PyInlineValuesSize (pycore_dict.h): order bytes rounded up to words, and a word of header.
+    const std::uint64_t usable = object.heap().integer<std::uint64_t>(keys.keys + *object.layout().dict_keys.dk_usable);
+    const std::uint64_t size = std::min(usable, keys.capacity) + keys.entry_count;
+    return round8(size) + (size + 1) * 8;
+}
+
+void visit_instance_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const PythonHeap& heap = object.heap();
+    if (object.type().python_class) {
+        visit.named(object.type().address, ".__class__");
+        visit_slots(object, visit);
+    }
+    const InstanceDict attributes = instance_dict(object);
+    visit.named(attributes.dict, ".__dict__");
+    if (attributes.values.is_null() || attributes.count == 0) return;
+    const DictFacts keys = cached_keys(object);
+    const std::uint64_t count = std::min(attributes.count, keys.entry_count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const Address value = heap.pointer(attributes.values + 8 * i);
+        if (value.is_null()) continue;
+        const Address key = heap.pointer(keys.entries + i * keys.entry_size + (keys.entry_size == 24 ? 8 : 0));
+        visit.visit(value, ReferenceKind::strong, {ReferenceName::Form::attribute, "", i, key});
+    }
+}
+
+void visit_instance_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    const InstanceDict attributes = instance_dict(object);
+    if (!attributes.values_block.is_null()) visit.visit(attributes.values_block, attributes.values_block_size, false);
+}
+
+}  // namespace heapsift

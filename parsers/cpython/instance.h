@@ -1,0 +1,31 @@
+#pragma once
+
+// What a class written in Python adds to its C base: __slots__, a __dict__ or the values that stand for one, and its class.
+
+#include "parsers/cpython/object_kind.h"
+
+namespace heapsift {
+
+/// Where an instance keeps its attributes. All null for one without.
+struct InstanceDict {
+    Address dict;            // the materialised __dict__
+    Address values;          // the first of the values that stand for a __dict__; null where `dict` is used instead
+    std::uint64_t count = 0; // values that the class's shared keys name
+    Address values_block;    // 3.11, 3.12: the block of their own in which the values lie, as allocated
+    std::uint64_t values_block_size = 0;
+};
+
+/// Does the type keep attributes apart from its C base: a managed dict, or a __dict__ slot that a class statement added?
+bool has_instance_dict(const PythonHeap& heap, const TypeInfo& type);
+
+InstanceDict instance_dict(const ObjectReader& object);
+
+/// Bytes of inline values that follow the object in its own block (3.13+), 0 elsewhere.
+std::uint64_t inline_values_size(const ObjectReader& object);
+
+/// `.__class__`, slots, `.__dict__` or the attributes themselves.
+void visit_instance_references(const ObjectReader& object, ReferenceVisitor& visit);
+
+void visit_instance_buffers(const ObjectReader& object, BufferVisitor& visit);
+
+}  // namespace heapsift

@@ -1,0 +1,34 @@
+#include "parsers/cpython/object_kind.h"
+
+// Checked access to the fields of one object. A count read from the core is believed only as far as memory follows.
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace heapsift {
+
+std::uint64_t ObjectReader::readable_items(Address items, std::int64_t count) const {
+    if (count <= 0 || items.is_null()) return 0;
+    const auto wanted = static_cast<std::uint64_t>(count);
+    const Segment* segment = heap_->memory().find(items);
+    if (!segment || !segment->data) return 0;
+    std::uint64_t there = (segment->end() - items) / 8;
+    // Rarely an array goes on in the next segment: as long as that one touches this one.
+    while (there < wanted) {
+        const Segment* next = heap_->memory().find(segment->end());
+        if (!next || !next->data) break;
+        segment = next;
+        there = (segment->end() - items) / 8;
+    }
+    return std::min(wanted, there);
+}
+
+std::uint64_t basic_size(const ObjectReader& object) {
+    const TypeInfo& type = object.type();
+    if (type.itemsize <= 0) return type.basicsize;
+    const auto items = static_cast<std::uint64_t>(std::llabs(object.var_size()));
+    if (items > (std::uint64_t{1} << 48)) return type.basicsize;
+    return type.basicsize + static_cast<std::uint64_t>(type.itemsize) * items;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,108 @@
+#pragma once
+
+// How the instances of one C type are laid out: one file each in objects/, one entry in parsers/snapshot/object_kinds.cpp.
+//
+// A class written in Python adds slots and a __dict__ to the kind of its nearest C base; that part is the same for all and is read
+// in instance.cpp. A C type without a kind of its own is read as its nearest base with one, and the rest of its body by guess.
+
+#include "parsers/cpython/python_heap.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace heapsift {
+
+/// One object, with checked access to its fields. Cheap to copy.
+class ObjectReader {
+public:
+    ObjectReader(const PythonHeap& heap, Address object, const TypeInfo& type) : heap_(&heap), address_(object), type_(&type) {}
+
+    const PythonHeap& heap() const { return *heap_; }
+    const Layout& layout() const { return heap_->layout(); }
+    Address address() const { return address_; }
+    const TypeInfo& type() const { return *type_; }
+
+    /// A pointer field; null where the field is absent in this build or cannot be read.
+    Address pointer(LayoutOffset field) const { return field.present() ? heap_->pointer(address_ + *field) : Address(); }
+    /// An integer field; 0 where absent or unreadable.
+    template <class T>
+    T integer(LayoutOffset field) const {
+        return field.present() ? heap_->integer<T>(address_ + *field) : T{};
+    }
+    std::int64_t var_size() const { return heap_->var_size(address_); }
+    Address at(std::uint64_t offset) const { return address_ + offset; }
+    /// `count` held against the memory that is there: the number of 8-byte items readable from `items` on, at most `count`.
+    std::uint64_t readable_items(Address items, std::int64_t count) const;
+
+private:
+    const PythonHeap* heap_;
+    Address address_;
+    const TypeInfo* type_;
+};
+
+/// What a reference is called, before it is put into words: nothing is allocated while references are visited.
+struct ReferenceName {
+    enum class Form : std::uint8_t {
+        text,         // `text` as it stands: ".__code__"
+        attribute,    // "." and the str at `key`
+        c_attribute,  // "." and the C string at `key` (__slots__ of a type)
+        index,        // "[number]"
+        item,         // "[key]"
+        key,          // "key 'x'"
+        local,        // `text` and "f_locals['name']" with the str at `key`
+        closure,      // "[number].cell_contents"
+        offset        // "<+number>"
+    } form = Form::text;
+    const char* text = "";
+    std::uint64_t number = 0;
+    Address key;
+};
+
+class ReferenceVisitor {
+public:
+    virtual ~ReferenceVisitor() = default;
+    /// `target` is never null; it need not be an object.
+    virtual void visit(Address target, ReferenceKind kind, const ReferenceName& name) = 0;
+
+    void named(Address target, const char* text, ReferenceKind kind = ReferenceKind::strong) {
+        if (!target.is_null()) visit(target, kind, {ReferenceName::Form::text, text, 0, {}});
+    }
+    void indexed(Address target, std::uint64_t index, ReferenceKind kind = ReferenceKind::strong) {
+        if (!target.is_null()) visit(target, kind, {ReferenceName::Form::index, "", index, {}});
+    }
+};
+
+/// A buffer that dies with the object: `start` as the allocator gave it out, `bytes` as they were asked for (at least).
+class BufferVisitor {
+public:
+    virtual ~BufferVisitor() = default;
+    virtual void visit(Address start, std::uint64_t bytes, bool array_data) = 0;
+};
+
+struct ObjectKind {
+    const char* name;                             // for people and tests
+    std::span<const char* const> type_names;      // the C types that it covers, by tp_name: "list", "collections.deque"
+
+    /// What __sizeof__ of this C type returns, without what sys.getsizeof adds for headers. Null: object.__sizeof__.
+    std::uint64_t (*size)(const ObjectReader&) = nullptr;
+    /// Bytes of the object's own block from the object on, at least. Null: basicsize + itemsize * |ob_size|.
+    std::uint64_t (*body_size)(const ObjectReader&) = nullptr;
+    /// Buffers that it owns. Null: none.
+    void (*visit_buffers)(const ObjectReader&, BufferVisitor&) = nullptr;
+    /// Its references, without those of a Python class (instance.cpp). Null: none.
+    void (*visit_references)(const ObjectReader&, ReferenceVisitor&) = nullptr;
+    /// A short value. Null: none.
+    ShortValue (*describe)(const ObjectReader&, std::size_t limit) = nullptr;
+    /// Do the contents read as an instance? Used where nothing else proves that these bytes are an object. Null: cannot tell.
+    bool (*plausible)(const ObjectReader&) = nullptr;
+    /// True where it holds references that `visit_references` does not know: the words of its body are read by guess as well.
+    bool guesses = false;
+    /// True where ob_size is not a field of the instances although the type has items (frames, generators).
+    bool no_var_size = false;
+};
+
+/// basicsize + itemsize * |ob_size| of the object's type: object.__sizeof__.
+std::uint64_t basic_size(const ObjectReader& object);
+
+}  // namespace heapsift

@@ -1,0 +1,163 @@
+// frame, generator, coroutine, asynchronous generator.
+//
+// Since 3.11 (pycore_frame.h) what runs is an interpreter frame, which is no object: it lies on the thread's own stack of data, inside its
+// generator, or, once its call has returned and somebody still has the frame object, inside that. Whoever it lies in reports what it
+// holds: its function, code, locals and value stack. The value stack is known only while the frame is not running.
+
+#include "parsers/cpython/objects/kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heapsift {
+
+namespace {
+
+constexpr std::uint8_t owned_by_frame_object = 2;
+constexpr std::uint64_t tag_bits = 3;  // 3.14 and later tag references on the stack
+
+struct CodeShape {
+    std::uint64_t slots = 0;       // locals, cells, free variables, value stack
+    std::uint64_t localsplus = 0;
+    Address names;
+};
+
+CodeShape code_shape(const PythonHeap& heap, Address code) {
+    const auto& l = heap.layout().code;
+    CodeShape shape;
+    if (code.is_null() || !l.co_nlocalsplus.present()) return shape;
+    const auto localsplus = heap.integer<std::int32_t>(code + *l.co_nlocalsplus);
+    const auto stack = heap.integer<std::int32_t>(code + *l.co_stacksize);
+    if (localsplus < 0 || localsplus > (1 << 20) || stack < 0 || stack > (1 << 20)) return shape;
+    shape.localsplus = static_cast<std::uint64_t>(localsplus);
+    shape.slots = shape.localsplus + static_cast<std::uint64_t>(stack);
+    shape.names = heap.pointer(code + *l.co_localsplusnames);
+    return shape;
+}
+
+void visit_interpreter_frame(const ObjectReader& object, Address frame, const char* prefix, ReferenceVisitor& visit) {
+    const PythonHeap& heap = object.heap();
+    const auto& l = heap.layout().interpreter_frame;
+    const Address code(heap.pointer(frame + *l.f_executable).value & ~tag_bits);
+    visit.named(Address(heap.pointer(frame + *l.f_funcobj).value & ~tag_bits), ".<function>");
+    visit.named(code, ".<code>");
+    visit.named(heap.pointer(frame + *l.f_locals), ".<f_locals>");
+    const CodeShape shape = code_shape(heap, code);
+    std::int64_t live = static_cast<std::int64_t>(shape.localsplus);
+    if (l.stacktop.present()) {
+        const auto top = heap.integer<std::int32_t>(frame + *l.stacktop);
+        if (top >= 0) live = std::min<std::int64_t>(top, static_cast<std::int64_t>(shape.slots));
+    }
+    const Address first = frame + *l.localsplus;
+    for (std::uint64_t i = 0; i < object.readable_items(first, live); ++i) {
+        const Address target(heap.pointer(first + 8 * i).value & ~tag_bits);
+        if (target.is_null()) continue;
+        if (i < shape.localsplus) {
+            const Address name = heap.pointer(shape.names + *heap.layout().tuple.ob_item + 8 * i);
+            visit.visit(target, ReferenceKind::strong, {ReferenceName::Form::local, prefix, i, name});
+        } else {
+            visit.named(target, ".<value stack>");
+        }
+    }
+}
+
+/// The header words of an interpreter frame before its slots.
+std::uint64_t frame_header(const Layout& l) { return *l.interpreter_frame.localsplus; }
+
+std::uint64_t slots_of(const ObjectReader& object, Address code) {
+    const auto& l = object.layout().code;
+    if (l.co_framesize.present() && !code.is_null()) {  // 3.12+: in words, the frame's header included
+        const auto words = object.heap().integer<std::int32_t>(code + *l.co_framesize);
+        const std::int64_t slots = words - static_cast<std::int64_t>(frame_header(object.layout()) / 8);
+        if (slots >= 0 && slots < (1 << 21)) return static_cast<std::uint64_t>(slots);
+    }
+    return code_shape(object.heap(), code).slots;
+}
+
+Address frame_code(const ObjectReader& object) {
+    const Layout& l = object.layout();
+    if (!l.frame.f_frame.present()) return object.pointer(l.frame.f_code);
+    const Address frame = object.pointer(l.frame.f_frame);
+    return Address(object.heap().pointer(frame + *l.interpreter_frame.f_executable).value & ~tag_bits);
+}
+
+std::uint64_t frame_size(const ObjectReader& object) {
+    const Layout& l = object.layout();
+    if (!l.frame.f_frame_data.present()) return basic_size(object);
+    // sys.getsizeof counts the slots whether the frame's data lies inside the object or not (frameobject.c, frame_sizeof).
+    const CodeShape shape = code_shape(object.heap(), frame_code(object));
+    return *l.frame.f_frame_data + frame_header(l) + 8 * shape.slots;
+}
+
+bool owns_data(const ObjectReader& object) {
+    const Layout& l = object.layout();
+    return object.heap().integer<std::uint8_t>(object.pointer(l.frame.f_frame) + *l.interpreter_frame.owner) == owned_by_frame_object;
+}
+
+void frame_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const auto& l = object.layout().frame;
+    visit.named(object.pointer(l.f_back), ".f_back");
+    visit.named(object.pointer(l.f_trace), ".f_trace");
+    visit.named(object.pointer(l.f_extra_locals), ".<extra locals>");
+    visit.named(object.pointer(l.f_locals_cache), ".<locals cache>");
+    if (l.f_frame.present() && owns_data(object)) visit_interpreter_frame(object, object.pointer(l.f_frame), ".", visit);
+}
+
+std::string function_name(const ObjectReader& object, Address code) {
+    const auto& l = object.layout().code;
+    return object.heap().unicode_text(object.heap().pointer(code + *(l.co_qualname.present() ? l.co_qualname : l.co_name)), 200).value_or("?");
+}
+
+ShortValue frame_describe(const ObjectReader& object, std::size_t) {
+    return {ShortValue::Kind::name, "<frame of " + function_name(object, frame_code(object)) + "()>", 0};
+}
+
+Address generator_frame(const ObjectReader& object) { return object.at(*object.layout().generator.gi_iframe); }
+
+Address generator_code(const ObjectReader& object) {
+    const Layout& l = object.layout();
+    if (l.generator.gi_code.present()) return object.pointer(l.generator.gi_code);
+    return Address(object.heap().pointer(generator_frame(object) + *l.interpreter_frame.f_executable).value & ~tag_bits);
+}
+
+/// Frame data is valid below FRAME_COMPLETED (pycore_frame.h, 3.11 to 3.14).
+bool frame_is_alive(const ObjectReader& object) { return object.integer<std::int8_t>(object.layout().generator.gi_frame_state) < 1; }
+
+std::uint64_t generator_size(const ObjectReader& object) {
+    const Layout& l = object.layout();
+    if (!l.generator.gi_iframe.present()) return basic_size(object);
+    return *l.generator.gi_iframe + frame_header(l) + 8 * slots_of(object, generator_code(object));
+}
+
+void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const auto& l = object.layout().generator;
+    visit.named(object.pointer(l.gi_code), ".gi_code");
+    visit.named(object.pointer(l.gi_name), ".__name__");
+    visit.named(object.pointer(l.gi_qualname), ".__qualname__");
+    visit.named(object.pointer(l.gi_frame), ".gi_frame");
+    if (l.gi_iframe.present() && frame_is_alive(object)) visit_interpreter_frame(object, generator_frame(object), ".gi_frame.", visit);
+    if (l.gi_iframe.present()) {
+        const Address frame_object = object.heap().pointer(generator_frame(object) + *object.layout().interpreter_frame.frame_obj);
+        if (frame_is_alive(object)) visit.named(frame_object, ".gi_frame");
+    }
+    visit.named(object.pointer(l.gi_exc_type), ".<exception type>");
+    visit.named(object.pointer(l.gi_exc_value), ".<exception>");
+    visit.named(object.pointer(l.gi_exc_traceback), ".<traceback>");
+    visit.named(object.pointer(l.gi_origin_or_finalizer), ".<origin>");
+}
+
+ShortValue generator_describe(const ObjectReader& object, std::size_t) {
+    const auto name = object.heap().unicode_text(object.pointer(object.layout().generator.gi_qualname), 200);
+    return {ShortValue::Kind::name, fmt::format("<{} {}>", object.type().name, name.value_or("?")), 0};
+}
+
+constexpr const char* frame_names[] = {"frame"};
+constexpr const char* generator_names[] = {"generator", "coroutine", "async_generator"};
+
+}  // namespace
+
+const ObjectKind frame_kind = {.name = "frame", .type_names = frame_names, .size = frame_size, .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; }, .visit_references = frame_references, .describe = frame_describe, .no_var_size = true};
+const ObjectKind generator_kind = {.name = "generator", .type_names = generator_names, .size = generator_size, .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; }, .visit_references = generator_references, .describe = generator_describe, .no_var_size = true};
+
+}  // namespace heapsift

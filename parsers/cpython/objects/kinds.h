@@ -1,0 +1,27 @@
+#pragma once
+
+// The kinds of this folder, for the list in parsers/snapshot/object_kinds.cpp.
+
+#include "parsers/cpython/object_kind.h"
+
+namespace heapsift {
+
+extern const ObjectKind int_kind, float_kind, complex_kind, bool_kind;
+extern const ObjectKind str_kind, bytes_kind, bytearray_kind;
+extern const ObjectKind list_kind, tuple_kind;
+extern const ObjectKind dict_kind, defaultdict_kind, ordered_dict_kind;
+extern const ObjectKind set_kind;
+extern const ObjectKind function_kind, code_kind;
+extern const ObjectKind frame_kind, generator_kind;
+extern const ObjectKind type_kind, module_kind;
+extern const ObjectKind method_kind, builtin_function_kind, descriptor_kind, method_wrapper_kind;
+extern const ObjectKind cell_kind, property_kind, classmethod_kind, staticmethod_kind, partial_kind, mappingproxy_kind, slice_kind,
+    range_kind, capsule_kind, none_kind;
+extern const ObjectKind weakref_kind;
+extern const ObjectKind exception_kind, traceback_kind;
+extern const ObjectKind deque_kind;
+extern const ObjectKind memoryview_kind, managed_buffer_kind, array_kind, bytes_io_kind, buffered_kind;
+extern const ObjectKind struct_kind, product_kind, combinations_kind, permutations_kind, decimal_kind, element_kind, pickler_kind,
+    unpickler_kind, stgdict_kind;
+
+}  // namespace heapsift

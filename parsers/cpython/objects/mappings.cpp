@@ -1,0 +1,108 @@
+// dict, defaultdict, OrderedDict: a keys object (shared between the instances of a class, or the dict's own), and for a split table an
+// array of values. A string key is a reference that no traverse reports: hidden, and owned by the dict only where the keys are
+// its own. OrderedDict keeps its order in nodes beside the table. (dictobject.c, odictobject.c, _collectionsmodule.c)
+
+#include "parsers/cpython/objects/kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heapsift {
+
+namespace {
+
+bool owns_keys(const DictFacts& facts) { return facts.keys_refcount == 1; }
+
+std::uint64_t dict_size(const ObjectReader& object) {
+    std::uint64_t size = object.type().basicsize;
+    const auto facts = object.heap().dict(object.address());
+    if (!facts) return size;
+    size += facts->values_size;
+    if (owns_keys(*facts)) size += facts->keys_size;
+    return size;
+}
+
+void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    const auto facts = object.heap().dict(object.address());
+    if (!facts) return;
+    if (owns_keys(*facts)) visit.visit(facts->keys, facts->keys_size, false);
+    if (facts->values.is_null() || facts->values_embedded) return;
+    const Layout& l = object.layout();
+    if (l.dict_values.values.present()) {
+        visit.visit(facts->values - *l.dict_values.values, *l.dict_values.values + facts->values_size, false);
+    } else if (l.dict_keys.dk_log2_size.present()) {  // 3.11, 3.12: a prefix before the values, its size in the byte before them
+        const auto prefix = object.heap().integer<std::uint8_t>(facts->values - 1);
+        visit.visit(facts->values - prefix, prefix + facts->values_size, false);
+    } else {
+        visit.visit(facts->values, facts->values_size, false);
+    }
+}
+
+void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const auto facts = object.heap().dict(object.address());
+    if (!facts) return;
+    const bool keys_are_ours = owns_keys(*facts);
+    object.heap().visit_dict(*facts, [&](Address key, Address value) {
+        // A general table reports its keys; a table of str does not, but holds them all the same.
+        if (keys_are_ours) visit.visit(key, facts->unicode_keys ? ReferenceKind::hidden : ReferenceKind::strong, {ReferenceName::Form::key, "", 0, key});
+        visit.visit(value, ReferenceKind::strong, {ReferenceName::Form::item, "", 0, key});
+    });
+}
+
+ShortValue dict_describe(const ObjectReader& object, std::size_t) {
+    return {ShortValue::Kind::summary, fmt::format("dict of {}", object.integer<std::uint64_t>(object.layout().dict.ma_used)), 0};
+}
+
+void defaultdict_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit.named(object.pointer(object.layout().defaultdict.default_factory), ".default_factory");
+    dict_references(object, visit);
+}
+
+template <class F>
+void visit_nodes(const ObjectReader& object, F&& visit) {
+    const Layout& l = object.layout();
+    Address node = object.pointer(l.ordered_dict.od_first);
+    const auto most = object.integer<std::uint64_t>(l.dict.ma_used);
+    for (std::uint64_t n = 0; !node.is_null() && n < most; ++n) {
+        visit(node);
+        node = object.heap().pointer(node + *l.ordered_dict_node.next);
+    }
+}
+
+std::uint64_t ordered_dict_size(const ObjectReader& object) {
+    const Layout& l = object.layout();
+    const auto used = object.integer<std::uint64_t>(l.dict.ma_used);
+    return dict_size(object) + 8 * object.integer<std::uint64_t>(l.ordered_dict.od_fast_nodes_size) +
+           (object.pointer(l.ordered_dict.od_first).is_null() ? 0 : *l.ordered_dict_node.size * used);
+}
+
+void ordered_dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    const Layout& l = object.layout();
+    dict_buffers(object, visit);
+    const Address fast = object.pointer(l.ordered_dict.od_fast_nodes);
+    if (!fast.is_null()) visit.visit(fast, 8 * object.integer<std::uint64_t>(l.ordered_dict.od_fast_nodes_size), false);
+    visit_nodes(object, [&](Address node) { visit.visit(node, *l.ordered_dict_node.size, false); });
+}
+
+void ordered_dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const Layout& l = object.layout();
+    visit.named(object.pointer(l.ordered_dict.od_inst_dict), ".__dict__");
+    visit_nodes(object, [&](Address node) {
+        const Address key = object.heap().pointer(node + *l.ordered_dict_node.key);
+        if (!key.is_null()) visit.visit(key, ReferenceKind::strong, {ReferenceName::Form::key, "", 0, key});
+    });
+    dict_references(object, visit);
+}
+
+constexpr const char* dict_names[] = {"dict"};
+constexpr const char* defaultdict_names[] = {"collections.defaultdict"};
+constexpr const char* ordered_dict_names[] = {"collections.OrderedDict"};
+
+}  // namespace
+
+const ObjectKind dict_kind = {.name = "dict", .type_names = dict_names, .size = dict_size, .visit_buffers = dict_buffers, .visit_references = dict_references, .describe = dict_describe};
+const ObjectKind defaultdict_kind = {.name = "defaultdict", .type_names = defaultdict_names, .size = dict_size, .visit_buffers = dict_buffers, .visit_references = defaultdict_references, .describe = dict_describe};
+const ObjectKind ordered_dict_kind = {.name = "OrderedDict", .type_names = ordered_dict_names, .size = ordered_dict_size, .visit_buffers = ordered_dict_buffers, .visit_references = ordered_dict_references, .describe = dict_describe};
+
+}  // namespace heapsift

@@ -1,0 +1,123 @@
+// int, bool, float, complex: no references; an int's digits follow its header.
+//
+// Since 3.12 (longobject.h) lv_tag holds the number of digits above three flag bits; before, ob_size holds it with the sign. Digits are
+// of 30 bits. A result can be shorter than what was allocated for it, so a block may be larger than its int.
+
+#include "parsers/cpython/objects/kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace heapsift {
+
+namespace {
+
+struct Digits {
+    std::uint64_t count = 0;
+    bool negative = false;
+};
+
+Digits digits(const ObjectReader& object) {
+    const auto& l = object.layout().long_;
+    if (l.lv_tag.present()) {
+        const auto tag = object.integer<std::uint64_t>(l.lv_tag);
+        return {tag >> 3, (tag & 3) == 2};
+    }
+    const std::int64_t size = object.var_size();
+    return {static_cast<std::uint64_t>(std::llabs(size)), size < 0};
+}
+
+std::uint64_t int_size(const ObjectReader& object) {
+    const std::uint64_t count = std::min(digits(object).count, std::uint64_t{1} << 40);
+    // 3.11 (longobject.c): at least one digit is counted; before, none for zero.
+    const std::uint64_t least = object.layout().version.minor >= 11 ? 1 : 0;
+    const std::uint64_t header = object.layout().version.minor >= 11 ? *object.layout().long_.ob_digit : object.type().basicsize;
+    return header + 4 * std::max(count, least);
+}
+
+std::uint64_t int_body(const ObjectReader& object) {
+    return std::max(object.type().basicsize, *object.layout().long_.ob_digit + 4 * std::min(digits(object).count, std::uint64_t{1} << 40));
+}
+
+bool int_plausible(const ObjectReader& object) {
+    const Digits d = digits(object);
+    if (d.count > (std::uint64_t{1} << 32)) return false;
+    if (d.count == 0) return true;
+    const Address first = object.at(*object.layout().long_.ob_digit);
+    const auto top = object.heap().memory().read<std::uint32_t>(first + 4 * (d.count - 1));
+    return top && *top != 0 && *top < (1U << 30);
+}
+
+/// Decimal digits of the magnitude, by repeated division; long ones in hexadecimal, with their length.
+std::string int_text(const ObjectReader& object, std::uint64_t& length) {
+    Digits d = digits(object);
+    if (d.count > (std::uint64_t{1} << 24)) d.count = 0;
+    std::vector<std::uint32_t> limbs(d.count);
+    const Address first = object.at(*object.layout().long_.ob_digit);
+    if (d.count > 0 && !object.heap().memory().read_bytes(first, limbs.data(), d.count * 4)) return "?";
+    std::string text;
+    if (d.count <= 40) {
+        do {
+            std::uint64_t rest = 0;
+            for (std::size_t i = limbs.size(); i-- > 0;) {
+                const std::uint64_t value = (rest << 30) | limbs[i];
+                limbs[i] = static_cast<std::uint32_t>(value / 10);
+                rest = value % 10;
+            }
+            while (!limbs.empty() && limbs.back() == 0) limbs.pop_back();
+            text += static_cast<char>('0' + rest);
+        } while (!limbs.empty());
+        std::reverse(text.begin(), text.end());
+        length = text.size();
+    } else {
+        length = (d.count - 1) * 30 * 30103 / 100000 + 1;
+        text = fmt::format("{:#x}…", limbs.back());
+    }
+    return d.negative ? "-" + text : text;
+}
+
+ShortValue int_describe(const ObjectReader& object, std::size_t limit) {
+    ShortValue value;
+    value.kind = ShortValue::Kind::literal;
+    value.text = int_text(object, value.length);
+    if (value.text.size() > limit) value.text = value.text.substr(0, limit) + "…";
+    return value;
+}
+
+ShortValue bool_describe(const ObjectReader& object, std::size_t) {
+    return {ShortValue::Kind::name, digits(object).count ? "True" : "False", 0};
+}
+
+std::string float_text(double value) {
+    std::string text = fmt::format("{}", value);
+    return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+ShortValue float_describe(const ObjectReader& object, std::size_t) {
+    std::string text = float_text(object.integer<double>(object.layout().float_.ob_fval));
+    const std::size_t length = text.size();
+    return {ShortValue::Kind::literal, std::move(text), length};
+}
+
+ShortValue complex_describe(const ObjectReader& object, std::size_t) {
+    const auto& l = object.layout().complex;
+    std::string text = fmt::format("({}{:+}j)", object.integer<double>(l.real), object.integer<double>(l.imag));
+    const std::size_t length = text.size();
+    return {ShortValue::Kind::literal, std::move(text), length};
+}
+
+constexpr const char* int_names[] = {"int"};
+constexpr const char* bool_names[] = {"bool"};
+constexpr const char* float_names[] = {"float"};
+constexpr const char* complex_names[] = {"complex"};
+
+}  // namespace
+
+const ObjectKind int_kind = {.name = "int", .type_names = int_names, .size = int_size, .body_size = int_body, .describe = int_describe, .plausible = int_plausible};
+const ObjectKind bool_kind = {.name = "bool", .type_names = bool_names, .size = int_size, .body_size = int_body, .describe = bool_describe, .plausible = int_plausible};
+const ObjectKind float_kind = {.name = "float", .type_names = float_names, .describe = float_describe};
+const ObjectKind complex_kind = {.name = "complex", .type_names = complex_names, .describe = complex_describe};
+
+}  // namespace heapsift

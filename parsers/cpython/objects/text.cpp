@@ -1,0 +1,140 @@
+// str, bytes, bytearray: characters in the object or in a buffer of its own. (unicodeobject.h, bytesobject.h, bytearrayobject.h)
+
+#include "parsers/cpython/objects/kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heapsift {
+
+namespace {
+
+std::uint64_t str_size(const ObjectReader& object) {
+    const Layout& l = object.layout();
+    const auto facts = object.heap().unicode(object.address());
+    if (!facts) return basic_size(object);
+    std::uint64_t size = 0;
+    if (facts->compact) {
+        size = (facts->ascii ? *l.ascii.size : *l.compact_unicode.size) + (facts->length + 1) * facts->kind;
+    } else {
+        size = *l.unicode.size;
+        if (!facts->data.is_null()) size += (facts->length + 1) * facts->kind;
+    }
+    if (!facts->wstr.is_null()) size += (facts->wstr_length + 1) * 4;
+    if (!facts->utf8.is_null()) size += facts->utf8_length + 1;
+    return size;
+}
+
+std::uint64_t str_body(const ObjectReader& object) {
+    const auto facts = object.heap().unicode(object.address());
+    if (!facts || !facts->compact) return object.type().basicsize;
+    return (facts->ascii ? *object.layout().ascii.size : *object.layout().compact_unicode.size) + (facts->length + 1) * facts->kind;
+}
+
+void str_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    const auto facts = object.heap().unicode(object.address());
+    if (!facts) return;
+    if (!facts->compact && !facts->data.is_null()) visit.visit(facts->data, (facts->length + 1) * facts->kind, false);
+    if (!facts->utf8.is_null()) visit.visit(facts->utf8, facts->utf8_length + 1, false);
+    if (!facts->wstr.is_null()) visit.visit(facts->wstr, (facts->wstr_length + 1) * 4, false);
+}
+
+/// The characters end with a NUL, and a str marked ASCII holds nothing else: hard to meet by chance.
+bool str_plausible(const ObjectReader& object) {
+    const auto facts = object.heap().unicode(object.address());
+    if (!facts) return false;
+    if (facts->data.is_null()) return true;
+    const AddressSpace& memory = object.heap().memory();
+    std::uint32_t last = 1;
+    if (!memory.read_bytes(facts->data + facts->length * facts->kind, &last, facts->kind)) return false;
+    const std::uint32_t mask = facts->kind == 4 ? 0xffffffffU : (1U << (8 * facts->kind)) - 1;
+    if ((last & mask) != 0) return false;
+    if (facts->ascii && facts->length > 0) {
+        const auto bytes = memory.view(facts->data, static_cast<std::size_t>(std::min<std::uint64_t>(facts->length, 64)));
+        for (const std::byte b : bytes)
+            if (std::to_integer<unsigned>(b) >= 0x80) return false;
+    }
+    return true;
+}
+
+/// repr of text, cut after `limit` characters. `quote` is never inside: the other one is taken, as Python does.
+std::string quoted(const std::string& utf8, bool cut, const char* prefix) {
+    const char quote = utf8.find('\'') != std::string::npos && utf8.find('"') == std::string::npos ? '"' : '\'';
+    std::string out = prefix;
+    out += quote;
+    for (const char c : utf8) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == quote || c == '\\') { out += '\\'; out += c; }
+        else if (c == '\n') out += "\\n";
+        else if (c == '\r') out += "\\r";
+        else if (c == '\t') out += "\\t";
+        else if (byte < 0x20 || byte == 0x7f) out += fmt::format("\\x{:02x}", byte);
+        else out += c;
+    }
+    if (cut) out += "…";
+    return out + quote;
+}
+
+ShortValue str_describe(const ObjectReader& object, std::size_t limit) {
+    const auto facts = object.heap().unicode(object.address());
+    const auto text = object.heap().unicode_text(object.address(), limit);
+    if (!facts || !text) return {};
+    return {ShortValue::Kind::literal, quoted(*text, facts->length > limit, ""), facts->length};
+}
+
+std::string bytes_text(const AddressSpace& memory, Address data, std::uint64_t length, std::size_t limit) {
+    std::string raw(static_cast<std::size_t>(std::min<std::uint64_t>(length, limit)), '\0');
+    if (!raw.empty() && !memory.read_bytes(data, raw.data(), raw.size())) return "b'?'";
+    std::string escaped;
+    for (const char c : raw) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '\\') escaped += "\\\\";
+        else if (c == '\'') escaped += "\\'";
+        else if (c == '\n') escaped += "\\n";
+        else if (c == '\r') escaped += "\\r";
+        else if (c == '\t') escaped += "\\t";
+        else if (byte < 0x20 || byte >= 0x7f) escaped += fmt::format("\\x{:02x}", byte);
+        else escaped += c;
+    }
+    return "b'" + escaped + (length > limit ? "…'" : "'");
+}
+
+bool bytes_plausible(const ObjectReader& object) {
+    const std::int64_t length = object.var_size();
+    if (length < 0 || length > (std::int64_t{1} << 46)) return false;
+    const auto last = object.heap().memory().read<std::uint8_t>(object.at(*object.layout().bytes.ob_sval + static_cast<std::uint64_t>(length)));
+    return last && *last == 0;
+}
+
+ShortValue bytes_describe(const ObjectReader& object, std::size_t limit) {
+    const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
+    return {ShortValue::Kind::literal, bytes_text(object.heap().memory(), object.at(*object.layout().bytes.ob_sval), length, limit), length};
+}
+
+std::uint64_t bytearray_size(const ObjectReader& object) {
+    return object.type().basicsize + object.integer<std::uint64_t>(object.layout().bytearray.ob_alloc);
+}
+
+void bytearray_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    const Address bytes = object.pointer(object.layout().bytearray.ob_bytes);
+    if (!bytes.is_null()) visit.visit(bytes, object.integer<std::uint64_t>(object.layout().bytearray.ob_alloc), false);
+}
+
+ShortValue bytearray_describe(const ObjectReader& object, std::size_t limit) {
+    const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
+    const Address start = object.pointer(object.layout().bytearray.ob_start);
+    return {ShortValue::Kind::literal, "bytearray(" + bytes_text(object.heap().memory(), start, length, limit) + ")", length};
+}
+
+constexpr const char* str_names[] = {"str"};
+constexpr const char* bytes_names[] = {"bytes"};
+constexpr const char* bytearray_names[] = {"bytearray"};
+
+}  // namespace
+
+const ObjectKind str_kind = {.name = "str", .type_names = str_names, .size = str_size, .body_size = str_body, .visit_buffers = str_buffers, .describe = str_describe, .plausible = str_plausible};
+const ObjectKind bytes_kind = {.name = "bytes", .type_names = bytes_names, .describe = bytes_describe, .plausible = bytes_plausible};
+const ObjectKind bytearray_kind = {.name = "bytearray", .type_names = bytearray_names, .size = bytearray_size, .visit_buffers = bytearray_buffers, .describe = bytearray_describe};
+
+}  // namespace heapsift

@@ -1,0 +1,31 @@
+// weakref.ref and proxies: the referent is weak, the callback strong. (weakrefobject.h)
+
+#include "parsers/cpython/objects/kinds.h"
+
+namespace heapsift {
+
+namespace {
+
+void references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const auto& l = object.layout().weakref;
+    const Address referent = object.pointer(l.wr_object);
+    // A cleared reference points at None.
+    const TypeId type = referent.is_null() ? no_type : object.heap().type_of(referent);
+    if (type != no_type && object.heap().types()[type].name != "NoneType") visit.named(referent, "()", ReferenceKind::weak);
+    visit.named(object.pointer(l.wr_callback), ".__callback__");
+}
+
+ShortValue describe(const ObjectReader& object, std::size_t) {
+    const Address referent = object.pointer(object.layout().weakref.wr_object);
+    const TypeId type = referent.is_null() ? no_type : object.heap().type_of(referent);
+    if (type == no_type || object.heap().types()[type].name == "NoneType") return {ShortValue::Kind::summary, "dead", 0};
+    return {ShortValue::Kind::summary, "to " + object.heap().types()[type].name, 0};
+}
+
+constexpr const char* names[] = {"weakref", "weakref.ReferenceType", "weakproxy", "weakcallableproxy", "weakref.ProxyType", "weakref.CallableProxyType"};
+
+}  // namespace
+
+const ObjectKind weakref_kind = {.name = "weakref", .type_names = names, .visit_references = references, .describe = describe};
+
+}  // namespace heapsift

@@ -1,0 +1,272 @@
+#include "parsers/cpython/pymalloc.h"
+
+// Finding pools without symbols.
+//
+// Where pymalloc keeps its table of arenas is a static variable up to 3.11 (stripped builds have no name for it) and part of the
+// interpreter since 3.12. A pool, on the other hand, proves itself: it starts on a multiple of the pool size, its size class fixes
+// maxnextoffset, nextoffset lies on the grid of blocks, and its free list stays inside, is aligned, has no cycle and leaves
+// exactly `ref.count` blocks. So pools are found by their shape, and then confirmed: all name an index into one table of arenas,
+// which is searched for (or read from the interpreter) and must give each pool's own arena back. Pools that it does not confirm are
+// stale memory and are dropped. Source: CPython's obmalloc.c, pycore_obmalloc.h; "Enumerating live blocks exactly" as the
+// allocator itself does it in its debug statistics.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace heapsift {
+
+namespace {
+
+constexpr std::uint32_t small_request_threshold = 512;
+
+struct PoolHeader {
+    std::uint32_t ref_count = 0;
+    std::uint64_t freeblock = 0;
+    std::uint32_t arenaindex = 0;
+    std::uint32_t szidx = 0;
+    std::uint32_t nextoffset = 0;
+    std::uint32_t maxnextoffset = 0;
+};
+
+template <class T>
+T load(const std::byte* at) {
+    T value;
+    std::memcpy(&value, at, sizeof(T));
+    return value;
+}
+
+PoolHeader read_header(const Layout& layout, const std::byte* at) {
+    const auto& l = layout.pool_header;
+    return {load<std::uint32_t>(at + *l.ref_count), load<std::uint64_t>(at + *l.freeblock), load<std::uint32_t>(at + *l.arenaindex),
+            load<std::uint32_t>(at + *l.szidx), load<std::uint32_t>(at + *l.nextoffset), load<std::uint32_t>(at + *l.maxnextoffset)};
+}
+
+/// Does the header alone read as that of a pool with blocks in use? The alignment is 16 or 8.
+bool header_plausible(const PoolHeader& h, std::uint32_t pool_size, std::uint32_t header_size, std::uint32_t alignment) {
+    if (h.ref_count == 0 || h.szidx >= small_request_threshold / alignment) return false;
+    const std::uint32_t size = (h.szidx + 1) * alignment;
+    if (h.maxnextoffset != pool_size - size) return false;
+    if (h.nextoffset < header_size + size || h.nextoffset > pool_size) return false;
+    if ((h.nextoffset - header_size) % size != 0) return false;
+    return h.ref_count <= (h.nextoffset - header_size) / size;
+}
+
+/// Walks the free list: the number of free blocks, or nothing where a link leaves the grid or the list is longer than the pool.
+std::optional<std::uint32_t> free_list_length(const std::byte* data, Address start, const PoolHeader& h, std::uint32_t header_size,
+                                              std::uint32_t size) {
+    const std::uint32_t carved = (h.nextoffset - header_size) / size;
+    std::uint32_t length = 0;
+    std::uint64_t block = h.freeblock;
+    while (block != 0) {
+        const std::uint64_t offset = block - start.value;
+        if (offset < header_size || offset >= h.nextoffset || (offset - header_size) % size != 0) return std::nullopt;
+        if (++length > carved) return std::nullopt;
+        block = load<std::uint64_t>(data + offset);
+    }
+    return length;
+}
+
+struct Candidate {
+    Pool pool;
+    std::uint32_t arenaindex = 0;
+};
+
+struct PoolSearch {
+    std::vector<Candidate> pools;
+    std::uint64_t damaged = 0;
+};
+
+PoolSearch search_pools(const PythonHeap& heap, std::uint32_t pool_size, std::uint32_t header_size, std::uint32_t alignment) {
+    PoolSearch found;
+    for (const Segment& segment : heap.memory().segments()) {
+        if (segment.state != ByteState::in_core || !segment.writable || segment.size < pool_size) continue;
+        const std::uint64_t lead = (pool_size - segment.start.value % pool_size) % pool_size;
+        for (std::uint64_t at = lead; at + pool_size <= segment.size; at += pool_size) {
+            const std::byte* data = segment.data + at;
+            const PoolHeader h = read_header(heap.layout(), data);
+            if (!header_plausible(h, pool_size, header_size, alignment)) continue;
+            const std::uint32_t size = (h.szidx + 1) * alignment;
+            const std::uint32_t carved = (h.nextoffset - header_size) / size;
+            const auto free = free_list_length(data, segment.start + at, h, header_size, size);
+            if (!free || carved - *free != h.ref_count) {
+                ++found.damaged;
+                continue;
+            }
+            found.pools.push_back({{segment.start + at, size, carved, h.ref_count, data}, h.arenaindex});
+        }
+    }
+    return found;
+}
+
+/// The table of arenas: struct arena_object [maxarenas].
+struct ArenaTable {
+    Address start;
+    std::uint32_t count = 0;
+};
+
+bool table_confirms(const PythonHeap& heap, Address table, const Candidate& c, std::uint64_t arena_size) {
+    const auto& l = heap.layout().arena_object;
+    const Address arena = heap.pointer(table + std::uint64_t{c.arenaindex} * *l.size + *l.address);
+    return !arena.is_null() && c.pool.start >= arena && c.pool.start - arena < arena_size;
+}
+
+/// Up to 3.11: a word of a module's data that points at a table which confirms a sample of pools.
+std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vector<Candidate>& pools, std::uint64_t arena_size,
+                                          std::int32_t module) {
+    std::vector<const Candidate*> sample;
+    for (std::size_t i = 0; i < pools.size(); i += std::max<std::size_t>(1, pools.size() / 24)) sample.push_back(&pools[i]);
+    auto confirmed = [&](Address table) {
+        std::size_t hits = 0;
+        for (std::size_t i = 0; i < sample.size(); ++i) {
+            hits += table_confirms(heap, table, *sample[i], arena_size) ? 1 : 0;
+            if (i == 1 && hits == 0) return false;
+        }
+        return hits * 4 >= sample.size() * 3;
+    };
+    const auto segments = heap.memory().segments();
+    for (std::size_t s = 0; s < segments.size(); ++s) {
+        const Segment& segment = segments[s];
+        // A module's data, and the anonymous memory right behind it: its .bss.
+        const bool of_module = segment.module >= 0 || (s > 0 && segments[s - 1].module >= 0 && segments[s - 1].end() == segment.start);
+        if (segment.state != ByteState::in_core || !segment.writable || !of_module) continue;
+        if (module >= 0 && segment.module >= 0 && segment.module != module) continue;
+        const std::uint64_t lead = (8 - segment.start.value % 8) % 8;
+        for (std::uint64_t at = lead; at + 8 <= segment.size; at += 8) {
+            const Address table(load<std::uint64_t>(segment.data + at));
+            if (!table.is_null() && table.aligned(8) && confirmed(table)) return table;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Address> interpreter_arena_table(const PythonHeap& heap) {
+    const Layout& l = heap.layout();
+    if (!l.interpreter_state.obmalloc.present() || !l.obmalloc_state.arenas.present() || heap.runtime().interpreters.empty())
+        return std::nullopt;
+    const Address field = heap.runtime().interpreters.front().address + *l.interpreter_state.obmalloc;
+    // 3.12 holds the state itself, 3.13 a pointer to it: whichever leads to a table.
+    for (const Address state : {heap.pointer(field), field}) {
+        const Address table = heap.pointer(state + *l.obmalloc_state.arenas);
+        const auto count = heap.memory().read<std::uint32_t>(state + *l.obmalloc_state.maxarenas);
+        if (!table.is_null() && count && *count > 0 && *count < (1U << 24) && heap.memory().read<std::uint64_t>(table)) return table;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
+    Pymalloc result;
+    result.freeblock_ = heap.layout().pool_header.freeblock;
+    // The header is rounded up to the alignment; pools are 16 KiB (3.10 and later, with arenas of 1 MiB) or 4 KiB (256 KiB).
+    PoolSearch best;
+    std::uint64_t arena_size = 0;
+    for (const std::uint32_t alignment : {16U, 8U}) {
+        for (const std::uint32_t pool_size : {16384U, 4096U}) {
+            const std::uint32_t header = (*heap.layout().pool_header.size + alignment - 1) / alignment * alignment;
+            PoolSearch found = search_pools(heap, pool_size, header, alignment);
+            if (found.pools.size() > best.pools.size() * 2) {
+                best = std::move(found);
+                result.pool_size_ = pool_size;
+                result.header_size_ = header;
+                arena_size = pool_size == 16384 ? (1U << 20) : (1U << 18);
+            }
+        }
+        if (!best.pools.empty()) break;
+    }
+    result.damaged_pools_ = best.damaged;
+    if (best.pools.empty()) {
+        result.found_by_ = "no pymalloc pools";
+        return result;
+    }
+    auto table = interpreter_arena_table(heap);
+    if (table) {
+        std::size_t hits = 0;
+        for (const Candidate& c : best.pools) hits += table_confirms(heap, *table, c, arena_size) ? 1 : 0;
+        if (hits * 2 < best.pools.size()) table.reset();
+        else result.found_by_ = "the interpreter's table of arenas";
+    }
+    if (!table) {
+        table = search_arena_table(heap, best.pools, arena_size, heap.runtime().module);
+        if (!table) table = search_arena_table(heap, best.pools, arena_size, -1);
+        if (table) result.found_by_ = "a table of arenas that the pools confirm";
+    }
+    result.arenas_proved_ = table.has_value();
+    if (!table) {
+        result.found_by_ = "the shape of pools alone";
+        diagnostics.add("arenas-not-found", "pymalloc's table of arenas was not found: pools are known by their shape alone");
+    }
+    std::uint64_t dropped = 0;
+    std::vector<std::uint32_t> arena_indexes;
+    for (Candidate& c : best.pools) {
+        if (table && !table_confirms(heap, *table, c, arena_size)) {
+            ++dropped;
+            continue;
+        }
+        result.pools_.push_back(c.pool);
+        arena_indexes.push_back(c.arenaindex);
+    }
+    std::sort(result.pools_.begin(), result.pools_.end(), [](const Pool& a, const Pool& b) { return a.start < b.start; });
+    if (table) {
+        std::sort(arena_indexes.begin(), arena_indexes.end());
+        arena_indexes.erase(std::unique(arena_indexes.begin(), arena_indexes.end()), arena_indexes.end());
+        const auto& l = heap.layout().arena_object;
+        for (const std::uint32_t index : arena_indexes) {
+            const Address start = heap.pointer(*table + std::uint64_t{index} * *l.size + *l.address);
+            if (!start.is_null()) result.arenas_.push_back({start, start + arena_size});
+        }
+        std::sort(result.arenas_.begin(), result.arenas_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+    }
+    (void)dropped;
+    return result;
+}
+
+const Pool* Pymalloc::pool_at(Address address) const {
+    if (pools_.empty()) return nullptr;
+    const Address start = address.rounded_down(pool_size_);
+    auto it = std::lower_bound(pools_.begin(), pools_.end(), start, [](const Pool& p, Address a) { return p.start < a; });
+    return it != pools_.end() && it->start == start ? &*it : nullptr;
+}
+
+std::optional<PymallocBlock> Pymalloc::block_at(Address address) const {
+    const Pool* pool = pool_at(address);
+    if (!pool) return std::nullopt;
+    const std::uint64_t offset = address - pool->start;
+    if (offset < header_size_) return std::nullopt;
+    const std::uint64_t index = (offset - header_size_) / pool->block_size;
+    if (index >= pool->carved) return std::nullopt;
+    PymallocBlock block{pool->start + header_size_ + index * pool->block_size, pool->block_size, true};
+    std::uint64_t next = load<std::uint64_t>(pool->data + *freeblock_);
+    for (std::uint32_t steps = 0; next != 0 && steps <= pool->carved; ++steps) {
+        if (next == block.start.value) {
+            block.allocated = false;
+            break;
+        }
+        const std::uint64_t at = next - pool->start.value;
+        if (at + 8 > pool_size_) break;
+        next = load<std::uint64_t>(pool->data + at);
+    }
+    return block;
+}
+
+std::uint64_t Pymalloc::bytes_allocated() const {
+    std::uint64_t sum = 0;
+    for (const Pool& pool : pools_) sum += std::uint64_t{pool.allocated} * pool.block_size;
+    return sum;
+}
+
+void Pymalloc::free_blocks(const Pool& pool, std::vector<bool>& free) const {
+    free.assign(pool.carved, false);
+    std::uint64_t next = load<std::uint64_t>(pool.data + *freeblock_);
+    for (std::uint32_t steps = 0; next != 0 && steps <= pool.carved; ++steps) {
+        const std::uint64_t at = next - pool.start.value;
+        if (at < header_size_ || at + 8 > pool_size_) break;
+        const std::uint64_t index = (at - header_size_) / pool.block_size;
+        if (index < pool.carved) free[index] = true;
+        next = load<std::uint64_t>(pool.data + at);
+    }
+}
+
+}  // namespace heapsift

@@ -1,0 +1,69 @@
+#pragma once
+
+// pymalloc: arenas cut into pools, pools cut into blocks of one size. (obmalloc.c; how pools are found: pymalloc.cpp.)
+
+#include "parsers/base/diagnostics.h"
+#include "parsers/cpython/python_heap.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace heapsift {
+
+/// One pool that has or had blocks. Free blocks are known block by block.
+struct Pool {
+    Address start;
+    std::uint32_t block_size = 0;   // bytes, a multiple of the alignment
+    std::uint32_t carved = 0;       // blocks that were ever handed out; the rest was never touched
+    std::uint32_t allocated = 0;    // of these, in use now
+    const std::byte* data = nullptr;  // the whole pool
+};
+
+struct PymallocBlock {
+    Address start;
+    std::uint32_t size = 0;
+    bool allocated = false;
+};
+
+class Pymalloc {
+public:
+    /// Finds all pools, proves each by its own header and free list, and all of them by the table of arenas where that is found.
+    /// Cost: one look at each pool-sized step of writable memory, and the free lists.
+    static Pymalloc find(const PythonHeap& heap, Diagnostics& diagnostics);
+
+    /// By address.
+    const std::vector<Pool>& pools() const { return pools_; }
+    std::uint32_t pool_size() const { return pool_size_; }
+    /// Where blocks begin in a pool: the size of its header.
+    std::uint32_t header_size() const { return header_size_; }
+    /// [start, end) of each arena, sorted. Empty where the table of arenas was not found: then pools alone are known.
+    const std::vector<AddressRange>& arenas() const { return arenas_; }
+    bool arenas_proved() const { return arenas_proved_; }
+    /// Words about how the arenas were found, for doctor.
+    const std::string& found_by() const { return found_by_; }
+    /// Pools whose free list did not add up and that were left out.
+    std::uint64_t damaged_pools() const { return damaged_pools_; }
+
+    const Pool* pool_at(Address address) const;
+    /// The block that holds `address`, allocated or free; nothing outside of carved blocks.
+    std::optional<PymallocBlock> block_at(Address address) const;
+
+    std::uint64_t bytes_in_pools() const { return pools_.size() * std::uint64_t{pool_size_}; }
+    std::uint64_t bytes_allocated() const;
+
+    /// A bit a block, set where it is free; `pool` must be one of pools(). The vector is reused between calls.
+    void free_blocks(const Pool& pool, std::vector<bool>& free) const;
+
+private:
+    std::vector<Pool> pools_;
+    std::vector<AddressRange> arenas_;
+    std::uint32_t pool_size_ = 0;
+    std::uint32_t header_size_ = 48;
+    bool arenas_proved_ = false;
+    std::string found_by_;
+    std::uint64_t damaged_pools_ = 0;
+    LayoutOffset freeblock_;
+};
+
+}  // namespace heapsift

@@ -1,0 +1,207 @@
+#include "parsers/cpython/python_heap.h"
+
+// Strings and dictionaries are read before anything else can be named: type names, attribute names, module tables. Sources: CPython's
+// unicodeobject.h, pycore_dict.h (3.9 to 3.13). What distinguishes versions is asked of the layout: a keys object with
+// dk_log2_size has the table of 3.11 and later, one with dk_size that of 3.6 to 3.10.
+
+#include <algorithm>
+
+namespace heapsift {
+
+namespace {
+
+std::uint32_t bits(const AddressSpace& memory, Address object, const LayoutBits& field, std::uint32_t absent) {
+    if (!field.present()) return absent;
+    const auto word = memory.read<std::uint32_t>(object + (*field.byte & ~3U));
+    if (!word) return absent;
+    const unsigned first = (*field.byte & 3U) * 8U + field.bit;
+    return (*word >> first) & ((1U << field.width) - 1U);
+}
+
+void append_utf8(std::string& out, std::uint32_t c) {
+    if (c < 0x80) {
+        out += static_cast<char>(c);
+    } else if (c < 0x800) {
+        out += static_cast<char>(0xc0 | (c >> 6));
+        out += static_cast<char>(0x80 | (c & 0x3f));
+    } else if (c < 0x10000) {
+        out += static_cast<char>(0xe0 | (c >> 12));
+        out += static_cast<char>(0x80 | ((c >> 6) & 0x3f));
+        out += static_cast<char>(0x80 | (c & 0x3f));
+    } else {
+        out += static_cast<char>(0xf0 | ((c >> 18) & 7));
+        out += static_cast<char>(0x80 | ((c >> 12) & 0x3f));
+        out += static_cast<char>(0x80 | ((c >> 6) & 0x3f));
+        out += static_cast<char>(0x80 | (c & 0x3f));
+    }
+}
+
+bool power_of_two(std::uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+}  // namespace
+
+std::optional<UnicodeFacts> PythonHeap::unicode(Address str) const {
+    const Layout& l = layout();
+    const auto length = memory_.read<std::int64_t>(str + *l.ascii.length);
+    if (!length || *length < 0) return std::nullopt;
+    UnicodeFacts facts;
+    facts.length = static_cast<std::uint64_t>(*length);
+    facts.kind = static_cast<std::uint8_t>(bits(memory_, str, l.ascii.state_kind, 0));
+    facts.compact = bits(memory_, str, l.ascii.state_compact, 0) != 0;
+    facts.ascii = bits(memory_, str, l.ascii.state_ascii, 0) != 0;
+    const bool ready = bits(memory_, str, l.ascii.state_ready, 1) != 0;
+    if (facts.kind == 3 || facts.kind > 4) return std::nullopt;
+    if (facts.ascii && facts.kind != 1) return std::nullopt;
+    if (facts.compact) {
+        if (facts.kind == 0) return std::nullopt;
+        facts.data = str + (facts.ascii ? *l.ascii.size : *l.compact_unicode.size);
+    } else {
+        facts.data = pointer(str + *l.unicode.data);
+    }
+    if (facts.length > (std::uint64_t{1} << 48)) return std::nullopt;
+    if (!facts.compact || !facts.ascii) {
+        const Address utf8 = pointer(str + *l.compact_unicode.utf8);
+        if (!utf8.is_null() && utf8 != facts.data) {
+            facts.utf8 = utf8;
+            facts.utf8_length = integer<std::uint64_t>(str + *l.compact_unicode.utf8_length);
+        }
+    }
+    if (l.ascii.wstr.present()) {
+        const Address wstr = pointer(str + *l.ascii.wstr);
+        if (!wstr.is_null() && (!ready || wstr != facts.data)) {
+            facts.wstr = wstr;
+            facts.wstr_length = facts.compact && facts.ascii ? facts.length : integer<std::uint64_t>(str + *l.compact_unicode.wstr_length);
+        }
+    }
+    if (facts.kind == 0) {  // a legacy string that is not ready: only the wchar_t copy
+        facts.data = Address();
+        facts.length = 0;
+        facts.kind = 4;
+        return facts.wstr.is_null() ? std::nullopt : std::optional(facts);
+    }
+    if (facts.data.is_null()) return facts.length == 0 ? std::optional(facts) : std::nullopt;
+    return facts;
+}
+
+std::optional<std::string> PythonHeap::unicode_text(Address str, std::size_t limit) const {
+    const auto facts = unicode(str);
+    if (!facts) return std::nullopt;
+    const std::uint64_t count = std::min<std::uint64_t>(facts->length, limit);
+    std::string out;
+    if (count == 0) return out;
+    const std::size_t size = static_cast<std::size_t>(count) * facts->kind;
+    std::string copy;
+    auto bytes = memory_.view(facts->data, size);
+    if (bytes.empty()) {
+        copy.resize(size);
+        if (!memory_.read_bytes(facts->data, copy.data(), size)) return std::nullopt;
+        bytes = std::as_bytes(std::span(copy));
+    }
+    for (std::uint64_t i = 0; i < count; ++i) {
+        std::uint32_t c = 0;
+        std::memcpy(&c, bytes.data() + i * facts->kind, facts->kind);
+        append_utf8(out, c);
+    }
+    return out;
+}
+
+bool PythonHeap::unicode_equals(Address str, std::string_view ascii) const {
+    const auto facts = unicode(str);
+    if (!facts || facts->length != ascii.size() || facts->kind != 1) return false;
+    if (ascii.empty()) return true;
+    const auto bytes = memory_.view(facts->data, ascii.size());
+    return !bytes.empty() && std::memcmp(bytes.data(), ascii.data(), ascii.size()) == 0;
+}
+
+std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
+    const auto& l = layout().dict_keys;
+    DictFacts facts;
+    facts.keys = keys;
+    std::uint64_t table_size = 0;
+    std::uint64_t index_bytes = 0;
+    if (l.dk_log2_size.present()) {
+        const auto log2_size = memory_.read<std::uint8_t>(keys + *l.dk_log2_size);
+        const auto log2_index = memory_.read<std::uint8_t>(keys + *l.dk_log2_index_bytes);
+        const auto kind = memory_.read<std::uint8_t>(keys + *l.dk_kind);
+        if (!log2_size || !log2_index || !kind || *log2_size > 48 || *log2_index > 56 || *kind > 2) return std::nullopt;
+        table_size = std::uint64_t{1} << *log2_size;
+        index_bytes = std::uint64_t{1} << *log2_index;
+        facts.unicode_keys = *kind != 0;
+        facts.entry_size = *kind == 0 ? 24 : 16;
+    } else {
+        const auto size = memory_.read<std::int64_t>(keys + *l.dk_size);
+        if (!size || *size < 1 || *size > (std::int64_t{1} << 48) || !power_of_two(static_cast<std::uint64_t>(*size))) return std::nullopt;
+        table_size = static_cast<std::uint64_t>(*size);
+        index_bytes = table_size * (table_size <= 0xff ? 1 : table_size <= 0xffff ? 2 : table_size <= 0xffffffffU ? 4 : 8);
+        facts.entry_size = 24;
+    }
+    facts.capacity = (table_size << 1) / 3;
+    const auto entry_count = memory_.read<std::int64_t>(keys + *l.dk_nentries);
+    const auto refcount = memory_.read<std::int64_t>(keys + *l.dk_refcnt);
+    if (!entry_count || !refcount || *entry_count < 0) return std::nullopt;
+    if (static_cast<std::uint64_t>(*entry_count) > facts.capacity) return std::nullopt;
+    facts.entry_count = static_cast<std::uint64_t>(*entry_count);
+    facts.keys_refcount = *refcount;
+    facts.entries = keys + *l.dk_indices + index_bytes;
+    facts.keys_size = *l.dk_indices + index_bytes + facts.capacity * facts.entry_size;
+    // The last live entry must be there: a length is never believed alone.
+    if (facts.entry_count > 0 && !memory_.read<std::uint64_t>(facts.entries + facts.entry_count * facts.entry_size - 8)) return std::nullopt;
+    return facts;
+}
+
+std::optional<DictFacts> PythonHeap::dict(Address dict) const {
+    const Layout& l = layout();
+    const Address keys = pointer(dict + *l.dict.ma_keys);
+    auto facts = keys.is_null() ? std::nullopt : dict_keys(keys);
+    if (!facts) return std::nullopt;
+    facts->used = integer<std::uint64_t>(dict + *l.dict.ma_used);
+    const Address values = pointer(dict + *l.dict.ma_values);
+    if (!values.is_null()) {
+        // Since 3.13 (pycore_dict.h) a header precedes the values; before, ma_values points at the first one.
+        facts->values = l.dict_values.values.present() ? values + *l.dict_values.values : values;
+        if (l.dict_values.embedded.present()) facts->values_embedded = integer<std::uint8_t>(values + *l.dict_values.embedded) != 0;
+        const std::uint64_t usable = integer<std::uint64_t>(keys + *l.dict_keys.dk_usable);
+        // sys.getsizeof counts what the shared keys can take (3.11: dk_usable + dk_nentries), before that the capacity.
+        facts->values_size = 8 * (l.dict_keys.dk_log2_size.present() ? std::min(usable + facts->entry_count, facts->capacity + 1) : facts->capacity);
+        facts->unicode_keys = true;
+        if (facts->entry_count > 0 && !memory_.read<std::uint64_t>(facts->values + 8 * (facts->entry_count - 1))) return std::nullopt;
+    }
+    return facts;
+}
+
+Address PythonHeap::dict_value(Address dict_object, std::string_view key) const {
+    Address found;
+    visit_dict(dict_object, [&](Address k, Address v) {
+        if (found.is_null() && unicode_equals(k, key)) found = v;
+    });
+    return found;
+}
+
+Address PythonHeap::static_type_state(Address type) const {
+    const Layout& l = layout();
+    const auto& managed = l.managed_static_type_state;
+    if (!l.interpreter_state.types_builtins.present() || !managed.size.present() || !managed.type.present()) return {};
+    if (runtime_.interpreters.empty()) return {};
+    const auto flags = integer<std::uint64_t>(type + *l.type.tp_flags);
+    if (flags & (1U << 9)) return {};  // heap types keep their own
+    // 3.12+ (typeobject.c): tp_subclasses of such a type holds its index plus one.
+    const auto index = integer<std::uint64_t>(type + *l.type.tp_subclasses);
+    if (index == 0 || index > 1000) return {};
+    const Address interpreter = runtime_.interpreters.front().address;
+    for (const LayoutOffset& table : {l.interpreter_state.types_builtins, l.interpreter_state.types_for_extensions}) {
+        if (!table.present()) continue;
+        const Address state = interpreter + *table + (index - 1) * *managed.size;
+        if (pointer(state + *managed.type) == type) return state;
+    }
+    return {};
+}
+
+Address PythonHeap::type_dict(Address type) const {
+    if (const Address state = static_type_state(type); !state.is_null()) {
+        const Address dict = pointer(state + *layout().managed_static_type_state.tp_dict);
+        if (!dict.is_null()) return dict;
+    }
+    return pointer(type + *layout().type.tp_dict);
+}
+
+}  // namespace heapsift

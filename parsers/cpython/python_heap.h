@@ -1,0 +1,109 @@
+#pragma once
+
+// What every reader of Python objects needs at hand: the memory, the layout, the types, and checked reads of strings, dictionaries and
+// tuples. Every length read from the core is held against the memory that is really there.
+
+#include "parsers/cpython/object_facts.h"
+#include "parsers/cpython/runtime.h"
+#include "parsers/cpython/types.h"
+#include "parsers/elf/address_space.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heapsift {
+
+/// A str of the core, decoded.
+struct UnicodeFacts {
+    std::uint64_t length = 0;         // code points
+    std::uint8_t kind = 1;            // bytes a code point: 1, 2, 4
+    bool ascii = false;
+    bool compact = false;
+    Address data;                     // the first code point; null where there is no data
+    std::uint64_t utf8_length = 0;    // bytes of a separate UTF-8 copy, 0 where there is none
+    Address utf8;                     // null where there is none, or where it shares the data
+    Address wstr;                     // the separate wchar_t copy of 3.11 and older; null where there is none
+    std::uint64_t wstr_length = 0;    // wchar_t units
+};
+
+/// A dict's tables.
+struct DictFacts {
+    Address keys;                     // the keys object
+    Address values;                   // of a split table: the array of values; null for a combined one
+    std::uint64_t entry_count = 0;    // dk_nentries, live or not; at most the capacity
+    std::uint64_t capacity = 0;       // entries that the table has room for
+    std::uint64_t used = 0;           // ma_used
+    std::uint64_t keys_size = 0;      // bytes of the keys object
+    std::int64_t keys_refcount = 0;
+    Address entries;                  // the first entry
+    std::uint8_t entry_size = 24;     // 24: hash, key, value; 16: key, value
+    bool unicode_keys = false;        // keys are all str (split tables, and 3.11+'s unicode tables)
+    bool values_embedded = false;     // the values lie inside the instance
+    std::uint64_t values_size = 0;    // bytes of the values that sys.getsizeof counts; 0 for a combined table
+};
+
+class PythonHeap {
+public:
+    PythonHeap(const AddressSpace& memory, const PythonRuntime& runtime, const TypeTable& types)
+        : memory_(memory), runtime_(runtime), types_(types) {}
+
+    const AddressSpace& memory() const { return memory_; }
+    const Layout& layout() const { return runtime_.layout; }
+    const PythonRuntime& runtime() const { return runtime_; }
+    const TypeTable& types() const { return types_; }
+
+    /// A pointer, null where it cannot be read.
+    Address pointer(Address at) const { return memory_.read_address(at).value_or(Address()); }
+    template <class T>
+    T integer(Address at) const {
+        return memory_.read<T>(at).value_or(T{});
+    }
+    /// ob_type of the object at `object`; null where it cannot be read.
+    Address type_address(Address object) const { return pointer(object + *layout().object.ob_type); }
+    /// The known type of the object at `object`, or `no_type`.
+    TypeId type_of(Address object) const { return types_.find(type_address(object)); }
+    /// ob_size; 0 where it cannot be read.
+    std::int64_t var_size(Address object) const { return integer<std::int64_t>(object + *layout().var_object.ob_size); }
+
+    /// Nothing where the header does not read as a str, or the characters are not there.
+    std::optional<UnicodeFacts> unicode(Address str) const;
+    /// The str as UTF-8, at most `limit` code points; lone surrogates as they would be encoded. Nothing where it is no str.
+    std::optional<std::string> unicode_text(Address str, std::size_t limit = 4096) const;
+    bool unicode_equals(Address str, std::string_view ascii) const;
+
+    /// Nothing where the tables do not read as a dict's.
+    std::optional<DictFacts> dict(Address dict) const;
+    /// The same for a keys object alone (a type's cached keys). `capacity`, `entries` and `keys_size` are set.
+    std::optional<DictFacts> dict_keys(Address keys) const;
+    /// Calls with key and value of each live entry, in order.
+    template <class F>
+    void visit_dict(Address dict_object, F&& visit) const {
+        auto facts = dict(dict_object);
+        if (facts) visit_dict(*facts, visit);
+    }
+    template <class F>
+    void visit_dict(const DictFacts& facts, F&& visit) const {
+        for (std::uint64_t i = 0; i < facts.entry_count; ++i) {
+            const Address entry = facts.entries + i * facts.entry_size;
+            const Address key = pointer(entry + (facts.entry_size == 24 ? 8 : 0));
+            const Address value = facts.values.is_null() ? pointer(entry + (facts.entry_size == 24 ? 16 : 8)) : pointer(facts.values + 8 * i);
+            if (!key.is_null() && !value.is_null()) visit(key, value);
+        }
+    }
+    /// The value of a str key, null where there is none.
+    Address dict_value(Address dict_object, std::string_view key) const;
+
+    /// tp_dict, also where an interpreter keeps it apart from a static type (3.12+); null where there is none.
+    Address type_dict(Address type) const;
+    /// The per-interpreter state of a static builtin type (managed_static_type_state), null for other types.
+    Address static_type_state(Address type) const;
+
+private:
+    const AddressSpace& memory_;
+    const PythonRuntime& runtime_;
+    const TypeTable& types_;
+};
+
+}  // namespace heapsift

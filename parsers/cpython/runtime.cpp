@@ -1,0 +1,383 @@
+#include "parsers/cpython/runtime.h"
+
+// Finding the interpreter.
+//
+// By content, never by a file's name: each module that exports _PyRuntime, and each place in writable memory that starts with the
+// cookie of 3.13's debug offsets, is a candidate; a debugger or profiler can map the interpreter's file a second time, so each
+// candidate must prove itself before it is believed: the list of interpreters closes, threads point back, sys.modules, sys.__dict__
+// and builtins are dicts, the collector's lists close in both directions, and `type` is its own type. Sources: pycore_runtime.h,
+// pycore_interp.h, pycore_debug_offsets.h (3.13), gcmodule.c.
+//
+// The Layout is a built-in table; where the core itself carries offsets (3.13's debug offsets), those win.
+
+#include "parsers/base/error.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <regex>
+
+namespace heapsift {
+
+namespace {
+
+constexpr std::uint64_t max_interpreters = 4096;
+constexpr std::uint64_t max_threads = 1 << 20;
+constexpr std::uint64_t type_subclass_flag = 1ULL << 31;
+constexpr std::uint64_t dict_subclass_flag = 1ULL << 29;
+constexpr std::uint64_t ready_flag = 1ULL << 12;
+
+struct Candidate {
+    Address runtime;
+    std::int32_t module = -1;
+    std::string found_by;
+};
+
+std::int32_t module_index_at(const CoreFile& core, Address address) {
+    const Module* module = core.module_at(address);
+    return module ? static_cast<std::int32_t>(module - core.modules().data()) : -1;
+}
+
+std::vector<Candidate> candidates_by_symbol(const CoreFile& core) {
+    std::vector<Candidate> found;
+    for (std::size_t i = 0; i < core.modules().size(); ++i) {
+        const Module& module = core.modules()[i];
+        if (const auto address = core.symbol(module, "_PyRuntime"))
+            found.push_back({*address, static_cast<std::int32_t>(i), "symbol _PyRuntime of " + escape_for_terminal(module.path)});
+    }
+    return found;
+}
+
+std::vector<Candidate> candidates_by_cookie(const CoreFile& core) {
+    std::vector<Candidate> found;
+    std::uint64_t cookie = 0;
+    std::memcpy(&cookie, "xdebugpy", 8);
+    for (const Segment& segment : core.memory().segments()) {
+        if (segment.state != ByteState::in_core || !segment.writable) continue;
+        const std::uint64_t lead = (8 - segment.start.value % 8) % 8;
+        for (std::uint64_t at = lead; at + 24 <= segment.size; at += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, segment.data + at, 8);
+            if (word != cookie) continue;
+            std::uint64_t version = 0;
+            std::memcpy(&version, segment.data + at + 8, 8);
+            if ((version >> 24) != 3) continue;
+            const Address address = segment.start + at;
+            found.push_back({address, module_index_at(core, address), fmt::format("debug offsets at {:#x}", address.value)});
+        }
+    }
+    return found;
+}
+
+/// The text that Py_GetVersion formats into a static buffer: "3.11.2 (main, …) [GCC 12.2.0]". In writable data, so always saved.
+std::optional<PythonVersion> version_by_text(const CoreFile& core, std::int32_t module_index) {
+    static const std::regex pattern(R"((\d)\.(\d{1,2})\.(\d{1,3})(a|b|rc)?(\d*)\+? \([^\n]{1,120}\) ?\n?\[)");
+    for (const Segment& segment : core.memory().segments()) {
+        if (segment.state != ByteState::in_core || !segment.writable) continue;
+        const bool near_module = segment.module >= 0 || module_index_at(core, segment.start - 1) >= 0;
+        if (!near_module || (module_index >= 0 && segment.module >= 0 && segment.module != module_index)) continue;
+        const char* begin = reinterpret_cast<const char*>(segment.data);
+        const char* end = begin + segment.size;
+        for (const char* at = begin; (at = static_cast<const char*>(std::memchr(at, '[', static_cast<std::size_t>(end - at)))); ++at) {
+            if (end - at < 5 || (std::memcmp(at, "[GCC", 4) != 0 && std::memcmp(at, "[Cla", 4) != 0)) continue;
+            const char* from = at - std::min<std::ptrdiff_t>(at - begin, 160);
+            std::cmatch match;
+            const std::string text(from, at + 1);
+            std::smatch s;
+            if (!std::regex_search(text, s, pattern)) continue;
+            PythonVersion v;
+            v.major = std::stoi(s[1]);
+            v.minor = std::stoi(s[2]);
+            v.micro = std::stoi(s[3]);
+            if (s[4].matched) v.release_level = s[4] == "a" ? 0xa : s[4] == "b" ? 0xb : 0xc;
+            return v;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<PythonVersion> version_by_path(const std::string& path) {
+    static const std::regex pattern(R"(python(\d)\.(\d{1,2}))");
+    std::smatch match;
+    if (!std::regex_search(path, match, pattern)) return std::nullopt;
+    PythonVersion v;
+    v.major = std::stoi(match[1]);
+    v.minor = std::stoi(match[2]);
+    v.micro = -1;
+    return v;
+}
+
+std::optional<PythonVersion> find_version(const CoreFile& core, const Candidate& candidate) {
+    const AddressSpace& memory = core.memory();
+    std::uint64_t cookie = 0;
+    std::memcpy(&cookie, "xdebugpy", 8);
+    if (memory.read<std::uint64_t>(candidate.runtime) == cookie) {
+        if (const auto hex = memory.read<std::uint64_t>(candidate.runtime + 8))
+            return PythonVersion::from_hex(static_cast<std::uint32_t>(*hex));
+    }
+    if (candidate.module >= 0) {
+        const Module& module = core.modules()[static_cast<std::size_t>(candidate.module)];
+        if (const auto symbol = core.symbol(module, "Py_Version"))
+            if (const auto hex = memory.read<std::uint64_t>(*symbol); hex && (*hex >> 24) >= 2 && (*hex >> 24) <= 3)
+                return PythonVersion::from_hex(static_cast<std::uint32_t>(*hex));
+    }
+    if (auto version = version_by_text(core, candidate.module)) return version;
+    return candidate.module >= 0 ? version_by_path(core.modules()[static_cast<std::size_t>(candidate.module)].path) : std::nullopt;
+}
+
+/// What 3.13 and later say of themselves (struct _Py_DebugOffsets): the fields that the interpreter's private structs move about.
+void apply_debug_offsets(const CoreFile& core, Address at, Layout& layout, std::vector<LayoutCheck>& checks, Diagnostics& diagnostics) {
+    struct Field { std::uint32_t offset; LayoutOffset* target; const char* name; };
+    // Offsets of 3.13's table (pycore_debug_offsets.h); it has no length field and is keyed by the minor version.
+    const std::array<Field, 20> fields{{
+        {40, &layout.runtime_state.interpreters_head, "interpreters_head"},
+        {56, &layout.interpreter_state.id, "id"},
+        {64, &layout.interpreter_state.next, "next"},
+        {72, &layout.interpreter_state.threads_head, "threads_head"},
+        {80, &layout.interpreter_state.gc, "gc"},
+        {88, &layout.interpreter_state.modules, "imports.modules"},
+        {96, &layout.interpreter_state.sysdict, "sysdict"},
+        {104, &layout.interpreter_state.builtins, "builtins"},
+        {160, &layout.thread_state.prev, "prev"},
+        {168, &layout.thread_state.next, "next"},
+        {176, &layout.thread_state.interp, "interp"},
+        {184, &layout.thread_state.current_frame, "current_frame"},
+        {192, &layout.thread_state.thread_id, "thread_id"},
+        {200, &layout.thread_state.native_thread_id, "native_thread_id"},
+        {208, &layout.thread_state.datastack_chunk, "datastack_chunk"},
+        {360, &layout.object.ob_type, "ob_type"},
+        {376, &layout.type.tp_name, "tp_name"},
+        {392, &layout.type.tp_flags, "tp_flags"},
+        {456, &layout.dict.ma_keys, "ma_keys"},
+        {464, &layout.dict.ma_values, "ma_values"},
+    }};
+    std::size_t differing = 0;
+    std::size_t unread = 0;
+    for (const Field& field : fields) {
+        const auto value = core.memory().read<std::uint64_t>(at + field.offset);
+        if (!value || *value > (1U << 24)) {
+            ++unread;
+            continue;
+        }
+        if (!field.target->present() || **field.target != *value) ++differing;
+        *field.target = static_cast<std::uint32_t>(*value);
+    }
+    checks.push_back({"debug offsets are readable and in range", unread == 0});
+    if (differing > 0)
+        diagnostics.add("layout-differs", fmt::format("{} offsets of this build differ from the built-in table; the core's own are used", differing));
+}
+
+class Prover {
+public:
+    Prover(const CoreFile& core, PythonRuntime& python) : core_(core), memory_(core.memory()), python_(python), layout_(python.layout) {}
+
+    /// Fills interpreters and checks; false where this is no living runtime.
+    bool prove() {
+        read_interpreters();
+        check("the list of interpreters closes", !python_.interpreters.empty());
+        if (python_.interpreters.empty()) return false;
+        bool threads = true;
+        bool dicts = true;
+        bool lists = true;
+        for (PythonInterpreter& interpreter : python_.interpreters) {
+            threads = read_threads(interpreter) && threads;
+            dicts = dicts && is_dict(interpreter.modules) && is_dict(interpreter.sysdict) && is_dict(interpreter.builtins);
+            correct_generations(interpreter.gc);
+            lists = lists && collector_lists_close(interpreter.gc);
+        }
+        check("threads point back at their interpreter", threads);
+        check("sys.modules, sys.__dict__ and builtins are dicts", dicts);
+        check("the collector's lists close", lists);
+        find_type_type();
+        check("type is its own type", !python_.type_type.is_null());
+        return dicts && !python_.type_type.is_null();
+    }
+
+private:
+    void check(const char* what, bool passed) { python_.checks.push_back({what, passed}); }
+    Address pointer(Address at) const { return memory_.read_address(at).value_or(Address()); }
+
+    void read_interpreters() {
+        Address at = pointer(python_.runtime + *layout_.runtime_state.interpreters_head);
+        for (std::uint64_t n = 0; !at.is_null() && n < max_interpreters; ++n) {
+            PythonInterpreter interpreter;
+            interpreter.address = at;
+            const auto id = memory_.read<std::int64_t>(at + *layout_.interpreter_state.id);
+            if (!id) break;
+            interpreter.id = *id;
+            interpreter.gc = at + *layout_.interpreter_state.gc;
+            interpreter.modules = pointer(at + *layout_.interpreter_state.modules);
+            interpreter.sysdict = pointer(at + *layout_.interpreter_state.sysdict);
+            interpreter.builtins = pointer(at + *layout_.interpreter_state.builtins);
+            for (const PythonInterpreter& known : python_.interpreters)
+                if (known.address == at) return;
+            python_.interpreters.push_back(interpreter);
+            at = pointer(at + *layout_.interpreter_state.next);
+        }
+        std::stable_sort(python_.interpreters.begin(), python_.interpreters.end(),
+                         [](const PythonInterpreter& a, const PythonInterpreter& b) { return a.id < b.id; });
+    }
+
+    bool read_threads(PythonInterpreter& interpreter) {
+        Address at = pointer(interpreter.address + *layout_.interpreter_state.threads_head);
+        for (std::uint64_t n = 0; !at.is_null() && n < max_threads; ++n) {
+            if (pointer(at + *layout_.thread_state.interp) != interpreter.address) return false;
+            interpreter.threads.push_back(at);
+            at = pointer(at + *layout_.thread_state.next);
+        }
+        return !interpreter.threads.empty();
+    }
+
+    std::uint64_t flags_of_type(Address type) const {
+        return memory_.read<std::uint64_t>(type + *layout_.type.tp_flags).value_or(0);
+    }
+
+    bool is_dict(Address object) const {
+        if (object.is_null()) return false;
+        return (flags_of_type(pointer(object + *layout_.object.ob_type)) & (dict_subclass_flag | ready_flag)) == (dict_subclass_flag | ready_flag);
+    }
+
+    /// Builds of one release differ by four bytes here (PyGC_Head aligned to 4 or 8); the state's own pointer to its youngest
+    /// generation tells which this is.
+    void correct_generations(Address gc) {
+        const Address youngest = pointer(gc + *layout_.gc_state.generation0);
+        if (youngest > gc && youngest - gc < *layout_.gc_state.size) layout_.gc_state.generations = static_cast<std::uint32_t>(youngest - gc);
+    }
+
+    bool collector_lists_close(Address gc) const {
+        const std::uint64_t mask = ~std::uint64_t{3};
+        for (std::uint32_t generation = 0; generation < 3; ++generation) {
+            const Address head = gc + *layout_.gc_state.generations + generation * *layout_.gc_generation.size;
+            const Address next(pointer(head + *layout_.gc_head.next).value & mask);
+            const Address prev(pointer(head + *layout_.gc_head.prev).value & mask);
+            if (next.is_null() || prev.is_null()) return false;
+            if (Address(pointer(next + *layout_.gc_head.prev).value & mask) != head) return false;
+            if (Address(pointer(prev + *layout_.gc_head.next).value & mask) != head) return false;
+        }
+        return true;
+    }
+
+    // The metatype of the type of sys.modules, followed until it is its own: builtins.dict is a plain static type.
+    void find_type_type() {
+        Address at = pointer(python_.interpreters.front().modules + *layout_.object.ob_type);
+        for (int steps = 0; steps < 4 && !at.is_null(); ++steps) {
+            const Address metatype = pointer(at + *layout_.object.ob_type);
+            if (metatype == at) {
+                if (flags_of_type(at) & type_subclass_flag) python_.type_type = at;
+                return;
+            }
+            at = metatype;
+        }
+    }
+
+    const CoreFile& core_;
+    const AddressSpace& memory_;
+    PythonRuntime& python_;
+    Layout& layout_;
+};
+
+bool supported(const PythonVersion& version) { return version.major == 3 && (version.minor == 11 || version.minor == 13); }
+
+[[noreturn]] void throw_not_supported(const CoreFile& core, const std::string& version) {
+    throw cannot_analyse("python-not-supported",
+                         fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet", escape_for_terminal(core.path()), version),
+                         "it reads 3.11 and 3.13, with the GIL, in release builds");
+}
+
+/// No _PyRuntime anywhere: an older CPython (2.7 to 3.6 have none), or something else altogether.
+[[noreturn]] void throw_no_runtime(const CoreFile& core) {
+    for (std::size_t i = 0; i < core.modules().size(); ++i) {
+        const Module& module = core.modules()[i];
+        if (!core.symbol(module, "PyType_Type") || !core.symbol(module, "PyDict_Type")) continue;
+        auto version = version_by_text(core, static_cast<std::int32_t>(i));
+        if (!version) version = version_by_path(module.path);
+        throw_not_supported(core, version ? version->text() : "of an unknown version");
+    }
+    std::string program = core.process().name;
+    for (const Module& module : core.modules())
+        if (module.is_executable) program = module.path;
+    const std::string path = escape_for_terminal(core.path());
+    bool python_by_name = program.find("python") != std::string::npos;
+    bool missing = false;
+    for (const Module& module : core.modules()) {
+        python_by_name = python_by_name || module.path.find("libpython") != std::string::npos;
+        missing = missing || (module.is_executable && module.file_state != ModuleFileState::found);
+    }
+    if (python_by_name && missing)
+        throw cannot_analyse("runtime-not-found",
+                             fmt::format("{}: no CPython runtime found in {} modules, and the file of {} is not here", path,
+                                         core.modules().size(), escape_for_terminal(program)),
+                             "pass --executable or --sysroot: heapsift doctor lists what was not found");
+    throw cannot_analyse("not-cpython",
+                         fmt::format("{}: this is a core of {} (pid {}), not of CPython", path, escape_for_terminal(program.empty() ? "an unknown program" : program),
+                                     core.process().pid),
+                         "its child may be the one you want");
+}
+
+}  // namespace
+
+PythonVersion PythonVersion::from_hex(std::uint32_t hex) {
+    PythonVersion v;
+    v.major = static_cast<int>(hex >> 24);
+    v.minor = static_cast<int>((hex >> 16) & 0xff);
+    v.micro = static_cast<int>((hex >> 8) & 0xff);
+    v.release_level = static_cast<std::uint8_t>((hex >> 4) & 0xf);
+    v.serial = static_cast<std::uint8_t>(hex & 0xf);
+    return v;
+}
+
+std::string PythonVersion::text() const {
+    std::string out = fmt::format("{}.{}", major, minor);
+    if (micro >= 0) out += fmt::format(".{}", micro);
+    if (release_level == 0xa) out += fmt::format("a{}", serial);
+    if (release_level == 0xb) out += fmt::format("b{}", serial);
+    if (release_level == 0xc) out += fmt::format("rc{}", serial);
+    return out;
+}
+
+PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics) {
+    std::vector<Candidate> candidates = candidates_by_symbol(core);
+    if (candidates.empty()) candidates = candidates_by_cookie(core);
+    if (candidates.empty()) throw_no_runtime(core);
+
+    std::string unsupported;
+    PythonRuntime rejected;
+    for (const Candidate& candidate : candidates) {
+        const auto version = find_version(core, candidate);
+        if (!version) continue;
+        PythonRuntime python;
+        python.version = *version;
+        std::uint64_t cookie = 0;
+        std::memcpy(&cookie, "xdebugpy", 8);
+        const bool has_offsets = core.memory().read<std::uint64_t>(candidate.runtime) == cookie;
+        if (has_offsets) python.free_threaded = core.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
+        const Layout* layout = builtin_layout({version->major, version->minor, false, false});
+        if (!layout || !supported(*version) || python.free_threaded) {
+            unsupported = version->text() + (python.free_threaded ? ", free-threaded" : "");
+            continue;
+        }
+        python.runtime = candidate.runtime;
+        python.module = candidate.module;
+        python.found_by = candidate.found_by;
+        python.layout = *layout;
+        python.layout_source = fmt::format("built-in table for CPython {}.{}", version->major, version->minor);
+        if (has_offsets) {
+            apply_debug_offsets(core, candidate.runtime, python.layout, python.checks, diagnostics);
+            python.layout_source = "debug offsets in the core, and the " + python.layout_source;
+        }
+        if (Prover(core, python).prove()) return python;
+        rejected = std::move(python);
+    }
+    if (!unsupported.empty()) throw_not_supported(core, unsupported);
+    std::string failed;
+    for (const LayoutCheck& check : rejected.checks)
+        if (!check.passed) failed = check.what;
+    throw cannot_analyse("runtime-not-found",
+                         fmt::format("{}: a CPython runtime is mapped, but its state does not read{}", escape_for_terminal(core.path()),
+                                     failed.empty() ? "" : " (failed: " + failed + ")"),
+                         core.extent().cut() ? "the core is cut" : "was the process still starting, or already ending?");
+}
+
+}  // namespace heapsift

@@ -1,0 +1,44 @@
+#pragma once
+
+// glibc malloc, as far as one must know it to tell a block that is in use from stale memory. (Chunks: malloc_heaps.cpp.)
+
+#include "parsers/elf/address_space.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace heapsift {
+
+struct MallocBlock {
+    Address start;             // what malloc returned
+    std::uint64_t usable = 0;  // malloc_usable_size, bytes
+    bool mmapped = false;      // a mapping of its own
+};
+
+class MallocHeaps {
+public:
+    /// Walks every stretch of writable anonymous memory that reads as a chain of chunks from its first byte on.
+    static MallocHeaps find(const AddressSpace& memory);
+
+    /// The block that starts exactly at `start` and looks in use: in a heap that was walked, one of its chunks (chunks that a
+    /// thread's cache or a fast bin holds look in use too); elsewhere a chunk whose own header and successor agree, or a mapping of
+    /// its own.
+    std::optional<MallocBlock> block_starting_at(Address start) const;
+
+    struct Heap {
+        AddressRange range;              // of chunks, the top chunk included
+        std::uint64_t in_use_bytes = 0;  // chunks in use, headers included
+        std::uint64_t free_bytes = 0;    // free chunks and the top
+        std::uint64_t chunks = 0;
+    };
+    const std::vector<Heap>& heaps() const { return heaps_; }
+    const Heap* heap_at(Address address) const;
+
+private:
+    const AddressSpace* memory_ = nullptr;
+    std::vector<Heap> heaps_;                              // sorted
+    std::vector<std::vector<std::uint64_t>> chunk_bits_;   // a bit per 16 bytes of each heap: a chunk in use starts here
+};
+
+}  // namespace heapsift

@@ -1,0 +1,47 @@
+#pragma once
+
+// PyArrayObject_fields and PyArray_Descr. Unlike CPython's private structs these are NumPy's ABI: stable from 1.19 to 2.x but for the
+// descriptor, which grew in 2.0; the type's own tp_basicsize tells the variants apart.
+// Source: numpy/ndarraytypes.h of 1.24 and 2.2; offsets read from the memory of running processes.
+
+#include "parsers/cpython/object_kind.h"
+
+#include <array>
+#include <string>
+
+namespace heapsift {
+
+inline constexpr std::uint32_t array_flag_owns_data = 4;
+inline constexpr std::int32_t max_dimensions = 64;  // 32 up to NumPy 1.x
+
+/// One array's own fields, checked: dimensions that are not there, or a negative or absurd number of them, give nothing.
+struct ArrayFacts {
+    Address data;
+    std::int32_t nd = 0;
+    std::array<std::int64_t, max_dimensions> shape{};
+    Address dimensions;  // the block that holds shape and strides
+    Address base, descr;
+    std::uint32_t flags = 0;
+    std::uint64_t itemsize = 0;
+    std::uint64_t nbytes = 0;  // itemsize times the product of the shape; 0 where that overflows
+    bool owns_data() const { return (flags & array_flag_owns_data) != 0; }
+};
+
+std::optional<ArrayFacts> array_facts(const ObjectReader& array);
+
+struct DescrFacts {
+    std::uint64_t itemsize = 0;
+    char kind = '?';       // 'f'
+    char byteorder = '=';
+    std::int32_t type_num = -1;
+    Address fields, names; // null or None where it has none
+    /// "float64", "int32", "object", "str160", "void24".
+    std::string name() const;
+};
+
+std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr);
+
+/// "(500, 32, 32, 3)"
+std::string shape_text(const ArrayFacts& array);
+
+}  // namespace heapsift

@@ -1,0 +1,143 @@
+// numpy.ndarray, its scalars and dtypes.
+//
+// An array that owns its data owns one block of it, and always one small block with shape and strides. A view owns neither the data
+// nor a copy: its `base` does, a reference that ndarray (which takes no part in garbage collection) reports to nobody: hidden, as are
+// the objects inside an object array. Source: arrayobject.c, methods.c (array_sizeof), scalartypes.c.src (gentype_sizeof).
+
+#include "parsers/numpy/array_layout.h"
+#include "parsers/numpy/kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heapsift {
+
+namespace {
+
+constexpr std::int32_t object_type_num = 17;
+constexpr std::uint64_t at_buffer_info = 80, at_mem_handler = 88;
+constexpr std::uint64_t scalar_value = 16;
+constexpr std::uint64_t void_obval = 24, void_descr = 32, void_flags = 40, void_base = 48;
+
+std::uint64_t array_size(const ObjectReader& object) {
+    const auto facts = array_facts(object);
+    if (!facts) return object.type().basicsize;
+    return object.type().basicsize + 16 * static_cast<std::uint64_t>(facts->nd) + (facts->owns_data() ? facts->nbytes : 0);
+}
+
+void array_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    const auto facts = array_facts(object);
+    if (!facts) return;
+    if (!facts->dimensions.is_null()) visit.visit(facts->dimensions, 16 * static_cast<std::uint64_t>(std::max(facts->nd, 1)), false);
+    if (facts->owns_data() && !facts->data.is_null()) visit.visit(facts->data, std::max<std::uint64_t>(facts->nbytes, 1), true);
+}
+
+void array_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const auto facts = array_facts(object);
+    if (!facts) return;
+    visit.named(facts->base, ".base", ReferenceKind::hidden);
+    visit.named(facts->descr, ".dtype", ReferenceKind::hidden);
+    if (object.type().basicsize > at_mem_handler) visit.named(object.heap().pointer(object.at(at_mem_handler)), ".<mem_handler>", ReferenceKind::hidden);
+    const auto descr = descr_facts(object.heap(), facts->descr);
+    // Elements are the owner's; a view shares them.
+    if (!descr || descr->type_num != object_type_num || !facts->owns_data() || facts->data.is_null()) return;
+    const std::uint64_t count = object.readable_items(facts->data, static_cast<std::int64_t>(facts->nbytes / 8));
+    for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(facts->data + 8 * i), i, ReferenceKind::hidden);
+}
+
+ShortValue array_describe(const ObjectReader& object, std::size_t) {
+    const auto facts = array_facts(object);
+    if (!facts) return {};
+    const auto descr = descr_facts(object.heap(), facts->descr);
+    std::string text = shape_text(*facts) + " " + (descr ? descr->name() : "?");
+    if (!facts->base.is_null()) text += ", a view";
+    return {ShortValue::Kind::summary, std::move(text), 0};
+}
+
+bool array_plausible(const ObjectReader& object) { return array_facts(object).has_value(); }
+
+/// The bytes of a scalar's value: what is behind the header, by the type's own name.
+std::uint64_t scalar_itemsize(const ObjectReader& object) {
+    const PythonHeap& heap = object.heap();
+    const TypeInfo* at = &object.type();
+    while (at->python_class && at->base != no_type) at = &heap.types()[at->base];
+    const std::string& name = at->name;
+    if (name == "numpy.bool_" || name == "numpy.bool") return 1;
+    const std::size_t digit = name.find_first_of("0123456789");
+    if (name == "numpy.datetime64" || name == "numpy.timedelta64") return 8;
+    if (name == "numpy.object_") return 8;
+    if (digit != std::string::npos) return static_cast<std::uint64_t>(std::strtoul(name.c_str() + digit, nullptr, 10)) / 8;
+    if (name == "numpy.longdouble") return 16;
+    if (name == "numpy.clongdouble") return 32;
+    return 8;  // longlong, ulonglong, intc and their like: intc is 4
+}
+
+std::uint64_t scalar_size(const ObjectReader& object) {
+    const PythonHeap& heap = object.heap();
+    const TypeInfo* at = &object.type();
+    while (at->python_class && at->base != no_type) at = &heap.types()[at->base];
+    std::uint64_t bytes = scalar_itemsize(object);
+    if (at->name == "numpy.intc" || at->name == "numpy.uintc") bytes = 4;
+    return object.type().basicsize + bytes;
+}
+
+ShortValue scalar_describe(const ObjectReader& object, std::size_t) {
+    const std::string& name = object.type().name;
+    const Address value = object.at(scalar_value);
+    const PythonHeap& heap = object.heap();
+    std::string text;
+    if (name == "numpy.float64") text = fmt::format("{}", heap.integer<double>(value));
+    else if (name == "numpy.float32") text = fmt::format("{}", heap.integer<float>(value));
+    else if (name == "numpy.int64") text = fmt::format("{}", heap.integer<std::int64_t>(value));
+    else if (name == "numpy.int32") text = fmt::format("{}", heap.integer<std::int32_t>(value));
+    else if (name == "numpy.uint8") text = fmt::format("{}", heap.integer<std::uint8_t>(value));
+    else return {};
+    const std::size_t length = text.size();
+    return {ShortValue::Kind::literal, std::move(text), length};
+}
+
+/// A void scalar (an element of a record array): its size is in its dtype.
+std::uint64_t void_size(const ObjectReader& object) {
+    const auto descr = descr_facts(object.heap(), object.heap().pointer(object.at(void_descr)));
+    return object.type().basicsize + (descr ? descr->itemsize : 0);
+}
+
+void void_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    const auto flags = object.heap().integer<std::uint32_t>(object.at(void_flags));
+    const Address data = object.heap().pointer(object.at(void_obval));
+    const auto descr = descr_facts(object.heap(), object.heap().pointer(object.at(void_descr)));
+    if ((flags & array_flag_owns_data) && !data.is_null() && descr) visit.visit(data, std::max<std::uint64_t>(descr->itemsize, 1), true);
+}
+
+void void_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit.named(object.heap().pointer(object.at(void_descr)), ".dtype", ReferenceKind::hidden);
+    visit.named(object.heap().pointer(object.at(void_base)), ".base", ReferenceKind::hidden);
+}
+
+void dtype_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const auto facts = descr_facts(object.heap(), object.address());
+    if (!facts) return;
+    visit.named(object.heap().pointer(object.at(16)), ".type", ReferenceKind::hidden);
+    visit.named(facts->fields, ".fields", ReferenceKind::hidden);
+    visit.named(facts->names, ".names", ReferenceKind::hidden);
+}
+
+ShortValue dtype_describe(const ObjectReader& object, std::size_t) {
+    const auto facts = descr_facts(object.heap(), object.address());
+    return facts ? ShortValue{ShortValue::Kind::summary, facts->name(), 0} : ShortValue{};
+}
+
+constexpr const char* array_names[] = {"numpy.ndarray"};
+constexpr const char* scalar_names[] = {"numpy.generic"};
+constexpr const char* void_names[] = {"numpy.void"};
+constexpr const char* dtype_names[] = {"numpy.dtype"};
+
+}  // namespace
+
+const ObjectKind ndarray_kind = {.name = "ndarray", .type_names = array_names, .size = array_size, .visit_buffers = array_buffers, .visit_references = array_references, .describe = array_describe, .plausible = array_plausible};
+const ObjectKind numpy_scalar_kind = {.name = "numpy scalar", .type_names = scalar_names, .size = scalar_size, .describe = scalar_describe};
+const ObjectKind numpy_void_kind = {.name = "numpy.void", .type_names = void_names, .size = void_size, .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; }, .visit_buffers = void_buffers, .visit_references = void_references};
+const ObjectKind numpy_dtype_kind = {.name = "dtype", .type_names = dtype_names, .visit_references = dtype_references, .describe = dtype_describe};
+
+}  // namespace heapsift

@@ -1,0 +1,359 @@
+#include "parsers/snapshot/builder.h"
+
+// Every live object, each with a proof.
+//
+// An object is eight bytes of count and eight bytes that are the address of a type, and by chance many other things are that too. So
+// nothing is an object because it looks like one; each has a second fact. In this order:
+//   1. the collector's lists: what is linked there in both directions is an object;
+//   2. pymalloc's blocks: allocated, in no free list, the object where its type's header puts it, of the size its type asks for, with a
+//      count above 0, and if the collector knows its type, a header that is linked or untracked, nothing else;
+//   3. one sweep over the rest of writable memory for words that are addresses of types: the start of a block that malloc has handed
+//      out; or static data of a module whose contents prove it (a type, a str that ends where it says, …);
+//   4. what remains doubtful (a count that might be a pointer, static objects of no distinctive shape) is an object if a word inside
+//      the memory of Python objects points at it, which one more sweep finds.
+// Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost theirs to malloc.
+
+#include "parsers/elf/word_sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+
+namespace heapsift {
+
+namespace {
+
+constexpr std::uint64_t granule = 16;
+constexpr std::uint64_t max_refcount = std::uint64_t{1} << 40;
+
+/// A bit per 16 bytes of saved writable memory. Pages of bits that are never set cost no memory.
+class AddressBits {
+public:
+    explicit AddressBits(const AddressSpace& memory) : memory_(memory), bits_(memory.segments().size()) {}
+    void set(Address address) {
+        if (std::uint64_t* word = word_of(address, true)) *word |= mask(address);
+    }
+    bool test(Address address) const {
+        const std::uint64_t* word = const_cast<AddressBits*>(this)->word_of(address, false);
+        return word && (*word & mask(address));
+    }
+
+private:
+    struct Free { void operator()(std::uint64_t* p) const { std::free(p); } };
+    static std::uint64_t mask(Address a) { return std::uint64_t{1} << (a.value / granule % 64); }
+    std::uint64_t* word_of(Address address, bool create) {
+        const Segment* segment = memory_.find(address);
+        if (!segment || segment->state != ByteState::in_core) return nullptr;
+        auto& bits = bits_[static_cast<std::size_t>(segment - memory_.segments().data())];
+        const std::uint64_t first = segment->start.value / granule / 64;
+        if (!bits) {
+            if (!create) return nullptr;
+            const std::uint64_t words = segment->end().value / granule / 64 - first + 1;
+            bits.reset(static_cast<std::uint64_t*>(std::calloc(words, 8)));
+            if (!bits) throw std::bad_alloc();
+        }
+        return bits.get() + (address.value / granule / 64 - first);
+    }
+    const AddressSpace& memory_;
+    std::vector<std::unique_ptr<std::uint64_t[], Free>> bits_;
+};
+
+struct Entry {
+    Address address;
+    TypeId type;
+    FoundBy found_by;
+};
+
+class Builder {
+public:
+    Builder(const CoreFile& core, const ObjectAccess& access, Diagnostics& diagnostics, const ProgressCallback& progress)
+        : core_(core), access_(access), heap_(access.heap()), memory_(core.memory()), pymalloc_(access.allocations().pymalloc()),
+          diagnostics_(diagnostics), progress_(progress), collected_(memory_) {}
+
+    FoundObjects build() {
+        report("collector's lists", 0);
+        walk_collector_lists();
+        report("pymalloc blocks", 0);
+        scan_pools();
+        report("other memory", 0);
+        add_types();
+        sweep_other_memory();
+        report("proofs", 0);
+        prove_doubtful();
+        return merge();
+    }
+
+private:
+    enum class Verdict { no, doubtful, yes };
+
+    void report(const char* pass, double done) {
+        if (progress_) progress_(pass, done);
+    }
+
+    // --- 1. the collector's lists
+
+    void walk_collector_lists() {
+        const Layout& l = heap_.layout();
+        for (const PythonInterpreter& interpreter : heap_.runtime().interpreters) {
+            for (std::uint32_t generation = 0; generation < 3; ++generation)
+                walk_list(interpreter.gc + *l.gc_state.generations + generation * *l.gc_generation.size);
+            if (l.gc_state.permanent_generation.present()) walk_list(interpreter.gc + *l.gc_state.permanent_generation);
+        }
+        if (broken_lists_ > 0)
+            diagnostics_.add("collector-lists-broken",
+                             fmt::format("{} of the collector's lists break off; their objects are found by their blocks instead", broken_lists_),
+                             Severity::damage);
+    }
+
+    void walk_list(Address head) {
+        const auto& l = heap_.layout().gc_head;
+        const std::uint64_t most = core_.extent().in_core_bytes / 32;
+        Address previous = head;
+        Address node(heap_.pointer(head + *l.next).value & ~std::uint64_t{3});
+        for (std::uint64_t n = 0; node != head; ++n) {
+            const Address object = node + *l.size;
+            const TypeId type = node.is_null() ? no_type : heap_.type_of(object);
+            const bool linked = type != no_type && Address(heap_.pointer(node + *l.prev).value & ~std::uint64_t{3}) == previous;
+            if (!linked || n > most) {
+                ++broken_lists_;
+                return;
+            }
+            if (!pymalloc_.pool_at(object) && !collected_.test(object)) others_.push_back({object, type, FoundBy::collector});
+            collected_.set(object);
+            previous = node;
+            node = Address(heap_.pointer(node + *l.next).value & ~std::uint64_t{3});
+        }
+    }
+
+    // --- what any candidate must satisfy
+
+    bool count_is_alive(Address object) const {
+        if (heap_.layout().version.minor >= 12) {
+            const auto count = heap_.integer<std::uint32_t>(object);
+            return count != 0 && heap_.integer<std::uint64_t>(object) < max_refcount;
+        }
+        const auto count = heap_.integer<std::uint64_t>(object);
+        return count != 0 && count < max_refcount;
+    }
+
+    /// The collector's header reads as untracked, or as linked in a list.
+    bool header_reads(Address object, const TypeInfo& type) const {
+        if (!access_.is_gc(object, type)) return true;
+        const auto& l = heap_.layout().gc_head;
+        const Address head = object - *l.size;
+        const Address next(heap_.integer<std::uint64_t>(head + *l.next) & ~std::uint64_t{3});
+        const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & ~std::uint64_t{3});
+        if (next.is_null()) return prev.is_null();
+        return Address(heap_.integer<std::uint64_t>(next + *l.prev) & ~std::uint64_t{3}) == head;
+    }
+
+    /// A candidate in an allocated block of `block_size` bytes whose first byte is `presize` before it.
+    Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size, std::uint64_t slack) const {
+        if (!count_is_alive(object) || !header_reads(object, type)) return Verdict::no;
+        const std::uint64_t requested = access_.requested(object, type);
+        if (requested > block_size) return Verdict::no;
+        if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return Verdict::no;
+        // A count that is also an address may be a pointer: the start of an array, say.
+        const auto count = heap_.integer<std::uint64_t>(object);
+        if (count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return Verdict::doubtful;
+        const bool fixed_size = type.itemsize <= 0 && !(type.kind && type.kind->body_size);
+        if (fixed_size && block_size - requested >= slack) return Verdict::doubtful;
+        return Verdict::yes;
+    }
+
+    // --- 2. pymalloc
+
+    void scan_pools() {
+        std::uint64_t blocks = 0;
+        for (const Pool& pool : pymalloc_.pools()) blocks += pool.allocated;
+        pooled_.addresses.reserve(blocks);
+        pooled_.types.reserve(blocks);
+        pooled_.found_by.reserve(blocks);
+        std::vector<bool> free;
+        std::size_t n = 0;
+        for (const Pool& pool : pymalloc_.pools()) {
+            if (++n % 4096 == 0) report("pymalloc blocks", static_cast<double>(n) / static_cast<double>(pymalloc_.pools().size()));
+            pymalloc_.free_blocks(pool, free);
+            for (std::uint32_t i = 0; i < pool.carved; ++i) {
+                if (free[i]) continue;
+                scan_block(pool.start + pymalloc_.header_size() + std::uint64_t{i} * pool.block_size, pool.block_size);
+            }
+        }
+        if (pymalloc_.damaged_pools() > 0)
+            diagnostics_.add("pools-damaged",
+                             fmt::format("{} pymalloc pools do not add up (was the process stopped inside malloc?) and were left out", pymalloc_.damaged_pools()));
+    }
+
+    void scan_block(Address block, std::uint32_t size) {
+        for (std::uint32_t offset = 0; offset <= 32 && offset + 16 <= size; offset += 16) {
+            const Address object = block + offset;
+            const TypeId id = heap_.type_of(object);
+            if (id == no_type) continue;
+            const TypeInfo& type = heap_.types()[id];
+            if (access_.presize(object, type) != offset) continue;
+            if (collected_.test(object)) {
+                add_pooled(object, id, FoundBy::collector);
+                return;
+            }
+            const Verdict verdict = judge_in_block(object, type, size, granule);
+            if (verdict == Verdict::yes) {
+                add_pooled(object, id, FoundBy::pymalloc);
+                return;
+            }
+            if (verdict == Verdict::doubtful) doubtful_.push_back({object, id, FoundBy::pymalloc});
+        }
+    }
+
+    void add_pooled(Address object, TypeId type, FoundBy by) {
+        pooled_.addresses.push_back(object);
+        pooled_.types.push_back(type);
+        pooled_.found_by.push_back(by);
+    }
+
+    // --- 3. everything else
+
+    void add_types() {
+        for (TypeId id = 0; id < heap_.types().size(); ++id) {
+            const TypeInfo& type = heap_.types()[id];
+            if (type.metatype == no_type || pymalloc_.pool_at(type.address) || collected_.test(type.address)) continue;
+            const bool is_static = access_.allocations().is_static(type.address);
+            others_.push_back({type.address, type.metatype, is_static ? FoundBy::static_data : FoundBy::malloc});
+        }
+    }
+
+    std::vector<AddressRange> pymalloc_ranges() const {
+        if (pymalloc_.arenas_proved()) return pymalloc_.arenas();
+        std::vector<AddressRange> ranges;
+        for (const Pool& pool : pymalloc_.pools()) {
+            if (!ranges.empty() && ranges.back().end == pool.start) ranges.back().end = pool.start + pymalloc_.pool_size();
+            else ranges.push_back({pool.start, pool.start + pymalloc_.pool_size()});
+        }
+        return ranges;
+    }
+
+    void sweep_other_memory() {
+        std::vector<std::uint64_t> types;
+        for (const TypeInfo& type : heap_.types()) types.push_back(type.address.value);
+        const AddressSet set(std::move(types));
+        const std::uint64_t type_offset = *heap_.layout().object.ob_type;
+        const std::vector<AddressRange> skip = pymalloc_ranges();
+        sweep_words(memory_, set, skip, [&](Address at, std::uint64_t word) {
+            const Address object = at - type_offset;
+            const TypeId id = heap_.types().find(Address(word));
+            if (id == no_type || collected_.test(object) || heap_.types().find(object) != no_type) return;
+            judge_elsewhere(object, id);
+        });
+    }
+
+    void judge_elsewhere(Address object, TypeId id) {
+        const TypeInfo& type = heap_.types()[id];
+        if (!count_is_alive(object)) return;
+        const Address start = object - access_.presize(object, type);
+        if (const auto block = access_.allocations().block_starting_at(start)) {
+            const Verdict verdict = judge_in_block(object, type, block->usable, 2 * granule);
+            if (verdict == Verdict::yes) others_.push_back({object, id, FoundBy::malloc});
+            if (verdict == Verdict::doubtful) doubtful_.push_back({object, id, FoundBy::reference});
+            return;
+        }
+        // A heap that was walked, and no block of it starts here: a free chunk, or the middle of something.
+        const bool in_heap = access_.allocations().malloc_heaps().heap_at(object) != nullptr;
+        if (!header_reads(object, type)) return;
+        const bool proved_by_contents = type.kind && type.kind->plausible && type.kind->plausible(ObjectReader(heap_, object, type));
+        if (type.kind && type.kind->plausible && !proved_by_contents) return;
+        const bool is_static = access_.allocations().is_static(object);
+        // Tables of C hold pairs of a small number and a type; behind them comes a zero where an object would have its length.
+        const bool distinctive = proved_by_contents && heap_.var_size(object) != 0;
+        if (is_static && distinctive) others_.push_back({object, id, FoundBy::static_data});
+        else doubtful_.push_back({object, id, is_static ? FoundBy::static_data : in_heap ? FoundBy::reference : FoundBy::reference});
+    }
+
+    // --- 4. doubtful ones
+
+    void prove_doubtful() {
+        if (doubtful_.empty()) return;
+        std::vector<std::uint64_t> addresses;
+        for (const Entry& entry : doubtful_) addresses.push_back(entry.address.value);
+        const AddressSet set(std::move(addresses));
+        std::vector<std::uint64_t> proved;
+        std::sort(others_.begin(), others_.end(), [](const Entry& a, const Entry& b) { return a.address < b.address; });
+        sweep_words(memory_, set, {}, [&](Address at, std::uint64_t word) {
+            if (at.value - word < 512 || !belongs_to_python(at)) return;
+            proved.push_back(word);
+        });
+        std::sort(proved.begin(), proved.end());
+        for (Entry& entry : doubtful_)
+            if (std::binary_search(proved.begin(), proved.end(), entry.address.value)) others_.push_back(entry);
+    }
+
+    /// Is the word at `at` part of a Python object or of what Python allocated: a live pymalloc block, a heap of malloc, or the body
+    /// of a static object?
+    bool belongs_to_python(Address at) const {
+        if (pymalloc_.pool_at(at)) {
+            const auto block = pymalloc_.block_at(at);
+            return block && block->allocated;
+        }
+        if (!access_.allocations().is_static(at)) return !on_a_stack(at);
+        auto it = std::upper_bound(others_.begin(), others_.end(), at, [](Address a, const Entry& e) { return a < e.address; });
+        if (it == others_.begin()) return false;
+        --it;
+        return at - it->address < access_.requested(it->address, heap_.types()[it->type]);
+    }
+
+    bool on_a_stack(Address at) const {
+        const Segment* segment = memory_.find(at);
+        for (const CoreThread& thread : core_.threads())
+            if (memory_.find(Address(thread.stack_pointer())) == segment) return true;
+        return false;
+    }
+
+    FoundObjects merge() {
+        std::stable_sort(others_.begin(), others_.end(), [](const Entry& a, const Entry& b) { return a.address < b.address; });
+        others_.erase(std::unique(others_.begin(), others_.end(), [](const Entry& a, const Entry& b) { return a.address == b.address; }), others_.end());
+        FoundObjects result;
+        const std::size_t total = pooled_.addresses.size() + others_.size();
+        if (total >= no_object) throw std::length_error("more than 2^32 objects");
+        result.addresses.reserve(total);
+        result.types.reserve(total);
+        result.found_by.reserve(total);
+        std::size_t p = 0;
+        auto take_pooled = [&] {
+            result.addresses.push_back(pooled_.addresses[p]);
+            result.types.push_back(pooled_.types[p]);
+            result.found_by.push_back(pooled_.found_by[p]);
+            ++p;
+        };
+        for (const Entry& entry : others_) {
+            while (p < pooled_.addresses.size() && pooled_.addresses[p] < entry.address) take_pooled();
+            if (p < pooled_.addresses.size() && pooled_.addresses[p] == entry.address) continue;
+            result.addresses.push_back(entry.address);
+            result.types.push_back(entry.type);
+            result.found_by.push_back(entry.found_by);
+        }
+        while (p < pooled_.addresses.size()) take_pooled();
+        return result;
+    }
+
+    const CoreFile& core_;
+    const ObjectAccess& access_;
+    const PythonHeap& heap_;
+    const AddressSpace& memory_;
+    const Pymalloc& pymalloc_;
+    Diagnostics& diagnostics_;
+    const ProgressCallback& progress_;
+    AddressBits collected_;
+    FoundObjects pooled_;
+    std::vector<Entry> others_;
+    std::vector<Entry> doubtful_;
+    std::uint64_t broken_lists_ = 0;
+};
+
+}  // namespace
+
+FoundObjects find_objects(const CoreFile& core, const ObjectAccess& access, Diagnostics& diagnostics, const ProgressCallback& progress) {
+    return Builder(core, access, diagnostics, progress).build();
+}
+
+}  // namespace heapsift

@@ -1,0 +1,191 @@
+#include "parsers/snapshot/heap_snapshot.h"
+
+// A page of named passes: interpreter, types, allocators, objects. Everything later is asked of the result.
+
+#include "parsers/cpython/type_finder.h"
+#include "parsers/snapshot/allocations.h"
+#include "parsers/snapshot/builder.h"
+#include "parsers/snapshot/object_access.h"
+#include "parsers/snapshot/object_kinds.h"
+
+#include <algorithm>
+
+namespace heapsift {
+
+struct HeapSnapshot::State {
+    explicit State(CoreFile c) : core(std::move(c)) {}
+    CoreFile core;
+    PythonRuntime python;
+    TypeTable types;
+    std::unique_ptr<PythonHeap> heap;
+    std::unique_ptr<Allocations> allocations;
+    std::unique_ptr<ObjectAccess> access;
+    FoundObjects objects;
+};
+
+HeapSnapshot::HeapSnapshot(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HeapSnapshot::HeapSnapshot(HeapSnapshot&&) noexcept = default;
+HeapSnapshot& HeapSnapshot::operator=(HeapSnapshot&&) noexcept = default;
+HeapSnapshot::~HeapSnapshot() = default;
+
+HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress) {
+    auto report = [&](const char* pass) {
+        if (progress) progress(pass, 0);
+    };
+    auto state = std::make_unique<State>(std::move(core));
+    report("interpreter");
+    state->python = find_python_runtime(state->core, diagnostics);
+    report("types");
+    state->types = find_types(state->core.memory(), state->python, all_object_kinds(), diagnostics);
+    state->heap = std::make_unique<PythonHeap>(state->core.memory(), state->python, state->types);
+    report("allocators");
+    state->allocations = std::make_unique<Allocations>(state->core.memory(), Pymalloc::find(*state->heap, diagnostics),
+                                                       MallocHeaps::find(state->core.memory()));
+    state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
+    state->objects = find_objects(state->core, *state->access, diagnostics, progress);
+    return HeapSnapshot(std::move(state));
+}
+
+const CoreFile& HeapSnapshot::core() const { return state_->core; }
+const PythonRuntime& HeapSnapshot::python() const { return state_->python; }
+const TypeTable& HeapSnapshot::types() const { return state_->types; }
+std::size_t HeapSnapshot::object_count() const { return state_->objects.addresses.size(); }
+Address HeapSnapshot::address_of(ObjectId object) const { return state_->objects.addresses[object]; }
+TypeId HeapSnapshot::type_of(ObjectId object) const { return state_->objects.types[object]; }
+FoundBy HeapSnapshot::found_by(ObjectId object) const { return state_->objects.found_by[object]; }
+
+ObjectId HeapSnapshot::find(Address address) const {
+    const auto& all = state_->objects.addresses;
+    const auto it = std::lower_bound(all.begin(), all.end(), address);
+    return it != all.end() && *it == address ? static_cast<ObjectId>(it - all.begin()) : no_object;
+}
+
+ObjectFacts HeapSnapshot::facts(ObjectId object) const { return state_->access->facts(address_of(object), state_->types[type_of(object)]); }
+
+ShortValue HeapSnapshot::value(ObjectId object, std::size_t limit) const {
+    return state_->access->value(address_of(object), state_->types[type_of(object)], limit);
+}
+
+namespace {
+
+struct Forward : ReferenceVisitor {
+    Forward(const ObjectAccess& a, const std::function<void(const Reference&)>& v) : access(a), visit_named(v) {}
+    void visit(Address target, ReferenceKind kind, const ReferenceName& name) override { visit_named(access.named(target, kind, name)); }
+    const ObjectAccess& access;
+    const std::function<void(const Reference&)>& visit_named;
+};
+
+struct FindTarget : ReferenceVisitor {
+    FindTarget(const ObjectAccess& a, Address t) : access(a), target(t) {}
+    void visit(Address at, ReferenceKind kind, const ReferenceName& name) override {
+        if (at == target) (*visit_named)(source, access.named(at, kind, name));
+    }
+    const ObjectAccess& access;
+    Address target;
+    ObjectId source = no_object;
+    const std::function<void(ObjectId, const Reference&)>* visit_named = nullptr;
+};
+
+struct FindBuffer : BufferVisitor {
+    FindBuffer(const Allocations& a, Address t) : allocations(a), target(t) {}
+    void visit(Address start, std::uint64_t bytes, bool) override {
+        if (target >= start && target - start < std::max(bytes, allocations.bytes_of(start, bytes))) found = true;
+    }
+    const Allocations& allocations;
+    Address target;
+    bool found = false;
+};
+
+}  // namespace
+
+void HeapSnapshot::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
+    Forward forward(*state_->access, visit);
+    state_->access->visit_references(address_of(object), state_->types[type_of(object)], forward);
+}
+
+void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const {
+    FindTarget finder(*state_->access, address_of(target));
+    finder.visit_named = &visit;
+    for (ObjectId id = 0; id < object_count(); ++id) {
+        finder.source = id;
+        state_->access->visit_references(address_of(id), state_->types[type_of(id)], finder);
+    }
+}
+
+AddressFinding HeapSnapshot::locate(Address address) const {
+    using Kind = AddressFinding::Kind;
+    if (const ObjectId exact = find(address); exact != no_object) return {Kind::object, exact, no_object};
+    const auto& all = state_->objects.addresses;
+    const auto above = std::upper_bound(all.begin(), all.end(), address);
+    ObjectId nearest = no_object;
+    if (above != all.end()) nearest = static_cast<ObjectId>(above - all.begin());
+    // The object itself may begin a header's length above the address.
+    if (nearest != no_object) {
+        const TypeInfo& type = state_->types[type_of(nearest)];
+        if (*above - address <= state_->access->presize(*above, type)) return {Kind::inside_object, nearest, no_object};
+    }
+    if (above != all.begin()) {
+        const auto below = above - 1;
+        const auto id = static_cast<ObjectId>(below - all.begin());
+        const TypeInfo& type = state_->types[type_of(id)];
+        const Address start = *below - state_->access->presize(*below, type);
+        const std::uint64_t block = std::max(state_->allocations->bytes_of(start, state_->access->requested(*below, type)), state_->access->requested(*below, type));
+        if (address - start < block) return {Kind::inside_object, id, no_object};
+        if (nearest == no_object || address - *below <= *above - address) nearest = id;
+    }
+    const ByteState bytes = state_->core.memory().state_of(address);
+    if (bytes == ByteState::unmapped) return {Kind::unmapped, no_object, nearest};
+    if (const auto block = state_->allocations->pymalloc().block_at(address); block && !block->allocated) return {Kind::free_block, no_object, nearest};
+    FindBuffer buffers(*state_->allocations, address);
+    for (ObjectId id = 0; id < object_count(); ++id) {
+        state_->access->visit_buffers(address_of(id), state_->types[type_of(id)], buffers);
+        if (buffers.found) return {Kind::buffer_of_object, id, nearest};
+    }
+    return {bytes == ByteState::not_saved ? Kind::not_saved : Kind::other_memory, no_object, nearest};
+}
+
+std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const {
+    const Pymalloc& pymalloc = state_->allocations->pymalloc();
+    std::uint64_t python = 0;
+    std::uint64_t arrays = 0;
+    for (ObjectId id = 0; id < object_count(); ++id) {
+        std::uint64_t size = 0;
+        std::uint64_t memory = 0;
+        std::uint64_t array_data = 0;
+        state_->access->sizes(address_of(id), state_->types[type_of(id)], size, memory, array_data);
+        arrays += array_data;
+        python += memory - std::min(memory, array_data);
+    }
+    std::uint64_t free_python = 0;
+    for (const AddressRange& arena : pymalloc.arenas()) free_python += arena.size();
+    if (!pymalloc.arenas_proved()) free_python = pymalloc.bytes_in_pools();
+    free_python -= std::min(free_python, pymalloc.bytes_allocated());
+    std::uint64_t free_malloc = 0;
+    for (const auto& heap : state_->allocations->malloc_heaps().heaps()) free_malloc += heap.free_bytes;
+    std::uint64_t files = 0;
+    std::uint64_t stacks = 0;
+    const AddressSpace& memory = state_->core.memory();
+    std::vector<const Segment*> stack_segments;
+    for (const CoreThread& thread : state_->core.threads()) stack_segments.push_back(memory.find(Address(thread.stack_pointer())));
+    for (const Segment& segment : memory.segments()) {
+        if (segment.module >= 0 || segment.state == ByteState::from_file) files += segment.size;
+        else if (std::find(stack_segments.begin(), stack_segments.end(), &segment) != stack_segments.end()) stacks += segment.size;
+    }
+    std::uint64_t left = state_->core.extent().mapped_bytes;
+    std::vector<MemoryRow> rows;
+    auto add = [&](const char* name, std::uint64_t bytes) {
+        bytes = std::min(bytes, left);
+        left -= bytes;
+        rows.push_back({name, bytes});
+    };
+    add("array data", arrays);
+    add("Python objects", python);
+    add("free, kept by Python and malloc", free_python + free_malloc);
+    add("program files and their data", files);
+    add("thread stacks", stacks);
+    add("other: C/C++ memory, Python's own tables", left);
+    std::stable_sort(rows.begin(), rows.end() - 1, [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
+    return rows;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,159 @@
+// Sizes, values and references of one object. What a class adds comes from instance.cpp, the rest from its kind; what neither knows is
+// read by guess: aligned words of the body that point at something whose type is known.
+
+#include "parsers/snapshot/object_access.h"
+
+#include <algorithm>
+
+namespace heapsift {
+
+namespace {
+
+constexpr std::uint64_t heap_type_flag = 1ULL << 9;
+constexpr std::uint64_t managed_weakref_flag = 1ULL << 3;
+constexpr std::uint64_t managed_dict_flag = 1ULL << 4;
+constexpr std::uint64_t type_subclass_flag = 1ULL << 31;
+constexpr std::uint64_t max_guessed_bytes = 1 << 20;
+
+struct SumBuffers : BufferVisitor {
+    explicit SumBuffers(const Allocations& a) : allocations(a) {}
+    void visit(Address start, std::uint64_t bytes, bool is_array) override {
+        const std::uint64_t block = allocations.bytes_of(start, bytes);
+        memory += block;
+        if (is_array) array_data += std::min(bytes, std::max(block, bytes));
+    }
+    const Allocations& allocations;
+    std::uint64_t memory = 0;
+    std::uint64_t array_data = 0;
+};
+
+}  // namespace
+
+bool ObjectAccess::is_gc(Address object, const TypeInfo& type) const {
+    if (!type.has_gc) return false;
+    if (!(type.flags & type_subclass_flag)) return true;
+    return (heap_->integer<std::uint64_t>(object + *heap_->layout().type.tp_flags) & heap_type_flag) != 0;
+}
+
+std::uint32_t ObjectAccess::presize(Address object, const TypeInfo& type) const { return is_gc(object, type) ? type.presize : 0; }
+
+bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
+    if (!is_gc(object, type)) return false;
+    return heap_->integer<std::uint64_t>(object - *heap_->layout().gc_head.size + *heap_->layout().gc_head.next) != 0;
+}
+
+std::uint64_t ObjectAccess::size(Address object, const TypeInfo& type) const {
+    const ObjectReader reader(*heap_, object, type);
+    std::uint64_t bytes = type.size_kind ? type.size_kind->size(reader) : basic_size(reader);
+    // _PySys_GetSizeOf and _PyType_PreHeaderSize: up to 3.10 the collector's header where the object has one; 3.11 and 3.12 ask the
+    // type alone; 3.13 leaves static types out again.
+    const int minor = heap_->layout().version.minor;
+    const bool header = minor <= 10 || minor >= 13 ? is_gc(object, type) : type.has_gc;
+    if (header) bytes += *heap_->layout().gc_head.size;
+    const std::uint64_t managed = minor >= 12 ? managed_dict_flag | managed_weakref_flag : minor == 11 ? managed_dict_flag : 0;
+    if (type.flags & managed) bytes += 16;
+    return bytes;
+}
+
+std::uint64_t ObjectAccess::requested(Address object, const TypeInfo& type) const {
+    const ObjectReader reader(*heap_, object, type);
+    std::uint64_t body = type.kind && type.kind->body_size ? std::max(type.kind->body_size(reader), type.basicsize) : basic_size(reader);
+    if (type.kind && type.kind->body_size && type.kind->plausible) body = type.kind->body_size(reader);
+    body += inline_values_size(reader);
+    return body + presize(object, type);
+}
+
+bool ObjectAccess::immortal(Address object) const {
+    return heap_->layout().version.minor >= 12 && heap_->integer<std::int32_t>(object) < 0;
+}
+
+void ObjectAccess::sizes(Address object, const TypeInfo& type, std::uint64_t& size_out, std::uint64_t& memory, std::uint64_t& array_data) const {
+    size_out = size(object, type);
+    SumBuffers buffers(*allocations_);
+    visit_buffers(object, type, buffers);
+    memory = allocations_->bytes_of(object - presize(object, type), requested(object, type)) + buffers.memory;
+    array_data = buffers.array_data;
+}
+
+ObjectFacts ObjectAccess::facts(Address object, const TypeInfo& type) const {
+    ObjectFacts facts;
+    sizes(object, type, facts.size, facts.memory, facts.array_data);
+    facts.block_size = allocations_->bytes_of(object - presize(object, type), requested(object, type));
+    facts.refcount = refcount(object);
+    facts.immortal = immortal(object);
+    if (facts.immortal) facts.refcount &= 0xffffffff;
+    facts.gc_tracked = gc_tracked(object, type);
+    facts.size_is_certain = type.size_source == SizeSource::known;
+    facts.references_exact = references_exact(type);
+    return facts;
+}
+
+bool ObjectAccess::references_exact(const TypeInfo& type) { return !type.guessed && !(type.kind && type.kind->guesses); }
+
+void ObjectAccess::visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const {
+    const ObjectReader reader(*heap_, object, type);
+    if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(reader, visit);
+    visit_instance_buffers(reader, visit);
+}
+
+void ObjectAccess::visit_references(Address object, const TypeInfo& type, ReferenceVisitor& visit) const {
+    const ObjectReader reader(*heap_, object, type);
+    if (type.kind && type.kind->visit_references) type.kind->visit_references(reader, visit);
+    visit_instance_references(reader, visit);
+    if (type.kind && type.kind->guesses) visit_guesses(reader, 16, type.basicsize, visit);
+    else if (type.guessed) {
+        std::uint64_t end = type.guess_end;
+        if (type.itemsize > 0 && !type.kind) end = std::max(end, basic_size(reader));
+        visit_guesses(reader, std::max<std::uint64_t>(type.known_basicsize, 16), end, visit);
+    }
+}
+
+void ObjectAccess::visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to, ReferenceVisitor& visit) const {
+    to = std::min(to, from + max_guessed_bytes);
+    for (std::uint64_t offset = (from + 7) / 8 * 8; offset + 8 <= to; offset += 8) {
+        const Address target = heap_->pointer(object.at(offset));
+        if (target.is_null() || !target.aligned(8) || heap_->type_of(target) == no_type || refcount(target) <= 0) continue;
+        visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::offset, "", offset, {}});
+    }
+}
+
+ShortValue ObjectAccess::value(Address object, const TypeInfo& type, std::size_t limit) const {
+    const ObjectReader reader(*heap_, object, type);
+    if (type.kind && type.kind->describe) return type.kind->describe(reader, limit);
+    return {};
+}
+
+Reference ObjectAccess::named(Address target, ReferenceKind kind, const ReferenceName& name) const {
+    Reference reference;
+    reference.target = target;
+    reference.kind = kind;
+    auto key_value = [&]() -> ShortValue {
+        const TypeId type = heap_->type_of(name.key);
+        if (type == no_type) return {ShortValue::Kind::summary, "?", 0};
+        ShortValue v = value(name.key, heap_->types()[type], 40);
+        if (v.kind == ShortValue::Kind::none) v = {ShortValue::Kind::summary, "<" + heap_->types()[type].name + ">", 0};
+        return v;
+    };
+    auto text_of = [&](Address str) { return heap_->unicode_text(str, 200).value_or("?"); };
+    switch (name.form) {
+        case ReferenceName::Form::text: reference.before = name.text; break;
+        case ReferenceName::Form::attribute: reference.before = "." + text_of(name.key); break;
+        case ReferenceName::Form::c_attribute: reference.before = "." + heap_->memory().read_c_string(name.key, 200).value_or("?"); break;
+        case ReferenceName::Form::index: reference.before = "[" + std::to_string(name.number) + "]"; break;
+        case ReferenceName::Form::item:
+            reference.before = "[";
+            reference.key = key_value();
+            reference.after = "]";
+            break;
+        case ReferenceName::Form::key:
+            reference.before = "key ";
+            reference.key = key_value();
+            break;
+        case ReferenceName::Form::local: reference.before = std::string(name.text) + "f_locals['" + text_of(name.key) + "']"; break;
+        case ReferenceName::Form::closure: reference.before = "[" + std::to_string(name.number) + "].cell_contents"; break;
+        case ReferenceName::Form::offset: reference.before = "<+" + std::to_string(name.number) + ">"; break;
+    }
+    return reference;
+}
+
+}  // namespace heapsift

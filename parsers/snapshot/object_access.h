@@ -1,0 +1,54 @@
+#pragma once
+
+// Everything that is computed of one object on demand, from its type's kind and the allocators. Shared by the builder, which
+// proves objects by it, and the snapshot, which answers from it.
+
+#include "parsers/cpython/instance.h"
+#include "parsers/snapshot/allocations.h"
+
+#include <functional>
+
+namespace heapsift {
+
+class ObjectAccess {
+public:
+    ObjectAccess(const PythonHeap& heap, const Allocations& allocations) : heap_(&heap), allocations_(&allocations) {}
+
+    const PythonHeap& heap() const { return *heap_; }
+    const Allocations& allocations() const { return *allocations_; }
+
+    /// Does the collector know objects like this one? (Static types have no header, although `type` has the flag.)
+    bool is_gc(Address object, const TypeInfo& type) const;
+    /// Bytes between the start of the block and the object.
+    std::uint32_t presize(Address object, const TypeInfo& type) const;
+    /// Linked in a list of the collector now.
+    bool gc_tracked(Address object, const TypeInfo& type) const;
+
+    /// sys.getsizeof.
+    std::uint64_t size(Address object, const TypeInfo& type) const;
+    /// Bytes asked for the object's own block, from its start on, at least.
+    std::uint64_t requested(Address object, const TypeInfo& type) const;
+
+    std::int64_t refcount(Address object) const { return heap_->integer<std::int64_t>(object); }
+    /// 3.12+: the lower half, read as signed, is negative.
+    bool immortal(Address object) const;
+
+    ObjectFacts facts(Address object, const TypeInfo& type) const;
+    /// Without what needs a second look: for sums over all objects.
+    void sizes(Address object, const TypeInfo& type, std::uint64_t& size, std::uint64_t& memory, std::uint64_t& array_data) const;
+
+    ShortValue value(Address object, const TypeInfo& type, std::size_t limit) const;
+    Reference named(Address target, ReferenceKind kind, const ReferenceName& name) const;
+    /// All references of the real view.
+    void visit_references(Address object, const TypeInfo& type, ReferenceVisitor& visit) const;
+    void visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const;
+    static bool references_exact(const TypeInfo& type);
+
+private:
+    void visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to, ReferenceVisitor& visit) const;
+
+    const PythonHeap* heap_;
+    const Allocations* allocations_;
+};
+
+}  // namespace heapsift
