@@ -27,7 +27,8 @@ private:
 /// Lines on standard error. Each is redacted where asked, and escaped: a message may carry text of a core.
 class Console {
 public:
-    Console(bool quiet, Redactor& redactor) : quiet_(quiet), redactor_(redactor) {}
+    Console(bool quiet, const Redactor& redactor) : quiet_(quiet), redactor_(redactor) {}
+    void set_quiet(bool quiet) { quiet_ = quiet; }
 
     void note(std::string_view line) const;            // "heapsift: …"; nothing under -q
     void warning(const Diagnostic& diagnostic) const;  // "heapsift: warning: …"; nothing under -q
@@ -39,7 +40,7 @@ private:
     void line(std::string_view prefix, std::string_view text) const;
 
     bool quiet_;
-    Redactor& redactor_;
+    const Redactor& redactor_;
 };
 
 /// A message with how often it was true, where that was more than once.

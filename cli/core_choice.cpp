@@ -80,14 +80,16 @@ std::string why_this_core(const CoreChoice& choice) {
     return {};
 }
 
-void remember_core(const CoreChoice& choice, const CoreWishes& wishes, const CoreInUseStore& store) {
+bool remember_core(const CoreChoice& choice, const CoreWishes& wishes, const CoreInUseStore& store) {
     const bool named = choice.chosen_by == ChosenBy::argument || choice.chosen_by == ChosenBy::option;
-    if (choice.chosen_by == ChosenBy::environment || (!named && !given(wishes.search))) return;
+    if (choice.chosen_by == ChosenBy::environment || (!named && !given(wishes.search))) return true;
     const auto identity = identity_of(choice.path);
-    if (!identity) return;
-    store.remember({absolute(choice.path),
-                    *identity,
-                    {absolute(choice.search.executable), absolute(choice.search.sysroot), absolute(choice.search.debug_dir)}});
+    return identity &&
+           store.remember(
+               {absolute(choice.path),
+                *identity,
+                {absolute(choice.search.executable), absolute(choice.search.sysroot), absolute(choice.search.debug_dir)}}) &&
+           wishes.environment.empty();
 }
 
 }  // namespace heapsift

@@ -37,7 +37,7 @@ std::string name_of(ChosenBy chosen_by);
 std::string why_this_core(const CoreChoice& choice);
 
 /// To be called once the core could be read: what the command line named is the core in use from now on, and options given for
-/// the core in use stay with it.
-void remember_core(const CoreChoice& choice, const CoreWishes& wishes, const CoreInUseStore& store);
+/// the core in use stay with it. True where a command that names no core will be about this one.
+bool remember_core(const CoreChoice& choice, const CoreWishes& wishes, const CoreInUseStore& store);
 
 }  // namespace heapsift

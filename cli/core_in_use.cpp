@@ -74,15 +74,16 @@ std::optional<CoreInUse> read_file(const std::string& path) {
     return text ? read_core_in_use(*text) : std::nullopt;
 }
 
-// Whole or not at all.
-void write_file(const std::string& path, const std::string& text) {
+// Whole or not at all; false where it can't be.
+bool write_file(const std::string& path, const std::string& text) {
     std::string temporary = path + ".XXXXXX";
     const int descriptor = mkostemp(temporary.data(), 0);  // mode 0600
-    if (descriptor < 0) return;
+    if (descriptor < 0) return false;
     const bool whole = ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
     const bool closed = ::close(descriptor) == 0;
-    if (whole && closed && std::rename(temporary.c_str(), path.c_str()) == 0) return;
+    if (whole && closed && std::rename(temporary.c_str(), path.c_str()) == 0) return true;
     ::unlink(temporary.c_str());
+    return false;
 }
 
 // Sessions end without a word; what none has touched for a month goes.
@@ -183,16 +184,17 @@ std::string CoreInUseStore::user_file() const { return directory_.empty() ? std:
 std::optional<CoreInUse> CoreInUseStore::of_session() const { return read_file(session_file()); }
 std::optional<CoreInUse> CoreInUseStore::of_user() const { return read_file(user_file()); }
 
-void CoreInUseStore::remember(const CoreInUse& core) const {
-    if (directory_.empty()) return;
+bool CoreInUseStore::remember(const CoreInUse& core) const {
+    if (directory_.empty()) return false;
     std::error_code error;
     if (!fs::exists(directory_, error)) {
         fs::create_directories(directory_, error);
         fs::permissions(directory_, fs::perms::owner_all, error);
     }
     forget_old_sessions(directory_);
-    write_file(user_file(), written(core));
-    if (!session_.empty()) write_file(session_file(), written(core));
+    const bool for_session = !session_.empty() && write_file(session_file(), written(core));
+    const bool for_user = write_file(user_file(), written(core));
+    return session_.empty() ? for_user : for_session;
 }
 
 }  // namespace heapsift

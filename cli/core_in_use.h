@@ -41,7 +41,8 @@ public:
 
     std::optional<CoreInUse> of_session() const;
     std::optional<CoreInUse> of_user() const;
-    void remember(const CoreInUse& core) const;
+    /// False where it could not be written.
+    bool remember(const CoreInUse& core) const;
 
 private:
     std::string session_file() const;

@@ -89,12 +89,4 @@ std::string padded_left(std::string_view text, std::size_t width) {
     return std::string(columns < width ? width - columns : 0, ' ') + std::string(text);
 }
 
-std::string shell_quoted(std::string_view word) {
-    constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-    if (!word.empty() && word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
-    std::string quoted = "'";
-    for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
-}
-
 }  // namespace heapsift

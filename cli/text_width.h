@@ -18,7 +18,4 @@ std::string shortened_in_the_middle(std::string_view text, std::size_t width);
 std::string padded_right(std::string_view text, std::size_t width);
 std::string padded_left(std::string_view text, std::size_t width);
 
-/// The shell's quoting of a word, where it needs any: 'func().selected[37]'.
-std::string shell_quoted(std::string_view word);
-
 }  // namespace heapsift

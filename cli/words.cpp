@@ -5,7 +5,6 @@
 #include "cli/words.h"
 
 #include "cli/address_argument.h"
-#include "cli/text_width.h"
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
 

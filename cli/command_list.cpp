@@ -1,0 +1,41 @@
+// The list of commands: adding one touches this file, and its own.
+
+#include "cli/command_list.h"
+
+#include "cli/commands/doctor.h"
+#include "cli/commands/objects.h"
+#include "cli/commands/overview.h"
+#include "cli/commands/show.h"
+#include "cli/commands/types.h"
+
+namespace heapsift {
+
+const std::vector<Command>& all_commands() {
+    static const std::vector<Command> commands = {
+        {{.name = "overview"},
+         "[CORE]",
+         "the first screen: what process, where its memory is, the largest types",
+         false,
+         setup_overview},
+        {{.name = "types"}, "[CORE]", "objects grouped by type: how many, how large", true, setup_types},
+        {{.name = "objects"}, "[CORE]", "single objects, largest first", true, setup_objects},
+        {{.name = "show", .takes_address = true},
+         "ADDRESS [CORE]",
+         "one object: type, value, sizes, what it refers to, who refers to it",
+         false,
+         setup_show},
+        {{.name = "doctor"},
+         "[CORE]",
+         "what the core holds and lacks, which files were found, what is guessed",
+         false,
+         setup_doctor},
+        {{.name = "help", .takes_core = false, .takes_topics = true},
+         "[TOPIC|COMMAND]",
+         "capture: how to get a core; words: what the words mean; or a command's name",
+         false,
+         nullptr},
+    };
+    return commands;
+}
+
+}  // namespace heapsift

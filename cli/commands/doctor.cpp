@@ -1,0 +1,54 @@
+// heapsift doctor: what the core holds and lacks. It also answers, as far as it can, about a core in which no interpreter was
+// found: which files are missing is what helps then.
+
+#include "cli/commands/doctor.h"
+
+#include "analysis/doctor.h"
+#include "cli/render/doctor.h"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace heapsift {
+namespace {
+
+struct DoctorOptions {
+    bool missing = false;
+};
+
+ExitCode write_missing(Session& session) {
+    const CoreFile core = session.open_core();
+    return session.write(render_missing(missing_files(core.modules()), session.redactor()));
+}
+
+ExitCode run_doctor(Session& session, const DoctorOptions& options) {
+    if (options.missing) return write_missing(session);
+    std::optional<HeapSnapshot> heap;
+    std::optional<Error> reason;
+    try {
+        heap = session.open_heap();
+    } catch (const Error& error) {
+        if (error.exit() != ExitCode::cannot_analyse || !session.core_was_read()) throw;
+        reason = error;
+    }
+    if (heap) {
+        const DoctorResult result = examine(*heap, session.progress());
+        return session.write(render_doctor(result, session.redactor()));
+    }
+    session.diagnostics() = Diagnostics();  // the core is opened again, and would say the same again
+    const CoreFile core = session.open_core();
+    const DoctorResult result = examine_core(core);
+    return session.write(render_doctor(result, session.redactor()), reason);
+}
+
+}  // namespace
+
+CommandRunner setup_doctor(CLI::App& app) {
+    auto options = std::make_shared<DoctorOptions>();
+    app.add_flag("--missing", options->missing, "print only the paths of program files that were not found, a line each");
+    return [options](Session& session) { return run_doctor(session, *options); };
+}
+
+}  // namespace heapsift

@@ -1,0 +1,11 @@
+#pragma once
+
+// heapsift doctor: its options.
+
+#include "cli/command.h"
+
+namespace heapsift {
+
+CommandRunner setup_doctor(CLI::App& app);
+
+}  // namespace heapsift

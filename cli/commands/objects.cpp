@@ -1,0 +1,74 @@
+// heapsift objects: single objects, largest first.
+
+#include "cli/commands/objects.h"
+
+#include "analysis/objects.h"
+#include "analysis/type_names.h"
+#include "cli/render/objects.h"
+#include "cli/sort_option.h"
+#include "cli/where.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace heapsift {
+namespace {
+
+struct ObjectsOptions {
+    std::string type;
+    bool subclasses = false;
+    std::vector<std::string> where;
+    SortKey sort = SortKey::memory;
+};
+
+std::vector<TypeId> types_named(const HeapSnapshot& heap, const std::string& name) {
+    const TypeSearch search = find_types(heap.types(), name);
+    if (search.types.empty() && search.ambiguous)
+        throw wrong_usage("ambiguous-type",
+                          fmt::format("several types are called {}: {}", name, fmt::join(search.candidates, ", ")),
+                          "give one of these names");
+    if (search.types.empty())
+        throw wrong_usage("no-such-type", fmt::format("no type of this core is called {}", name),
+                          search.candidates.empty() ? std::string("heapsift types -n 0 lists them all")
+                                                    : fmt::format("did you mean {}", fmt::join(search.candidates, ", ")));
+    return search.types;
+}
+
+std::string what_was_asked(const ObjectsOptions& options) {
+    std::string what = options.type.empty() ? "objects" : "objects of type " + options.type;
+    if (!options.where.empty()) what += fmt::format(" with {}", fmt::join(options.where, ","));
+    return what;
+}
+
+ExitCode run_objects(Session& session, const ObjectsOptions& options) {
+    ObjectsQuery query;
+    for (const std::string& conditions : options.where)
+        for (const ObjectCondition& condition : parse_conditions(conditions)) query.where.push_back(condition);
+    query.include_subclasses = options.subclasses;
+    query.sort = options.sort;
+    query.limit = session.options().rows();
+    const HeapSnapshot heap = session.open_heap();
+    if (!options.type.empty()) query.types = types_named(heap, options.type);
+    const ObjectsResult result = list_objects(heap, query, session.progress());
+    const auto row = [&](ObjectId object) { return object_row(heap, object); };
+    return session.write(render_objects(result, row, what_was_asked(options), options.sort, session.redactor()));
+}
+
+}  // namespace
+
+CommandRunner setup_objects(CLI::App& app) {
+    auto options = std::make_shared<ObjectsOptions>();
+    app.add_option("--type", options->type, "only of this type: module.Name, or Name where one type has it")->type_name("NAME");
+    app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    app.add_option("--where", options->where,
+                   "only where it holds, such as size>1M,refcount>=3; of size, memory, array_data, refcount, block_size")
+        ->type_name("FIELD<OP>NUMBER")
+        ->take_all()
+        ->allow_extra_args(false);
+    add_sort_option(app, options->sort);
+    return [options](Session& session) { return run_objects(session, *options); };
+}
+
+}  // namespace heapsift

@@ -1,0 +1,35 @@
+// heapsift CORE, heapsift overview: the first screen. --top turns the core's own line into one of the tables; that is done before
+// the options are parsed (invocation.cpp), and the option stands here for --help.
+
+#include "cli/commands/overview.h"
+
+#include "analysis/overview.h"
+#include "cli/render/overview.h"
+#include "cli/render/types.h"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t screen_rows = 12;
+
+ExitCode run_overview(Session& session) {
+    const HeapSnapshot heap = session.open_heap();
+    const OverviewResult result = overview(heap, session.options().limit.value_or(screen_rows), session.progress());
+    note_uncertain_sizes(result.types, session.diagnostics());
+    const OverviewCore core = overview_core(heap.core(), heap.python());
+    return session.write(render_overview(result, core, session.redactor()));
+}
+
+}  // namespace
+
+CommandRunner setup_overview(CLI::App& app) {
+    auto top = std::make_shared<std::string>();
+    app.add_option("--top", *top, "one table in its place, the same as the command of that name")->type_name("types|objects");
+    return [top](Session& session) { return run_overview(session); };
+}
+
+}  // namespace heapsift

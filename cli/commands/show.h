@@ -1,0 +1,11 @@
+#pragma once
+
+// heapsift show: its options.
+
+#include "cli/command.h"
+
+namespace heapsift {
+
+CommandRunner setup_show(CLI::App& app);
+
+}  // namespace heapsift

@@ -1,0 +1,11 @@
+#pragma once
+
+// heapsift types: its options.
+
+#include "cli/command.h"
+
+namespace heapsift {
+
+CommandRunner setup_types(CLI::App& app);
+
+}  // namespace heapsift

@@ -1,0 +1,56 @@
+// Help on commands and options, laid out from what CLI11 was told about them: two columns, options of one command above those of
+// every command.
+
+#include "cli/help.h"
+
+#include "cli/table.h"
+#include "cli/version.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+namespace heapsift {
+namespace {
+
+std::string option_words(const CLI::Option& option) {
+    std::string words;
+    for (const std::string& name : option.get_snames()) words += (words.empty() ? "-" : ", -") + name;
+    for (const std::string& name : option.get_lnames()) words += (words.empty() ? "--" : ", --") + name;
+    const std::string value = option.get_type_size() == 0 ? "" : option.get_type_name();
+    return value.empty() ? words : words + " " + value.substr(0, value.find(':'));
+}
+
+// Options of the common group, or those that are not of it.
+std::string options_text(const CLI::App& app, bool common) {
+    Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, ""}});
+    for (const CLI::Option* option : app.get_options())
+        if (!option->get_group().empty() && (option->get_group() == common_group) == common)
+            table.add({option_words(*option), option->get_description()});
+    return table.text(0, false);
+}
+
+}  // namespace
+
+std::string general_help(const std::vector<Command>& commands, const CLI::App& app) {
+    Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, ""}});
+    for (const Command& command : commands) table.add({command.words.name + " " + command.usage, command.summary});
+    return fmt::format(
+        "heapsift {}: what is on the heap of a CPython process, from its core\n\n"
+        "  heapsift core.1234 --top types    the first question\n"
+        "  heapsift objects                  the next ones are about the same core, and need not name it\n"
+        "  heapsift show 0x7f31c2a4d5e0      the address of an object, as the tables print it\n\n"
+        "Usage: heapsift [COMMAND] [CORE] [ADDRESS] [options], in any order\n\n"
+        "Commands\n{}\n{}\n{}\n"
+        "heapsift COMMAND --help has the options of one command; exit codes: 0 answered, 1 not analysable,\n"
+        "2 wrong command line, 3 answered in part.\n",
+        version(), table.text(0, false), common_group, options_text(app, true));
+}
+
+std::string command_help(const Command& command, const CLI::App& app) {
+    std::string text =
+        fmt::format("Usage: heapsift {} {} [options]\n\n{}\n\n", command.words.name, command.usage, command.summary);
+    text += "Options\n" + options_text(app, false);
+    return text + "\n" + common_group + "\n" + options_text(app, true);
+}
+
+}  // namespace heapsift

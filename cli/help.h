@@ -1,0 +1,30 @@
+#pragma once
+
+// What heapsift says about itself.
+
+#include "cli/command.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace heapsift {
+
+/// heapsift --help: the commands, and the options of every command (taken from `app`, any command's).
+std::string general_help(const std::vector<Command>& commands, const CLI::App& app);
+
+/// heapsift COMMAND --help.
+std::string command_help(const Command& command, const CLI::App& app);
+
+/// heapsift alone; `core_in_use` is a path, or empty.
+std::string first_words(const std::string& core_in_use);
+
+/// heapsift help capture, heapsift help words; empty for another topic.
+std::string help_topic(std::string_view topic);
+std::vector<std::string> help_topics();
+
+}  // namespace heapsift

@@ -1,0 +1,105 @@
+// The texts of help that are prose: the first words, how to get a core, what the words mean.
+
+#include "cli/help.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace heapsift {
+namespace {
+
+constexpr std::string_view capture = R"(How to get a core of a Python process
+
+While it runs
+  gcore -o core PID                   writes core.PID and lets the process go on (package gdb; needs ptrace)
+  sudo gcore -o core PID              where ptrace is not allowed (kernel.yama.ptrace_scope)
+
+Without ptrace: the process ends, and the kernel writes the core
+  prlimit --core=unlimited: --pid PID
+  kill -ABRT PID                      where it is written: cat /proc/sys/kernel/core_pattern
+
+It has crashed, and systemd keeps cores
+  coredumpctl list python3
+  coredumpctl dump PID -o core.PID
+
+In a container (docker, kubernetes)
+  from the host, PID being the process id there:
+    gcore -o core PID
+    heapsift core.PID --sysroot /proc/PID/root      the program files of the container, while it runs
+  or inside it, with the capability SYS_PTRACE:
+    docker run --cap-add=SYS_PTRACE ...             kubernetes: securityContext.capabilities.add
+
+So that the next crash leaves one
+  ulimit -c unlimited                 in the shell or unit that starts it (systemd: LimitCORE=infinity)
+
+What is in it
+  The kernel leaves out what /proc/PID/coredump_filter says; echo 0x3f > /proc/PID/coredump_filter
+  keeps all that heapsift reads. A core holds everything the process knew, secrets too: --redact is for
+  answers that leave your hands.
+
+What leaves no core
+  An out-of-memory kill is a SIGKILL: the kernel frees the memory and writes nothing. Take a core with
+  gcore before the limit is reached.
+
+Elsewhere
+  A core may be read on another machine. The program files of its own machine make the answer better:
+  'heapsift doctor --missing' prints which, and --sysroot, --executable or --debug-dir say where they are.
+)";
+
+constexpr std::string_view words = R"(What the words mean
+
+  core         a file with the memory of a process, as it was at one moment
+  object       anything that Python made: a number, a list, a function, a class
+  type         what kind of object: dict, numpy.ndarray, shop.Order
+  address      where an object lies in that memory, 0x7f31c2a4d5e0; what id(x) gives, in hexadecimal
+  size         what sys.getsizeof(x) would have said
+  memory       the bytes that would come free with the object alone: it, and the buffers it owns
+  array data   the elements of arrays, the larger part of most scientific programs
+  reference    one object holding another: an attribute, an item, a key, a local variable
+  count        how many references Python counted to an object; at 0 it is freed
+  referrer     who holds; referent: who is held
+  weak         a reference that keeps nothing alive
+  guessed      read from the bytes of an object of a type that heapsift cannot read: it may be chance
+  immortal     an object that Python never frees, such as None
+  view         an array that shows a part of another array's data, and keeps all of that alive
+  native       memory that C or C++ code took, without Python
+  collector    the part of Python that frees objects which only hold each other
+  garbage      objects that nothing reaches any more, and that were not yet freed
+  root         where keeping alive begins: a module, a running function, a thread
+  retained     all the memory that would come free if an object went away
+)";
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> topics = {{{"capture", capture}, {"words", words}}};
+
+}  // namespace
+
+std::string first_words(const std::string& core_in_use) {
+    const std::string in_use =
+        core_in_use.empty() ? "No core is in use yet." : "The core in use is " + escape_for_terminal(core_in_use);
+    return fmt::format(
+        "heapsift tells what is on the heap of a CPython process, from its core: no agent, no restart.\n\n"
+        "  heapsift core.1234 --top types    what the memory is made of\n"
+        "  heapsift objects                  the largest objects of the same core\n"
+        "  heapsift show 0x7f31c2a4d5e0      one of them: what it is, and who holds it\n\n"
+        "A core of a running process: gcore -o core PID. In full, containers too: heapsift help capture\n"
+        "All commands: heapsift --help         The words: heapsift help words\n\n"
+        "{}\n",
+        in_use);
+}
+
+std::string help_topic(std::string_view topic) {
+    for (const auto& [name, text] : topics)
+        if (name == topic) return std::string(text);
+    return {};
+}
+
+std::vector<std::string> help_topics() {
+    std::vector<std::string> names;
+    for (const auto& [name, text] : topics) names.emplace_back(name);
+    return names;
+}
+
+}  // namespace heapsift

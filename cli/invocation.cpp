@@ -1,0 +1,254 @@
+// The order of things: tell options from words, find the command among the words, check the options against that command, and
+// only then let CLI11 read their values. CLI11 itself would have to know the command before it could tell an option's value from
+// a word.
+
+#include "cli/invocation.h"
+
+#include "cli/command_list.h"
+#include "cli/help.h"
+#include "cli/version.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace heapsift {
+namespace {
+
+bool exists(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::exists(path, error);
+}
+
+// An App takes no word of its own: those are understood here.
+std::string without_dashes(const std::string& name) { return name.substr(std::min(name.find_first_not_of('-'), name.size())); }
+
+}  // namespace
+
+struct Invocation::Parser {
+    const Command& command;
+    CLI::App app;
+    CommandRunner run;
+
+    Parser(const Command& declared, CommonOptions& options) : command(declared), app(declared.summary, declared.words.name) {
+        app.set_help_flag("-h,--help", "this help");
+        app.option_defaults()->take_last();
+        if (command.setup) run = command.setup(app);
+        add_common_options(app, options);
+    }
+
+    const CLI::Option* find(const std::string& name) const { return app.get_option_no_throw(name); }
+    std::vector<std::string> option_names() const {
+        std::vector<std::string> names;
+        for (const CLI::Option* option : app.get_options())
+            for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+        return names;
+    }
+};
+
+Invocation::~Invocation() = default;
+
+Invocation::Invocation(std::vector<std::string> arguments) : console_(false, redactor_) {
+    for (const Command& command : all_commands()) parsers_.push_back(std::make_unique<Parser>(command, options_));
+    arguments_ = split_arguments(arguments, [this](const std::string& name) { return shape_of(name); });
+    redactor_ = Redactor(uses("--redact"));
+    console_.set_quiet(uses("-q") || uses("--quiet"));
+}
+
+OptionShape Invocation::shape_of(const std::string& name) const {
+    if (name == "--version") return OptionShape::flag;
+    for (const auto& parser : parsers_)
+        if (const CLI::Option* option = parser->find(name))
+            return option->get_type_size() == 0 ? OptionShape::flag : OptionShape::value;
+    return OptionShape::unknown;
+}
+
+const OptionUse* Invocation::find_use(const std::string& name) const {
+    const auto found = std::find_if(arguments_.options.rbegin(), arguments_.options.rend(),
+                                    [&](const OptionUse& use) { return use.name == name; });
+    return found == arguments_.options.rend() ? nullptr : &*found;
+}
+
+bool Invocation::uses(const std::string& name) const { return find_use(name) != nullptr; }
+
+Invocation::Parser* Invocation::parser_of(const std::string& command) {
+    for (const auto& parser : parsers_)
+        if (parser->command.words.name == command) return parser.get();
+    return nullptr;
+}
+
+// Known before the options are parsed, because not to be able to parse them is an error that a document must tell too.
+bool Invocation::wants_document() const {
+    bool wanted = false;
+    for (const OptionUse& use : arguments_.options) {
+        if (use.name == "--json") wanted = true;
+        if (use.name == "--format") wanted = use.value == "json";
+    }
+    return wanted;
+}
+
+// No word, and no option that asks for an answer: heapsift alone.
+bool Invocation::asks_nothing() const {
+    constexpr const char* manner[] = {"-q", "--quiet", "-v", "--verbose", "--color", "--progress", "--bytes", "--redact"};
+    return arguments_.words.empty() &&
+           std::all_of(arguments_.options.begin(), arguments_.options.end(), [&](const OptionUse& use) {
+               return std::find(std::begin(manner), std::end(manner), use.name) != std::end(manner);
+           });
+}
+
+ExitCode Invocation::run() {
+    Output output;
+    if (uses("--version")) {
+        output.write("heapsift " + version() + "\n");
+        output.flush();
+        return ExitCode::answered;
+    }
+    if (uses("--help") || uses("-h")) {
+        const auto named = std::find_if(arguments_.words.begin(), arguments_.words.end(),
+                                        [this](const std::string& word) { return parser_of(word); });
+        return show_help(named == arguments_.words.end() || *named == "help" ? std::vector<std::string>{} : std::vector{*named});
+    }
+    if (asks_nothing()) return show_first_words();
+    words_ = understand_words();
+    take_top_option(words_);
+    command_ = words_.command;
+    Parser& parser = *parser_of(words_.command);
+    check_options(parser);
+    parse_options(parser);
+    for (const std::string& note : words_.notes) console_.note(note);
+    return parser.run ? run_command(parser, words_) : show_help(words_.topics);
+}
+
+Words Invocation::understand_words() {
+    std::vector<WordShape> shapes;
+    for (const auto& parser : parsers_) shapes.push_back(parser->command.words);
+    const OptionUse* core = find_use("--core");
+    const WordRules rules{shapes, "overview", core && core->value, exists};
+    Words words = read_words(arguments_.words, rules);
+    if (words.command.empty()) words.command = rules.default_command;
+    return words;
+}
+
+// `heapsift core.1234 --top types` is `heapsift types core.1234`.
+void Invocation::take_top_option(Words& words) {
+    const OptionUse* top = find_use("--top");
+    if (!top || words.command != "overview" || !top->value) return;
+    const std::string table = *top->value;
+    if (table == "arrays" || table == "native")
+        throw wrong_usage("not-built", fmt::format("--top {}: this version has no such table", table),
+                          "it has types and objects");
+    if (table != "types" && table != "objects")
+        throw wrong_usage("bad-option", fmt::format("--top {}: there is no such table", shell_quoted(table)),
+                          "it is types or objects");
+    words.command = table;
+    std::erase_if(arguments_.options, [](const OptionUse& use) { return use.name == "--top"; });
+}
+
+void Invocation::check_options(const Parser& parser) const {
+    const std::string& command = parser.command.words.name;
+    for (const OptionUse& use : arguments_.options) {
+        const CLI::Option* option = use.known ? parser.find(use.name) : nullptr;
+        if (!option) {
+            const std::string typed = use.name.starts_with("--") ? use.name : "--" + without_dashes(use.name);
+            const auto nearest = nearest_words(typed, parser.option_names());
+            const bool top = use.name == "--top";
+            throw wrong_usage("unknown-option", fmt::format("{}: {} has no such option", use.name, command),
+                              top               ? "it belongs to the core's own line: heapsift CORE --top types"
+                              : nearest.empty() ? fmt::format("heapsift {} --help lists them", command)
+                                                : fmt::format("did you mean {}", nearest.front()));
+        }
+        const std::string value = option->get_type_name();
+        const bool is_flag = option->get_type_size() == 0;
+        if (use.missing_value || (!is_flag && use.value && use.value->empty()))
+            throw wrong_usage("missing-value", fmt::format("{} needs a value", use.name),
+                              fmt::format("{} {}", use.name, value.substr(0, value.find(':'))));
+        if (is_flag && use.value) throw wrong_usage("unexpected-value", fmt::format("{} takes no value", use.name));
+    }
+}
+
+void Invocation::parse_options(Parser& parser) {
+    std::vector<std::string> reversed;
+    for (const OptionUse& use : arguments_.options) {
+        // The long name joined to its value, so that CLI11 need not guess; --json after --format or before: the last one counts.
+        const std::string name = "--" + parser.find(use.name)->get_lnames().front();
+        reversed.push_back(name == "--json" ? "--format=json" : use.value ? name + "=" + *use.value : name);
+    }
+    std::reverse(reversed.begin(), reversed.end());
+    try {
+        parser.app.parse(std::move(reversed));
+    } catch (const CLI::ParseError& error) {
+        std::string message = error.what();
+        std::replace(message.begin(), message.end(), '\n', ' ');
+        throw wrong_usage("bad-option", message, fmt::format("heapsift {} --help says what it takes", parser.command.words.name));
+    }
+    if (options_.format == Format::csv && !parser.command.is_table)
+        throw wrong_usage("not-a-table", fmt::format("--format csv is for tables, and {} is none", parser.command.words.name),
+                          "use --json");
+}
+
+ExitCode Invocation::run_command(Parser& parser, const Words& words) {
+    session_ = std::make_unique<Session>(options_, words, console_, redactor_);
+    return parser.run(*session_);
+}
+
+ExitCode Invocation::show_help(const std::vector<std::string>& topics) {
+    std::string text;
+    if (topics.empty()) text = general_help(all_commands(), parsers_.front()->app);
+    for (const std::string& topic : topics) {
+        Parser* parser = parser_of(topic);
+        const std::string part = parser ? command_help(parser->command, parser->app) : help_topic(topic);
+        if (part.empty()) {
+            std::vector<std::string> known = help_topics();
+            for (const Command& command : all_commands()) known.push_back(command.words.name);
+            const auto nearest = nearest_words(topic, known);
+            throw wrong_usage("no-such-topic", fmt::format("{}: there is no help of that name", topic),
+                              nearest.empty() ? "heapsift help capture, heapsift help words, heapsift help COMMAND"
+                                              : "did you mean: heapsift help " + nearest.front());
+        }
+        text += (text.empty() ? "" : "\n") + part;
+    }
+    Output output;
+    output.write(text);
+    output.flush();
+    return ExitCode::answered;
+}
+
+ExitCode Invocation::show_first_words() {
+    const char* environment = std::getenv("HEAPSIFT_CORE");
+    CoreWishes wishes;
+    wishes.environment = environment ? environment : "";
+    std::string in_use;
+    try {
+        in_use = redactor_.path(choose_core(wishes, CoreInUseStore::from_environment()).path);
+    } catch (const Error& error) {
+        if (error.code() != "no-core") in_use = console_.shown(error.message());
+    }
+    Output output;
+    output.write(first_words(in_use));
+    output.flush();
+    return ExitCode::answered;
+}
+
+ExitCode Invocation::fail(const Error& error) {
+    console_.error(error);
+    if (!wants_document()) return error.exit();
+    const std::string command = command_.empty() ? "error" : command_;
+    Json document;
+    if (session_) {
+        document = session_->error_document(command, error);
+    } else {
+        document = envelope_json({command, nullptr, true, true, {}}, redactor_);
+        document["data"] = nullptr;
+        document["error"] = error_json(error, redactor_);
+    }
+    Output output;
+    output.write(json_text(document, is_terminal(1)) + "\n");
+    output.flush();
+    return error.exit();
+}
+
+}  // namespace heapsift

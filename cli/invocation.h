@@ -1,0 +1,59 @@
+#pragma once
+
+// One run of the program: from the command line to an exit code.
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace heapsift {
+
+class Invocation {
+public:
+    /// Takes the command line apart; never throws for what stands in it.
+    explicit Invocation(std::vector<std::string> arguments);
+    ~Invocation();
+
+    /// Throws `Error`, and `OutputClosed` where the reader of standard output has gone.
+    ExitCode run();
+    /// Says why `run` threw: one line, and the document where one was asked for.
+    ExitCode fail(const Error& error);
+
+private:
+    struct Parser;  // a command with its options
+
+    bool uses(const std::string& name) const;
+    const OptionUse* find_use(const std::string& name) const;
+    OptionShape shape_of(const std::string& name) const;
+    Parser* parser_of(const std::string& command);
+
+    bool wants_document() const;
+    bool asks_nothing() const;
+    ExitCode show_help(const std::vector<std::string>& topics);
+    ExitCode show_first_words();
+    Words understand_words();
+    void take_top_option(Words& words);
+    void check_options(const Parser& parser) const;
+    void parse_options(Parser& parser);
+    ExitCode run_command(Parser& parser, const Words& words);
+
+    std::vector<std::unique_ptr<Parser>> parsers_;
+    CommonOptions options_;
+    Arguments arguments_;
+    Redactor redactor_;
+    Console console_;
+    std::string command_;               // once it is known
+    std::unique_ptr<Session> session_;  // once there is one
+    Words words_;
+};
+
+}  // namespace heapsift

@@ -1,0 +1,33 @@
+#pragma once
+
+// JSON as every command writes it: keys in the order of the contract, addresses as "0x…".
+
+#include "parsers/base/address.h"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+using Json = nlohmann::ordered_json;
+
+/// One line of valid UTF-8, whatever the strings hold: bytes that are none are replaced by U+FFFD. `ascii`: other characters as
+/// \uNNNN, for a terminal.
+std::string json_text(const Json& json, bool ascii);
+
+Json address_json(Address address);
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+/// One line of CSV of the given keys of a row: numbers and text as they are, null empty, an OBJECT as its address; text is
+/// escaped for the terminal, and quoted where it must be (RFC 4180).
+std::string csv_line(const Json& row, const std::vector<std::string>& keys);
+std::string csv_heading(const std::vector<std::string>& keys);
+
+}  // namespace heapsift

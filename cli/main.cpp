@@ -1,0 +1,73 @@
+// heapsift: what is on the heap of a CPython process, from its core. The program starts here, and ends here, whatever happens:
+// with an exit code of the contract and at most one line that says why.
+
+#include "cli/invocation.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string_view>
+
+namespace {
+
+using namespace heapsift;
+
+// Only what is allowed in a signal handler.
+void say_and_leave(std::string_view line, int code) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+    ::_exit(code);
+}
+
+void on_interrupt(int) { say_and_leave("\n", 130); }
+
+// The core is mapped: a file that is cut while it is read, or a disk that fails, shows as SIGBUS.
+void on_bus_error(int) {
+    say_and_leave("heapsift: the core could not be read to its end: was it changed while it was read?\n", 1);
+}
+
+void handle(int signal, void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);
+}
+
+void handle_signals() {
+    struct sigaction inherited {};
+    sigaction(SIGINT, nullptr, &inherited);
+    if (inherited.sa_handler != SIG_IGN) handle(SIGINT, on_interrupt);  // as nohup and background jobs ask
+    handle(SIGPIPE, SIG_IGN);
+    handle(SIGBUS, on_bus_error);
+}
+
+ExitCode run(Invocation& invocation) {
+    try {
+        return invocation.run();
+    } catch (const Error& error) {
+        return invocation.fail(error);
+    } catch (const std::bad_alloc&) {
+        return invocation.fail(cannot_analyse("out-of-memory", "there is not enough memory for this question",
+                                              "a machine with more memory, or a narrower question (-n, --type)"));
+    } catch (const std::exception& error) {
+        return invocation.fail(cannot_analyse("internal-error", std::string("something unexpected happened: ") + error.what(),
+                                              "this is a mistake in heapsift; please report it"));
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    handle_signals();
+    try {
+        Invocation invocation(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+        return static_cast<int>(run(invocation));
+    } catch (const OutputClosed&) {
+        return 0;
+    } catch (const Error& error) {
+        return static_cast<int>(error.exit());  // even the reason could not be written
+    } catch (const std::exception&) {
+        return 1;
+    }
+}

@@ -1,0 +1,97 @@
+// One object in JSON and in text.
+
+#include "cli/render/object.h"
+
+#include "cli/units.h"
+#include "parsers/base/text.h"
+
+namespace heapsift {
+namespace {
+
+Json value_json(const ShortValue& value, const std::string& type, Redactor& redactor) {
+    return value.kind == ShortValue::Kind::none ? Json(nullptr) : Json(redactor.value(value, type));
+}
+
+}  // namespace
+
+Json object_json(const ObjectRow& object, Redactor& redactor) {
+    const ObjectFacts& facts = object.facts;
+    Json json;
+    json["address"] = address_json(object.address);
+    json["type"] = object.type;
+    json["size"] = facts.size;
+    json["memory"] = facts.memory;
+    json["array_data"] = facts.array_data;
+    json["retained"] = or_null(object.retained);
+    json["refcount"] = facts.refcount;
+    json["immortal"] = facts.immortal;
+    json["gc_tracked"] = facts.gc_tracked;
+    json["state"] = object.state ? Json(name_of(*object.state)) : Json(nullptr);
+    json["references"] = facts.references_exact ? "exact" : "guessed";
+    json["size_certain"] = facts.size_is_certain;
+    json["value"] = value_json(object.value, object.type, redactor);
+    return json;
+}
+
+Json edge_json(const EdgeRow& edge, Redactor& redactor) {
+    const auto type_or_null = [](const ObjectRow& row) { return row.type.empty() ? Json(nullptr) : Json(row.type); };
+    Json json;
+    json["source"] = address_json(edge.source.address);
+    json["target"] = address_json(edge.target.address);
+    json["name"] = redactor.reference_name(edge.reference);
+    json["kind"] = name_of(edge.reference.kind);
+    json["followed"] = edge.followed;
+    json["source_type"] = type_or_null(edge.source);
+    json["source_value"] = value_json(edge.source.value, edge.source.type, redactor);
+    json["target_type"] = type_or_null(edge.target);
+    json["target_value"] = value_json(edge.target.value, edge.target.type, redactor);
+    return json;
+}
+
+std::string name_of(ReferenceKind kind) {
+    switch (kind) {
+        case ReferenceKind::strong:
+            return "strong";
+        case ReferenceKind::hidden:
+            return "hidden";
+        case ReferenceKind::weak:
+            return "weak";
+        case ReferenceKind::guess:
+            return "guess";
+    }
+    return "";
+}
+
+std::string name_of(ObjectState state) {
+    switch (state) {
+        case ObjectState::reachable:
+            return "reachable";
+        case ObjectState::held:
+            return "held";
+        case ObjectState::waiting:
+            return "waiting";
+        case ObjectState::uncollectable:
+            return "uncollectable";
+        case ObjectState::invisible:
+            return "invisible";
+    }
+    return "";
+}
+
+std::string type_text(const std::string& type) { return escape_for_terminal(type); }
+
+std::string value_text(const ObjectRow& object, Redactor& redactor) {
+    return escape_for_terminal(redactor.value(object.value, object.type));
+}
+
+std::string reference_text(const Reference& reference, Redactor& redactor) {
+    return escape_for_terminal(redactor.reference_name(reference));
+}
+
+std::string refcount_text(const ObjectFacts& facts) { return facts.immortal ? "immortal" : grouped_signed(facts.refcount); }
+
+std::string array_data_text(std::uint64_t bytes, const Page& page) { return bytes == 0 ? "–" : page.bytes(bytes); }
+
+std::string sorted_heading(const std::string& heading, bool sorted) { return sorted ? heading + " ▾" : heading; }
+
+}  // namespace heapsift

@@ -1,0 +1,35 @@
+#pragma once
+
+// OBJECT and EDGE of the contract, and how an object looks in a line of text.
+
+#include "analysis/object_row.h"
+#include "analysis/show.h"
+#include "cli/json.h"
+#include "cli/page.h"
+
+#include <string>
+
+namespace heapsift {
+
+Json object_json(const ObjectRow& object, Redactor& redactor);
+Json edge_json(const EdgeRow& edge, Redactor& redactor);
+
+std::string name_of(ReferenceKind kind);
+std::string name_of(ObjectState state);
+
+/// A type's name, a value, the name of a reference, ready for a terminal.
+std::string type_text(const std::string& type);
+std::string value_text(const ObjectRow& object, Redactor& redactor);
+std::string reference_text(const Reference& reference, Redactor& redactor);
+/// "12", or "immortal".
+std::string refcount_text(const ObjectFacts& facts);
+/// Bytes of array data, "–" for none.
+std::string array_data_text(std::uint64_t bytes, const Page& page);
+
+/// A heading with the mark of the column that is sorted by.
+std::string sorted_heading(const std::string& heading, bool sorted);
+
+/// The word that stands for "all rows" in a hint: " -n 0".
+inline constexpr const char* all_rows = " -n 0";
+
+}  // namespace heapsift

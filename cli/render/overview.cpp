@@ -1,0 +1,140 @@
+// The first screen: whose core this is, one sentence, where the memory is, the largest types.
+
+#include "cli/render/overview.h"
+
+#include "analysis/doctor.h"
+#include "cli/render/object.h"
+#include "cli/render/process.h"
+#include "cli/render/types.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/text_width.h"
+#include "cli/units.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+std::string state_of_core(const OverviewCore& core, const Page& page) {
+    const CoreExtent& extent = core.extent;
+    std::string text = extent.cut() ? fmt::format("{}, cut: {} of it are missing; numbers are at least what is shown",
+                                                  page.bytes(extent.mapped_bytes), page.bytes(extent.cut_bytes))
+                                    : fmt::format("{}, complete", page.bytes(extent.mapped_bytes));
+    if (core.modules_missing > 0)
+        text += fmt::format(". Program files not found here: {} of {} ({})", grouped(core.modules_missing),
+                            grouped(core.module_count), page.command("doctor"));
+    return text;
+}
+
+std::string heading(const OverviewCore& core, const Page& page) {
+    const std::string name = escape_for_terminal(core.file_name);
+    const std::string margin(display_width(name) + 3, ' ');
+    const std::string who = command_text(core.process, page.redact());
+    const std::string facts = fmt::format("{}, x86-64, pid {}, {}, {}", core.python, core.process.pid,
+                                          counted(core.threads, "thread"), how_it_ended(core.process));
+    const std::string line = name + "   " + who + "     " + facts;
+    const bool fits = page.width == 0 || display_width(line) <= page.width;
+    const std::string first = fits ? line : name + "   " + who + "\n" + margin + facts;
+    return first + "\n" + margin + state_of_core(core, page) + "\n";
+}
+
+std::string memory_text(const OverviewResult& result, const Page& page) {
+    constexpr std::size_t bar_width = 20;
+    using Align = TableColumn::Align;
+    Table table({{Align::left, "Where the memory is"},
+                 {Align::right, page.bytes(result.mapped_bytes)},
+                 {Align::right, ""},
+                 {Align::left, ""}});
+    for (const auto& row : result.memory) {
+        if (row.bytes == 0) continue;
+        const double share =
+            result.mapped_bytes == 0 ? 0 : static_cast<double>(row.bytes) / static_cast<double>(result.mapped_bytes);
+        table.add({"  " + escape_for_terminal(row.name), page.bytes(row.bytes), percent(row.bytes, result.mapped_bytes),
+                   bar(share, bar_width)});
+    }
+    return table.empty() ? std::string() : table.text(page.width, page.colour, 0) + "\n";
+}
+
+std::string overview_text(const OverviewResult& result, const OverviewCore& core, const Page& page) {
+    std::string text = heading(core, page) + "\n" + bold(headline_text(result, page), page.colour) + "\n\n";
+    text += memory_text(result, page);
+    if (result.types.types.empty()) return text + "No Python objects could be found in it.\n";
+    text += types_table(result.types, SortKey::memory, page) + types_footer(result.types, page);
+    const ObjectRow& largest = result.types.types.front().largest;
+    const std::string next = page.command("show " + hexadecimal(largest.address.value));
+    return text + faint(fmt::format("next: {}    the largest {}", next, type_text(largest.type)), page.colour) + "\n";
+}
+
+Json memory_json(const OverviewResult& result, const OverviewCore& core) {
+    Json json;
+    json["mapped"] = result.mapped_bytes;
+    json["in_core"] = core.extent.in_core_bytes;
+    json["categories"] = Json::array();
+    for (const auto& row : result.memory) json["categories"].push_back({{"name", row.name}, {"bytes", row.bytes}});
+    return json;
+}
+
+Json types_json(const OverviewResult& result, Redactor& redactor) {
+    Json json;
+    json["types"] = Json::array();
+    for (const TypeRow& row : result.types.types) json["types"].push_back(type_json(row, redactor));
+    json["total"] = types_total_json(result.types);
+    return json;
+}
+
+}  // namespace
+
+OverviewCore overview_core(const CoreFile& core, const PythonRuntime& python) {
+    OverviewCore facts;
+    facts.file_name = base_name(core.path());
+    facts.process = core.process();
+    facts.threads = core.threads().size();
+    facts.extent = core.extent();
+    facts.python = "CPython " + python.version.text() + (python.free_threaded ? ", free-threaded" : "") +
+                   (python.debug ? ", debug build" : "");
+    const auto has_file = [](const Module& module) { return module.file_state != ModuleFileState::not_needed; };
+    facts.module_count = static_cast<std::size_t>(std::count_if(core.modules().begin(), core.modules().end(), has_file));
+    facts.modules_missing = missing_files(core.modules()).size();
+    return facts;
+}
+
+std::string headline_text(const OverviewResult& result, const Page& page) {
+    const OverviewHeadline& headline = result.headline;
+    if (headline.bytes == 0) return "Nothing is known of its memory.";
+    const std::string share =
+        fmt::format("{} of its memory ({} of {})", page.at_least(percent(headline.bytes, result.mapped_bytes)),
+                    page.bytes(headline.bytes), page.bytes(result.mapped_bytes));
+    const auto instances = [&] {
+        const TypeRow& type = *headline.type;
+        return fmt::format("{} {}", grouped(type.count), type_text(type.name));
+    };
+    switch (headline.kind) {
+        case OverviewHeadline::Kind::array_data:
+            return fmt::format("{} is array data, {}in {}.", share, headline.all_in_type ? "" : "most of it ", instances());
+        case OverviewHeadline::Kind::objects:
+            return fmt::format("{} is {}.", share, instances());
+        case OverviewHeadline::Kind::other_memory:
+            break;
+    }
+    return fmt::format("{} is {}; no type of Python object has much of it.", share, escape_for_terminal(headline.region));
+}
+
+Answer render_overview(const OverviewResult& result, const OverviewCore& core, Redactor& redactor) {
+    Answer answer;
+    answer.command = "overview";
+    Page plain;
+    plain.redactor = &redactor;
+    answer.data["process"] = process_json(core.process, core.threads, redactor);
+    answer.data["headline"] = headline_text(result, plain);
+    answer.data["memory"] = memory_json(result, core);
+    answer.data["types"] = types_json(result, redactor);
+    answer.data["suspects"] = nullptr;
+    answer.text = [&result, &core](const Page& page) { return overview_text(result, core, page); };
+    return answer;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,74 @@
+// How a process ended. gcore stops a process with ptrace and writes what signal that showed (none, SIGSTOP, SIGTRAP, SIGINT):
+// these say nothing about the process. Codes are those of sigaction(2).
+
+#include "cli/render/process.h"
+
+#include "cli/units.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstring>
+
+namespace heapsift {
+namespace {
+
+bool was_alive(const ProcessInfo& process) {
+    const int signal = process.signal.value_or(0);
+    return signal == 0 ||
+           (process.from_gcore && (signal == SIGSTOP || signal == SIGTRAP || signal == SIGINT || signal == SIGCONT));
+}
+
+std::string fault_text(int signal, int code) {
+    if (signal == SIGSEGV && code == SEGV_MAPERR) return "address not mapped";
+    if (signal == SIGSEGV && code == SEGV_ACCERR) return "access not allowed";
+    if (signal == SIGBUS && code == BUS_ADRERR) return "address past the end of a mapped file";
+    if (signal == SIGBUS && code == BUS_ADRALN) return "address not aligned";
+    if (signal == SIGFPE && code == FPE_INTDIV) return "integer divided by zero";
+    if (signal == SIGILL && code > 0) return "illegal instruction";
+    if (code == SI_USER || code == SI_QUEUE) return "sent by a process";
+    if (code == SI_TKILL) return signal == SIGABRT ? "abort()" : "sent by a thread";
+    return "";
+}
+
+}  // namespace
+
+std::string signal_name(int signal) {
+    const char* name = sigabbrev_np(signal);
+    return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+std::string how_it_ended(const ProcessInfo& process) {
+    if (was_alive(process)) return process.from_gcore ? "alive when dumped (gcore)" : "alive when dumped";
+    const int signal = *process.signal;
+    std::string text = fmt::format("killed by {} ({})", signal_name(signal), signal);
+    const std::string fault = process.signal_code ? fault_text(signal, *process.signal_code) : std::string();
+    if (!fault.empty()) text += ": " + fault;
+    if (process.fault_address) text += " at " + hexadecimal(process.fault_address->value);
+    return process.from_gcore ? text + " (saved by gdb)" : text;
+}
+
+Json process_json(const ProcessInfo& process, std::size_t threads, Redactor& redactor) {
+    Json json;
+    json["pid"] = process.pid;
+    json["name"] = process.name;
+    json["arguments"] = redactor.arguments(process.arguments);
+    json["threads"] = threads;
+    json["alive"] = was_alive(process);
+    json["from_gcore"] = process.from_gcore;
+    json["signal"] = or_null(process.signal);
+    json["signal_name"] = process.signal.value_or(0) == 0 ? Json(nullptr) : Json(signal_name(*process.signal));
+    json["signal_code"] = or_null(process.signal_code);
+    json["fault_address"] = process.fault_address ? address_json(*process.fault_address) : Json(nullptr);
+    json["ended"] = how_it_ended(process);
+    return json;
+}
+
+std::string command_text(const ProcessInfo& process, Redactor& redactor) {
+    if (process.arguments.empty()) return escape_for_terminal(process.name);
+    return escape_for_terminal(redactor.active() ? process.name + " " + redactor.arguments(process.arguments)
+                                                 : process.arguments);
+}
+
+}  // namespace heapsift

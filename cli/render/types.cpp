@@ -1,0 +1,117 @@
+// The type table.
+
+#include "cli/render/types.h"
+
+#include "cli/render/object.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/units.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+namespace heapsift {
+namespace {
+
+using NamedCount = std::pair<std::string, std::uint64_t>;
+
+// "12 of pandas.DataFrame, 3 of a.B and 4 more types"
+std::string named_counts(const std::vector<NamedCount>& counts) {
+    constexpr std::size_t most = 3;
+    std::string text;
+    for (std::size_t i = 0; i < counts.size() && i < most; ++i)
+        text += fmt::format("{}{} of {}", i == 0 ? "" : ", ", grouped(counts[i].second), counts[i].first);
+    if (counts.size() > most) text += " and " + counted(counts.size() - most, "more type");
+    return text;
+}
+
+std::string types_total(const TypesResult& result, const Page& page) {
+    std::string text = fmt::format("{} of {}: memory {}", counted(result.total_count, "object"),
+                                   counted(result.total_types, "type"), page.bytes(result.total_memory));
+    if (result.total_array_data > 0) text += fmt::format(", of it array data {}", page.bytes(result.total_array_data));
+    return page.at_least(text + fmt::format("; size {}", page.bytes(result.total_size)));
+}
+
+std::string next_hint(const TypesResult& result, const Page& page) {
+    const TypeRow& top = result.types.front();
+    if (top.largest.id == no_object) return {};
+    const std::string what = top.count == 1 ? "the only {}" : "the largest {}";
+    return faint(fmt::format("next: {}    {}", page.command("show " + hexadecimal(top.largest.address.value)),
+                             fmt::format(fmt::runtime(what), type_text(top.name))),
+                 page.colour) +
+           "\n";
+}
+
+std::string types_text(const TypesResult& result, SortKey sort, const Page& page) {
+    if (result.types.empty()) return "This core holds no Python objects that could be found.\n";
+    return types_table(result, sort, page) + types_footer(result, page) + types_total(result, page) + "\n" +
+           next_hint(result, page);
+}
+
+}  // namespace
+
+std::string types_table(const TypesResult& result, SortKey sort, const Page& page) {
+    using Align = TableColumn::Align;
+    Table table({{Align::right, sorted_heading("objects", sort == SortKey::count)},
+                 {Align::right, sorted_heading("memory", sort == SortKey::memory)},
+                 {Align::right, sorted_heading("array data", sort == SortKey::array_data)},
+                 {Align::right, sorted_heading("size", sort == SortKey::size)},
+                 {Align::left, sorted_heading("type", sort == SortKey::name), true}});
+    for (const TypeRow& row : result.types)
+        table.add({grouped(row.count), page.bytes(row.memory), array_data_text(row.array_data, page), page.bytes(row.size),
+                   type_text(row.name)});
+    return table.text(page.width, page.colour);
+}
+
+std::string types_footer(const TypesResult& result, const Page& page) {
+    if (result.types.size() >= result.total_types) return {};
+    return fmt::format("… {} more; these {} are {} of the memory. All: {}\n",
+                       counted(result.total_types - result.types.size(), "type"), grouped(result.types.size()),
+                       percent(result.shown_memory, result.total_memory), page.command(std::string("types") + all_rows));
+}
+
+Json type_json(const TypeRow& row, Redactor& redactor) {
+    Json json;
+    json["name"] = row.name;
+    json["address"] = row.address.is_null() ? Json(nullptr) : address_json(row.address);
+    json["count"] = row.count;
+    json["size"] = row.size;
+    json["memory"] = row.memory;
+    json["array_data"] = row.array_data;
+    json["retained"] = or_null(row.retained);
+    json["largest"] = row.largest.id == no_object ? Json(nullptr) : object_json(row.largest, redactor);
+    return json;
+}
+
+Json types_total_json(const TypesResult& result) {
+    return {{"types", result.total_types},   {"count", result.total_count},           {"size", result.total_size},
+            {"memory", result.total_memory}, {"array_data", result.total_array_data}, {"shown_memory", result.shown_memory}};
+}
+
+Answer render_types(const TypesResult& result, SortKey sort, Redactor& redactor) {
+    Answer answer;
+    answer.command = "types";
+    answer.rows_key = "types";
+    answer.rows = [&](const RowVisitor& visit) {
+        for (const TypeRow& row : result.types) visit(type_json(row, redactor));
+    };
+    answer.csv_columns = {"name", "address", "count", "size", "memory", "array_data", "retained", "largest"};
+    answer.data["total"] = types_total_json(result);
+    answer.text = [&result, sort](const Page& page) { return types_text(result, sort, page); };
+    return answer;
+}
+
+void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics) {
+    if (!result.python_sizeof_types.empty())
+        diagnostics.add("sizeof-in-python", "a __sizeof__ written in Python is not run, and the size is that of the C base: " +
+                                                named_counts(result.python_sizeof_types));
+    if (!result.uncertain_types.empty())
+        diagnostics.add("sizeof-unknown",
+                        "how these measure themselves is not known, and the size is that of the object alone: " +
+                            named_counts(result.uncertain_types));
+    if (result.anonymous_objects > 0)
+        diagnostics.add("types-unnamed", counted(result.anonymous_objects, "object is", "objects are") +
+                                             " of types whose names could not be read; --executable and --sysroot would help");
+}
+
+}  // namespace heapsift

@@ -1,0 +1,25 @@
+#pragma once
+
+// The type table, in text and JSON.
+
+#include "analysis/types.h"
+#include "cli/answer.h"
+#include "parsers/base/diagnostics.h"
+
+namespace heapsift {
+
+/// The answer refers to `result`.
+Answer render_types(const TypesResult& result, SortKey sort, Redactor& redactor);
+
+/// The table alone, and the row of JSON: for commands that show types among other things.
+std::string types_table(const TypesResult& result, SortKey sort, const Page& page);
+Json type_json(const TypeRow& row, Redactor& redactor);
+Json types_total_json(const TypesResult& result);
+
+/// The line below a cut table: how many rows of how many, and what share of the bytes they are.
+std::string types_footer(const TypesResult& result, const Page& page);
+
+/// Whose sizes are not what sys.getsizeof would have said.
+void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics);
+
+}  // namespace heapsift

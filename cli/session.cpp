@@ -1,0 +1,160 @@
+// A session. Warnings are for people on standard error, except where a document carries them; the line that says which core is
+// used comes always, because an answer about the wrong core looks like any other.
+
+#include "cli/session.h"
+
+#include "parsers/base/text.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace heapsift {
+namespace {
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+}  // namespace
+
+Session::Session(const CommonOptions& options, const Words& words, Console& console, Redactor& redactor)
+    : options_(options),
+      words_(words),
+      console_(console),
+      redactor_(redactor),
+      wishes_{words.core.value_or(""), options.core, environment("HEAPSIFT_CORE"), options.search},
+      progress_(options.progress) {
+    for (const std::string& path : {wishes_.argument, wishes_.option, wishes_.environment, wishes_.search.executable})
+        redactor_.know_path(path);
+    for (const std::string& path : {wishes_.search.sysroot, wishes_.search.debug_dir}) redactor_.know_directory(path);
+}
+
+const CoreChoice& Session::choose() {
+    if (choice_) return *choice_;
+    choice_ = choose_core(wishes_, store_);
+    redactor_.know_path(choice_->path);
+    redactor_.know_path(choice_->search.executable);
+    core_ = core_json(*choice_, redactor_);
+    if (const std::string why = why_this_core(*choice_); !why.empty()) console_.note(why);
+    return *choice_;
+}
+
+void Session::know_secrets(const CoreFile& core) {
+    if (!redactor_.active()) return;
+    for (const Module& module : core.modules()) {
+        redactor_.know_path(module.path);
+        redactor_.know_path(module.file);
+    }
+    for (const MappedFile& file : core.mapped_files()) redactor_.know_path(file.path);
+}
+
+void Session::know_core(const CoreFile& core, const PythonRuntime* python) {
+    core_ = core_json(*choice_, core, python, redactor_);
+    core_was_read_ = true;
+    cut_ = core.extent().cut();
+    know_secrets(core);
+}
+
+CoreFile Session::open_core() {
+    const CoreChoice& choice = choose();
+    CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_);
+    know_core(core, nullptr);
+    next_command_knows_ = remember_core(choice, wishes_, store_);
+    return core;
+}
+
+HeapSnapshot Session::open_heap() {
+    HeapSnapshot heap = HeapSnapshot::build(open_core(), diagnostics_, progress());
+    know_core(heap.core(), &heap.python());
+    if (options_.verbose) {
+        console_.note("interpreter found by " + heap.python().found_by);
+        console_.note("layout: " + heap.python().layout_source);
+    }
+    return heap;
+}
+
+void Session::note(std::string_view code, const std::string& message) {
+    if (options_.format == Format::json)
+        diagnostics_.add(code, message);
+    else
+        console_.note(message);
+}
+
+Page Session::page() const {
+    Page page;
+    const bool terminal = is_terminal(STDOUT_FILENO);
+    page.width = terminal ? terminal_width(STDOUT_FILENO) : 0;
+    page.colour = use_colour(options_.colour, STDOUT_FILENO);
+    page.exact_bytes = options_.exact_bytes;
+    page.lower_bounds = cut_;
+    page.redactor = &redactor_;
+    if (choice_ && !next_command_knows_) page.core_words = " " + shell_quoted(redactor_.path(choice_->path));
+    return page;
+}
+
+Envelope Session::envelope(const std::string& command) const {
+    return {command, core_, is_whole(), is_whole(), diagnostics_.all()};
+}
+
+Json Session::error_document(const std::string& command, const Error& error) const {
+    Json document = envelope_json(envelope(command), redactor_);
+    document["data"] = nullptr;
+    document["error"] = error_json(error, redactor_);
+    return document;
+}
+
+// Rows are written as they come: a document of all objects of a large heap does not fit in memory.
+void Session::write_document(Output& output, const Answer& answer, const std::optional<Error>& error) const {
+    const bool ascii = is_terminal(STDOUT_FILENO);
+    Json head = envelope_json(envelope(answer.command), redactor_);
+    if (error) head["error"] = error_json(*error, redactor_);
+    std::string text = json_text(head, ascii);
+    text.pop_back();
+    output.write(text + ",\"data\":{");
+    if (answer.rows) {
+        output.write(json_text(answer.rows_key, ascii) + ":[");
+        bool first = true;
+        answer.rows([&](const Json& row) {
+            output.write((first ? "\n" : ",\n") + json_text(row, ascii));
+            first = false;
+        });
+        output.write(answer.data.empty() ? "]" : "],");
+    }
+    const std::string data = json_text(answer.data, ascii);
+    output.write(data.substr(1, data.size() - 2) + "}}\n");
+}
+
+void Session::write_rows(Output& output, const Answer& answer) const {
+    const bool ascii = is_terminal(STDOUT_FILENO);
+    if (options_.format == Format::csv) {
+        output.write(csv_heading(answer.csv_columns));
+        answer.rows([&](const Json& row) { output.write(csv_line(row, answer.csv_columns)); });
+    } else if (answer.rows) {
+        answer.rows([&](const Json& row) { output.write(json_text(row, ascii) + "\n"); });
+    } else {
+        output.write(json_text(answer.data, ascii) + "\n");
+    }
+}
+
+ExitCode Session::write(const Answer& answer, const std::optional<Error>& error) {
+    progress_.clear();
+    if (options_.format != Format::json)
+        for (const Diagnostic& diagnostic : diagnostics_.all()) console_.warning(diagnostic);
+    Output output;
+    if (options_.format == Format::json)
+        write_document(output, answer, error);
+    else if (options_.format == Format::text)
+        output.write(answer.text(page()));
+    else
+        write_rows(output, answer);
+    output.flush();
+    if (error) {
+        console_.error(*error);
+        return error->exit();
+    }
+    return is_whole() ? ExitCode::answered : ExitCode::answered_in_part;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,71 @@
+#pragma once
+
+// One question about one core: which core, opening it, and writing the answer in the format that was asked for.
+
+#include "cli/answer.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+#include "cli/core_choice.h"
+#include "cli/json_envelope.h"
+#include "cli/progress.h"
+#include "cli/words.h"
+#include "parsers/snapshot/heap_snapshot.h"
+
+#include <functional>
+#include <optional>
+
+namespace heapsift {
+
+class Session {
+public:
+    Session(const CommonOptions& options, const Words& words, Console& console, Redactor& redactor);
+
+    const CommonOptions& options() const { return options_; }
+    const Words& words() const { return words_; }
+    Console& console() { return console_; }
+    Redactor& redactor() { return redactor_; }
+    Diagnostics& diagnostics() { return diagnostics_; }
+    ProgressCallback progress() { return progress_.callback(); }
+
+    /// Chooses the core and reads its headers. Once it could be read it is the core in use.
+    CoreFile open_core();
+    /// The same, and all its objects.
+    HeapSnapshot open_heap();
+    /// True once `open_core` has succeeded, whatever went wrong later.
+    bool core_was_read() const { return core_was_read_; }
+
+    /// Writes the answer, warnings first. `error`: why it is not the whole answer; its exit code then.
+    ExitCode write(const Answer& answer, const std::optional<Error>& error = std::nullopt);
+
+    /// "command": the document for an error, wherever it struck.
+    Json error_document(const std::string& command, const Error& error) const;
+
+    /// A line for a person; where a document is written, a warning in it.
+    void note(std::string_view code, const std::string& message);
+
+private:
+    const CoreChoice& choose();
+    void know_secrets(const CoreFile& core);
+    void know_core(const CoreFile& core, const PythonRuntime* python);
+    Page page() const;
+    Envelope envelope(const std::string& command) const;
+    void write_document(Output& output, const Answer& answer, const std::optional<Error>& error) const;
+    void write_rows(Output& output, const Answer& answer) const;
+    bool is_whole() const { return diagnostics_.complete() && !cut_; }
+
+    const CommonOptions& options_;
+    const Words& words_;
+    Console& console_;
+    Redactor& redactor_;
+    CoreInUseStore store_ = CoreInUseStore::from_environment();
+    CoreWishes wishes_;
+    std::optional<CoreChoice> choice_;
+    Json core_;
+    bool core_was_read_ = false;
+    bool cut_ = false;
+    bool next_command_knows_ = true;  // a command without a core will be about this one
+    Diagnostics diagnostics_;
+    Progress progress_;
+};
+
+}  // namespace heapsift
