@@ -113,7 +113,9 @@ std::optional<MallocBlock> MallocHeaps::block_starting_at(Address start) const {
         return MallocBlock{start, size - 16, true};
     }
     const auto next = memory_->read<std::uint64_t>(chunk + size + 8);
-    if (!next || !(*next & prev_in_use) || (*next & ~flag_bits) < 16) return std::nullopt;
+    if (!next || !(*next & prev_in_use)) return std::nullopt;
+    const std::uint64_t next_size = *next & ~flag_bits;
+    if (next_size < 16 || next_size % 16 != 0 || next_size > (std::uint64_t{1} << 46)) return std::nullopt;
     return MallocBlock{start, size - 8, false};
 }
 

@@ -12,14 +12,15 @@ std::optional<Allocations::Block> Allocations::block_starting_at(Address start) 
         if (!block || !block->allocated) return std::nullopt;
         return Block{start, block->size, Owner::pymalloc};
     }
+    if (is_static(start)) return std::nullopt;
     if (const auto block = heaps_.block_starting_at(start)) return Block{start, block->usable, Owner::malloc};
     return std::nullopt;
 }
 
 std::uint64_t Allocations::bytes_of(Address start, std::uint64_t requested) const {
     if (const Pool* pool = pymalloc_.pool_at(start)) return pool->block_size;
-    if (const auto block = heaps_.block_starting_at(start); block && block->usable >= requested) return block->usable;
     if (is_static(start)) return 0;
+    if (const auto block = heaps_.block_starting_at(start); block && block->usable >= requested) return block->usable;
     return (requested + 15) / 16 * 16;
 }
 

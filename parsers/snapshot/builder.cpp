@@ -154,11 +154,13 @@ private:
     Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size, std::uint64_t slack) const {
         if (!count_is_alive(object) || !header_reads(object, type)) return Verdict::no;
         const std::uint64_t requested = access_.requested(object, type);
-        if (requested > block_size) return Verdict::no;
         if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return Verdict::no;
-        // A count that is also an address may be a pointer: the start of an array, say.
+        // Some C types allocate less than they declare: a datetime.time without tzinfo, say.
+        if (requested > block_size) return type.kind && type.kind->plausible ? Verdict::no : Verdict::doubtful;
+        // A count that is also an address may be a pointer: the start of an array, say. (Contents that fit are proof enough.)
         const auto count = heap_.integer<std::uint64_t>(object);
-        if (count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return Verdict::doubtful;
+        const bool distinctive = type.kind && type.kind->plausible && heap_.var_size(object) != 0;
+        if (!distinctive && count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return Verdict::doubtful;
         const bool fixed_size = type.itemsize <= 0 && !(type.kind && type.kind->body_size);
         if (fixed_size && block_size - requested >= slack) return Verdict::doubtful;
         return Verdict::yes;
@@ -258,48 +260,75 @@ private:
             if (verdict == Verdict::doubtful) doubtful_.push_back({object, id, FoundBy::reference});
             return;
         }
-        // A heap that was walked, and no block of it starts here: a free chunk, or the middle of something.
-        const bool in_heap = access_.allocations().malloc_heaps().heap_at(object) != nullptr;
+        // Static data, or a heap in which no block starts here: a free chunk, or the middle of something.
         if (!header_reads(object, type)) return;
-        const bool proved_by_contents = type.kind && type.kind->plausible && type.kind->plausible(ObjectReader(heap_, object, type));
-        if (type.kind && type.kind->plausible && !proved_by_contents) return;
-        const bool is_static = access_.allocations().is_static(object);
-        // Tables of C hold pairs of a small number and a type; behind them comes a zero where an object would have its length.
-        const bool distinctive = proved_by_contents && heap_.var_size(object) != 0;
-        if (is_static && distinctive) others_.push_back({object, id, FoundBy::static_data});
-        else doubtful_.push_back({object, id, is_static ? FoundBy::static_data : in_heap ? FoundBy::reference : FoundBy::reference});
+        if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return;
+        doubtful_.push_back({object, id, access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference});
     }
 
     // --- 4. doubtful ones
 
+    // Static objects prove each other only as far as the chain begins in memory that Python allocated: what nothing alive refers to
+    // (the code of a frozen module that was never imported) is not counted as living.
     void prove_doubtful() {
         if (doubtful_.empty()) return;
+        auto by_address = [](const Entry& a, const Entry& b) { return a.address < b.address; };
+        std::sort(doubtful_.begin(), doubtful_.end(), by_address);
+        doubtful_.erase(std::unique(doubtful_.begin(), doubtful_.end(), [](const Entry& a, const Entry& b) { return a.address == b.address; }), doubtful_.end());
+        std::sort(others_.begin(), others_.end(), by_address);
         std::vector<std::uint64_t> addresses;
         for (const Entry& entry : doubtful_) addresses.push_back(entry.address.value);
         const AddressSet set(std::move(addresses));
-        std::vector<std::uint64_t> proved;
-        std::sort(others_.begin(), others_.end(), [](const Entry& a, const Entry& b) { return a.address < b.address; });
+        std::vector<std::uint32_t> proved;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> chains;  // one doubtful object refers to another
+        std::vector<bool> seen(doubtful_.size());
         sweep_words(memory_, set, {}, [&](Address at, std::uint64_t word) {
-            if (at.value - word < 512 || !belongs_to_python(at)) return;
-            proved.push_back(word);
+            const std::uint32_t target = doubtful_index(Address(word));
+            const std::uint32_t source = access_.allocations().is_static(at) ? holder(doubtful_, at) : no_object;
+            // A word of its own body proves nothing.
+            if (source == target || seen[target] || at - doubtful_[target].address < 32) return;
+            if (source != no_object) {
+                chains.emplace_back(source, target);
+            } else if (belongs_to_python(at)) {
+                seen[target] = true;
+                proved.push_back(target);
+            }
         });
-        std::sort(proved.begin(), proved.end());
-        for (Entry& entry : doubtful_)
-            if (std::binary_search(proved.begin(), proved.end(), entry.address.value)) others_.push_back(entry);
+        std::sort(chains.begin(), chains.end());
+        while (!proved.empty()) {
+            const std::uint32_t at = proved.back();
+            proved.pop_back();
+            others_.push_back(doubtful_[at]);
+            for (auto it = std::lower_bound(chains.begin(), chains.end(), std::pair(at, std::uint32_t{0})); it != chains.end() && it->first == at; ++it) {
+                if (seen[it->second]) continue;
+                seen[it->second] = true;
+                proved.push_back(it->second);
+            }
+        }
+    }
+
+    std::uint32_t doubtful_index(Address address) const {
+        const auto it = std::lower_bound(doubtful_.begin(), doubtful_.end(), address, [](const Entry& e, Address a) { return e.address < a; });
+        return static_cast<std::uint32_t>(it - doubtful_.begin());
+    }
+
+    /// The entry in whose body `at` lies, or `no_object`.
+    std::uint32_t holder(const std::vector<Entry>& entries, Address at) const {
+        auto it = std::upper_bound(entries.begin(), entries.end(), at, [](Address a, const Entry& e) { return a < e.address; });
+        if (it == entries.begin()) return no_object;
+        --it;
+        return at - it->address < access_.requested(it->address, heap_.types()[it->type]) ? static_cast<std::uint32_t>(it - entries.begin()) : no_object;
     }
 
     /// Is the word at `at` part of a Python object or of what Python allocated: a live pymalloc block, a heap of malloc, or the body
-    /// of a static object?
+    /// of a static object that is proved already?
     bool belongs_to_python(Address at) const {
         if (pymalloc_.pool_at(at)) {
             const auto block = pymalloc_.block_at(at);
             return block && block->allocated;
         }
         if (!access_.allocations().is_static(at)) return !on_a_stack(at);
-        auto it = std::upper_bound(others_.begin(), others_.end(), at, [](Address a, const Entry& e) { return a < e.address; });
-        if (it == others_.begin()) return false;
-        --it;
-        return at - it->address < access_.requested(it->address, heap_.types()[it->type]);
+        return holder(others_, at) != no_object;
     }
 
     bool on_a_stack(Address at) const {

@@ -180,7 +180,8 @@ std::uint64_t unpickler_size(const ObjectReader& object) {
 
 std::uint64_t stgdict_size(const ObjectReader& object) {
     const Layout& l = object.layout();
-    std::uint64_t size = dict_kind.size(object) - object.type().basicsize + *l.dict.size;
+    // The base counts the type's whole basicsize, and what StgDict adds comes on top once more.
+    std::uint64_t size = dict_kind.size(object);
     size += *l.stgdict.size - *l.dict.size;
     if (!object.pointer(l.stgdict.format).is_null()) size += c_string_size(object, l.stgdict.format);
     const auto ndim = object.integer<std::int32_t>(l.stgdict.ndim);

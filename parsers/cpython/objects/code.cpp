@@ -37,11 +37,12 @@ ShortValue function_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::name, fmt::format("<function {}{}>", module ? *module + "." : "", text_of(object, l.func_qualname)), 0};
 }
 
-std::uint64_t code_body(const ObjectReader& object) { return basic_size(object); }
+/// _PyObject_VAR_SIZE rounds up to words.
+std::uint64_t code_body(const ObjectReader& object) { return (basic_size(object) + 7) / 8 * 8; }
 
 std::uint64_t code_size(const ObjectReader& object) {
     const auto& l = object.layout().code;
-    std::uint64_t size = basic_size(object);
+    std::uint64_t size = code_body(object);
     if (const Address extra = object.pointer(l.co_extra); !extra.is_null()) {
         // _PyCodeObjectExtra (codeobject.c): a count and that many pointers, the first inside the struct.
         const auto count = object.heap().integer<std::int64_t>(extra);
