@@ -1,0 +1,176 @@
+"""What a Python process knows about itself, written down at the very moment at which its core is taken.
+
+Problem: a process that lists its own objects makes new ones by listing them, and the core would hold those too.
+Idea: the process forks, with libc's own `fork` (os.fork would run handlers and drop the other threads' frames). The child is
+an exact copy: it lists what it holds and writes the list. The parent does nothing but wait for it, and then raises SIGABRT
+(kernel core) or sleeps in pause() (for gcore). So the parent's heap in the core is the heap the child listed.
+
+How the child's own objects are kept out. Its first action is gc.get_objects(), whose result goes straight into the arguments of
+`_write_truth`. All that is made later lives in the frames of `_write_truth` and of what it calls, and no object that existed at
+the fork refers to those: a frame refers to its caller, never the other way, and the stack of a running frame is not visited by
+the collector. So no list of exceptions is needed, and none is made. Between the fork and gc.get_objects() no object is made
+that stays: fork's result is tested and dropped.
+
+What is left to differ in the parent, found by comparing by hand: nothing that lives. Temporary objects (fork's result, the
+tuple that waitpid returns) take a free block and give it back.
+
+Output, tab separated, one object a line:
+
+    address  G|C  "type name"  size  refcount  tracked
+
+G: gc.get_objects() returned it; C: found from those with gc.get_referents. The name is a JSON string: module.qualname, bare for
+builtins. The size is sys.getsizeof(object); `P` where the type's __sizeof__ is not written in C; `-` where it raises. The count is
+without the references that the listing itself holds. Lines that start with `T` give the address and the instances' type name
+of every type; lines that start with `#` are for people.
+
+    HEAPSIFT_TRUTH=FILE        where to write; without it the program only prints its process id and sleeps
+    HEAPSIFT_CORE_BY=kernel    raise SIGABRT afterwards; else sleep
+"""
+
+import ctypes
+import gc
+import json
+import os
+import signal
+import sys
+import time
+import types
+
+# Both are referred to by this list alone: their real count is 1, and what is read above that is the reading's own.
+_COUNT_MARKERS = [["tracked"], object()]
+
+_module_of = type.__dict__["__module__"].__get__
+_qualname_of = type.__dict__["__qualname__"].__get__
+_mro_of = type.__dict__["__mro__"].__get__
+_dict_of = type.__dict__["__dict__"].__get__
+
+
+def record():
+    """Call it where the program stands still. Does not return."""
+    path = os.environ.get("HEAPSIFT_TRUTH")
+    if not path:
+        print(os.getpid(), flush=True)
+        while True:
+            time.sleep(60)
+    by_kernel = os.environ.get("HEAPSIFT_CORE_BY") == "kernel"
+    fork = ctypes.PyDLL(None).fork  # PyDLL: the GIL stays held, no other thread runs
+    get_objects, waitpid, abort, pause = gc.get_objects, os.waitpid, os.abort, signal.pause
+    gc.disable()
+    time.sleep(0.1)  # threads come to rest; a collection that was due is over
+    if not fork():
+        _write_truth(get_objects(), path)
+    waitpid(-1, 0)
+    if by_kernel:
+        abort()
+    while True:
+        pause()
+
+
+def _write_truth(collected, path):
+    """In the child: lists `collected` and all that it refers to, and ends the process."""
+    status = 1
+    try:
+        _write(collected, path)
+        status = 0
+    except BaseException as error:
+        os.write(2, ("truth: %s: %s\n" % (type(error).__name__, error)).encode("utf-8", "backslashreplace"))
+    finally:
+        os._exit(status)
+
+
+def _write(collected, path):
+    get_size, get_count, get_referents, is_tracked = sys.getsizeof, sys.getrefcount, gc.get_referents, gc.is_tracked
+    instead_of_size = {}  # address of a type: what stands for its instances' size, or ""
+
+    def size_of(obj):
+        cls = type(obj)
+        instead = instead_of_size.get(id(cls))
+        if instead is None:
+            instead = instead_of_size[id(cls)] = _instead_of_size(cls)
+        if instead:
+            return instead
+        try:
+            return get_size(obj)
+        except Exception:
+            return "-"
+
+    # Sizes first: some depend on the reference count of a part (BytesIO), which the closure below raises.
+    sizes = [size_of(obj) for obj in collected]
+    counts = [get_count(obj) for obj in collected]
+    seen = set(map(id, collected))
+    closure = []
+    for source in (collected, closure):
+        for obj in source:  # `closure` grows under its own loop, until nothing new is found
+            for referent in get_referents(obj):
+                if id(referent) not in seen:
+                    seen.add(id(referent))
+                    closure.append(referent)
+    obj = referent = None
+    counts_before = len(counts)
+    sizes.extend([size_of(obj) for obj in closure])
+    counts.extend([get_count(obj) for obj in closure])
+
+    own = {"G": 0, "C": 0}
+    for kind, objects, first in (("G", collected, 0), ("C", closure, counts_before)):
+        for index, obj in enumerate(objects):
+            if obj is _COUNT_MARKERS[kind == "C"]:
+                own[kind] = counts[first + index] - 1
+
+    names = {}  # address of a type: its name as a JSON string
+    with open(path + ".part", "w", encoding="ascii") as out:
+        _write_head(out, len(collected), len(closure))
+        for kind, objects, first in (("G", collected, 0), ("C", closure, counts_before)):
+            for index, obj in enumerate(objects):
+                cls = type(obj)
+                name = names.get(id(cls))
+                if name is None:
+                    name = names[id(cls)] = json.dumps(_name_of(cls))
+                count = counts[first + index]
+                if count < 1 << 29:  # not immortal
+                    count -= own[kind]
+                out.write("%#x\t%s\t%s\t%s\t%d\t%d\n" % (id(obj), kind, name, sizes[first + index], count, is_tracked(obj)))
+        for cls in _types_of(collected, closure):
+            out.write("T\t%#x\t%s\n" % (id(cls), json.dumps(_name_of(cls))))
+    os.rename(path + ".part", path)
+
+
+def _write_head(out, collected, closure):
+    numpy = sys.modules.get("numpy")
+    out.write("# pid %d\n" % os.getppid())
+    out.write("# python %d.%d.%d\n" % sys.version_info[:3])
+    out.write("# numpy %s\n" % (numpy.__version__ if numpy else "-"))
+    out.write("# collected %d\n" % collected)
+    out.write("# closure %d\n" % closure)
+
+
+def _types_of(collected, closure):
+    """Every type listed, and every type of an object listed: nothing that is listed need refer to a static type."""
+    found = {}
+    for objects in (collected, closure):
+        for obj in objects:
+            found[id(type(obj))] = type(obj)
+            if type in (_mro_of(type(obj)) or ()):
+                found[id(obj)] = obj
+    return found.values()
+
+
+def _instead_of_size(cls):
+    """`P` where the first __sizeof__ along the mro is not written in C; the types' own dicts are read: no metaclass has a say. `-`
+    for a C type that was never made ready (lru_cache's elements, up to 3.10): sys.getsizeof would make it so, and new objects."""
+    for base in _mro_of(cls) or ():
+        found = _dict_of(base).get("__sizeof__")
+        if found is not None:
+            return "" if isinstance(found, types.MethodDescriptorType) else "P"
+    return "-"
+
+
+def _name_of(cls):
+    """module.qualname; bare for builtins and where __module__ is not text. Read past any metaclass."""
+    qualname = _qualname_of(cls)
+    try:
+        module = _module_of(cls)
+    except AttributeError:
+        return qualname
+    if not isinstance(module, str) or module == "builtins":
+        return qualname
+    return module + "." + qualname

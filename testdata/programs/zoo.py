@@ -1,0 +1,42 @@
+"""A process with an object of nearly every type that Python and its library can make, and 200,000 of the common ones.
+
+Problem: a heap reader is right for the types its author thought of.
+Idea: a zoo. Every exhibit is a function that returns objects to keep; one that this version of Python, or a machine without the
+module, cannot make is named and left out. Exhibits also leave garbage, freed memory and odd classes behind.
+
+    zoo_language.py   what the language has: instances, containers, text, functions, generators, classes, exceptions
+    zoo_library.py    what the standard library has
+    zoo_numpy.py      arrays, dtypes, scalars; nothing without NumPy
+"""
+
+import sys
+
+import truth
+import zoo_language
+import zoo_library
+import zoo_numpy
+
+KEPT = {}
+SKIPPED = []
+
+
+def open_the_zoo():
+    for module in (zoo_language, zoo_library, zoo_numpy):
+        for exhibit in module.EXHIBITS:
+            try:
+                KEPT[exhibit.__name__] = exhibit()
+            except (ImportError, AttributeError, NotImplementedError, SyntaxError) as reason:
+                SKIPPED.append("%s (%s)" % (exhibit.__name__, reason))
+            except Exception as reason:
+                SKIPPED.append("%s (%s: %s)" % (exhibit.__name__, type(reason).__name__, reason))
+    print("zoo: left out here: %s" % (", ".join(SKIPPED) or "nothing"), file=sys.stderr, flush=True)
+
+
+def stand_still():
+    a_local_list = ["held", "by", "a", "frame"]
+    truth.record()
+    return a_local_list
+
+
+open_the_zoo()
+stand_still()

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# From a fresh Debian 12 or 13 to an answer: installs what the build needs, builds heapsift, starts a Python process that leaks,
+# takes its core, and shows what heapsift says about it.
+#
+#     bash testdata/quickstart.sh          the process is testdata/programs/views.py: some 1.3 GiB of memory, as much of disk
+#     bash testdata/quickstart.sh CORE     analyses that core instead
+#
+# Run it again: it goes on where it stopped, and skips what is done.
+set -euo pipefail
+asked_core=
+if [ $# -gt 1 ]; then echo "usage: bash testdata/quickstart.sh [CORE]" >&2; exit 2; fi
+if [ $# = 1 ]; then
+    [ -f "$1" ] || { echo "$1: no such file; give a core, or nothing to make one" >&2; exit 2; }
+    asked_core=$(realpath "$1")
+fi
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+here=$PWD
+work=$here/build/quickstart
+mkdir -p "$work"
+log=$work/log
+# shellcheck source=testdata/steps.sh
+. testdata/steps.sh
+
+build_packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev libfmt-dev
+    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev)
+program_packages=(python3 python3-numpy gdb)
+heapsift=$here/build/release/heapsift
+
+main() {
+    : >"$log"
+    check_machine
+    local packages=("${build_packages[@]}")
+    if [ -z "$asked_core" ]; then packages+=("${program_packages[@]}"); fi
+    step 1/4 "packages: the compiler and the libraries${asked_core:-, Python with NumPy, gdb}"
+    install_packages "${packages[@]}"
+    step 2/4 "build: heapsift, with $(build_jobs) compilers at a time"
+    build
+    if [ -n "$asked_core" ]; then
+        core=$asked_core
+        step 3/4 "core: yours, $core"
+    else
+        step 3/4 "core: of a Python process that leaks, testdata/programs/views.py"
+        make_core
+    fi
+    step 4/4 "heapsift $core"
+    say
+    local status=0
+    "$heapsift" "$core" || status=$?
+    if [ $status != 0 ] && [ $status != 3 ]; then exit $status; fi
+    say
+    say "The program:  $heapsift"
+    say "The core:     $core"
+    say "Go on with, for example:"
+    say "    $heapsift types"
+    say "    $heapsift objects --type numpy.ndarray"
+    say "    $heapsift doctor"
+    exit $status
+}
+
+build() {
+    quietly "configuring" cmake --preset release -DHEAPSIFT_TESTS=OFF || die "cmake could not configure the build."
+    local began=$SECONDS
+    ninja -C build/release -j "$(build_jobs)" heapsift || die "The build failed; see above."
+    say "    $heapsift, in $((SECONDS - began)) s"
+}
+
+make_core() {
+    core=$work/core.views
+    if [ -f "$core" ]; then
+        say "    there is one from an earlier run"
+        return
+    fi
+    rm -f "$work"/taken* "$work"/core "$work"/core.[0-9]*
+    say "    starting it; it makes 1.1 GiB of arrays …"
+    start_program
+    say "    process $pid runs; gcore takes its core …"
+    if gcore -o "$work/taken" "$pid" >>"$log" 2>&1 </dev/null && [ -s "$work/taken.$pid" ]; then
+        mv "$work/taken.$pid" "$core"
+        stop_program
+    else
+        say "    gcore may not trace it here (ptrace is forbidden); the kernel takes the core instead, when the process aborts …"
+        kill -ABRT "$pid"
+        wait "$pid" 2>/dev/null || true
+        trap - EXIT
+        local found
+        found=$(find "$work" -maxdepth 1 -name 'core*' -size +1M | head -n 1)
+        [ -n "$found" ] || die "No core was written either: core_pattern is '$(cat /proc/sys/kernel/core_pattern)'.
+Take one elsewhere and give it: bash testdata/quickstart.sh CORE"
+        mv "$found" "$core"
+    fi
+    say "    $core, $(du -h --apparent-size "$core" | cut -f1)"
+}
+
+# In the background, in $work, allowed to dump core; returns when it has printed its id, that is when its heap is as it will stay.
+start_program() {
+    : >"$work/said"
+    (cd "$work" && ulimit -c unlimited 2>/dev/null; exec /usr/bin/python3 -B "$here/testdata/programs/views.py") >"$work/said" 2>&1 </dev/null &
+    pid=$!
+    trap stop_program EXIT
+    while ! grep -qx "$pid" "$work/said"; do
+        kill -0 "$pid" 2>/dev/null || die "The program ended before it was ready: $(tail -n 1 "$work/said")
+It needs some 1.3 GiB of memory; here are $(awk '/^MemAvailable/ {printf "%.1f", $2 / 1048576}' /proc/meminfo) GiB."
+        sleep 0.2
+    done
+}
+
+stop_program() {
+    trap - EXIT
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+}
+
+main

@@ -1,0 +1,72 @@
+# What quickstart.sh and test.sh share: numbered steps that say what they do, packages, a build that fits the memory.
+# Sourced by bash; `log` names the file that takes the long outputs.
+
+say() { printf '%s\n' "$*"; }
+step() { printf '\n[%s] %s\n' "$1" "$2"; }
+die() { printf '\n%s\n' "$*" >&2; exit 1; }
+
+# quietly WHAT COMMAND…: runs it with its output in the log; says every half minute that it still works, and how long it took.
+quietly() {
+    local what=$1 began=$SECONDS told=0 job
+    shift
+    printf '\n### %s\n' "$*" >>"$log"
+    "$@" >>"$log" 2>&1 </dev/null &
+    job=$!
+    while kill -0 "$job" 2>/dev/null; do
+        sleep 1
+        if [ $(((SECONDS - began) / 30)) -gt "$told" ]; then
+            told=$(((SECONDS - began) / 30))
+            say "    … still $what, $((SECONDS - began)) s"
+        fi
+    done
+    if ! wait "$job"; then
+        say "    failed $what; the end of $log:"
+        tail -n 12 "$log" | sed 's/^/    | /'
+        return 1
+    fi
+    say "    done in $((SECONDS - began)) s"
+}
+
+check_machine() {
+    [ -r /proc/self/status ] || die "/proc is not mounted here, and nothing below works without it: mount -t proc proc /proc"
+    # shellcheck disable=SC1091
+    suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-unknown}")
+    case $suite in
+        bookworm | trixie) ;;
+        *) say "This is made for Debian 12 and 13; here is '$suite': the packages may have other names." ;;
+    esac
+    [ "$(uname -m)" = x86_64 ] || die "heapsift is built and tested on x86-64 only; this is $(uname -m)."
+    as_root=()
+    if [ "$(id -u)" != 0 ]; then as_root=(sudo); fi
+}
+
+can_be_root() { [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; }; }
+
+# install_packages NAME…: only those that are missing.
+install_packages() {
+    local missing=() name
+    for name in "$@"; do
+        dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed || missing+=("$name")
+    done
+    if [ ${#missing[@]} = 0 ]; then
+        say "    all $# are there"
+        return
+    fi
+    can_be_root || die "These packages are missing, and installing them needs root:
+    apt-get install --no-install-recommends ${missing[*]}"
+    say "    installing ${missing[*]}"
+    quietly "reading the package lists" "${as_root[@]}" apt-get update -qq || die "apt-get update failed: is there a network?"
+    quietly "installing" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" ||
+        die "The packages could not be installed; see above."
+}
+
+# One compiler takes up to 1.5 GiB.
+build_jobs() {
+    local cores memory
+    cores=$(nproc)
+    memory=$(awk '/^MemAvailable/ {print int($2 / 1572864)}' /proc/meminfo)
+    if [ "${CI:-}" = true ] && [ "$cores" -gt 2 ]; then cores=2; fi
+    if [ "$memory" -lt "$cores" ]; then cores=$memory; fi
+    if [ "$cores" -lt 1 ]; then cores=1; fi
+    echo "$cores"
+}

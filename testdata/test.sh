@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# All tests, on a fresh Debian 12 or 13: installs what they need, builds, gets the other suite's Python, runs ctest, sums up.
+#
+#     bash testdata/test.sh
+#
+# The interpreters: this machine's own python3 with NumPy, and, for root, a debootstrap tree of the other suite (Debian 13 on 12, 12
+# on 13) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. Where that cannot be made it is said; with CI=true it is a failure.
+# Run it again: it skips what is done.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export HEAPSIFT_TREES=${HEAPSIFT_TREES:-/var/cache/heapsift}
+mkdir -p build/dev
+log=$PWD/build/dev/test.log
+: >"$log"
+# shellcheck source=testdata/steps.sh
+. testdata/steps.sh
+
+packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev catch2 libfmt-dev
+    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev gdb python3 python3-numpy debootstrap)
+not_covered=()
+
+main() {
+    check_machine
+    step 1/4 "packages: compiler, libraries, Catch2, gdb, Python with NumPy, debootstrap"
+    install_packages "${packages[@]}"
+    step 2/4 "interpreters: this machine's $(/usr/bin/python3 --version), and the other suite's in $HEAPSIFT_TREES"
+    case $suite in
+        bookworm) make_tree trixie ;;
+        trixie) make_tree bookworm ;;
+        *) leave_out "Debian 12 and 13: this is neither" ;;
+    esac
+    step 3/4 "build: heapsift and its tests, with $(build_jobs) compilers at a time"
+    quietly "configuring" cmake --preset dev || die "cmake could not configure the build."
+    ninja -C build/dev -j "$(build_jobs)" || die "The build failed; see above."
+    step 4/4 "tests: on synthetic memory, synthetic cores, and real cores of each interpreter"
+    local status=0
+    ctest --test-dir build/dev --output-on-failure || status=$?
+    sum_up $status
+    exit $status
+}
+
+# make_tree SUITE: a minimal Debian of that suite with Python and NumPy.
+make_tree() {
+    local tree=$HEAPSIFT_TREES/$1
+    if has_numpy "$tree"; then
+        say "    $tree is there"
+        return
+    fi
+    if [ "$(id -u)" != 0 ]; then
+        leave_out "the Python of $1: making its tree, and entering it, needs root"
+        return
+    fi
+    mkdir -p "$HEAPSIFT_TREES"
+    if [ ! -e "$tree" ]; then
+        rm -rf --one-file-system "$tree.part"
+        say "    making $tree (some 300 MiB)"
+        if quietly "making the tree" debootstrap --variant=minbase --include=python3,python3-numpy "$1" "$tree.part"; then
+            mv "$tree.part" "$tree"
+        fi
+    else
+        quietly "installing python3-numpy in $tree" chroot "$tree" sh -c 'export DEBIAN_FRONTEND=noninteractive
+            apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-numpy' || true
+    fi
+    has_numpy "$tree" || leave_out "the Python of $1: debootstrap could not make its tree"
+}
+
+has_numpy() { [ -x "$1/usr/bin/python3" ] && [ -d "$1/usr/lib/python3/dist-packages/numpy" ]; }
+
+leave_out() {
+    if [ "${CI:-}" = true ]; then die "Not covered, and CI must cover it: $1"; fi
+    say "    NOT COVERED: $1"
+    not_covered+=("$1")
+}
+
+sum_up() {
+    say
+    sed -n '/^interpreter  /,/^covered: /p' build/dev/Testing/Temporary/LastTest.log
+    local reason
+    for reason in "${not_covered[@]}"; do say "not covered: $reason"; done
+    if [ "$1" = 0 ]; then say "All tests passed."; else say "Some tests FAILED; they are listed above, in full in build/dev/Testing/Temporary/LastTest.log"; fi
+}
+
+main

@@ -1,0 +1,160 @@
+"""What heapsift says about a core against what the process wrote about itself, row by row.
+
+Every object of the truth must be a row with the same type name, size and tracking. A row that the truth lacks is an extra:
+an object that no list of the interpreter's holds and no traverse reports (strings that are keys of dicts, constants of code,
+parts of static types). Each needs a second fact, which `core_words.py` reads from the core without heapsift.
+"""
+
+import collections
+import dataclasses
+import json
+
+from core_words import CoreWords
+
+FOUND_BY = ("collector", "pymalloc", "malloc", "static_data", "reference")
+REFERRER, ALLOCATED = "referrer found", "allocated, no referrer"
+
+
+@dataclasses.dataclass(frozen=True)
+class Fact:
+    collected: bool  # by gc.get_objects(); else found in the closure
+    type: str
+    size: object     # an int, or "P" or "-" (truth.py)
+    tracked: bool
+
+
+@dataclasses.dataclass
+class Truth:
+    version: tuple = ()
+    numpy: str = ""
+    objects: dict = dataclasses.field(default_factory=dict)  # address -> Fact
+    types: dict = dataclasses.field(default_factory=dict)    # address of a type -> name of its instances' type
+
+
+def load_truth(path):
+    truth = Truth()
+    names = {}
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            fields = line.rstrip("\n").split("\t")
+            if line.startswith("# python "):
+                truth.version = tuple(map(int, line.split()[2].split(".")))
+            elif line.startswith("# numpy "):
+                truth.numpy = line.split()[2].strip("-")
+            elif fields[0] == "T":
+                truth.types[int(fields[1], 16)] = json.loads(fields[2])
+            elif not line.startswith("#"):
+                address, kind, name, size, _, tracked = fields
+                name = names.setdefault(name, json.loads(name)) if name not in names else names[name]
+                truth.objects[int(address, 16)] = Fact(kind == "G", name, size if size in "P-" else int(size), tracked == "1")
+    return truth
+
+
+class Comparison:
+    def __init__(self, truth):
+        self.truth = truth
+        self.collected = sum(fact.collected for fact in truth.objects.values())
+        self.closure = len(truth.objects) - self.collected
+        self.faults = collections.Counter()            # kind of fault -> count; empty is success
+        self.offenders = []                            # (fault, type, address, expected, got)
+        self.extras = collections.Counter()            # found_by -> count
+        self.proofs = collections.Counter()            # REFERRER, ALLOCATED
+        self.sized_in_python = collections.Counter()   # type -> count
+        self.extra_types = collections.Counter()       # type -> count, of the extras
+
+    def fault(self, kind, type_name, address, expected, got):
+        self.faults[kind] += 1
+        self.offenders.append((kind, type_name, address, expected, got))
+
+
+def compare(truth, core_path, rows):
+    """`rows`: dicts as `heapsift objects --format jsonl` prints them."""
+    core = CoreWords(core_path)
+    try:
+        result = Comparison(truth)
+        _check_recording(result, core)
+        extras = _check_rows(result, core, rows)
+        _prove_extras(result, core, extras)
+        return result
+    finally:
+        core.close()
+
+
+def _check_recording(result, core):
+    """The truth itself, against the bytes: the type of each object it lists, in the core. Else the recording is at fault."""
+    for address, fact in result.truth.objects.items():
+        type_address = core.word(address + 8)
+        found = result.truth.types.get(type_address)
+        if found != fact.type:
+            result.fault("recording", fact.type, address, fact.type, found or "type at %#x" % (type_address or 0))
+        elif core.reference_count(address, result.truth.version) == 0:
+            result.fault("recording", fact.type, address, "a live object", "count 0")
+
+
+def _check_rows(result, core, rows):
+    """Returns the extras: {address: row}."""
+    truth, seen, extras = result.truth, set(), {}
+    for row in rows:
+        address = int(row["address"], 16)
+        if address in seen:
+            result.fault("twice", row["type"], address, "one row", "two")
+            continue
+        seen.add(address)
+        count = core.reference_count(address, truth.version)
+        if count is not None and row["refcount"] != count and not (_is_immortal(count) and _is_immortal(row["refcount"])):
+            result.fault("count", row["type"], address, count, row["refcount"])
+        fact = truth.objects.get(address)
+        if fact is None:
+            extras[address] = row
+            continue
+        if row["type"] != fact.type:
+            result.fault("type", fact.type, address, fact.type, row["type"])
+        if fact.size == "P":
+            result.sized_in_python[fact.type] += 1
+        elif fact.size != "-" and row["size"] != fact.size:
+            result.fault("size", fact.type, address, fact.size, row["size"])
+        if row["gc_tracked"] != fact.tracked:
+            result.fault("tracked", fact.type, address, fact.tracked, row["gc_tracked"])
+    for address, fact in truth.objects.items():
+        if address not in seen:
+            result.fault("missing" if fact.collected else "missing in closure", fact.type, address, "a row", "none")
+    return extras
+
+
+def _is_immortal(count):
+    return count is None or count >= 1 << 29
+
+
+def _prove_extras(result, core, extras):
+    referred = core.referred_to({address: row["size"] or 16 for address, row in extras.items()})
+    for address, row in extras.items():
+        result.extras[row["found_by"]] += 1
+        result.extra_types[row["type"]] += 1
+        doubt = _doubt(core, result.truth, extras, address)
+        if doubt:
+            result.fault("unexplained", row["type"], address, doubt, row["found_by"])
+        elif address in referred:
+            result.proofs[REFERRER] += 1
+        elif core.block_state(address, result.truth.version) == "allocated":
+            result.proofs[ALLOCATED] += 1
+        else:
+            result.fault("unexplained", row["type"], address, "nothing refers to it", row["found_by"])
+
+
+def _doubt(core, truth, extras, address):
+    """Why the bytes at `address` are not a live object of the type that its row says, or None."""
+    count = core.reference_count(address, truth.version)
+    if count is None:
+        return "its header is not in the core"
+    if count == 0:
+        return "its count is 0"
+    state = core.block_state(address, truth.version)
+    if state in ("free", "inside"):
+        return "its block is free" if state == "free" else "no object starts there in its block"
+    if state and any(mate in truth.objects or mate in extras for mate in core.block_mates(address, truth.version)):
+        return "another object has its block"
+    type_address = core.word(address + 8)
+    name = truth.types.get(type_address)
+    if name is None:  # a type that the process did not list: its own type must be one that it did
+        return None if core.word((type_address or 0) + 8) in truth.types else "its type pointer is no type"
+    return None if name == extras[address]["type"] else "its type is %s" % name

@@ -1,0 +1,154 @@
+"""Takes a core of a program of testdata/programs, together with the truth that the process wrote about itself.
+
+Two kinds: the kernel's, after SIGABRT (where core_pattern leaves it in the current directory), and gdb's gcore of the sleeping
+process, run from outside its chroot. `truth.py` says how the process stands still.
+"""
+
+import dataclasses
+import glob
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "testdata", "programs")
+KINDS = ("kernel", "gcore")
+_PATIENCE = 300  # seconds
+
+
+class NoCore(Exception):
+    """One line: why there is none."""
+
+
+@dataclasses.dataclass
+class TakenCore:
+    core: str
+    truth: str
+    folder: str
+    notes: str  # what the program said
+
+    def delete(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def why_no_kernel_cores():
+    """None if the kernel leaves cores in the current directory."""
+    with open("/proc/sys/kernel/core_pattern") as file:
+        pattern = file.read().strip()
+    if pattern.startswith("|"):
+        return "the kernel pipes cores to %s" % pattern[1:].split()[0]
+    if "/" in pattern or not pattern:
+        return "core_pattern is '%s'" % pattern
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    if hard != resource.RLIM_INFINITY and os.geteuid() != 0:
+        return "the hard limit of ulimit -c is %d" % hard
+    return None
+
+
+def why_no_gcore():
+    return None if shutil.which("gcore") else "gcore is not installed (package gdb)"
+
+
+def take(interpreter, program, kind, work):
+    """Runs testdata/programs/<program>.py on `interpreter` and takes its core. Raises NoCore."""
+    parent = os.path.join(interpreter.tree, "var/tmp") if interpreter.tree else work
+    folder = tempfile.mkdtemp(prefix="heapsift-%s-%s-" % (program, kind), dir=parent)
+    try:
+        for path in glob.glob(PROGRAMS + "/*.py"):
+            shutil.copy(path, folder)
+        return _take(interpreter, program, kind, folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def take_of_command(command, folder):
+    """The core of any program, half a second after its start: the kernel's, else gcore's. Raises NoCore."""
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, preexec_fn=prepare)
+    try:
+        time.sleep(0.5)
+        if why_no_kernel_cores() is not None:
+            return gcore(process.pid, os.path.join(folder, "core"))
+        process.send_signal(signal.SIGABRT)
+        process.wait(_PATIENCE)
+        return _core_in(folder)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def start(interpreter, arguments, folder, **environment):
+    """`arguments` for the interpreter, in `folder`, with leave to dump a core of any size."""
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        interpreter.enter(folder)
+
+    with open(os.path.join(folder, "said"), "w") as said:
+        return subprocess.Popen([interpreter.path, *arguments], env=interpreter.environment(**environment), preexec_fn=prepare,
+                                stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+
+
+def _take(interpreter, program, kind, folder):
+    truth = os.path.join(folder, "truth.tsv")
+    process = start(interpreter, [program + ".py"], folder, HEAPSIFT_TRUTH="truth.tsv", HEAPSIFT_CORE_BY=kind)
+    try:
+        if kind == "kernel":
+            process.wait(_PATIENCE)
+        else:
+            _wait_for(truth, process)
+            gcore(process.pid, os.path.join(folder, "core"))
+    except subprocess.TimeoutExpired:
+        raise NoCore("%s did not come to rest in %d seconds" % (program, _PATIENCE)) from None
+    finally:
+        process.kill()
+        status = process.wait()
+    said = _read(os.path.join(folder, "said"))
+    if not os.path.exists(truth):
+        raise NoCore("%s wrote no truth (exit %s): %s" % (program, status, _last_line(said)))
+    if kind == "kernel" and status != -signal.SIGABRT:
+        raise NoCore("%s did not dump core (exit %s): %s" % (program, status, _last_line(said)))
+    return TakenCore(_core_in(folder), truth, folder, said)
+
+
+def _core_in(folder):
+    """core, core.PID: whatever core_pattern and gcore make of it."""
+    found = [path for path in glob.glob(os.path.join(folder, "core*")) if os.path.basename(path).split(".")[-1] != "py"]
+    if not found:
+        raise NoCore("no core was left in %s" % folder)
+    return found[0]
+
+
+def _wait_for(path, process):
+    end = time.monotonic() + _PATIENCE
+    while not os.path.exists(path) and process.poll() is None:
+        if time.monotonic() > end:
+            raise subprocess.TimeoutExpired(path, _PATIENCE)
+        time.sleep(0.05)
+    time.sleep(0.2)  # the writer, a child, ends; its parent sleeps
+
+
+def gcore(pid, prefix):
+    """Writes <prefix>.<pid>."""
+    environment = {name: value for name, value in os.environ.items() if name != "DEBUGINFOD_URLS"}
+    done = subprocess.run(["gcore", "-o", prefix, str(pid)], env=environment, timeout=_PATIENCE, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    path = "%s.%d" % (prefix, pid)
+    if not os.path.exists(path):
+        raise NoCore("gcore: %s" % _last_line(done.stdout))
+    return path
+
+
+def _read(path):
+    with open(path, errors="replace") as file:
+        return file.read()
+
+
+def _last_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"

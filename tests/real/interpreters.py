@@ -1,0 +1,83 @@
+"""The Python interpreters at hand, for cores of each.
+
+Three places: this machine's /usr/bin/python3.N; the trees that debootstrap makes (a chroot each, one Debian suite); a folder
+of interpreters as pyenv lays them out (NAME/bin/python3). Each is asked for its version and its NumPy. Older than 3.9: not taken.
+"""
+
+import dataclasses
+import glob
+import os
+import re
+import subprocess
+
+_OLDEST = (3, 9)
+_ASK = """
+import sys
+try:
+    import numpy
+    numpy = numpy.__version__
+except Exception:
+    numpy = "-"
+print("%d.%d.%d" % sys.version_info[:3], numpy)
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Interpreter:
+    name: str       # for the table: "3.11.2 system", "3.13.5 trixie"
+    path: str       # of the binary, as seen inside the tree
+    version: tuple
+    numpy: str      # its version, or ""
+    tree: str = ""  # root of its chroot, or ""
+
+    def environment(self, **more):
+        """A small one, the same everywhere: what a process inherits is in its core."""
+        return {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "5", **more}
+
+    def enter(self, directory):
+        """In the new process, before it becomes the interpreter: into the tree, and to `directory` as seen from outside."""
+        if self.tree:
+            os.chroot(self.tree)
+        os.chdir(self.inside(directory))
+
+    def inside(self, path):
+        return "/" + os.path.relpath(path, self.tree) if self.tree else path
+
+
+def _ask(where, path, tree=""):
+    candidate = Interpreter(where, path, (), "", tree)
+    try:
+        answer = subprocess.run([path, "-c", _ASK], env=candidate.environment(), timeout=60, check=True, text=True, capture_output=True,
+                                preexec_fn=lambda: candidate.enter(tree or "/")).stdout.split()
+    except (OSError, subprocess.SubprocessError):
+        return None
+    version = tuple(map(int, answer[0].split(".")))
+    if version < _OLDEST:
+        return None
+    return Interpreter("%s %s" % (answer[0], where), path, version, answer[1].strip("-"), tree)
+
+
+def _debian_pythons(folder):
+    return [path for path in sorted(glob.glob(folder + "/python3.*")) if re.fullmatch(r"python3\.\d+", os.path.basename(path))]
+
+
+def find(trees, versions, wanted):
+    """`trees`: {suite: folder}; `versions`: folder or None; `wanted`: versions such as "3.11" or paths, empty for all."""
+    found = [_ask("system", path) for path in _debian_pythons("/usr/bin")]
+    for suite, folder in sorted(trees.items()):
+        found += [_ask(suite, "/" + os.path.relpath(path, folder), folder) for path in _debian_pythons(folder + "/usr/bin")]
+    if versions:
+        found += [_ask("versions", path) for path in sorted(glob.glob(versions + "/*/bin/python3"))]
+    found += [_ask("named", path) for path in wanted if "/" in path]
+    found = [one for one in found if one]
+    if wanted:
+        found = [one for one in found if one.path in wanted or any(is_version(one, text) for text in wanted)]
+    return found
+
+
+def is_version(interpreter, text):
+    """3.11 means every 3.11.x."""
+    if not re.fullmatch(r"\d+(\.\d+)*", text):
+        return False
+    asked = tuple(map(int, text.split(".")))
+    return interpreter.version[: len(asked)] == asked
