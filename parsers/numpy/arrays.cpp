@@ -79,7 +79,13 @@ std::uint64_t scalar_size(const ObjectReader& object) {
     while (at->python_class && at->base != no_type) at = &heap.types()[at->base];
     std::uint64_t bytes = scalar_itemsize(object);
     if (at->name == "numpy.intc" || at->name == "numpy.uintc") bytes = 4;
-    return object.type().basicsize + bytes;
+    if (at->name == "numpy.bytes_") bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
+    if (at->name == "numpy.void") {
+        const auto descr = descr_facts(heap, heap.pointer(object.at(void_descr)));
+        bytes = descr ? descr->itemsize : 0;
+    }
+    // gentype_sizeof: object.__sizeof__ (numpy.bytes_ has items as bytes has) and the value once more.
+    return basic_size(object) + bytes;
 }
 
 ShortValue scalar_describe(const ObjectReader& object, std::size_t) {
@@ -97,11 +103,7 @@ ShortValue scalar_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::literal, std::move(text), length};
 }
 
-/// A void scalar (an element of a record array): its size is in its dtype.
-std::uint64_t void_size(const ObjectReader& object) {
-    const auto descr = descr_facts(object.heap(), object.heap().pointer(object.at(void_descr)));
-    return object.type().basicsize + (descr ? descr->itemsize : 0);
-}
+// A void scalar is an element of a record array: its size is in its dtype, its bytes are its own or its base's.
 
 void void_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto flags = object.heap().integer<std::uint32_t>(object.at(void_flags));
@@ -137,7 +139,7 @@ constexpr const char* dtype_names[] = {"numpy.dtype"};
 
 const ObjectKind ndarray_kind = {.name = "ndarray", .type_names = array_names, .size = array_size, .visit_buffers = array_buffers, .visit_references = array_references, .describe = array_describe, .plausible = array_plausible};
 const ObjectKind numpy_scalar_kind = {.name = "numpy scalar", .type_names = scalar_names, .size = scalar_size, .describe = scalar_describe};
-const ObjectKind numpy_void_kind = {.name = "numpy.void", .type_names = void_names, .size = void_size, .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; }, .visit_buffers = void_buffers, .visit_references = void_references};
+const ObjectKind numpy_void_kind = {.name = "numpy.void", .type_names = void_names, .size = scalar_size, .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; }, .visit_buffers = void_buffers, .visit_references = void_references};
 const ObjectKind numpy_dtype_kind = {.name = "dtype", .type_names = dtype_names, .visit_references = dtype_references, .describe = dtype_describe};
 
 }  // namespace heapsift

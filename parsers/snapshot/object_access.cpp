@@ -46,9 +46,10 @@ std::uint64_t ObjectAccess::size(Address object, const TypeInfo& type) const {
     const ObjectReader reader(*heap_, object, type);
     std::uint64_t bytes = type.size_kind ? type.size_kind->size(reader) : basic_size(reader);
     // _PySys_GetSizeOf and _PyType_PreHeaderSize: up to 3.10 the collector's header where the object has one; 3.11 and 3.12 ask the
-    // type alone; 3.13 leaves static types out again.
+    // type alone; 3.13 leaves out static types again, but only those whose metatype is `type` itself.
     const int minor = heap_->layout().version.minor;
-    const bool header = minor <= 10 || minor >= 13 ? is_gc(object, type) : type.has_gc;
+    const bool plain_type = type.address == heap_->runtime().type_type;
+    const bool header = minor <= 10 || (minor >= 13 && plain_type) ? is_gc(object, type) : type.has_gc;
     if (header) bytes += *heap_->layout().gc_head.size;
     const std::uint64_t managed = minor >= 12 ? managed_dict_flag | managed_weakref_flag : minor == 11 ? managed_dict_flag : 0;
     if (type.flags & managed) bytes += 16;

@@ -16,7 +16,7 @@ std::span<const ObjectKind* const> all_object_kinds() {
         &property_kind, &classmethod_kind, &staticmethod_kind, &partial_kind, &mappingproxy_kind, &slice_kind, &range_kind,
         &capsule_kind, &none_kind, &weakref_kind, &exception_kind, &traceback_kind, &deque_kind, &memoryview_kind,
         &managed_buffer_kind, &array_kind, &bytes_io_kind, &buffered_kind, &struct_kind, &product_kind, &combinations_kind,
-        &permutations_kind, &decimal_kind, &element_kind, &pickler_kind, &unpickler_kind, &stgdict_kind,
+        &permutations_kind, &decimal_kind, &element_kind, &pickler_kind, &unpickler_kind, &stgdict_kind, &ctypes_class_kind,
         &ndarray_kind, &numpy_scalar_kind, &numpy_void_kind, &numpy_dtype_kind,
     };
     return kinds;

@@ -280,6 +280,7 @@ constexpr Layout cpython_3_13 = {
         .encoding = 224,
         .errors = 232,
     },
+    .stginfo = {.size = 160, .initialized = 0, .length = 24, .ffi_elements = 48, .format = 136, .ndim = 144},
     .lru_cache = {.size = 152, .root_prev = 16, .func = 88, .cache = 72, .maxsize = 96, .dict = 136},
     .capsule = {.size = 64, .pointer = 16, .name = 24},
     .range = {.size = 48, .start = 16, .stop = 24, .step = 32, .range_length = 40},

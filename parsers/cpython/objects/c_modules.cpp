@@ -190,6 +190,33 @@ std::uint64_t stgdict_size(const ObjectReader& object) {
     return size;
 }
 
+/// A ctypes class since 3.13: what ctypes knows of it lies behind the part that it has as a type (PyObject_GetTypeData).
+Address stginfo(const ObjectReader& object) {
+    const TypeInfo* at = &object.type();
+    const auto& types = object.heap().types();
+    while (at->name != "_ctypes.CType_Type" && at->base != no_type) at = &types[at->base];
+    if (at->base == no_type || !object.layout().stginfo.size.present()) return {};
+    const Address info = object.at((types[at->base].basicsize + 15) / 16 * 16);
+    return object.heap().integer<std::int32_t>(info + *object.layout().stginfo.initialized) ? info : Address();
+}
+
+std::uint64_t ctypes_class_size(const ObjectReader& object) {
+    std::uint64_t size = basic_size(object);
+    const Address info = stginfo(object);
+    if (info.is_null()) return size;
+    const auto& l = object.layout().stginfo;
+    const PythonHeap& heap = object.heap();
+    if (const Address format = heap.pointer(info + *l.format); !format.is_null()) size += heap.memory().read_c_string(format, 1 << 20).value_or("").size() + 1;
+    if (!heap.pointer(info + *l.ffi_elements).is_null()) {
+        const auto length = heap.integer<std::int64_t>(info + *l.length);
+        if (length >= 0 && length < static_cast<std::int64_t>(sane)) size += 8 * (static_cast<std::uint64_t>(length) + 1);
+    }
+    const auto ndim = heap.integer<std::int32_t>(info + *l.ndim);
+    if (ndim > 0 && ndim < 64) size += 8 * static_cast<std::uint64_t>(ndim);
+    return size;
+}
+
+constexpr const char* ctypes_class_names[] = {"_ctypes.CType_Type"};
 constexpr const char* struct_names[] = {"_struct.Struct", "Struct"};
 constexpr const char* product_names[] = {"itertools.product"};
 constexpr const char* combinations_names[] = {"itertools.combinations", "itertools.combinations_with_replacement"};
@@ -211,5 +238,7 @@ const ObjectKind element_kind = {.name = "Element", .type_names = element_names,
 const ObjectKind pickler_kind = {.name = "Pickler", .type_names = pickler_names, .size = pickler_size, .visit_buffers = pickler_buffers, .guesses = true};
 const ObjectKind unpickler_kind = {.name = "Unpickler", .type_names = unpickler_names, .size = unpickler_size, .guesses = true};
 const ObjectKind stgdict_kind = {.name = "StgDict", .type_names = stgdict_names, .size = stgdict_size, .guesses = true};
+
+const ObjectKind ctypes_class_kind = {.name = "ctypes class", .type_names = ctypes_class_names, .size = ctypes_class_size, .body_size = type_kind.body_size, .visit_buffers = type_kind.visit_buffers, .visit_references = type_kind.visit_references, .describe = type_kind.describe, .guesses = true};
 
 }  // namespace heapsift

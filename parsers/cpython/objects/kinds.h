@@ -22,6 +22,6 @@ extern const ObjectKind exception_kind, traceback_kind;
 extern const ObjectKind deque_kind;
 extern const ObjectKind memoryview_kind, managed_buffer_kind, array_kind, bytes_io_kind, buffered_kind;
 extern const ObjectKind struct_kind, product_kind, combinations_kind, permutations_kind, decimal_kind, element_kind, pickler_kind,
-    unpickler_kind, stgdict_kind;
+    unpickler_kind, stgdict_kind, ctypes_class_kind;
 
 }  // namespace heapsift
