@@ -21,6 +21,14 @@ Address reading_meant(const HeapSnapshot& heap, const AddressArgument& argument)
     return mapped.empty() ? argument.readings.front() : mapped.front();
 }
 
+// "0x3039", and what was typed where that does not look like it: "12345 (0x3039)".
+std::string as_read(const AddressArgument& argument, Address address) {
+    const std::string text = hexadecimal(address.value);
+    const bool decimal =
+        argument.readings.front() == address && argument.typed.find_first_not_of("0123456789") == std::string::npos;
+    return decimal ? fmt::format("{} ({})", argument.typed, text) : text;
+}
+
 std::string described(const HeapSnapshot& heap, ObjectId object) {
     return fmt::format("the {} at {}", type_name(heap, heap.type_of(object)), hexadecimal(heap.address_of(object).value));
 }
@@ -30,8 +38,8 @@ std::string nearest_hint(const HeapSnapshot& heap, const AddressFinding& finding
     return "nearest live object: " + described(heap, finding.nearest);
 }
 
-Error no_object_there(const HeapSnapshot& heap, Address address, const AddressFinding& finding) {
-    const std::string text = hexadecimal(address.value), hint = nearest_hint(heap, finding);
+Error no_object_there(const HeapSnapshot& heap, const std::string& text, const AddressFinding& finding) {
+    const std::string hint = nearest_hint(heap, finding);
     using Kind = AddressFinding::Kind;
     switch (finding.kind) {
         case Kind::free_block:
@@ -50,7 +58,7 @@ Error no_object_there(const HeapSnapshot& heap, Address address, const AddressFi
 FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argument) {
     const Address address = reading_meant(heap, argument);
     const AddressFinding finding = heap.locate(address);
-    const std::string text = hexadecimal(address.value);
+    const std::string text = as_read(argument, address);
     using Kind = AddressFinding::Kind;
     switch (finding.kind) {
         case Kind::object:
@@ -61,7 +69,7 @@ FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argume
             return {finding.object,
                     fmt::format("{} lies in memory owned by {} (shown here)", text, described(heap, finding.object))};
         default:
-            throw no_object_there(heap, address, finding);
+            throw no_object_there(heap, text, finding);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/help.h"
 
+#include "cli/option_kinds.h"
 #include "cli/table.h"
 #include "cli/version.h"
 
@@ -16,8 +17,8 @@ std::string option_words(const CLI::Option& option) {
     std::string words;
     for (const std::string& name : option.get_snames()) words += (words.empty() ? "-" : ", -") + name;
     for (const std::string& name : option.get_lnames()) words += (words.empty() ? "--" : ", --") + name;
-    const std::string value = option.get_type_size() == 0 ? "" : option.get_type_name();
-    return value.empty() ? words : words + " " + value.substr(0, value.find(':'));
+    const std::string value = value_name(option);
+    return value.empty() ? words : words + " " + value;
 }
 
 // Options of the common group, or those that are not of it.

@@ -6,6 +6,7 @@
 
 #include "cli/command_list.h"
 #include "cli/help.h"
+#include "cli/option_kinds.h"
 #include "cli/version.h"
 #include "parsers/base/text.h"
 
@@ -57,13 +58,14 @@ Invocation::Invocation(std::vector<std::string> arguments) : console_(false, red
     arguments_ = split_arguments(arguments, [this](const std::string& name) { return shape_of(name); });
     redactor_ = Redactor(uses("--redact"));
     console_.set_quiet(uses("-q") || uses("--quiet"));
+    for (const std::string& word : arguments_.words)
+        if (command_.empty() && parser_of(word)) command_ = word;
 }
 
 OptionShape Invocation::shape_of(const std::string& name) const {
     if (name == "--version") return OptionShape::flag;
     for (const auto& parser : parsers_)
-        if (const CLI::Option* option = parser->find(name))
-            return option->get_type_size() == 0 ? OptionShape::flag : OptionShape::value;
+        if (const CLI::Option* option = parser->find(name)) return is_flag(*option) ? OptionShape::flag : OptionShape::value;
     return OptionShape::unknown;
 }
 
@@ -75,7 +77,7 @@ const OptionUse* Invocation::find_use(const std::string& name) const {
 
 bool Invocation::uses(const std::string& name) const { return find_use(name) != nullptr; }
 
-Invocation::Parser* Invocation::parser_of(const std::string& command) {
+Invocation::Parser* Invocation::parser_of(const std::string& command) const {
     for (const auto& parser : parsers_)
         if (parser->command.words.name == command) return parser.get();
     return nullptr;
@@ -107,12 +109,10 @@ ExitCode Invocation::run() {
         output.flush();
         return ExitCode::answered;
     }
-    if (uses("--help") || uses("-h")) {
-        const auto named = std::find_if(arguments_.words.begin(), arguments_.words.end(),
-                                        [this](const std::string& word) { return parser_of(word); });
-        return show_help(named == arguments_.words.end() || *named == "help" ? std::vector<std::string>{} : std::vector{*named});
-    }
+    if (uses("--help") || uses("-h"))
+        return show_help(command_.empty() || command_ == "help" ? std::vector<std::string>{} : std::vector{command_});
     if (asks_nothing()) return show_first_words();
+    throw_if_unknown();
     words_ = understand_words();
     take_top_option(words_);
     command_ = words_.command;
@@ -148,25 +148,34 @@ void Invocation::take_top_option(Words& words) {
     std::erase_if(arguments_.options, [](const OptionUse& use) { return use.name == "--top"; });
 }
 
-void Invocation::check_options(const Parser& parser) const {
+// An option that no command has: said before the words are looked at, since what follows it may be its value.
+void Invocation::throw_if_unknown() const {
+    for (const OptionUse& use : arguments_.options)
+        if (!use.known) throw_unknown_option(use, command_.empty() ? *parsers_.front() : *parser_of(command_));
+}
+
+void Invocation::throw_unknown_option(const OptionUse& use, const Parser& parser) const {
     const std::string& command = parser.command.words.name;
+    if (use.name == "--top")
+        throw wrong_usage("unknown-option", fmt::format("--top: {} has no such option", command),
+                          "it belongs to the core's own line: heapsift CORE --top types");
+    const std::string typed = use.name.starts_with("--") ? use.name : "--" + without_dashes(use.name);
+    const auto nearest = nearest_words(typed, parser.option_names());
+    throw wrong_usage("unknown-option",
+                      use.known ? fmt::format("{}: {} has no such option", use.name, command)
+                                : fmt::format("{}: there is no such option", use.name),
+                      nearest.empty() ? fmt::format("heapsift {} --help lists them", command)
+                                      : fmt::format("did you mean {}", nearest.front()));
+}
+
+void Invocation::check_options(const Parser& parser) const {
     for (const OptionUse& use : arguments_.options) {
-        const CLI::Option* option = use.known ? parser.find(use.name) : nullptr;
-        if (!option) {
-            const std::string typed = use.name.starts_with("--") ? use.name : "--" + without_dashes(use.name);
-            const auto nearest = nearest_words(typed, parser.option_names());
-            const bool top = use.name == "--top";
-            throw wrong_usage("unknown-option", fmt::format("{}: {} has no such option", use.name, command),
-                              top               ? "it belongs to the core's own line: heapsift CORE --top types"
-                              : nearest.empty() ? fmt::format("heapsift {} --help lists them", command)
-                                                : fmt::format("did you mean {}", nearest.front()));
-        }
-        const std::string value = option->get_type_name();
-        const bool is_flag = option->get_type_size() == 0;
-        if (use.missing_value || (!is_flag && use.value && use.value->empty()))
-            throw wrong_usage("missing-value", fmt::format("{} needs a value", use.name),
-                              fmt::format("{} {}", use.name, value.substr(0, value.find(':'))));
-        if (is_flag && use.value) throw wrong_usage("unexpected-value", fmt::format("{} takes no value", use.name));
+        const CLI::Option* option = parser.find(use.name);
+        if (!option) throw_unknown_option(use, parser);
+        const std::string value = value_name(*option);
+        if (use.missing_value || (!value.empty() && use.value && use.value->empty()))
+            throw wrong_usage("missing-value", fmt::format("{} needs a value", use.name), fmt::format("{} {}", use.name, value));
+        if (value.empty() && use.value) throw wrong_usage("unexpected-value", fmt::format("{} takes no value", use.name));
     }
 }
 

@@ -34,7 +34,7 @@ private:
     bool uses(const std::string& name) const;
     const OptionUse* find_use(const std::string& name) const;
     OptionShape shape_of(const std::string& name) const;
-    Parser* parser_of(const std::string& command);
+    Parser* parser_of(const std::string& command) const;
 
     bool wants_document() const;
     bool asks_nothing() const;
@@ -42,6 +42,8 @@ private:
     ExitCode show_first_words();
     Words understand_words();
     void take_top_option(Words& words);
+    void throw_if_unknown() const;
+    [[noreturn]] void throw_unknown_option(const OptionUse& use, const Parser& parser) const;
     void check_options(const Parser& parser) const;
     void parse_options(Parser& parser);
     ExitCode run_command(Parser& parser, const Words& words);
@@ -51,7 +53,7 @@ private:
     Arguments arguments_;
     Redactor redactor_;
     Console console_;
-    std::string command_;               // once it is known
+    std::string command_;               // the first word that names one, until the words are understood
     std::unique_ptr<Session> session_;  // once there is one
     Words words_;
 };

@@ -2,33 +2,43 @@
 
 #include "cli/sort_option.h"
 
+#include "cli/option_kinds.h"
+
 #include <CLI/CLI.hpp>
 
-#include <map>
+#include <array>
 
 namespace heapsift {
 namespace {
 
-const std::map<std::string, SortKey> keys = {{"memory", SortKey::memory},
-                                             {"size", SortKey::size},
-                                             {"array_data", SortKey::array_data},
-                                             {"count", SortKey::count},
-                                             {"name", SortKey::name}};
+constexpr std::array keys = {SortKey::memory, SortKey::size, SortKey::array_data, SortKey::count, SortKey::name};
 
 }  // namespace
 
 void add_sort_option(CLI::App& app, SortKey& sort) {
-    app.add_option_function<std::string>(
-           "--sort", [&sort](const std::string& key) { sort = keys.at(key); },
-           "largest first by this; " + name_of(sort) + " unless given")
-        ->check(CLI::IsMember(keys))
-        ->type_name("memory|size|array_data|count|name");
+    std::vector<std::string> names;
+    for (const SortKey key : keys) names.push_back(name_of(key));
+    add_choice(
+        app, "--sort", names, [&sort](std::size_t choice) { sort = keys[choice]; },
+        "largest first by this; " + name_of(sort) + " unless given");
 }
 
 std::string name_of(SortKey sort) {
-    for (const auto& [name, key] : keys)
-        if (key == sort) return name;
-    return "retained";
+    switch (sort) {
+        case SortKey::retained:
+            return "retained";
+        case SortKey::memory:
+            return "memory";
+        case SortKey::size:
+            return "size";
+        case SortKey::array_data:
+            return "array_data";
+        case SortKey::count:
+            return "count";
+        case SortKey::name:
+            return "name";
+    }
+    return "";
 }
 
 }  // namespace heapsift

@@ -62,6 +62,12 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
     return share < 9.95 ? fmt::format("{:.1f} %", share) : fmt::format("{:.0f} %", share);
 }
 
+std::string percent_in_table(std::uint64_t part, std::uint64_t whole) {
+    if (part == 0 || whole == 0) return "0.0 %";
+    const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+    return share < 0.05 ? "< 0.1 %" : fmt::format("{:.1f} %", share);
+}
+
 std::string counted(std::uint64_t count, std::string_view singular, std::string_view plural) {
     if (count == 1) return fmt::format("1 {}", singular);
     return plural.empty() ? fmt::format("{} {}s", grouped(count), singular) : fmt::format("{} {}", grouped(count), plural);

@@ -22,6 +22,9 @@ std::string bytes_text(std::uint64_t bytes, bool exact);
 /// "26 %", "4.5 %", "< 0.1 %"; "0 %" only where part is 0, "100 %" only where part is whole.
 std::string percent(std::uint64_t part, std::uint64_t whole);
 
+/// The same with one decimal throughout, for a column: "26.0 %", "< 0.1 %".
+std::string percent_in_table(std::uint64_t part, std::uint64_t whole);
+
 /// "1 object", "2 objects", "1,234 objects".
 std::string counted(std::uint64_t count, std::string_view singular, std::string_view plural = {});
 

@@ -116,13 +116,22 @@ private:
     [[noreturn]] void throw_unexpected(const std::string& word) const {
         throw_if_script(word);
         if (!command_->takes_address) throw_if_number_or_address(word);
-        if (command_->takes_address && result_.address)
-            throw wrong_usage("unexpected-word", fmt::format("{}: one address at a time, and {} is one", word, *result_.address),
-                              looks_like_core(word) ? "and there is no such file" : "");
-        const std::string file = rules_.core_given || result_.core ? "" : "no such file, and ";
-        throw wrong_usage(file.empty() ? "unexpected-word" : "no-such-file",
-                          fmt::format("{}: {}{} takes no such word", word, file, command_->name),
-                          fmt::format("heapsift {} --help says what it takes", command_->name));
+        const bool may_be_file = !rules_.core_given && !result_.core;
+        if (command_->takes_address && looks_like_address(word) && looks_like_address(*result_.address))
+            throw wrong_usage(
+                "unexpected-word",
+                fmt::format("{} and {}: two addresses, and one question is about one object", *result_.address, word),
+                "name one of them");
+        const bool word_is_address = command_->takes_address && looks_like_address(word);
+        throw wrong_usage(may_be_file ? "no-such-file" : "unexpected-word",
+                          fmt::format("{}: {}", word_is_address ? *result_.address : word,
+                                      may_be_file ? "no such file" : "it is not known what this word is for"),
+                          fmt::format("heapsift {} takes {}", command_->name, what_it_takes()));
+    }
+
+    std::string what_it_takes() const {
+        if (command_->takes_address) return rules_.core_given ? "an address" : "an address and a core";
+        return rules_.core_given ? "no words beside --core" : "a core and no other word";
     }
 
     static bool may_be_process_id(const std::string& word) {

@@ -20,7 +20,9 @@ struct DoctorOptions {
 
 ExitCode write_missing(Session& session) {
     const CoreFile core = session.open_core();
-    return session.write(render_missing(missing_files(core.modules()), session.redactor()));
+    const std::vector<std::string> missing = missing_files(core.modules());
+    if (missing.empty()) session.note("none-missing", "no program file is missing");
+    return session.write(render_missing(missing, session.redactor()));
 }
 
 ExitCode run_doctor(Session& session, const DoctorOptions& options) {

@@ -94,7 +94,7 @@ std::string objects_text(const DoctorResult& result, const Page& page) {
     if (total == 0) return {};
     std::string text = bold(counted(total, "object") + ", and how each was found", page.colour) + "\n";
     Table found({{Align::left, ""}, {Align::right, ""}, {Align::right, ""}});
-    for (const auto& [how, count] : result.found_by) found.add({how, grouped(count), percent(count, total)});
+    for (const auto& [how, count] : result.found_by) found.add({how, grouped(count), percent_in_table(count, total)});
     text += found.text(0, false);
     if (result.guessed.empty()) return text + "  What they refer to is known for all.\n";
     text += fmt::format("What {} refer to is guessed ({} of all), for want of a way to read their types\n",
@@ -105,7 +105,7 @@ std::string objects_text(const DoctorResult& result, const Page& page) {
         guessed.add(
             {grouped(result.guessed[i].objects), page.bytes(result.guessed[i].memory), type_text(result.guessed[i].name)});
     text += guessed.text(page.width, page.colour);
-    if (result.guessed.size() > most) text += fmt::format("  … {} more\n", counted(result.guessed.size() - most, "type"));
+    if (result.guessed.size() > most) text += fmt::format("  … {}\n", counted(result.guessed.size() - most, "more type"));
     return text;
 }
 

@@ -41,8 +41,10 @@ struct ObjectsText {
         std::string text;
         const std::uint64_t more = result.total_count - result.objects.size();
         if (more > 0)
-            text = fmt::format("… {} more; these {} are {} of the memory. All: add{}\n", grouped(more),
-                               grouped(result.objects.size()), percent(result.shown_memory, result.total_memory), all_rows);
+            text = fmt::format(
+                "… {} more; {} {} of the memory. All: add{}\n", grouped(more),
+                result.objects.size() == 1 ? "this one is" : fmt::format("these {} are", grouped(result.objects.size())),
+                percent(result.shown_memory, result.total_memory), all_rows);
         return text +
                page.at_least(fmt::format("{}: memory {}; size {}", counted(result.total_count, "object"),
                                          page.bytes(result.total_memory), page.bytes(result.total_size))) +

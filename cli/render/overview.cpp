@@ -53,7 +53,7 @@ std::string memory_text(const OverviewResult& result, const Page& page) {
         if (row.bytes == 0) continue;
         const double share =
             result.mapped_bytes == 0 ? 0 : static_cast<double>(row.bytes) / static_cast<double>(result.mapped_bytes);
-        table.add({"  " + escape_for_terminal(row.name), page.bytes(row.bytes), percent(row.bytes, result.mapped_bytes),
+        table.add({"  " + escape_for_terminal(row.name), page.bytes(row.bytes), percent_in_table(row.bytes, result.mapped_bytes),
                    bar(share, bar_width)});
     }
     return table.empty() ? std::string() : table.text(page.width, page.colour, 0) + "\n";

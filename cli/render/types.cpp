@@ -65,8 +65,8 @@ std::string types_table(const TypesResult& result, SortKey sort, const Page& pag
 
 std::string types_footer(const TypesResult& result, const Page& page) {
     if (result.types.size() >= result.total_types) return {};
-    return fmt::format("… {} more; these {} are {} of the memory. All: {}\n",
-                       counted(result.total_types - result.types.size(), "type"), grouped(result.types.size()),
+    return fmt::format("… {}; {} {} of the memory. All: {}\n", counted(result.total_types - result.types.size(), "more type"),
+                       result.types.size() == 1 ? "this one is" : fmt::format("these {} are", grouped(result.types.size())),
                        percent(result.shown_memory, result.total_memory), page.command(std::string("types") + all_rows));
 }
 
