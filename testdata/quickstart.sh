@@ -59,9 +59,7 @@ main() {
 
 build() {
     quietly "configuring" cmake --preset release -DHEAPSIFT_TESTS=OFF || die "cmake could not configure the build."
-    local began=$SECONDS
-    ninja -C build/release -j "$(build_jobs)" heapsift || die "The build failed; see above."
-    say "    $heapsift, in $((SECONDS - began)) s"
+    quietly "building" ninja -C build/release -j "$(build_jobs)" heapsift || die "The build failed; all of its output: $log"
 }
 
 make_core() {

@@ -5,7 +5,7 @@ say() { printf '%s\n' "$*"; }
 step() { printf '\n[%s] %s\n' "$1" "$2"; }
 die() { printf '\n%s\n' "$*" >&2; exit 1; }
 
-# quietly WHAT COMMAND…: runs it with its output in the log; says every half minute that it still works, and how long it took.
+# quietly WHAT COMMAND…: runs it with its output in the log; says every half minute how far it is, and how long it took.
 quietly() {
     local what=$1 began=$SECONDS told=0 job
     shift
@@ -16,7 +16,7 @@ quietly() {
         sleep 1
         if [ $(((SECONDS - began) / 30)) -gt "$told" ]; then
             told=$(((SECONDS - began) / 30))
-            say "    … still $what, $((SECONDS - began)) s"
+            say "    … still $what, $((SECONDS - began)) s: $(tail -n 1 "$log" | tr -d '\r' | cut -c 1-90)"
         fi
     done
     if ! wait "$job"; then

@@ -31,7 +31,7 @@ main() {
     esac
     step 3/4 "build: heapsift and its tests, with $(build_jobs) compilers at a time"
     quietly "configuring" cmake --preset dev || die "cmake could not configure the build."
-    ninja -C build/dev -j "$(build_jobs)" || die "The build failed; see above."
+    quietly "building" ninja -C build/dev -j "$(build_jobs)" || die "The build failed; all of its output: $log"
     step 4/4 "tests: on synthetic memory, synthetic cores, and real cores of each interpreter"
     local status=0
     ctest --test-dir build/dev --output-on-failure || status=$?

@@ -12,8 +12,7 @@ import json
 from core_words import CoreWords
 
 FOUND_BY = ("collector", "pymalloc", "malloc", "static_data", "reference")
-REFERRER, ALLOCATED = "referrer found", "allocated, no referrer"
-
+REFERRER, CONTENT, ALLOCATED = "referrer found", "its characters are referred to", "allocated, no referrer"
 
 @dataclasses.dataclass(frozen=True)
 class Fact:
@@ -58,7 +57,7 @@ class Comparison:
         self.faults = collections.Counter()            # kind of fault -> count; empty is success
         self.offenders = []                            # (fault, type, address, expected, got)
         self.extras = collections.Counter()            # found_by -> count
-        self.proofs = collections.Counter()            # REFERRER, ALLOCATED
+        self.proofs = collections.Counter()            # REFERRER, CONTENT, ALLOCATED
         self.sized_in_python = collections.Counter()   # type -> count
         self.extra_types = collections.Counter()       # type -> count, of the extras
 
@@ -126,19 +125,39 @@ def _is_immortal(count):
 
 
 def _prove_extras(result, core, extras):
-    referred = core.referred_to({address: row["size"] or 16 for address, row in extras.items()})
+    version = result.truth.version
+    bodies = {address: _body(core, version, address) for address in extras}
+    referred = core.referred_to(bodies)
+    by_content = _content_referred_to(core, version, {a: row for a, row in extras.items() if a not in referred}, bodies)
     for address, row in extras.items():
-        result.extras[row["found_by"]] += 1
+        result.extras[row.get("found_by")] += 1
         result.extra_types[row["type"]] += 1
         doubt = _doubt(core, result.truth, extras, address)
         if doubt:
-            result.fault("unexplained", row["type"], address, doubt, row["found_by"])
+            result.fault("unexplained", row["type"], address, doubt, row.get("found_by"))
         elif address in referred:
             result.proofs[REFERRER] += 1
-        elif core.block_state(address, result.truth.version) == "allocated":
+        elif address in by_content:
+            result.proofs[CONTENT] += 1
+        elif core.block_state(address, version) == "allocated":
             result.proofs[ALLOCATED] += 1
         else:
-            result.fault("unexplained", row["type"], address, "nothing refers to it", row["found_by"])
+            result.fault("unexplained", row["type"], address, "nothing refers to it", row.get("found_by"))
+
+
+def _body(core, version, address):
+    """Where the object itself lies; a size is no measure of that, as it may count a buffer elsewhere."""
+    if core.block_state(address, version) == "allocated":
+        return core.block_of(address, version)
+    return address, address + 16
+
+
+def _content_referred_to(core, version, rows, bodies):
+    """The str and bytes whose characters C code points at, having kept the object alive for good: NumPy's docstrings, names of
+    methods. The characters start right behind the header, which is longer where they are not ASCII, and shorter from 3.12 on."""
+    starts = {"str": (40, 56) if version >= (3, 12) else (48, 72), "bytes": (32,)}
+    inner = {address + start: address for address, row in rows.items() for start in starts.get(row["type"], ())}
+    return {inner[held] for held in core.referred_to({held: bodies[address] for held, address in inner.items()})}
 
 
 def _doubt(core, truth, extras, address):

@@ -112,13 +112,17 @@ class CoreWords:
             return "free"
         return "allocated"
 
-    def block_mates(self, address, version):
-        """The other addresses at which an object may start in the block of `address`: at most one of them all is one."""
-        pool_size = 16384 if version >= (3, 10) else 4096
-        pool = address & -pool_size
+    def block_of(self, address, version):
+        """First byte and the one past the last of the block around `address`, which must lie in a pool (`block_state`)."""
+        pool = address & -(16384 if version >= (3, 10) else 4096)
         size = ((self.word(pool + 32) >> 32) + 1) * _ALIGNMENT
         block = address - (address - pool - _POOL_HEADER) % size
-        return [block + start for start in _OBJECT_STARTS if start < size and block + start != address]
+        return block, block + size
+
+    def block_mates(self, address, version):
+        """The other addresses at which an object may start in the block of `address`: at most one of them all is one."""
+        block, end = self.block_of(address, version)
+        return [block + start for start in _OBJECT_STARTS if start < end - block and block + start != address]
 
     def _free_list(self, pool, block, pool_size):
         known = self._free_blocks.get(pool)
@@ -129,10 +133,10 @@ class CoreWords:
                 block = self.word(block)
         return known
 
-    def referred_to(self, sizes):
-        """Of the addresses that are keys of `sizes`, those that some aligned word of writable memory holds, outside of the
-        object itself (its first sizes[address] bytes and the 32 before them)."""
-        wanted, found = set(sizes), set()
+    def referred_to(self, bodies):
+        """Of the keys of `bodies` (addresses), those that some aligned word of writable memory holds, outside of the object itself:
+        `bodies` gives its first byte and the one past its last."""
+        wanted, found = set(bodies), set()
         lowest, highest = min(wanted, default=0), max(wanted, default=0)
         for start, end, offset, writable in self.segments:
             if not writable:
@@ -143,7 +147,7 @@ class CoreWords:
                 if not wanted or chunk.count(0) == length:
                     continue
                 for address in wanted.intersection(_words(chunk, lowest, highest)):
-                    if _held_outside(chunk, base, address, sizes[address]):
+                    if _held_outside(chunk, base, address, *bodies[address]):
                         found.add(address)
                 wanted -= found
         return found
@@ -157,13 +161,13 @@ def _words(chunk, lowest, highest):
     return words[(words >= lowest) & (words <= highest)].tolist()
 
 
-def _held_outside(chunk, base, address, size):
-    if address - 32 >= base + len(chunk) or address + size <= base:
+def _held_outside(chunk, base, address, first, end):
+    if first >= base + len(chunk) or end <= base:
         return True
     pattern = struct.pack("<Q", address)
     position = chunk.find(pattern)
     while position >= 0:
-        if position % 8 == 0 and not address - 32 <= base + position < address + size:
+        if position % 8 == 0 and not first <= base + position < end:
             return True
         position = chunk.find(pattern, position + 1)
     return False

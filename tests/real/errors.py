@@ -68,14 +68,16 @@ def elf32_core():
 
 
 def check_other_processes(heapsift, folder, versions):
+    cores_folder = os.path.join(folder, "processes")
+    os.mkdir(cores_folder)
     try:
-        core = cores.take_of_command(["/bin/sleep", "60"], folder)
+        core = cores.take_of_command(["/bin/sleep", "60"], cores_folder)
     except cores.NoCore as reason:
         return fail("a core of sleep", "no core to test with: %s" % reason)
     expect(heapsift, folder, "a core of sleep", [core], CANNOT_ANALYSE, "sleep", "not of CPython")
     os.remove(core)
     for python in sorted(glob.glob(versions + "/*/bin/python")):
-        core = cores.take_of_command([python, "-c", "import time; time.sleep(60)"], folder)
+        core = cores.take_of_command([python, "-c", "import time; time.sleep(60)"], cores_folder)
         known = run(heapsift, folder, ["types", core]).returncode == 0
         if not known:
             expect(heapsift, folder, "a Python not supported (%s)" % python.split("/")[-3], [core], CANNOT_ANALYSE, "CPython")

@@ -17,7 +17,7 @@ import time
 
 import cores
 import interpreters
-from compare import ALLOCATED, FOUND_BY, REFERRER, compare, load_truth
+from compare import ALLOCATED, CONTENT, FOUND_BY, REFERRER, compare, load_truth
 
 PROGRAMS = ("plain", "views", "churn", "zoo")
 _FAULTS = ("missing", "missing in closure", "type", "size", "tracked", "count", "twice", "unexplained", "recording")
@@ -91,8 +91,8 @@ def kinds_at_hand(kinds):
     return [kind for kind in kinds if not why[kind]], ["%s cores: %s" % (kind, why[kind]) for kind in kinds if why[kind]]
 
 
-_HEAD = "%-16s %-6s %-6s %9s %9s %8s %5s %5s  %-36s %8s %6s %7s %7s" % (
-    "interpreter", "run", "core", "collected", "closure", "missing", "type", "size", "extra: gc/pymalloc/malloc/static/ref", "referrer", "alone",
+_HEAD = "%-16s %-6s %-6s %9s %9s %8s %5s %5s  %-36s %8s %6s %6s %7s %7s" % (
+    "interpreter", "run", "core", "collected", "closure", "missing", "type", "size", "extra: gc/pymalloc/malloc/static/ref", "referrer", "chars", "alone",
     "unexpl.", "seconds")
 
 
@@ -141,9 +141,11 @@ def read_rows(path):
 def print_line(interpreter, program, kind, result, seconds):
     faults = result.faults
     extras = "/".join(str(result.extras[found_by]) for found_by in FOUND_BY)
-    print("%-16s %-6s %-6s %9d %9d %8d %5d %5d  %-36s %8d %6d %7d %7.2f" % (
+    if result.extras[None]:
+        extras = "%d, not said how" % result.extras[None]
+    print("%-16s %-6s %-6s %9d %9d %8d %5d %5d  %-36s %8d %6d %6d %7d %7.2f" % (
         interpreter.name, program, kind, result.collected, result.closure, faults["missing"] + faults["missing in closure"], faults["type"],
-        faults["size"], extras, result.proofs[REFERRER], result.proofs[ALLOCATED], faults["unexplained"], seconds), flush=True)
+        faults["size"], extras, result.proofs[REFERRER], result.proofs[CONTENT], result.proofs[ALLOCATED], faults["unexplained"], seconds), flush=True)
     if result.sized_in_python:
         print("  sized by Python code, so not compared: " + ", ".join("%d %s" % (count, name) for name, count in result.sized_in_python.most_common(8)))
     for fault, type_name, address, expected, got in sorted(result.offenders, key=lambda one: _FAULTS.index(one[0]))[:_OFFENDERS]:
