@@ -242,7 +242,9 @@ ExitCode Invocation::show_first_words() {
     return ExitCode::answered;
 }
 
-ExitCode Invocation::fail(const Error& error) {
+ExitCode Invocation::fail(const Error& thrown) {
+    const Error error = session_ ? session_->explained(thrown) : thrown;
+    if (session_) session_->clear_progress();
     console_.error(error);
     if (!wants_document()) return error.exit();
     const std::string command = command_.empty() ? "error" : command_;

@@ -42,7 +42,8 @@ std::size_t Redactor::number_of(const std::string& secret) {
 }
 
 std::string Redactor::value(const ShortValue& value, std::string_view type) {
-    if (!active_ || value.kind != ShortValue::Kind::literal) return value.text;
+    if (value.kind != ShortValue::Kind::literal) return message(value.text);  // "<module 'app' from '/srv/shop/app.py'>"
+    if (!active_) return value.text;
     const std::string shown = type.empty() ? literal_type(value.text) : std::string(type);
     return fmt::format("‹{} {} #{}›", shown, value.length, number_of(fmt::format("{}:{}", value.length, value.text)));
 }

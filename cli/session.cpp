@@ -57,22 +57,34 @@ void Session::know_core(const CoreFile& core, const PythonRuntime* python) {
     know_secrets(core);
 }
 
-CoreFile Session::open_core() {
+CoreFile Session::read_core() {
     const CoreChoice& choice = choose();
     CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_);
     know_core(core, nullptr);
-    next_command_knows_ = remember_core(choice, wishes_, store_);
+    return core;
+}
+
+CoreFile Session::open_core() {
+    CoreFile core = read_core();
+    next_command_knows_ = remember_core(*choice_, wishes_, store_);
     return core;
 }
 
 HeapSnapshot Session::open_heap() {
-    HeapSnapshot heap = HeapSnapshot::build(open_core(), diagnostics_, progress());
+    HeapSnapshot heap = HeapSnapshot::build(read_core(), diagnostics_, progress());
     know_core(heap.core(), &heap.python());
+    next_command_knows_ = remember_core(*choice_, wishes_, store_);
     if (options_.verbose) {
         console_.note("interpreter found by " + heap.python().found_by);
         console_.note("layout: " + heap.python().layout_source);
     }
     return heap;
+}
+
+Error Session::explained(const Error& error) const {
+    if (!cut_ || error.exit() != ExitCode::cannot_analyse) return error;
+    const std::string cut = "the core is cut, and what was looked for may be in the missing part";
+    return {error.exit(), error.code(), error.message(), error.hint().empty() ? cut : error.hint() + "; " + cut};
 }
 
 void Session::note(std::string_view code, const std::string& message) {

@@ -26,12 +26,13 @@ public:
     Redactor& redactor() { return redactor_; }
     Diagnostics& diagnostics() { return diagnostics_; }
     ProgressCallback progress() { return progress_.callback(); }
+    void clear_progress() { progress_.clear(); }
 
-    /// Chooses the core and reads its headers. Once it could be read it is the core in use.
+    /// Chooses the core and reads its headers. It is the core in use then.
     CoreFile open_core();
-    /// The same, and all its objects.
+    /// The same, and all its objects; it is the core in use once they were found.
     HeapSnapshot open_heap();
-    /// True once `open_core` has succeeded, whatever went wrong later.
+    /// True once the core's headers could be read, whatever went wrong later.
     bool core_was_read() const { return core_was_read_; }
 
     /// Writes the answer, warnings first. `error`: why it is not the whole answer; its exit code then.
@@ -40,11 +41,15 @@ public:
     /// "command": the document for an error, wherever it struck.
     Json error_document(const std::string& command, const Error& error) const;
 
+    /// `error`, with a hint where a cut core may be the reason.
+    Error explained(const Error& error) const;
+
     /// A line for a person; where a document is written, a warning in it.
     void note(std::string_view code, const std::string& message);
 
 private:
     const CoreChoice& choose();
+    CoreFile read_core();
     void know_secrets(const CoreFile& core);
     void know_core(const CoreFile& core, const PythonRuntime* python);
     Page page() const;
