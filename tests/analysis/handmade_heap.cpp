@@ -1,0 +1,130 @@
+// The members of HeapSnapshot, over a list. (The linker takes these, and leaves the library's file alone.)
+
+#include "tests/analysis/handmade_heap.h"
+
+#include "tests/elf/core_writer.h"
+#include "tests/elf/temporary_directory.h"
+
+#include <algorithm>
+
+namespace heapsift {
+
+struct HeapSnapshot::State {
+    test::HandmadeHeap made;
+    CoreFile core;
+    PythonRuntime python;
+    TypeTable types;
+    std::vector<TypeId> type_of;
+};
+
+namespace {
+
+const test::HandmadeHeap* next_heap = nullptr;  // what `build` is to return
+
+TypeTable types_of(const test::HandmadeHeap& heap) {
+    std::vector<TypeInfo> types = heap.types;
+    for (const test::HandmadeObject& object : heap.objects) {
+        const auto known = std::find_if(types.begin(), types.end(), [&](const TypeInfo& t) { return t.name == object.type; });
+        if (known != types.end()) continue;
+        TypeInfo type;
+        type.address = Address(0x1000 + 0x100 * types.size());
+        type.name = object.type;
+        type.heap_type = true;
+        types.push_back(type);
+    }
+    return TypeTable(std::move(types));
+}
+
+std::string small_core() {
+    return test::CoreWriter()
+        .thread(100, 0)
+        .process(100, "python3", "python3 app.py")
+        .load(0x10000, std::string(4096, 'a'))
+        .bytes();
+}
+
+}  // namespace
+
+HeapSnapshot::HeapSnapshot(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HeapSnapshot::HeapSnapshot(HeapSnapshot&&) noexcept = default;
+HeapSnapshot& HeapSnapshot::operator=(HeapSnapshot&&) noexcept = default;
+HeapSnapshot::~HeapSnapshot() = default;
+
+HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics&, const ProgressCallback&) {
+    test::HandmadeHeap made = *next_heap;
+    std::sort(made.objects.begin(), made.objects.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+    PythonRuntime python;
+    python.version = {3, 11, 2};
+    python.found_by = "symbol _PyRuntime of /usr/bin/python3.11";
+    python.layout_source = "built-in table for CPython 3.11";
+    python.checks = {{"type is its own type", true}};
+    TypeTable types = types_of(*next_heap);  // in the order in which the test wrote the objects down
+    std::vector<TypeId> type_of;
+    for (const auto& object : made.objects) type_of.push_back(types.named(object.type).front());
+    return HeapSnapshot(std::make_unique<State>(
+        State{std::move(made), std::move(core), std::move(python), std::move(types), std::move(type_of)}));
+}
+
+const CoreFile& HeapSnapshot::core() const { return state_->core; }
+const PythonRuntime& HeapSnapshot::python() const { return state_->python; }
+const TypeTable& HeapSnapshot::types() const { return state_->types; }
+std::size_t HeapSnapshot::object_count() const { return state_->made.objects.size(); }
+Address HeapSnapshot::address_of(ObjectId object) const { return state_->made.objects[object].address; }
+TypeId HeapSnapshot::type_of(ObjectId object) const { return state_->type_of[object]; }
+FoundBy HeapSnapshot::found_by(ObjectId object) const { return state_->made.objects[object].found_by; }
+ObjectFacts HeapSnapshot::facts(ObjectId object) const { return state_->made.objects[object].facts; }
+ShortValue HeapSnapshot::value(ObjectId object, std::size_t) const { return state_->made.objects[object].value; }
+std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const { return state_->made.memory; }
+
+ObjectId HeapSnapshot::find(Address address) const {
+    for (ObjectId id = 0; id < object_count(); ++id)
+        if (address_of(id) == address) return id;
+    return no_object;
+}
+
+AddressFinding HeapSnapshot::locate(Address address) const {
+    const ObjectId object = find(address);
+    return object == no_object ? state_->made.finding : AddressFinding{AddressFinding::Kind::object, object, no_object};
+}
+
+void HeapSnapshot::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
+    for (const Reference& reference : state_->made.objects[object].references) visit(reference);
+}
+
+void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const {
+    for (ObjectId id = 0; id < object_count(); ++id)
+        for (const Reference& reference : state_->made.objects[id].references)
+            if (reference.target == address_of(target)) visit(id, reference);
+}
+
+namespace test {
+
+HeapSnapshot HandmadeHeap::build() const {
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    next_heap = this;
+    const std::string path = directory.write("core", core_bytes.empty() ? small_core() : core_bytes);
+    return HeapSnapshot::build(CoreFile::open(path, {}, diagnostics), diagnostics);
+}
+
+ShortValue literal(std::string text, std::uint64_t length) { return {ShortValue::Kind::literal, std::move(text), length}; }
+
+Reference reference(std::uint64_t target, std::string name, ReferenceKind kind) {
+    Reference made;
+    made.target = Address(target);
+    made.kind = kind;
+    made.before = std::move(name);
+    return made;
+}
+
+ObjectFacts facts(std::uint64_t size, std::uint64_t memory, std::uint64_t array_data, std::int64_t refcount) {
+    ObjectFacts made;
+    made.size = size;
+    made.memory = memory;
+    made.array_data = array_data;
+    made.refcount = refcount;
+    return made;
+}
+
+}  // namespace test
+}  // namespace heapsift

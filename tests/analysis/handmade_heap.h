@@ -1,0 +1,39 @@
+#pragma once
+
+// A heap whose objects a test writes down one by one. It stands in for the real HeapSnapshot when the test program is linked, so
+// that what analyses and renderers do can be said without a core of an interpreter.
+
+#include "parsers/snapshot/heap_snapshot.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heapsift::test {
+
+struct HandmadeObject {
+    Address address;
+    std::string type;
+    ObjectFacts facts;
+    ShortValue value;
+    std::vector<Reference> references;
+    FoundBy found_by = FoundBy::collector;
+};
+
+/// Types are made as they are named: one for each name, at 0x1000, 0x1100, …, in the order of first use; `types` adds to them,
+/// and comes first. Objects may come in any order.
+struct HandmadeHeap {
+    std::vector<TypeInfo> types;
+    std::vector<HandmadeObject> objects;
+    std::vector<HeapSnapshot::MemoryRow> memory;
+    AddressFinding finding{AddressFinding::Kind::unmapped, no_object, no_object};  // of addresses that are no object
+    std::string core_bytes;                                                        // an ELF core; empty: a small whole one
+
+    HeapSnapshot build() const;
+};
+
+ShortValue literal(std::string text, std::uint64_t length);
+Reference reference(std::uint64_t target, std::string name, ReferenceKind kind = ReferenceKind::strong);
+ObjectFacts facts(std::uint64_t size, std::uint64_t memory, std::uint64_t array_data = 0, std::int64_t refcount = 1);
+
+}  // namespace heapsift::test

@@ -1,0 +1,73 @@
+// One object with its references both ways.
+
+#include "analysis/show.h"
+
+#include "tests/analysis/handmade_heap.h"
+#include "tests/catch.h"
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+// A list holds a Node twice; a module's dict holds the list; a weak reference and a guess point at the Node too.
+HandmadeHeap list_of_node() {
+    HandmadeHeap heap;
+    heap.objects = {
+        {Address(0x100), "app.Node", facts(48, 64, 0, 3), {}, {reference(0x600, ".left"), reference(0x999, ".lost")}},
+        {Address(0x200),
+         "list",
+         facts(72, 80),
+         {ShortValue::Kind::summary, "list of 2", 0},
+         {reference(0x100, "[0]"), reference(0x100, "[1]")}},
+        {Address(0x300), "weakref.ReferenceType", facts(72, 80), {}, {reference(0x100, "()", ReferenceKind::weak)}},
+        {Address(0x400), "c.Thing", facts(72, 80), {}, {reference(0x100, "<+24>", ReferenceKind::guess)}},
+        {Address(0x500), "dict", facts(72, 80), {}, {reference(0x200, "['x']"), reference(0x700, "['m']")}},
+        {Address(0x600), "NoneType", facts(16, 0), {ShortValue::Kind::name, "None", 0}, {}},
+        {Address(0x700), "module", facts(72, 0), {}, {}},
+    };
+    return heap;
+}
+
+}  // namespace
+
+TEST_CASE("show: references found are counted with multiplicity, weak ones and guesses are not", "[analysis][show]") {
+    const HeapSnapshot heap = list_of_node().build();
+    const ShowResult result = show_object(heap, heap.find(Address(0x100)), 0);
+    CHECK(result.accounted == 2);
+    CHECK(result.total_referrers == 4);
+    CHECK(result.guesses_among_referrers);
+    REQUIRE(result.referrers.size() == 4);
+    CHECK(result.referrers[0].source.type == "list");
+    CHECK(result.referrers[0].reference.name() == "[0]");
+    CHECK(result.referrers[0].followed);
+    CHECK_FALSE(result.referrers[2].followed);
+    CHECK_FALSE(result.referrers[3].followed);
+}
+
+TEST_CASE("show: a referent that is no object keeps its address", "[analysis][show]") {
+    const HeapSnapshot heap = list_of_node().build();
+    const ShowResult result = show_object(heap, heap.find(Address(0x100)), 0);
+    REQUIRE(result.referents.size() == 2);
+    CHECK(result.referents[0].target.type == "NoneType");
+    CHECK(result.referents[1].target.address == Address(0x999));
+    CHECK(result.referents[1].target.type.empty());
+    CHECK_FALSE(result.referents[1].followed);
+}
+
+TEST_CASE("show: a limit cuts the lists, not the counts", "[analysis][show]") {
+    const HeapSnapshot heap = list_of_node().build();
+    const ShowResult result = show_object(heap, heap.find(Address(0x100)), 1);
+    CHECK(result.referents.size() == 1);
+    CHECK(result.total_referents == 2);
+    CHECK(result.referrers.size() == 1);
+    CHECK(result.total_referrers == 4);
+    CHECK(result.accounted == 2);
+}
+
+TEST_CASE("show: a reference to a module is shown and not followed", "[analysis][show]") {
+    const HeapSnapshot heap = list_of_node().build();
+    const ShowResult result = show_object(heap, heap.find(Address(0x500)), 0);
+    CHECK(result.referents[0].followed);
+    CHECK_FALSE(result.referents[1].followed);
+}
