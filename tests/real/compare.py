@@ -55,7 +55,7 @@ class Comparison:
         self.collected = sum(fact.collected for fact in truth.objects.values())
         self.closure = len(truth.objects) - self.collected
         self.faults = collections.Counter()            # kind of fault -> count; empty is success
-        self.offenders = []                            # (fault, type, address, expected, got)
+        self.offenders = []                            # (fault, type, address, expected, got); unexplained: (…, why, found_by)
         self.extras = collections.Counter()            # found_by -> count
         self.proofs = collections.Counter()            # REFERRER, CONTENT, ALLOCATED
         self.sized_in_python = collections.Counter()   # type -> count

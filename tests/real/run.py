@@ -149,7 +149,8 @@ def print_line(interpreter, program, kind, result, seconds):
     if result.sized_in_python:
         print("  sized by Python code, so not compared: " + ", ".join("%d %s" % (count, name) for name, count in result.sized_in_python.most_common(8)))
     for fault, type_name, address, expected, got in sorted(result.offenders, key=lambda one: _FAULTS.index(one[0]))[:_OFFENDERS]:
-        print("  %-18s %s at %#x: expected %s, got %s" % (fault, type_name, address, expected, got))
+        what = "%s (found by: %s)" if fault == "unexplained" else "expected %s, got %s"
+        print("  %-18s %s at %#x: %s" % (fault, type_name, address, what % (expected, got)))
     if len(result.offenders) > _OFFENDERS:
         print("  … and %d more" % (len(result.offenders) - _OFFENDERS))
 
