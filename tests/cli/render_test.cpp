@@ -1,0 +1,280 @@
+// Renderings of results made by hand. Text is compared with the text it should be; JSON with the keys of the contract.
+
+#include "analysis/overview.h"
+#include "cli/json_envelope.h"
+#include "cli/render/doctor.h"
+#include "cli/render/objects.h"
+#include "cli/render/overview.h"
+#include "cli/render/process.h"
+#include "cli/render/show.h"
+#include "cli/render/types.h"
+#include "tests/analysis/handmade_heap.h"
+#include "tests/catch.h"
+
+#include <csignal>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+struct Shown {
+    Redactor redactor;
+    Page page;
+    explicit Shown(bool redact = false) : redactor(redact) { page.redactor = &redactor; }
+};
+
+std::vector<std::string> keys(const Json& json) {
+    std::vector<std::string> all;
+    for (const auto& [key, value] : json.items()) all.push_back(key);
+    return all;
+}
+
+std::vector<Json> rows_of(const Answer& answer) {
+    std::vector<Json> rows;
+    answer.rows([&](const Json& row) { rows.push_back(row); });
+    return rows;
+}
+
+HandmadeHeap small_heap() {
+    HandmadeHeap heap;
+    heap.objects = {
+        {Address(0x10100),
+         "numpy.ndarray",
+         facts(112, 1049600, 1048576),
+         {ShortValue::Kind::summary, "(131072,) float64", 0},
+         {}},
+        {Address(0x10200), "app.\x1b[2JEvil", facts(48, 64), {}, {reference(0x10300, ".name")}},
+        {Address(0x10300), "str", facts(56, 64, 0, 2), literal("'hunter2'", 7), {}},
+    };
+    heap.memory = {{"array data", 3072}, {"Python objects", 1024}};
+    return heap;
+}
+
+const std::vector<std::string> object_keys = {"address",    "type",         "size",     "memory",     "array_data",
+                                              "retained",   "refcount",     "immortal", "gc_tracked", "state",
+                                              "references", "size_certain", "value"};
+
+}  // namespace
+
+TEST_CASE("render types: text", "[cli][render]") {
+    Shown shown;
+    const HeapSnapshot heap = small_heap().build();
+    const TypesResult result = group_by_type(heap, SortKey::memory, 2);
+    const Answer answer = render_types(result, SortKey::memory, shown.redactor);
+    CHECK(answer.text(shown.page) ==
+          "  objects  memory ▾  array data   size  type\n"
+          "        1   1.0 MiB     1.0 MiB  112 B  numpy.ndarray\n"
+          "        1      64 B           –   48 B  app.\\x1b[2JEvil\n"
+          "… 1 more type; these 2 are 99 % of the memory. All: heapsift types -n 0\n"
+          "3 objects of 3 types: memory 1.0 MiB, of it array data 1.0 MiB; size 216 B\n"
+          "next: heapsift show 0x10100    the only numpy.ndarray\n");
+}
+
+TEST_CASE("render types: exact bytes, lower bounds, and a core that must be named", "[cli][render]") {
+    Shown shown;
+    shown.page.exact_bytes = shown.page.lower_bounds = true;
+    shown.page.core_words = " core.1";
+    const TypesResult result = group_by_type(small_heap().build(), SortKey::count, 1);
+    const std::string text = render_types(result, SortKey::count, shown.redactor).text(shown.page);
+    CHECK_THAT(text, ContainsSubstring("objects ▾"));
+    CHECK_THAT(text, ContainsSubstring("≥ 3 objects of 3 types: memory 1,049,728"));
+    CHECK_THAT(text, ContainsSubstring("heapsift types -n 0 core.1"));
+}
+
+TEST_CASE("render types: JSON has the keys of the contract", "[cli][render]") {
+    Shown shown;
+    const TypesResult result = group_by_type(small_heap().build(), SortKey::memory, 0);
+    const Answer answer = render_types(result, SortKey::memory, shown.redactor);
+    const std::vector<Json> rows = rows_of(answer);
+    CHECK(answer.rows_key == "types");
+    REQUIRE(rows.size() == 3);
+    CHECK(keys(rows[0]) ==
+          std::vector<std::string>{"name", "address", "count", "size", "memory", "array_data", "retained", "largest"});
+    CHECK(rows[0]["retained"].is_null());
+    CHECK(rows[0]["array_data"] == 1048576);
+    CHECK(keys(rows[0]["largest"]) == object_keys);
+    CHECK(rows[1]["name"] == "app.\x1b[2JEvil");
+    for (const char* key : {"types", "count", "size", "memory"}) CHECK(answer.data["total"].contains(key));
+}
+
+TEST_CASE("render types: csv", "[cli][render]") {
+    Shown shown;
+    const TypesResult result = group_by_type(small_heap().build(), SortKey::memory, 0);
+    const Answer answer = render_types(result, SortKey::memory, shown.redactor);
+    CHECK(csv_heading(answer.csv_columns) == "name,address,count,size,memory,array_data,retained,largest\n");
+    CHECK(csv_line(rows_of(answer)[1], answer.csv_columns) == "app.\\x1b[2JEvil,0x1100,1,48,64,0,,0x10200\n");
+    CHECK(csv_line({{"a", "x,\"y\""}, {"b", true}}, {"a", "b", "c"}) == "\"x,\"\"y\"\"\",true,\n");
+}
+
+TEST_CASE("render types: nothing is a sentence", "[cli][render]") {
+    Shown shown;
+    const TypesResult result;
+    CHECK(render_types(result, SortKey::memory, shown.redactor).text(shown.page) ==
+          "This core holds no Python objects that could be found.\n");
+}
+
+TEST_CASE("render types: sizes that are not what sys.getsizeof would have said are told", "[cli][render]") {
+    TypesResult result;
+    result.python_sizeof_types = {{"pandas.DataFrame", 12}, {"a.B", 3}, {"a.C", 2}, {"a.D", 1}};
+    result.uncertain_types = {{"c.Thing", 1}};
+    result.anonymous_objects = 5;
+    Diagnostics diagnostics;
+    note_uncertain_sizes(result, diagnostics);
+    REQUIRE(diagnostics.all().size() == 3);
+    CHECK_THAT(diagnostics.all()[0].message, ContainsSubstring("12 of pandas.DataFrame, 3 of a.B, 2 of a.C and 1 more type"));
+    CHECK(diagnostics.complete());
+}
+
+TEST_CASE("render objects: text, and redacted", "[cli][render]") {
+    const HeapSnapshot heap = small_heap().build();
+    ObjectsQuery query;
+    query.limit = 0;
+    query.sort = SortKey::size;
+    const ObjectsResult result = list_objects(heap, query);
+    const auto row = [&](ObjectId object) { return object_row(heap, object); };
+    Shown shown, redacted(true);
+    CHECK(render_objects(result, row, "objects", query.sort, shown.redactor).text(shown.page) ==
+          "  address   memory  array data  size ▾  refs  type             value\n"
+          "  0x10100  1.0 MiB     1.0 MiB   112 B     1  numpy.ndarray    (131072,) float64\n"
+          "  0x10300     64 B           –    56 B     2  str              'hunter2'\n"
+          "  0x10200     64 B           –    48 B     1  app.\\x1b[2JEvil\n"
+          "3 objects: memory 1.0 MiB; size 216 B\n"
+          "next: heapsift show 0x10100\n");
+    const std::string text = render_objects(result, row, "objects", query.sort, redacted.redactor).text(redacted.page);
+    CHECK_THAT(text, ContainsSubstring("‹str 7 #1›"));
+    CHECK_THAT(text, !ContainsSubstring("hunter2"));
+    CHECK_THAT(text, ContainsSubstring("(131072,) float64"));
+}
+
+TEST_CASE("render objects: nothing is a sentence", "[cli][render]") {
+    Shown shown;
+    const ObjectsResult result;
+    const Answer answer = render_objects(result, {}, "objects of type dict", SortKey::memory, shown.redactor);
+    CHECK(answer.text(shown.page) == "There are no objects of type dict in this core.\n");
+    CHECK(rows_of(answer).empty());
+    CHECK(answer.data["total"]["count"] == 0);
+}
+
+TEST_CASE("render show: text", "[cli][render]") {
+    Shown shown;
+    const HeapSnapshot heap = small_heap().build();
+    const ShowResult result = show_object(heap, heap.find(Address(0x10300)), 20);
+    CHECK(render_show(result, shown.redactor).text(shown.page) ==
+          "str  'hunter2'\n"
+          "  address     0x10300\n"
+          "  bytes       memory 64 B; size 56 B\n"
+          "  references  2 counted, 1 found; 1 held by running code, by native code, or leaked\n"
+          "  collector   not tracked\n"
+          "  found       in a list of the garbage collector\n"
+          "It refers to nothing.\n"
+          "1 reference refers to it\n"
+          "  0x10200  .name  app.\\x1b[2JEvil\n");
+}
+
+TEST_CASE("render show: JSON has the keys of the contract", "[cli][render]") {
+    Shown shown;
+    const HeapSnapshot heap = small_heap().build();
+    const ShowResult result = show_object(heap, heap.find(Address(0x10300)), 20);
+    const Json data = render_show(result, shown.redactor).data;
+    for (const std::string& key : object_keys) CHECK(data.contains(key));
+    for (const char* key : {"block_size", "retained_size", "accounted", "referents", "referrers", "dominator"})
+        CHECK(data.contains(key));
+    CHECK(data["accounted"] == 1);
+    CHECK(data["state"].is_null());
+    const Json& edge = data["referrers"][0];
+    CHECK(edge["source"] == "0x10200");
+    CHECK(edge["target"] == "0x10300");
+    CHECK(edge["name"] == ".name");
+    CHECK(edge["kind"] == "strong");
+    CHECK(edge["followed"] == true);
+}
+
+TEST_CASE("render overview: text", "[cli][render]") {
+    Shown shown;
+    const HeapSnapshot heap = small_heap().build();
+    const OverviewResult result = overview(heap, 2);
+    const OverviewCore core = overview_core(heap.core(), heap.python());
+    CHECK(render_overview(result, core, shown.redactor).text(shown.page) ==
+          "core   python3 app.py     CPython 3.11.2, x86-64, pid 100, 1 thread, alive when dumped\n"
+          "       4.0 KiB, complete\n"
+          "\n"
+          "75 % of its memory (3.0 KiB of 4.0 KiB) is array data, in 1 numpy.ndarray.\n"
+          "\n"
+          "Where the memory is  4.0 KiB\n"
+          "  array data         3.0 KiB  75.0 %  ███████████████\n"
+          "  Python objects     1.0 KiB  25.0 %  █████\n"
+          "\n"
+          "  objects  memory ▾  array data   size  type\n"
+          "        1   1.0 MiB     1.0 MiB  112 B  numpy.ndarray\n"
+          "        1      64 B           –   48 B  app.\\x1b[2JEvil\n"
+          "… 1 more type; these 2 are 99 % of the memory. All: heapsift types -n 0\n"
+          "next: heapsift show 0x10100    the largest numpy.ndarray\n");
+}
+
+TEST_CASE("render overview: JSON, arguments redacted", "[cli][render]") {
+    Shown redacted(true);
+    const HeapSnapshot heap = small_heap().build();
+    const OverviewResult result = overview(heap, 2);
+    const OverviewCore core = overview_core(heap.core(), heap.python());
+    const Json data = render_overview(result, core, redacted.redactor).data;
+    for (const char* key : {"process", "memory", "types", "suspects"}) CHECK(data.contains(key));
+    CHECK(data["process"]["pid"] == 100);
+    CHECK(data["process"]["arguments"] == "‹arguments 14 #1›");
+    CHECK(data["memory"]["mapped"] == 4096);
+    CHECK(data["memory"]["categories"][0] == Json({{"name", "array data"}, {"bytes", 3072}}));
+    CHECK(data["types"]["types"].size() == 2);
+    CHECK(data["types"]["total"]["types"] == 3);
+}
+
+TEST_CASE("render doctor: JSON has the keys of the contract", "[cli][render]") {
+    Shown shown;
+    const DoctorResult result = examine(small_heap().build());
+    const Answer answer = render_doctor(result, shown.redactor);
+    for (const char* key : {"segments", "modules", "layout", "references", "guessed"}) CHECK(answer.data.contains(key));
+    CHECK(keys(answer.data["references"]) == std::vector<std::string>{"written", "learned", "emulated", "guessed"});
+    CHECK(answer.data["layout"]["source"] == "built-in table for CPython 3.11");
+    CHECK_THAT(answer.text(shown.page), ContainsSubstring("1 of 1 passed"));
+}
+
+TEST_CASE("render doctor: files that are missing, and only those", "[cli][render]") {
+    Shown shown, redacted(true);
+    const std::vector<std::string> paths = {"/srv/alice/a.so", "/lib/b\n.so"};
+    CHECK(render_missing(paths, shown.redactor).text(shown.page) == "/srv/alice/a.so\n/lib/b\\n.so\n");
+    CHECK(render_missing(paths, redacted.redactor).text(redacted.page) == "a.so\nb\\n.so\n");
+    CHECK(render_missing({}, shown.redactor).text(shown.page).empty());
+}
+
+TEST_CASE("process: how it ended", "[cli][render]") {
+    ProcessInfo process;
+    CHECK(how_it_ended(process) == "alive when dumped");
+    process.from_gcore = true;
+    process.signal = SIGSTOP;
+    CHECK(how_it_ended(process) == "alive when dumped (gcore)");
+    process.signal = SIGSEGV;
+    process.signal_code = SEGV_MAPERR;
+    process.fault_address = Address(0x10);
+    CHECK(how_it_ended(process) == "killed by SIGSEGV (11): address not mapped at 0x10 (saved by gdb)");
+    process = {};
+    process.signal = SIGABRT;
+    process.signal_code = SI_TKILL;
+    CHECK(how_it_ended(process) == "killed by SIGABRT (6): abort()");
+    CHECK(signal_name(77) == "signal 77");
+}
+
+TEST_CASE("envelope: bytes that are no UTF-8 still make valid JSON", "[cli][json]") {
+    const std::string text = json_text({{"name", "a\xff"}}, false);
+    CHECK(Json::parse(text)["name"] == "a\xef\xbf\xbd");
+    CHECK(json_text({{"name", "\xc2\x9b"}}, true) == "{\"name\":\"\\u009b\"}");
+}
+
+TEST_CASE("envelope: an error has the keys of the contract", "[cli][json]") {
+    Redactor redactor(true);
+    Diagnostic cut{"core-cut", "/home/alice/core.1: cut", Severity::damage, 3};
+    const Json document = envelope_json({"types", nullptr, false, false, {cut}}, redactor);
+    CHECK(keys(document) == std::vector<std::string>{"schema", "heapsift", "complete", "certain", "warnings", "core"});
+    CHECK(document["schema"] == "heapsift.types/1");
+    CHECK(document["warnings"][0]["message"] == "core.1: cut (and 2 more like it)");
+    const Json error = error_json(wrong_usage("no-core", "no core"), redactor);
+    CHECK(error == Json({{"code", "no-core"}, {"message", "no core"}, {"hint", nullptr}}));
+}

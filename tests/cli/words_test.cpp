@@ -1,0 +1,167 @@
+// Words in any order, and the line that helps where one fits nowhere.
+
+#include "cli/words.h"
+
+#include "cli/arguments.h"
+#include "parsers/base/error.h"
+#include "tests/catch.h"
+
+#include <set>
+
+using namespace heapsift;
+
+namespace {
+
+const std::vector<WordShape> commands = {{.name = "overview"},
+                                         {.name = "types"},
+                                         {.name = "show", .takes_address = true},
+                                         {.name = "help", .takes_core = false, .takes_topics = true}};
+
+Words read(const std::vector<std::string>& words, const std::set<std::string>& files = {"core.1"}, bool core_given = false) {
+    return read_words(words, {commands, "overview", core_given, [&](const std::string& path) { return files.contains(path); }});
+}
+
+struct Complaint {
+    std::string code, message, hint;
+};
+
+Complaint complaint(const std::vector<std::string>& words, const std::set<std::string>& files = {"core.1"},
+                    bool core_given = false) {
+    try {
+        read(words, files, core_given);
+    } catch (const Error& error) {
+        CHECK(error.exit() == ExitCode::wrong_usage);
+        CHECK(error.message().find('\n') == std::string::npos);
+        return {error.code(), error.message(), error.hint()};
+    }
+    return {"none", "", ""};
+}
+
+}  // namespace
+
+TEST_CASE("words: a file alone is the overview of that core", "[cli][words]") {
+    const Words words = read({"core.1"});
+    CHECK(words.command == "overview");
+    CHECK(words.core == "core.1");
+}
+
+TEST_CASE("words: the command before or after the core", "[cli][words]") {
+    for (const auto& order : {std::vector<std::string>{"types", "core.1"}, std::vector<std::string>{"core.1", "types"}}) {
+        const Words words = read(order);
+        CHECK(words.command == "types");
+        CHECK(words.core == "core.1");
+    }
+}
+
+TEST_CASE("words: core and address in either order", "[cli][words]") {
+    for (const auto& order :
+         {std::vector<std::string>{"show", "core.1", "0x10"}, std::vector<std::string>{"show", "0x10", "core.1"},
+          std::vector<std::string>{"core.1", "show", "0x10"}}) {
+        const Words words = read(order);
+        CHECK(words.command == "show");
+        CHECK(words.core == "core.1");
+        CHECK(words.address == "0x10");
+    }
+}
+
+TEST_CASE("words: a word with a slash is a file, whether or not it is there", "[cli][words]") {
+    CHECK(read({"types", "/no/such/core"}).core == "/no/such/core");
+    CHECK(read({"./types"}).command == "overview");
+    CHECK(read({"./types"}).core == "./types");
+}
+
+TEST_CASE("words: a command's name wins over a file of that name, and says so", "[cli][words]") {
+    const Words words = read({"types"}, {"types"});
+    CHECK(words.command == "types");
+    CHECK_FALSE(words.core.has_value());
+    REQUIRE(words.notes.size() == 1);
+    CHECK_THAT(words.notes[0], ContainsSubstring("./types"));
+    CHECK(read({"types"}).notes.empty());
+    CHECK(read({"types", "types"}, {"types"}).core == "types");
+}
+
+TEST_CASE("words: with --core no word is taken for a file", "[cli][words]") {
+    CHECK(read({"show", "0x10"}, {"0x10"}, true).address == "0x10");
+    CHECK(complaint({"core.1"}, {"core.1"}, true).code == "unknown-command");
+    CHECK(complaint({"types", "core.1"}, {"core.1"}, true).code == "unexpected-word");
+}
+
+TEST_CASE("words: none at all", "[cli][words]") { CHECK(read({}).command.empty()); }
+
+TEST_CASE("words: help takes any words", "[cli][words]") {
+    CHECK(read({"help", "capture", "core.1"}).topics == std::vector<std::string>{"capture", "core.1"});
+}
+
+TEST_CASE("words: an unknown word gets the nearest command", "[cli][words]") {
+    CHECK(complaint({"tpyes"}).hint == "did you mean: heapsift types");
+    CHECK(complaint({"core.1", "shwo"}).hint == "did you mean: heapsift show");
+    CHECK(complaint({"qqqqqq"}).hint == "heapsift --help lists the commands");
+    CHECK(complaint({"core.2"}).code == "unknown-command");
+}
+
+TEST_CASE("words: a word that fits nowhere is never dropped", "[cli][words]") {
+    CHECK(complaint({"types", "core.2"}).code == "no-such-file");
+    CHECK(complaint({"types", "core.1", "more"}).code == "unexpected-word");
+    CHECK(complaint({"show", "core.2"}).code == "no-such-file");
+    CHECK(complaint({"show", "0x10", "0x20"}).code == "unexpected-word");
+    CHECK_THAT(complaint({"show", "core2", "0x20"}).message, ContainsSubstring("core2"));
+    CHECK_THAT(complaint({"show", "foo", "0x20"}).message, ContainsSubstring("foo"));
+}
+
+TEST_CASE("words: a process id, a script, two cores, an address", "[cli][words]") {
+    CHECK(complaint({"4711"}).message == "4711 is a process id, and heapsift reads cores");
+    CHECK(complaint({"4711"}).hint == "gcore -o core 4711, then heapsift core.4711");
+    CHECK(complaint({"types", "4711"}).code == "process-id");
+    CHECK(complaint({"train.py"}).code == "script");
+    CHECK(complaint({"train.py"}, {"train.py"}).code == "script");
+    CHECK(complaint({"types", "./train.py"}).code == "script");
+    CHECK(complaint({"core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
+    CHECK(complaint({"types", "core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
+    CHECK(complaint({"0x7f31c2a4d5e0"}).hint == "did you mean: heapsift show 0x7f31c2a4d5e0");
+    CHECK(complaint({"core.1", "7f31c2a4d5e0"}).hint == "did you mean: heapsift show 7f31c2a4d5e0 core.1");
+}
+
+TEST_CASE("words: a file named like a number is a file", "[cli][words]") { CHECK(read({"4711"}, {"4711"}).core == "4711"); }
+
+namespace {
+
+OptionShape shape(const std::string& name) {
+    if (name == "--limit" || name == "-n" || name == "--core") return OptionShape::value;
+    if (name == "--json" || name == "-q") return OptionShape::flag;
+    return OptionShape::unknown;
+}
+
+Arguments split(const std::vector<std::string>& arguments) { return split_arguments(arguments, shape); }
+
+}  // namespace
+
+TEST_CASE("arguments: options stand anywhere, values in every spelling", "[cli][arguments]") {
+    for (const auto& arguments : {std::vector<std::string>{"types", "-n", "5", "core.1"},
+                                  {"types", "-n5", "core.1"},
+                                  {"-n=5", "types", "core.1"},
+                                  {"types", "core.1", "-qn5"}}) {
+        const Arguments result = split(arguments);
+        CHECK(result.words == std::vector<std::string>{"types", "core.1"});
+        CHECK(result.options.back().name == "-n");
+        CHECK(result.options.back().value == "5");
+    }
+    CHECK(split({"--limit=5"}).options[0].value == "5");
+    CHECK(split({"--limit", "-5"}).options[0].value == "-5");
+}
+
+TEST_CASE("arguments: two dashes end the options, one dash is a word", "[cli][arguments]") {
+    const Arguments result = split({"--json", "--", "-n", "--json"});
+    CHECK(result.options.size() == 1);
+    CHECK(result.words == std::vector<std::string>{"-n", "--json"});
+    CHECK(split({"-"}).words == std::vector<std::string>{"-"});
+}
+
+TEST_CASE("arguments: what is unknown or lacks its value is marked", "[cli][arguments]") {
+    CHECK_FALSE(split({"--limt", "3"}).options[0].known);
+    CHECK(split({"-qx"}).options[0].name == "-qx");
+    CHECK_FALSE(split({"-qx"}).options[0].known);
+    CHECK(split({"--limit"}).options[0].missing_value);
+    CHECK(split({"--core", "--json"}).options[0].missing_value);
+    CHECK(split({"--core", "--json"}).options[1].name == "--json");
+    CHECK(split({"--core", "--other"}).options[0].value == "--other");
+}
