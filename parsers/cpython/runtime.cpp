@@ -278,12 +278,12 @@ private:
     Layout& layout_;
 };
 
-bool supported(const PythonVersion& version) { return version.major == 3 && (version.minor == 11 || version.minor == 13); }
+bool supported(const PythonVersion& version) { return version.major == 3 && version.minor >= 9 && version.minor <= 13; }
 
 [[noreturn]] void throw_not_supported(const CoreFile& core, const std::string& version) {
     throw cannot_analyse("python-not-supported",
                          fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet", escape_for_terminal(core.path()), version),
-                         "it reads 3.11 and 3.13, with the GIL, in release builds");
+                         "it reads 3.9 to 3.13, with the GIL, in release builds");
 }
 
 /// No _PyRuntime anywhere: an older CPython (2.7 to 3.6 have none), or something else altogether.

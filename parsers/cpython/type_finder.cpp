@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 #include <unordered_map>
 
@@ -102,8 +103,37 @@ private:
                     metatypes.push_back(type);
             }
         }
+        collect_unready();
         std::sort(addresses_.begin(), addresses_.end());
         addresses_.erase(std::unique(addresses_.begin(), addresses_.end()), addresses_.end());
+    }
+
+    // C types that were never made ready and have instances all the same (up to 3.10: iterators of array, lru_cache's links, …): static
+    // data that reads as a type in every field a type must have, with ob_type still null or `type`.
+    void collect_unready() {
+        for (const Segment& segment : memory_.segments()) {
+            if (segment.state != ByteState::in_core || !segment.writable || segment.module < 0 || segment.size < *layout_.type.size) continue;
+            const std::uint64_t lead = (8 - segment.start.value % 8) % 8;
+            for (std::uint64_t at = lead; at + *layout_.type.size <= segment.size; at += 8) {
+                std::uint64_t count = 0;
+                std::memcpy(&count, segment.data + at, 8);
+                if (count != 0 && count < (1U << 30) && is_unready_type(segment.start + at)) addresses_.push_back(segment.start.value + at);
+            }
+        }
+    }
+
+    bool is_unready_type(Address type) const {
+        const Address metatype = heap_.type_address(type);
+        if (!metatype.is_null() && metatype != python_.type_type) return false;
+        const auto basicsize = heap_.integer<std::uint64_t>(type + *layout_.type.tp_basicsize);
+        if (heap_.var_size(type) != 0 || basicsize < 16 || basicsize > 4096 || heap_.integer<std::uint64_t>(type + *layout_.type.tp_itemsize) > 64) return false;
+        const std::uint64_t bits = flags(type);
+        if ((bits & (ready_flag | heap_type_flag)) || bits >= (std::uint64_t{1} << 32)) return false;
+        if (!heap_.pointer(type + *layout_.type.tp_mro).is_null()) return false;
+        const Segment* dealloc = memory_.find(heap_.pointer(type + *layout_.type.tp_dealloc));
+        if (!dealloc || !dealloc->executable) return false;
+        const auto name = memory_.read_c_string(heap_.pointer(type + *layout_.type.tp_name), 200);
+        return name && !name->empty() && std::all_of(name->begin(), name->end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == ' '; });
     }
 
     TypeInfo describe(Address type) {
@@ -176,7 +206,7 @@ private:
         for (at = id; at != no_type; at = table[at].base) {
             if (own_kind(table[at])) break;
             if (!table[at].python_class) {
-                const bool is_object = table[at].base == no_type;
+                const bool is_object = table[at].name == "object";
                 info.guessed = !is_object;
                 info.guess_end = table[at].basicsize;
                 break;

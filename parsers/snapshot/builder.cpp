@@ -27,6 +27,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint64_t granule = 16;
+constexpr std::uint64_t ready_flag = 1ULL << 12;
 constexpr std::uint64_t max_refcount = std::uint64_t{1} << 40;
 
 /// A bit per 16 bytes of saved writable memory. Pages of bits that are never set cost no memory.
@@ -222,6 +223,10 @@ private:
             const TypeInfo& type = heap_.types()[id];
             if (type.metatype == no_type || pymalloc_.pool_at(type.address) || collected_.test(type.address)) continue;
             const bool is_static = access_.allocations().is_static(type.address);
+            if (!(type.flags & ready_flag)) {  // counts only if it has instances: they refer to it
+                doubtful_.push_back({type.address, type.metatype, FoundBy::static_data});
+                continue;
+            }
             others_.push_back({type.address, type.metatype, is_static ? FoundBy::static_data : FoundBy::malloc});
         }
     }

@@ -1,6 +1,6 @@
 // The layout of CPython 3.10, read by heapsift-layout-table from the debug information of a real build: do not edit.
 //
-// Build: a plain 3.10.13 build, x86-64 Linux
+// Build: a plain 3.10.13 build, amd64
 // Build-id of the interpreter: ece57af647dd10ee274f46d757d62a5eab42c418
 //
 // Structs of built-in objects are the same in every build of this version. Those private to the interpreter (PyInterpreterState,
@@ -153,6 +153,7 @@ constexpr Layout cpython_3_10 = {
         .co_opcache = 160,
         .co_opcache_size = 172,
     },
+    .opcache_entry = {.size = 32},
     .frame = {
         .size = 360,
         .f_back = 24,

@@ -1,6 +1,6 @@
 // The layout of CPython 3.9, read by heapsift-layout-table from the debug information of a real build: do not edit.
 //
-// Build: a plain 3.9.18 build, x86-64 Linux
+// Build: a plain 3.9.18 build, amd64
 // Build-id of the interpreter: 8a6cadea533dd782615a0f14a75b5aef248a10d4
 //
 // Structs of built-in objects are the same in every build of this version. Those private to the interpreter (PyInterpreterState,
@@ -142,6 +142,7 @@ constexpr Layout cpython_3_9 = {
         .co_opcache = 160,
         .co_opcache_size = 172,
     },
+    .opcache_entry = {.size = 32},
     .frame = {
         .size = 368,
         .f_back = 24,

@@ -141,6 +141,14 @@ std::uint64_t bytes_size(const ObjectReader& object, Address bytes) {
     return *object.layout().bytes.ob_sval + 1 + static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(bytes), 0));
 }
 
+/// A field behind one that some builds of this version have and others lack: the type's own size tells by how much it moved.
+/// (3.13.0 to 3.13.x: Pickler and Unpickler lost and regained the word behind persistent_id and persistent_load.)
+LayoutOffset moved(const ObjectReader& object, LayoutOffset field, LayoutOffset struct_size) {
+    const TypeInfo* at = &object.type();
+    while (at->python_class && at->base != no_type) at = &object.heap().types()[at->base];
+    return static_cast<std::uint32_t>(*field + at->basicsize - *struct_size);
+}
+
 std::uint64_t memo_entries(const ObjectReader& object, Address memo) {
     return memo.is_null() ? 0 : std::min(object.heap().integer<std::uint64_t>(memo + *object.layout().pickler_memo.mt_allocated), sane);
 }
@@ -150,7 +158,7 @@ std::uint64_t pickler_size(const ObjectReader& object) {
     std::uint64_t size = object.type().basicsize;
     const Address memo = object.pointer(l.pickler.memo);
     if (!memo.is_null()) size += *l.pickler_memo.size + 16 * memo_entries(object, memo);
-    const Address output = object.pointer(l.pickler.output_buffer);
+    const Address output = object.pointer(moved(object, l.pickler.output_buffer, l.pickler.size));
     if (!output.is_null()) size += bytes_size(object, output);
     return size;
 }
@@ -172,9 +180,12 @@ std::uint64_t unpickler_size(const ObjectReader& object) {
     const auto& l = object.layout().unpickler;
     std::uint64_t size = object.type().basicsize;
     if (!object.pointer(l.memo).is_null()) size += 8 * count_of(object, l.memo_size);
-    if (!object.pointer(l.marks).is_null()) size += 8 * count_of(object, l.marks_size);
-    for (const LayoutOffset field : {l.input_line, l.encoding, l.errors})
-        if (!object.pointer(field).is_null()) size += c_string_size(object, field);
+    const LayoutOffset marks = moved(object, l.marks, l.size);
+    if (!object.pointer(marks).is_null()) size += 8 * count_of(object, moved(object, l.marks_size, l.size));
+    for (const LayoutOffset field : {l.input_line, l.encoding, l.errors}) {
+        const LayoutOffset here = moved(object, field, l.size);
+        if (!object.pointer(here).is_null()) size += c_string_size(object, here);
+    }
     return size;
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace heapsift {
 
 namespace {
@@ -47,6 +49,10 @@ std::uint64_t code_size(const ObjectReader& object) {
         // _PyCodeObjectExtra (codeobject.c): a count and that many pointers, the first inside the struct.
         const auto count = object.heap().integer<std::int64_t>(extra);
         if (count > 0 && count < 65536) size += 16 + 8 * (static_cast<std::uint64_t>(count) - 1);
+    }
+    if (!object.pointer(l.co_opcache_map).is_null() && object.layout().opcache_entry.size.present()) {  // 3.8 to 3.10
+        size += static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(object.pointer(l.co_code)), 0)) / 2;
+        size += *object.layout().opcache_entry.size * object.integer<std::uint8_t>(l.co_opcache_size);
     }
     if (l.co_cell2arg.present() && !object.pointer(l.co_cell2arg).is_null()) {
         const std::int64_t cells = object.heap().var_size(object.pointer(l.co_cellvars));

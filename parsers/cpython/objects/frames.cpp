@@ -82,9 +82,21 @@ Address frame_code(const ObjectReader& object) {
     return Address(object.heap().pointer(frame + *l.interpreter_frame.f_executable).value & ~tag_bits);
 }
 
+/// Up to 3.10 (frameobject.c, frame_sizeof): one slot is part of the header.
+std::uint64_t old_frame_size(const ObjectReader& object) {
+    const auto& l = object.layout().code;
+    const PythonHeap& heap = object.heap();
+    const Address code = object.pointer(object.layout().frame.f_code);
+    if (code.is_null()) return basic_size(object);
+    auto length = [&](LayoutOffset tuple) { return std::clamp<std::int64_t>(heap.var_size(heap.pointer(code + *tuple)), 0, 1 << 20); };
+    const std::int64_t slots = std::clamp(heap.integer<std::int32_t>(code + *l.co_stacksize), 0, 1 << 20) +
+                               std::clamp(heap.integer<std::int32_t>(code + *l.co_nlocals), 0, 1 << 20) + length(l.co_cellvars) + length(l.co_freevars);
+    return object.type().basicsize + 8 * static_cast<std::uint64_t>(slots) - 8;
+}
+
 std::uint64_t frame_size(const ObjectReader& object) {
     const Layout& l = object.layout();
-    if (!l.frame.f_frame_data.present()) return basic_size(object);
+    if (!l.frame.f_frame_data.present()) return old_frame_size(object);
     // sys.getsizeof counts the slots whether the frame's data lies inside the object or not (frameobject.c, frame_sizeof).
     const CodeShape shape = code_shape(object.heap(), frame_code(object));
     return *l.frame.f_frame_data + frame_header(l) + 8 * shape.slots;

@@ -33,8 +33,7 @@ std::uint64_t int_size(const ObjectReader& object) {
     const std::uint64_t count = std::min(digits(object).count, std::uint64_t{1} << 40);
     // 3.11 (longobject.c): at least one digit is counted; before, none for zero.
     const std::uint64_t least = object.layout().version.minor >= 11 ? 1 : 0;
-    const std::uint64_t header = object.layout().version.minor >= 11 ? *object.layout().long_.ob_digit : object.type().basicsize;
-    return header + 4 * std::max(count, least);
+    return *object.layout().long_.ob_digit + 4 * std::max(count, least);
 }
 
 std::uint64_t int_body(const ObjectReader& object) {
