@@ -82,7 +82,8 @@ HeapSnapshot Session::open_heap() {
 }
 
 Error Session::explained(const Error& error) const {
-    if (!cut_ || error.exit() != ExitCode::cannot_analyse) return error;
+    const bool said = error.hint().find("cut") != std::string::npos || error.message().find("cut") != std::string::npos;
+    if (!cut_ || said || error.exit() != ExitCode::cannot_analyse) return error;
     const std::string cut = "the core is cut, and what was looked for may be in the missing part";
     return {error.exit(), error.code(), error.message(), error.hint().empty() ? cut : error.hint() + "; " + cut};
 }

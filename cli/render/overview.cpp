@@ -108,15 +108,14 @@ std::string headline_text(const OverviewResult& result, const Page& page) {
     const std::string share =
         fmt::format("{} of its memory ({} of {})", page.at_least(percent(headline.bytes, result.mapped_bytes)),
                     page.bytes(headline.bytes), page.bytes(result.mapped_bytes));
-    const auto instances = [&] {
-        const TypeRow& type = *headline.type;
-        return fmt::format("{} {}", grouped(type.count), type_text(type.name));
-    };
+    const std::string type = headline.type ? type_text(headline.type->name) : "";
+    const std::uint64_t count = headline.type ? headline.type->count : 0;
     switch (headline.kind) {
         case OverviewHeadline::Kind::array_data:
-            return fmt::format("{} is array data, {}in {}.", share, headline.all_in_type ? "" : "most of it ", instances());
+            return fmt::format("{} is array data, {}in {} {}.", share, headline.all_in_type ? "" : "most of it ", grouped(count),
+                               type);
         case OverviewHeadline::Kind::objects:
-            return fmt::format("{} is {}.", share, instances());
+            return fmt::format("{} belongs to {}.", share, counted(count, "object of type " + type, "objects of type " + type));
         case OverviewHeadline::Kind::other_memory:
             break;
     }
