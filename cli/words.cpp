@@ -17,7 +17,11 @@ namespace {
 
 bool has_slash(const std::string& word) { return word.find('/') != std::string::npos; }
 
-bool looks_like_core(const std::string& word) { return word.starts_with("core") || word.find('.') != std::string::npos; }
+// Not an expression, which has a dot too: app.CACHE['x'].
+bool looks_like_core(const std::string& word) {
+    return (word.starts_with("core") || word.find('.') != std::string::npos) &&
+           word.find_first_of("[]()'\"") == std::string::npos;
+}
 
 class Reader {
 public:
@@ -76,7 +80,7 @@ private:
 
     void take_address(const std::string& word) {
         if (!result_.core && !rules_.core_given && !looks_like_address(word) && looks_like_core(word))
-            throw wrong_usage("no-such-file", fmt::format("{}: no such file, and no address", word),
+            throw wrong_usage("no-such-file", fmt::format("{}: no such file, and no address", shell_quoted(word)),
                               "an address is 0x… as heapsift objects lists it");
         result_.address = word;
     }
@@ -105,8 +109,8 @@ private:
         for (const WordShape& command : rules_.commands) names.push_back(command.name);
         const auto nearest = nearest_words(word, names);
         const bool may_be_file = !result_.core && !rules_.core_given;
-        const std::string message = may_be_file ? fmt::format("{}: no command, and no file of that name", word)
-                                                : fmt::format("{}: no command of that name", word);
+        const std::string message = may_be_file ? fmt::format("{}: no command, and no file of that name", shell_quoted(word))
+                                                : fmt::format("{}: no command of that name", shell_quoted(word));
         throw wrong_usage("unknown-command", message,
                           nearest.empty() ? std::string("heapsift --help lists the commands")
                                           : fmt::format("did you mean: heapsift {}", nearest.front()));
@@ -124,7 +128,7 @@ private:
                 "name one of them");
         const bool word_is_address = command_->takes_address && looks_like_address(word);
         throw wrong_usage(may_be_file ? "no-such-file" : "unexpected-word",
-                          fmt::format("{}: {}", word_is_address ? *result_.address : word,
+                          fmt::format("{}: {}", shell_quoted(word_is_address ? *result_.address : word),
                                       may_be_file ? "no such file" : "it is not known what this word is for"),
                           fmt::format("heapsift {} takes {}", command_->name, what_it_takes()));
     }

@@ -52,10 +52,10 @@ std::string types_text(const TypesResult& result, SortKey sort, const Page& page
 
 std::string types_table(const TypesResult& result, SortKey sort, const Page& page) {
     using Align = TableColumn::Align;
-    Table table({{Align::right, sorted_heading("objects", sort == SortKey::count)},
-                 {Align::right, sorted_heading("memory", sort == SortKey::memory)},
-                 {Align::right, sorted_heading("array data", sort == SortKey::array_data)},
-                 {Align::right, sorted_heading("size", sort == SortKey::size)},
+    Table table({{Align::right, sorted_heading(page.at_least("objects"), sort == SortKey::count)},
+                 {Align::right, sorted_heading(page.at_least("memory"), sort == SortKey::memory)},
+                 {Align::right, sorted_heading(page.at_least("array data"), sort == SortKey::array_data)},
+                 {Align::right, sorted_heading(page.at_least("size"), sort == SortKey::size)},
                  {Align::left, sorted_heading("type", sort == SortKey::name), true}});
     for (const TypeRow& row : result.types)
         table.add({grouped(row.count), page.bytes(row.memory), array_data_text(row.array_data, page), page.bytes(row.size),

@@ -1,0 +1,83 @@
+// Whole command lines that are wrong: each is an error of exit 2 with a stable code, before any core is opened.
+
+#include "cli/invocation.h"
+
+#include "cli/command_list.h"
+#include "cli/help.h"
+#include "tests/catch.h"
+
+#include <CLI/CLI.hpp>
+
+using namespace heapsift;
+
+namespace {
+
+struct Complaint {
+    std::string code, message, hint;
+};
+
+Complaint complaint(const std::vector<std::string>& arguments) {
+    try {
+        Invocation(arguments).run();
+    } catch (const Error& error) {
+        CHECK(error.exit() == ExitCode::wrong_usage);
+        CHECK((error.message() + error.hint()).find('\n') == std::string::npos);
+        return {error.code(), error.message(), error.hint()};
+    }
+    return {"none", "", ""};
+}
+
+}  // namespace
+
+TEST_CASE("command line: unknown options get the nearest one", "[cli][invocation]") {
+    CHECK(complaint({"types", "--limt", "3"}).hint == "did you mean --limit");
+    CHECK(complaint({"types", "-json"}).hint == "did you mean --json");
+    CHECK(complaint({"--nonsense"}).code == "unknown-option");
+    CHECK(complaint({"types", "--where", "size>1"}).message == "--where: types has no such option");
+    CHECK_THAT(complaint({"types", "--top", "types"}).hint, ContainsSubstring("heapsift CORE --top types"));
+}
+
+TEST_CASE("command line: values that are missing, too many, or wrong", "[cli][invocation]") {
+    CHECK(complaint({"types", "-n"}).code == "missing-value");
+    CHECK(complaint({"types", "--core="}).code == "missing-value");
+    CHECK(complaint({"types", "--core", "--json"}).code == "missing-value");
+    CHECK(complaint({"types", "--json=1"}).code == "unexpected-value");
+    CHECK(complaint({"types", "-n", "-5"}).code == "bad-option");
+    CHECK(complaint({"types", "-n", "many"}).code == "bad-option");
+    CHECK(complaint({"types", "--format", "yaml"}).hint == "it is one of text, json, jsonl, csv");
+    CHECK(complaint({"types", "--sort", "weight"}).code == "bad-option");
+    CHECK(complaint({"objects", "--where", "size"}).code == "bad-where");
+}
+
+TEST_CASE("command line: a table that is not built is not promised", "[cli][invocation]") {
+    CHECK(complaint({"--top", "arrays"}).code == "not-built");
+    CHECK(complaint({"--top", "native"}).code == "not-built");
+    CHECK(complaint({"--top", "typos"}).code == "bad-option");
+}
+
+TEST_CASE("command line: csv is for tables", "[cli][invocation]") {
+    CHECK(complaint({"show", "0x10", "--format", "csv"}).code == "not-a-table");
+    CHECK(complaint({"doctor", "--format", "csv"}).code == "not-a-table");
+}
+
+TEST_CASE("command line: an address is needed, and is checked before the core is opened", "[cli][invocation]") {
+    CHECK(complaint({"show"}).code == "no-address");
+    CHECK(complaint({"show", "app.CACHE['x']"}).code == "bad-address");
+}
+
+TEST_CASE("command line: unknown help", "[cli][invocation]") {
+    CHECK(complaint({"help", "captur"}).hint == "did you mean: heapsift help capture");
+    CHECK(complaint({"help", "nothing"}).code == "no-such-topic");
+}
+
+TEST_CASE("help: every command is listed with what it takes, every topic has its text", "[cli][help]") {
+    CLI::App app;
+    const std::string help = general_help(all_commands(), app);
+    for (const Command& command : all_commands())
+        CHECK_THAT(help, ContainsSubstring("  " + command.words.name + " " + command.usage));
+    for (const std::string& topic : help_topics()) CHECK_FALSE(help_topic(topic).empty());
+    CHECK(help_topic("nothing").empty());
+    CHECK_THAT(help_topic("capture"), ContainsSubstring("/proc/PID/root"));
+    CHECK_THAT(first_words("/cores/core.1"), ContainsSubstring("The core in use is /cores/core.1"));
+    CHECK_THAT(first_words(""), ContainsSubstring("No core is in use yet"));
+}
