@@ -23,7 +23,7 @@ struct Page {
     /// Bytes in this page's units.
     std::string bytes(std::uint64_t count) const;
     /// "≥ " in front of totals of a cut core.
-    std::string at_least(std::string text) const { return lower_bounds ? "≥ " + text : text; }
+    std::string at_least(const std::string& text) const { return lower_bounds ? "≥ " + text : text; }
     /// The command line `heapsift words… CORE`.
     std::string command(std::string_view words) const { return "heapsift " + std::string(words) + core_words; }
 };
