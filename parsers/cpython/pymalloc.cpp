@@ -198,13 +198,9 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
         result.found_by_ = "the shape of pools alone";
         diagnostics.add("arenas-not-found", "pymalloc's table of arenas was not found: pools are known by their shape alone");
     }
-    std::uint64_t dropped = 0;
     std::vector<std::uint32_t> arena_indexes;
     for (Candidate& c : best.pools) {
-        if (table && !table_confirms(heap, *table, c, arena_size)) {
-            ++dropped;
-            continue;
-        }
+        if (table && !table_confirms(heap, *table, c, arena_size)) continue;
         result.pools_.push_back(c.pool);
         arena_indexes.push_back(c.arenaindex);
     }
@@ -219,15 +215,15 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
         }
         std::sort(result.arenas_.begin(), result.arenas_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     }
-    (void)dropped;
+    result.index_ = AddressIndex(result.pools_.size());
+    for (std::uint32_t i = 0; i < result.pools_.size(); ++i) result.index_.add(result.pools_[i].start, i);
     return result;
 }
 
 const Pool* Pymalloc::pool_at(Address address) const {
     if (pools_.empty()) return nullptr;
-    const Address start = address.rounded_down(pool_size_);
-    auto it = std::lower_bound(pools_.begin(), pools_.end(), start, [](const Pool& p, Address a) { return p.start < a; });
-    return it != pools_.end() && it->start == start ? &*it : nullptr;
+    const std::uint32_t found = index_.find(address.rounded_down(pool_size_));
+    return found == AddressIndex::missing ? nullptr : &pools_[found];
 }
 
 std::optional<PymallocBlock> Pymalloc::block_at(Address address) const {

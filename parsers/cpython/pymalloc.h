@@ -2,6 +2,7 @@
 
 // pymalloc: arenas cut into pools, pools cut into blocks of one size. (obmalloc.c; how pools are found: pymalloc.cpp.)
 
+#include "parsers/base/address_index.h"
 #include "parsers/base/diagnostics.h"
 #include "parsers/cpython/python_heap.h"
 
@@ -57,6 +58,7 @@ public:
 
 private:
     std::vector<Pool> pools_;
+    AddressIndex index_;  // of pools_, by start
     std::vector<AddressRange> arenas_;
     std::uint32_t pool_size_ = 0;
     std::uint32_t header_size_ = 48;

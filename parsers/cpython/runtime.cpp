@@ -189,7 +189,7 @@ public:
         }
         check("threads point back at their interpreter", threads);
         check("sys.modules, sys.__dict__ and builtins are dicts", dicts);
-        check("the collector's lists close", lists);
+        check("the collector's lists close", lists);  // no condition: a collection may have been under way
         find_type_type();
         check("type is its own type", !python_.type_type.is_null());
         return dicts && !python_.type_type.is_null();
@@ -223,19 +223,22 @@ private:
     bool read_threads(PythonInterpreter& interpreter) {
         Address at = pointer(interpreter.address + *layout_.interpreter_state.threads_head);
         for (std::uint64_t n = 0; !at.is_null() && n < max_threads; ++n) {
+            if (core_.extent().cut() && !memory_.read<std::uint64_t>(at + *layout_.thread_state.interp)) break;
             if (pointer(at + *layout_.thread_state.interp) != interpreter.address) return false;
             interpreter.threads.push_back(at);
             at = pointer(at + *layout_.thread_state.next);
         }
-        return !interpreter.threads.empty();
+        return !interpreter.threads.empty() || core_.extent().cut();
     }
 
     std::uint64_t flags_of_type(Address type) const {
         return memory_.read<std::uint64_t>(type + *layout_.type.tp_flags).value_or(0);
     }
 
+    /// A dict; in a core that is cut, also one that may have been cut off.
     bool is_dict(Address object) const {
         if (object.is_null()) return false;
+        if (core_.extent().cut() && !memory_.read<std::uint64_t>(object + *layout_.object.ob_type)) return true;
         return (flags_of_type(pointer(object + *layout_.object.ob_type)) & (dict_subclass_flag | ready_flag)) == (dict_subclass_flag | ready_flag);
     }
 
@@ -259,16 +262,38 @@ private:
         return true;
     }
 
-    // The metatype of the type of sys.modules, followed until it is its own: builtins.dict is a plain static type.
+    bool is_type_type(Address at) const {
+        if (at.is_null() || !at.aligned(8) || pointer(at + *layout_.object.ob_type) != at) return false;
+        return (flags_of_type(at) & (type_subclass_flag | ready_flag)) == (type_subclass_flag | ready_flag);
+    }
+
+    /// The metatype of the type of sys.modules, followed until it is its own; where that is not in the core, the symbol; where
+    /// there is none, the one object in all memory that is its own type.
     void find_type_type() {
         Address at = pointer(python_.interpreters.front().modules + *layout_.object.ob_type);
         for (int steps = 0; steps < 4 && !at.is_null(); ++steps) {
-            const Address metatype = pointer(at + *layout_.object.ob_type);
-            if (metatype == at) {
-                if (flags_of_type(at) & type_subclass_flag) python_.type_type = at;
+            if (is_type_type(at)) {
+                python_.type_type = at;
                 return;
             }
-            at = metatype;
+            at = pointer(at + *layout_.object.ob_type);
+        }
+        if (python_.module >= 0)
+            if (const auto symbol = core_.symbol(core_.modules()[static_cast<std::size_t>(python_.module)], "PyType_Type"); symbol && is_type_type(*symbol))
+                python_.type_type = *symbol;
+        for (const Segment& segment : memory_.segments()) {
+            if (!python_.type_type.is_null()) return;
+            if (segment.state != ByteState::in_core || !segment.writable) continue;
+            const std::uint64_t lead = (8 - segment.start.value % 8) % 8 + *layout_.object.ob_type;
+            for (std::uint64_t offset = lead; offset + 8 <= segment.size; offset += 8) {
+                std::uint64_t word = 0;
+                std::memcpy(&word, segment.data + offset, 8);
+                const Address object = segment.start + offset - *layout_.object.ob_type;
+                if (word == object.value && is_type_type(object)) {
+                    python_.type_type = object;
+                    return;
+                }
+            }
         }
     }
 

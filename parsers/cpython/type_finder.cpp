@@ -255,9 +255,9 @@ private:
 
 }  // namespace
 
-TypeTable::TypeTable(std::vector<TypeInfo> sorted_by_address) : types_(std::move(sorted_by_address)) {
-    by_address_.reserve(types_.size() * 2);
-    for (TypeId id = 0; id < types_.size(); ++id) by_address_.emplace(types_[id].address.value, id);
+TypeTable::TypeTable(std::vector<TypeInfo> sorted_by_address) : types_(std::move(sorted_by_address)), by_address_(types_.size()) {
+    static_assert(AddressIndex::missing == no_type);
+    for (TypeId id = 0; id < types_.size(); ++id) by_address_.add(types_[id].address, id);
 }
 
 std::vector<TypeId> TypeTable::named(std::string_view name) const {

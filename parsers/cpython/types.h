@@ -4,11 +4,11 @@
 // that knows how its instances are laid out. (How they are found: types.cpp.)
 
 #include "parsers/base/address.h"
+#include "parsers/base/address_index.h"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace heapsift {
@@ -57,10 +57,7 @@ public:
     auto begin() const { return types_.begin(); }
     auto end() const { return types_.end(); }
     /// The type object at `address`, or `no_type`. Constant time.
-    TypeId find(Address address) const {
-        auto it = by_address_.find(address.value);
-        return it == by_address_.end() ? no_type : it->second;
-    }
+    TypeId find(Address address) const { return by_address_.find(address); }
     /// Every type of that qualified name, in address order: classes can be made again and again.
     std::vector<TypeId> named(std::string_view name) const;
     /// True where `type` is `ancestor` or derives from it by tp_base.
@@ -71,7 +68,7 @@ public:
 
 private:
     std::vector<TypeInfo> types_;
-    std::unordered_map<std::uint64_t, TypeId> by_address_;
+    AddressIndex by_address_;  // its `missing` is no_type
 };
 
 }  // namespace heapsift
