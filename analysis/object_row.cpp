@@ -7,6 +7,7 @@ namespace heapsift {
 ObjectRow object_row(const HeapSnapshot& heap, ObjectId object) {
     ObjectRow row = brief_object_row(heap, object);
     row.facts = heap.facts(object);
+    row.found_by = heap.found_by(object);
     return row;
 }
 

@@ -16,6 +16,7 @@ struct ObjectRow {
     std::optional<std::uint64_t> retained;  // bytes; nothing where it was not computed
     std::optional<ObjectState> state;       // nothing where it was not computed
     ShortValue value;
+    FoundBy found_by = FoundBy::collector;
 };
 
 /// Reads everything of `object` that the core tells.

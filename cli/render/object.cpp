@@ -12,6 +12,22 @@ Json value_json(const ShortValue& value, const std::string& type, Redactor& reda
     return value.kind == ShortValue::Kind::none ? Json(nullptr) : Json(redactor.value(value, type));
 }
 
+const char* name_of(FoundBy found_by) {
+    switch (found_by) {
+        case FoundBy::collector:
+            return "collector";
+        case FoundBy::pymalloc:
+            return "pymalloc";
+        case FoundBy::malloc:
+            return "malloc";
+        case FoundBy::static_data:
+            return "static_data";
+        case FoundBy::reference:
+            return "reference";
+    }
+    return "";
+}
+
 }  // namespace
 
 Json object_json(const ObjectRow& object, Redactor& redactor) {
@@ -29,6 +45,7 @@ Json object_json(const ObjectRow& object, Redactor& redactor) {
     json["state"] = object.state ? Json(name_of(*object.state)) : Json(nullptr);
     json["references"] = facts.references_exact ? "exact" : "guessed";
     json["size_certain"] = facts.size_is_certain;
+    json["found_by"] = name_of(object.found_by);
     json["value"] = value_json(object.value, object.type, redactor);
     return json;
 }

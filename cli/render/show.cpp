@@ -118,7 +118,7 @@ Answer render_show(const ShowResult& result, Redactor& redactor) {
     data["block_size"] = result.object.facts.block_size;
     data["retained_size"] = nullptr;
     data["accounted"] = result.accounted;
-    data["found_by"] = result.found_by;
+    data["found"] = result.found_by;
     data["referents"] = edges_json(result.referents, redactor);
     data["referrers"] = edges_json(result.referrers, redactor);
     data["dominator"] = result.dominator ? object_json(*result.dominator, redactor) : Json(nullptr);
