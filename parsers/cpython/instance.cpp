@@ -9,7 +9,6 @@
 // still lie inside the instance. So each value is reported once.
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace heapsift {
 
@@ -87,7 +86,8 @@ InstanceDict instance_dict(const ObjectReader& object) {
     if (!managed(heap, type)) {
         std::int64_t offset = type.dictoffset;
         if (offset < 0) {  // before 3.12: from the end of a variable-sized object
-            const auto items = static_cast<std::uint64_t>(std::llabs(object.var_size()));
+            const std::int64_t count = object.var_size();
+            const std::uint64_t items = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
             if (items > (std::uint64_t{1} << 40)) return result;
             offset += static_cast<std::int64_t>(round8(type.basicsize + static_cast<std::uint64_t>(type.itemsize) * items));
         }

@@ -3,7 +3,6 @@
 // Checked access to the fields of one object. A count read from the core is believed only as far as memory follows.
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace heapsift {
 
@@ -26,7 +25,8 @@ std::uint64_t ObjectReader::readable_items(Address items, std::int64_t count) co
 std::uint64_t basic_size(const ObjectReader& object) {
     const TypeInfo& type = object.type();
     if (type.itemsize <= 0) return type.basicsize;
-    const auto items = static_cast<std::uint64_t>(std::llabs(object.var_size()));
+    const std::int64_t count = object.var_size();
+    const std::uint64_t items = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
     if (items > (std::uint64_t{1} << 48)) return type.basicsize;
     return type.basicsize + static_cast<std::uint64_t>(type.itemsize) * items;
 }

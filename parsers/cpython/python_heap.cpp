@@ -36,6 +36,18 @@ void append_utf8(std::string& out, std::uint32_t c) {
     }
 }
 
+/// Are all of the bytes there? One lookup a segment.
+bool readable(const AddressSpace& memory, Address from, std::uint64_t bytes) {
+    while (bytes > 0) {
+        const Segment* segment = memory.find(from);
+        if (!segment || !segment->data) return false;
+        const std::uint64_t here = std::min(bytes, segment->end() - from);
+        bytes -= here;
+        from = from + here;
+    }
+    return true;
+}
+
 bool power_of_two(std::uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 }  // namespace
@@ -144,8 +156,8 @@ std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
     facts.keys_refcount = *refcount;
     facts.entries = keys + *l.dk_indices + index_bytes;
     facts.keys_size = *l.dk_indices + index_bytes + facts.capacity * facts.entry_size;
-    // The last live entry must be there: a length is never believed alone.
-    if (facts.entry_count > 0 && !memory_.read<std::uint64_t>(facts.entries + facts.entry_count * facts.entry_size - 8)) return std::nullopt;
+    // All entries must be there: a length is never believed alone, nor the last entry, which may lie in another mapping.
+    if (!readable(memory_, facts.entries, facts.entry_count * facts.entry_size)) return std::nullopt;
     return facts;
 }
 
@@ -164,7 +176,7 @@ std::optional<DictFacts> PythonHeap::dict(Address dict) const {
         // sys.getsizeof counts what the shared keys can take (3.11: dk_usable + dk_nentries), before that the capacity.
         facts->values_size = 8 * (l.dict_keys.dk_log2_size.present() ? std::min(usable + facts->entry_count, facts->capacity + 1) : facts->capacity);
         facts->unicode_keys = true;
-        if (facts->entry_count > 0 && !memory_.read<std::uint64_t>(facts->values + 8 * (facts->entry_count - 1))) return std::nullopt;
+        if (!readable(memory_, facts->values, 8 * facts->entry_count)) return std::nullopt;
     }
     return facts;
 }

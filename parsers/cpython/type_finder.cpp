@@ -47,6 +47,7 @@ public:
         for (const std::uint64_t a : addresses_) types.push_back(describe(Address(a)));
         TypeTable table(std::move(types));
         for (TypeId id = 0; id < table.size(); ++id) link(table, id);
+        for (TypeId id = 0; id < table.size(); ++id) end_base_chain(table, id);
         for (TypeId id = 0; id < table.size(); ++id) resolve_kind(table, id);
         for (TypeId id = 0; id < table.size(); ++id) resolve_size(table, id);
         return table;
@@ -181,6 +182,13 @@ private:
         TypeInfo& info = table[id];
         info.base = table.find(heap_.pointer(info.address + *layout_.type.tp_base));
         info.metatype = table.find(heap_.type_address(info.address));
+    }
+
+    /// A chain of bases ends, whatever a torn core says: who follows `base` need not count steps.
+    void end_base_chain(TypeTable& table, TypeId id) const {
+        TypeId at = table[id].base;
+        for (std::int64_t steps = 0; at != no_type && at != id && steps < max_mro; ++steps) at = table[at].base;
+        if (at != no_type) table[id].base = no_type;
     }
 
     /// The kind of a C type's own name; null for Python classes and C types without one.

@@ -21,6 +21,14 @@ std::uint64_t block_count(const ObjectReader& object) {
 
 std::uint64_t size(const ObjectReader& object) { return object.type().basicsize + block_count(object) * *object.layout().deque_block.size; }
 
+/// The block to the right, null where the links do not agree or come back to the first: then no block can be met twice.
+Address next_block(const ObjectReader& object, Address block) {
+    const Layout& l = object.layout();
+    const Address next = object.heap().pointer(block + *l.deque_block.rightlink);
+    if (next == object.pointer(l.deque.leftblock) || object.heap().pointer(next + *l.deque_block.leftlink) != block) return {};
+    return next;
+}
+
 void buffers(const ObjectReader& object, BufferVisitor& visit) {
     const Layout& l = object.layout();
     const Address last = object.pointer(l.deque.rightblock);
@@ -29,7 +37,7 @@ void buffers(const ObjectReader& object, BufferVisitor& visit) {
     for (std::uint64_t n = 0; !block.is_null() && n < most; ++n) {
         visit.visit(block, *l.deque_block.size, false);
         if (block == last) break;
-        block = object.heap().pointer(block + *l.deque_block.rightlink);
+        block = next_block(object, block);
     }
     if (!l.deque.freeblocks.present()) return;
     const auto spare = std::min<std::uint64_t>(object.integer<std::uint64_t>(l.deque.numfreeblocks), 16);
@@ -46,8 +54,8 @@ void references(const ObjectReader& object, ReferenceVisitor& visit) {
     for (std::uint64_t i = 0; i < count && !block.is_null(); ++i, ++slot) {
         if (slot >= per_block) {
             slot = 0;
-            block = object.heap().pointer(block + *l.deque_block.rightlink);
-            if (block.is_null() || !object.heap().memory().read<std::uint64_t>(block)) return;
+            block = next_block(object, block);
+            if (block.is_null()) return;
         }
         visit.indexed(object.heap().pointer(block + *l.deque_block.data + 8 * slot), i);
     }

@@ -29,7 +29,7 @@ void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
     if (owns_keys(*facts)) visit.visit(facts->keys, facts->keys_size, false);
     if (facts->values.is_null() || facts->values_embedded) return;
     const Layout& l = object.layout();
-    if (l.dict_values.values.present()) {
+    if (l.dict_values.embedded.present()) {
         visit.visit(facts->values - *l.dict_values.values, *l.dict_values.values + facts->values_size, false);
     } else if (l.dict_keys.dk_log2_size.present()) {  // 3.11, 3.12: a prefix before the values, its size in the byte before them
         const auto prefix = object.heap().integer<std::uint8_t>(facts->values - 1);
@@ -63,7 +63,9 @@ template <class F>
 void visit_nodes(const ObjectReader& object, F&& visit) {
     const Layout& l = object.layout();
     Address node = object.pointer(l.ordered_dict.od_first);
-    const auto most = object.integer<std::uint64_t>(l.dict.ma_used);
+    // As many nodes as live entries: never more than the table has, however the links run.
+    const auto facts = object.heap().dict(object.address());
+    const std::uint64_t most = facts ? std::min(facts->used, facts->entry_count) : 0;
     for (std::uint64_t n = 0; !node.is_null() && n < most; ++n) {
         visit(node);
         node = object.heap().pointer(node + *l.ordered_dict_node.next);

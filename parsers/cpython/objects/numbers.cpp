@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 
 namespace heapsift {
 
@@ -26,7 +26,7 @@ Digits digits(const ObjectReader& object) {
         return {tag >> 3, (tag & 3) == 2};
     }
     const std::int64_t size = object.var_size();
-    return {static_cast<std::uint64_t>(std::llabs(size)), size < 0};
+    return {size < 0 ? 0 - static_cast<std::uint64_t>(size) : static_cast<std::uint64_t>(size), size < 0};
 }
 
 std::uint64_t int_size(const ObjectReader& object) {
@@ -52,7 +52,7 @@ bool int_plausible(const ObjectReader& object) {
 /// Decimal digits of the magnitude, by repeated division; long ones in hexadecimal, with their length.
 std::string int_text(const ObjectReader& object, std::uint64_t& length) {
     Digits d = digits(object);
-    if (d.count > (std::uint64_t{1} << 24)) d.count = 0;
+    if (d.count > (std::uint64_t{1} << 24)) return "?";
     std::vector<std::uint32_t> limbs(d.count);
     const Address first = object.at(*object.layout().long_.ob_digit);
     if (d.count > 0 && !object.heap().memory().read_bytes(first, limbs.data(), d.count * 4)) return "?";
@@ -102,7 +102,9 @@ ShortValue float_describe(const ObjectReader& object, std::size_t) {
 
 ShortValue complex_describe(const ObjectReader& object, std::size_t) {
     const auto& l = object.layout().complex;
-    std::string text = fmt::format("({}{:+}j)", object.integer<double>(l.real), object.integer<double>(l.imag));
+    const double real = object.integer<double>(l.real);
+    const double imag = object.integer<double>(l.imag);
+    std::string text = real == 0 && !std::signbit(real) ? fmt::format("{}j", imag) : fmt::format("({}{:+}j)", real, imag);
     const std::size_t length = text.size();
     return {ShortValue::Kind::literal, std::move(text), length};
 }

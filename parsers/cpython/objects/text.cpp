@@ -86,18 +86,18 @@ ShortValue str_describe(const ObjectReader& object, std::size_t limit) {
 std::string bytes_text(const AddressSpace& memory, Address data, std::uint64_t length, std::size_t limit) {
     std::string raw(static_cast<std::size_t>(std::min<std::uint64_t>(length, limit)), '\0');
     if (!raw.empty() && !memory.read_bytes(data, raw.data(), raw.size())) return "b'?'";
+    const char quote = raw.find('\'') != std::string::npos && raw.find('"') == std::string::npos ? '"' : '\'';
     std::string escaped;
     for (const char c : raw) {
         const auto byte = static_cast<unsigned char>(c);
-        if (c == '\\') escaped += "\\\\";
-        else if (c == '\'') escaped += "\\'";
+        if (c == '\\' || c == quote) { escaped += '\\'; escaped += c; }
         else if (c == '\n') escaped += "\\n";
         else if (c == '\r') escaped += "\\r";
         else if (c == '\t') escaped += "\\t";
         else if (byte < 0x20 || byte >= 0x7f) escaped += fmt::format("\\x{:02x}", byte);
         else escaped += c;
     }
-    return "b'" + escaped + (length > limit ? "…'" : "'");
+    return std::string("b") + quote + escaped + (length > limit ? "…" : "") + quote;
 }
 
 bool bytes_plausible(const ObjectReader& object) {
