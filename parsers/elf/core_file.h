@@ -46,6 +46,7 @@ struct Module {
     std::string path;                   // from NT_FILE, "(deleted)" stripped; not trusted, not escaped
     Address start;                      // lowest mapped address
     Address end;                        // highest mapped address of the file's own mappings (its .bss may follow)
+    Address image_end;                  // end of the loaded image by its program headers, .bss included, on a page; `end` if unknown
     std::uint64_t load_bias = 0;        // runtime address minus the file's virtual address
     std::string build_id;               // lower-case hex, empty where it was not found in the core
     bool is_executable = false;         // the program itself, by AT_PHDR / AT_ENTRY, else the first of NT_FILE

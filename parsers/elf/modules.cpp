@@ -21,6 +21,8 @@
 namespace heapsift {
 namespace {
 
+constexpr std::uint64_t page_size = 4096;
+
 constexpr std::string_view vdso_path = "[vdso]";
 
 struct Group {
@@ -97,7 +99,15 @@ Module module_of(const Group& group, const std::vector<MappedFile>& rows) {
     for (std::size_t i = group.first; i < group.last; ++i) module.end = std::max(module.end, rows[i].range.end);
     // Without headers, a shared object's first page is taken to be at virtual address 0, as it is in nearly all.
     module.load_bias = group.image ? group.image->load_bias : module.start.value - rows[group.first].file_offset;
-    if (group.image) module.build_id = group.image->build_id;
+    module.image_end = module.end;
+    if (group.image) {
+        module.build_id = group.image->build_id;
+        for (const Elf64_Phdr& header : group.image->program_headers) {
+            if (header.p_type != PT_LOAD || header.p_memsz > (std::uint64_t{1} << 40)) continue;
+            const Address last = group.image->runtime(header.p_vaddr) + header.p_memsz + (page_size - 1);
+            if (last > module.start) module.image_end = std::max(module.image_end, last.rounded_down(page_size));
+        }
+    }
     if (module.path == vdso_path) module.file_state = ModuleFileState::not_needed;
     return module;
 }

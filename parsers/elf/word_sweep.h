@@ -58,7 +58,7 @@ void sweep_words(const AddressSpace& memory, const AddressSet& set, std::span<co
                 const std::uint64_t skip_from = next_skip->start > segment.start ? next_skip->start - segment.start : 0;
                 if (skip_from <= at) {
                     at = (std::max)(at, std::min(next_skip->end - segment.start, segment.size));
-                    at = (at + 7) / 8 * 8;
+                    at = (segment.start + at + 7).rounded_down(8) - segment.start;
                     ++next_skip;
                     continue;
                 }

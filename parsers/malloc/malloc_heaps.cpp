@@ -10,6 +10,7 @@
 // Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for 2.28 to 2.41.
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace heapsift {
@@ -53,7 +54,7 @@ std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vecto
         if (used && bits) (*bits)[(at + 16) / 16 / 64] |= std::uint64_t{1} << ((at + 16) / 16 % 64);
         at = next;
         // The top chunk ends on a page; what follows in the same mapping may be something else.
-        if (!used && at % page == 0 && at < segment.size) {
+        if (!used && at % page == 0 && at + 16 <= segment.size) {
             const std::uint64_t follower = load(segment.data + at + 8) & ~flag_bits;
             if (follower < min_chunk || follower > segment.size - at) break;
         }
@@ -117,6 +118,21 @@ std::optional<MallocBlock> MallocHeaps::block_starting_at(Address start) const {
     const std::uint64_t next_size = *next & ~flag_bits;
     if (next_size < 16 || next_size % 16 != 0 || next_size > (std::uint64_t{1} << 46)) return std::nullopt;
     return MallocBlock{start, size - 8, false};
+}
+
+std::optional<MallocBlock> MallocHeaps::block_containing(Address address) const {
+    const Heap* heap = heap_at(address);
+    if (!heap) return std::nullopt;
+    const auto& bits = chunk_bits_[static_cast<std::size_t>(heap - heaps_.data())];
+    const std::uint64_t slot = (address - heap->range.start) / 16;
+    std::uint64_t word = slot / 64;
+    std::uint64_t found = bits[word] & (~std::uint64_t{0} >> (63 - slot % 64));
+    while (found == 0 && word > 0) found = bits[--word];
+    if (found == 0) return std::nullopt;
+    const std::uint64_t start_slot = word * 64 + (63 - static_cast<std::uint64_t>(std::countl_zero(found)));
+    const auto block = block_starting_at(heap->range.start + start_slot * 16);
+    if (!block || address - block->start >= block->usable) return std::nullopt;
+    return block;
 }
 
 }  // namespace heapsift

@@ -26,6 +26,9 @@ public:
     /// its own.
     std::optional<MallocBlock> block_starting_at(Address start) const;
 
+    /// The chunk in use of a walked heap that holds `address`. Cost: a look back over the heap's bits, a word a KiB of the chunk.
+    std::optional<MallocBlock> block_containing(Address address) const;
+
     struct Heap {
         AddressRange range;              // of chunks, the top chunk included
         std::uint64_t in_use_bytes = 0;  // chunks in use, headers included

@@ -2,7 +2,17 @@
 
 #include "parsers/snapshot/allocations.h"
 
+#include <algorithm>
+
 namespace heapsift {
+
+Allocations::Allocations(const CoreFile& core, Pymalloc pymalloc, MallocHeaps heaps)
+    : memory_(&core.memory()), pymalloc_(std::move(pymalloc)), heaps_(std::move(heaps)) {
+    for (const Module& module : core.modules())
+        if (module.image_end > module.start) images_.push_back({module.start, module.image_end});
+    std::sort(images_.begin(), images_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+    for (std::size_t i = 1; i < images_.size(); ++i) images_[i - 1].end = std::min(images_[i - 1].end, images_[i].start);
+}
 
 std::optional<Allocations::Block> Allocations::block_starting_at(Address start) const {
     if (const Pool* pool = pymalloc_.pool_at(start)) {
@@ -13,7 +23,7 @@ std::optional<Allocations::Block> Allocations::block_starting_at(Address start) 
         return Block{start, block->size, Owner::pymalloc};
     }
     if (is_static(start)) return std::nullopt;
-    if (const auto block = heaps_.block_starting_at(start)) return Block{start, block->usable, Owner::malloc};
+    if (const auto block = heaps_.block_starting_at(start)) return Block{start, block->usable, block->mmapped ? Owner::mapping : Owner::malloc};
     return std::nullopt;
 }
 
@@ -25,12 +35,18 @@ std::uint64_t Allocations::bytes_of(Address start, std::uint64_t requested) cons
 }
 
 bool Allocations::is_static(Address address) const {
+    const auto above = std::upper_bound(images_.begin(), images_.end(), address, [](Address a, const AddressRange& r) { return a < r.start; });
+    if (above != images_.begin() && (above - 1)->contains(address)) return true;
     const Segment* segment = memory_->find(address);
-    if (!segment) return false;
-    if (segment->module >= 0) return true;
-    // .bss: anonymous memory that begins where a module's data ends, and no heap that malloc walks.
-    const Segment* before = memory_->find(segment->start - 1);
-    return before && before->module >= 0 && !heaps_.heap_at(address) && !pymalloc_.pool_at(address);
+    return segment && segment->module >= 0;
+}
+
+bool Allocations::in_allocated_block(Address at) const {
+    if (pymalloc_.pool_at(at)) {
+        const auto block = pymalloc_.block_at(at);
+        return block && block->allocated;
+    }
+    return !heaps_.heap_at(at) || heaps_.block_containing(at).has_value();
 }
 
 }  // namespace heapsift

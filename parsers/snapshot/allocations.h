@@ -3,6 +3,7 @@
 // Which block of which allocator an address belongs to: pymalloc's, malloc's, or none (static data, other memory).
 
 #include "parsers/cpython/pymalloc.h"
+#include "parsers/elf/core_file.h"
 #include "parsers/malloc/malloc_heaps.h"
 
 #include <optional>
@@ -11,13 +12,13 @@ namespace heapsift {
 
 class Allocations {
 public:
-    Allocations(const AddressSpace& memory, Pymalloc pymalloc, MallocHeaps heaps)
-        : memory_(&memory), pymalloc_(std::move(pymalloc)), heaps_(std::move(heaps)) {}
+    Allocations(const CoreFile& core, Pymalloc pymalloc, MallocHeaps heaps);
 
     const Pymalloc& pymalloc() const { return pymalloc_; }
     const MallocHeaps& malloc_heaps() const { return heaps_; }
 
-    enum class Owner : std::uint8_t { pymalloc, malloc, none };
+    /// `mapping`: malloc's, a mapping of its own.
+    enum class Owner : std::uint8_t { pymalloc, malloc, mapping, none };
     struct Block {
         Address start;
         std::uint64_t usable = 0;  // bytes that the allocator handed out
@@ -28,13 +29,17 @@ public:
     /// Bytes of the block that starts at `start`, for a request of `requested` bytes: what the allocator handed out; 0 in a module's
     /// static data; `requested` rounded up to 16 where no allocator that is known has it.
     std::uint64_t bytes_of(Address start, std::uint64_t requested) const;
-    /// A module's writable data or the anonymous memory right behind it.
+    /// A module's data, its .bss included.
     bool is_static(Address address) const;
+    /// Is `at` inside a block that is in use: pymalloc's, or a chunk of a heap of malloc that was walked? In other memory that is no
+    /// module's data: true, for it cannot be told.
+    bool in_allocated_block(Address at) const;
 
 private:
     const AddressSpace* memory_;
     Pymalloc pymalloc_;
     MallocHeaps heaps_;
+    std::vector<AddressRange> images_;  // of modules, sorted, no overlaps
 };
 
 }  // namespace heapsift

@@ -27,8 +27,9 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint64_t granule = 16;
+constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t ready_flag = 1ULL << 12;
-constexpr std::uint64_t max_refcount = std::uint64_t{1} << 40;
+constexpr std::uint64_t max_refcount = 0xffffffff;
 
 /// A bit per 16 bytes of saved writable memory. Pages of bits that are never set cost no memory.
 class AddressBits {
@@ -132,12 +133,9 @@ private:
     // --- what any candidate must satisfy
 
     bool count_is_alive(Address object) const {
-        if (heap_.layout().version.minor >= 12) {
-            const auto count = heap_.integer<std::uint32_t>(object);
-            return count != 0 && heap_.integer<std::uint64_t>(object) < max_refcount;
-        }
+        // A count above 2^32 would need 32 GiB of references; immortal objects (3.12+) have 2^32 - 1.
         const auto count = heap_.integer<std::uint64_t>(object);
-        return count != 0 && count < max_refcount;
+        return count != 0 && count <= max_refcount;
     }
 
     /// The collector's header reads as untracked, or as linked in a list.
@@ -162,8 +160,10 @@ private:
         const auto count = heap_.integer<std::uint64_t>(object);
         const bool distinctive = type.kind && type.kind->plausible && heap_.var_size(object) != 0;
         if (!distinctive && count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return Verdict::doubtful;
+        // pymalloc keeps a block that shrank by up to a quarter, malloc gives the rest back; an int may be shorter than its room.
         const bool fixed_size = type.itemsize <= 0 && !(type.kind && type.kind->body_size);
-        if (fixed_size && block_size - requested >= slack) return Verdict::doubtful;
+        const std::uint64_t spare = block_size - requested;
+        if ((fixed_size || slack > granule) && spare >= slack + static_cast<std::uint64_t>(std::max<std::int64_t>(type.itemsize, 0))) return Verdict::doubtful;
         return Verdict::yes;
     }
 
@@ -260,7 +260,8 @@ private:
         if (!count_is_alive(object)) return;
         const Address start = object - access_.presize(object, type);
         if (const auto block = access_.allocations().block_starting_at(start)) {
-            const Verdict verdict = judge_in_block(object, type, block->usable, 2 * granule);
+            const std::uint64_t slack = 2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
+            const Verdict verdict = judge_in_block(object, type, block->usable, slack);
             if (verdict == Verdict::yes) others_.push_back({object, id, FoundBy::malloc});
             if (verdict == Verdict::doubtful) doubtful_.push_back({object, id, FoundBy::reference});
             return;
@@ -328,12 +329,8 @@ private:
     /// Is the word at `at` part of a Python object or of what Python allocated: a live pymalloc block, a heap of malloc, or the body
     /// of a static object that is proved already?
     bool belongs_to_python(Address at) const {
-        if (pymalloc_.pool_at(at)) {
-            const auto block = pymalloc_.block_at(at);
-            return block && block->allocated;
-        }
-        if (!access_.allocations().is_static(at)) return !on_a_stack(at);
-        return holder(others_, at) != no_object;
+        if (access_.allocations().is_static(at)) return holder(others_, at) != no_object;
+        return access_.allocations().in_allocated_block(at) && !on_a_stack(at);
     }
 
     bool on_a_stack(Address at) const {

@@ -39,7 +39,7 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     state->types = find_types(state->core.memory(), state->python, all_object_kinds(), diagnostics);
     state->heap = std::make_unique<PythonHeap>(state->core.memory(), state->python, state->types);
     report("allocators");
-    state->allocations = std::make_unique<Allocations>(state->core.memory(), Pymalloc::find(*state->heap, diagnostics),
+    state->allocations = std::make_unique<Allocations>(state->core, Pymalloc::find(*state->heap, diagnostics),
                                                        MallocHeaps::find(state->core.memory()));
     state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
     state->objects = find_objects(state->core, *state->access, diagnostics, progress);
