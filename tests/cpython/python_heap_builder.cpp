@@ -136,9 +136,11 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
     } else if (name == "frame") {
         gc(l.frame.f_frame_data.present() ? LayoutOffset(*l.frame.f_frame_data + frame_header) : l.frame.size, true);
         o.itemsize = 8;
+        o.no_var_size = l.frame.f_frame_data.present();
     } else if (name == "generator" || name == "coroutine") {
         gc(l.generator.gi_iframe.present() ? LayoutOffset(*l.generator.gi_iframe + frame_header) : l.generator.size, l.generator.gi_iframe.present());
         if (l.generator.gi_iframe.present()) o.itemsize = 8;
+        o.no_var_size = true;
     }
     else if (name == "module") gc(l.module.size);
     else if (name == "method") gc(l.method.size);
@@ -257,6 +259,7 @@ Address PythonHeapBuilder::python_class(const std::string& name, const ClassOpti
         for (const std::string& attribute : class_options.attributes) names.emplace_back(str(attribute), Address());
         KeysOptions shared;
         shared.log2_size = class_options.attributes.size() <= 5 ? 3 : 6;
+        shared.refcount = 2;  // the class, and an instance
         set(type, l.heap_type.ht_cached_keys, keys(names, shared));
     }
     return type;
@@ -278,7 +281,7 @@ Address PythonHeapBuilder::object(Address type, std::int64_t items) {
     const Address at = allocate(before + body + (inline_values ? 8 * 34 : 0)) + before;
     put(at, std::uint64_t{1});
     put(at + *layout().object.ob_type, type);
-    if (options.itemsize != 0) put(at + *layout().var_object.ob_size, items);
+    if (options.itemsize != 0 && !options.no_var_size) put(at + *layout().var_object.ob_size, items);
     return at;
 }
 

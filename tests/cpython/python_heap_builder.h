@@ -44,21 +44,22 @@ struct Region {
 };
 
 struct TypeOptions {
-    Address base;                 // null: object
-    Address metatype;             // null: type
+    Address base = {};            // null: object
+    Address metatype = {};        // null: type
     std::uint64_t basicsize = 16;
     std::int64_t itemsize = 0;
     std::uint64_t flags = 0;      // besides "ready"
     bool own_sizeof = false;      // its __dict__ has a __sizeof__ written in C
     std::int64_t dictoffset = 0;
+    bool no_var_size = false;     // has items, and no ob_size (frames and generators since 3.11)
 };
 
 struct ClassOptions {
-    Address base;                                 // null: object
+    Address base = {};                            // null: object
     std::string module = "app";
-    std::vector<std::string> slots;               // __slots__: no __dict__ then
-    std::vector<std::string> attributes;          // names in the keys that its instances share
-    std::vector<std::pair<std::string, Address>> members;  // more entries of the class's own __dict__
+    std::vector<std::string> slots = {};          // __slots__: no __dict__ then
+    std::vector<std::string> attributes = {};     // names in the keys that its instances share
+    std::vector<std::pair<std::string, Address>> members = {};  // more entries of the class's own __dict__
 };
 
 struct KeysOptions {

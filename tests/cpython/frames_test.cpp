@@ -1,0 +1,177 @@
+// Frames and generators. Since 3.11 what runs is an interpreter frame, which lies in a frame object only once its call has returned,
+// and in a generator while that lives; up to 3.10 a frame is an object that holds its locals itself.
+
+#include "tests/cpython/heap_questions.h"
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+constexpr auto strong = ReferenceKind::strong;
+
+/// Code with the locals `names` and a value stack of two.
+Address make_code(PythonHeapBuilder& heap, const std::vector<std::string>& names) {
+    const auto& l = heap.layout().code;
+    const Address code = heap.object("code");
+    std::vector<Address> strs;
+    for (const std::string& name : names) strs.push_back(heap.str(name));
+    const Address tuple = heap.tuple(strs);
+    const auto count = static_cast<std::int32_t>(names.size());
+    heap.set(code, l.co_name, heap.str("work"));
+    heap.set(code, l.co_qualname, heap.str("work"));
+    heap.set(code, l.co_nlocals, count);
+    heap.set(code, l.co_nlocalsplus, count);
+    heap.set(code, l.co_stacksize, std::int32_t{2});
+    heap.set(code, l.co_localsplusnames, tuple);
+    heap.set(code, l.co_varnames, tuple);
+    heap.set(code, l.co_freevars, heap.tuple({}));
+    heap.set(code, l.co_cellvars, heap.tuple({}));
+    const std::int32_t words = count + 2 + static_cast<std::int32_t>(heap.layout().interpreter_frame.localsplus.or_else(0) / 8);
+    heap.set(code, l.co_framesize, words);
+    return code;
+}
+
+/// Fills an interpreter frame; `stack` counts what is on its value stack, -1 while it runs.
+void fill_frame(PythonHeapBuilder& heap, Address frame, Address code, const std::vector<Address>& slots, std::int32_t stacktop) {
+    const auto& l = heap.layout().interpreter_frame;
+    heap.set(frame, l.f_executable, code);
+    heap.set(frame, l.stacktop, stacktop);
+    for (std::size_t i = 0; i < slots.size(); ++i) heap.put(frame + *l.localsplus + 8 * i, slots[i]);
+}
+
+}  // namespace
+
+TEST_CASE("frame: one that outlived its call holds locals by name, and what is on its stack", "[cpython][frame]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    if (!layout->frame.f_frame.present()) return;
+    const Address code = make_code(heap, {"x", "y"});
+    const Address x = heap.integer(1);
+    const Address y = heap.integer(2);
+    const Address on_stack = heap.list({});
+    const Address function = heap.object("function");
+    const Address frame = heap.object("frame", 4);
+    const Address data = frame + *layout->frame.f_frame_data;
+    heap.set(frame, layout->frame.f_frame, data);
+    fill_frame(heap, data, code, {x, y, on_stack}, 3);
+    heap.set(data, layout->interpreter_frame.f_funcobj, function);
+    heap.set(data, layout->interpreter_frame.owner, std::uint8_t{2});
+    CHECK(references(heap, frame) == std::vector<Seen>{{function, ".<function>", strong},
+                                                       {code, ".<code>", strong},
+                                                       {x, ".f_locals['x']", strong},
+                                                       {y, ".f_locals['y']", strong},
+                                                       {on_stack, ".<value stack>", strong}});
+    CHECK(text_of(heap, frame) == "<frame of work()>");
+    // frame_sizeof: the header, the interpreter frame's header, locals and stack.
+    CHECK(size_of(heap, frame) == *layout->frame.f_frame_data + *layout->interpreter_frame.localsplus + 8 * 4);
+    heap.set(data, layout->interpreter_frame.stacktop, std::int32_t{1 << 30});
+    CHECK(all_references(heap, frame).count <= 2 + 4);
+}
+
+TEST_CASE("frame: one that runs leaves its locals to the thread's stack", "[cpython][frame]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    if (!layout->frame.f_frame.present()) return;
+    const Address code = make_code(heap, {"x"});
+    const Address frame = heap.object("frame", 3);
+    const Address on_thread = heap.allocate(256);
+    fill_frame(heap, on_thread, code, {heap.integer(1)}, -1);
+    heap.set(frame, layout->frame.f_frame, on_thread);
+    const Address back = heap.object("frame", 3);
+    heap.set(frame, layout->frame.f_back, back);
+    CHECK(references(heap, frame) == std::vector<Seen>{{back, ".f_back", strong}});
+}
+
+TEST_CASE("frame: up to 3.10 it holds code, globals, locals and stack itself", "[cpython][frame][!mayfail]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    const auto& l = layout->frame;
+    if (l.f_frame.present()) return;
+    const Address code = make_code(heap, {"x", "y"});
+    const Address x = heap.integer(1);
+    const Address globals = heap.dict({});
+    const Address on_stack = heap.list({});
+    const Address frame = heap.object("frame", 3);
+    const Address slots = frame + *l.f_localsplus;
+    heap.set(frame, l.f_code, code);
+    heap.set(frame, l.f_globals, globals);
+    heap.put(slots, x);
+    heap.put(slots + 16, on_stack);
+    heap.set(frame, l.f_valuestack, slots + 16);
+    heap.set(frame, l.f_stacktop, slots + 24);
+    heap.set(frame, l.f_stackdepth, std::int32_t{1});
+    // frame_traverse (frameobject.c, 3.9 and 3.10)
+    const auto held = referents(heap, frame);
+    for (const Address target : {code, globals, x, on_stack}) CHECK(std::count(held.begin(), held.end(), target) == 1);
+    CHECK(reference(heap, frame, ".f_locals['x']").target == x);
+}
+
+TEST_CASE("frame: up to 3.10 its size has a place for each local and for the deepest stack", "[cpython][frame]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    if (layout->frame.f_frame.present()) return;
+    const Address frame = heap.object("frame", 3);
+    heap.set(frame, layout->frame.f_code, make_code(heap, {"x", "y"}));
+    // One place is part of sizeof(PyFrameObject).
+    CHECK(size_of(heap, frame) == *layout->frame.size + 8 * (2 + 2) - 8);
+}
+
+TEST_CASE("generator: suspended, it holds the locals of its frame", "[cpython][generator]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    const auto& l = layout->generator;
+    const Address code = make_code(heap, {"x"});
+    const Address x = heap.integer(1);
+    const Address name = heap.str("work");
+    const Address generator = heap.object("generator", l.gi_iframe.present() ? 3 : 0);
+    heap.set(generator, l.gi_name, name);
+    heap.set(generator, l.gi_qualname, name);
+    heap.set(generator, l.gi_code, code);  // up to 3.11
+    CHECK(reference(heap, generator, ".__name__").target == name);
+    CHECK(text_of(heap, generator) == "<generator work>");
+    if (!l.gi_iframe.present()) {
+        const Address frame = heap.object("frame", 3);
+        heap.set(generator, l.gi_frame, frame);
+        CHECK(reference(heap, generator, ".gi_frame").target == frame);
+        CHECK(reference(heap, generator, ".gi_code").target == code);
+        return;
+    }
+    fill_frame(heap, generator + *l.gi_iframe, code, {x}, 1);
+    heap.set(generator, l.gi_frame_state, std::int8_t{-1});
+    CHECK(reference(heap, generator, ".gi_frame.f_locals['x']") == Seen{x, ".gi_frame.f_locals['x']", strong});
+    CHECK(size_of(heap, generator) == *l.gi_iframe + *layout->interpreter_frame.localsplus + 8 * 3);
+}
+
+TEST_CASE("generator: once it has returned, what its frame held is stale", "[cpython][generator]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    const auto& l = layout->generator;
+    if (!l.gi_iframe.present()) return;
+    const Address generator = heap.object("generator", 3);
+    const Address x = heap.integer(1);
+    fill_frame(heap, generator + *l.gi_iframe, make_code(heap, {"x"}), {x}, 1);
+    heap.set(generator, l.gi_frame_state, std::int8_t{4});  // FRAME_CLEARED
+    const auto held = referents(heap, generator);
+    CHECK(std::count(held.begin(), held.end(), x) == 0);
+}
+
+TEST_CASE("generator: absurd counts in its code are not believed", "[cpython][generator][damaged]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    const auto& l = layout->generator;
+    if (!l.gi_iframe.present()) return;
+    const Address code = make_code(heap, {"x"});
+    const Address generator = heap.object("generator", 3);
+    fill_frame(heap, generator + *l.gi_iframe, code, {heap.none()}, 1 << 30);
+    heap.set(generator, l.gi_frame_state, std::int8_t{-1});
+    for (const std::int32_t count : {-1, 1 << 30}) {
+        heap.set(code, layout->code.co_nlocalsplus, count);
+        heap.set(code, layout->code.co_stacksize, count);
+        heap.set(code, layout->code.co_framesize, count);
+        CHECK(all_references(heap, generator).count < 10);
+        ask_everything(heap, generator);
+    }
+    heap.put(generator + *l.gi_iframe + *layout->interpreter_frame.f_executable, Address(0x123456789000));
+    ask_everything(heap, generator);
+}

@@ -1,0 +1,282 @@
+// Chains of chunks as glibc leaves them: the brk heap, a thread's heap behind its heap_info, blocks in mappings of their own, and what
+// only looks like a chunk: headers that a top or a merged chunk has swallowed, and sizes that lead nowhere.
+
+#include "parsers/malloc/malloc_heaps.h"
+
+#include "tests/catch.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <vector>
+
+using namespace heapsift;
+
+namespace {
+
+constexpr std::uint64_t prev_in_use = 1;
+constexpr std::uint64_t mmapped = 2;
+constexpr std::uint64_t page = 4096;
+constexpr Address brk_start(0x555555560000);
+
+/// Anonymous writable memory with chunks written one after the other.
+class Heap {
+public:
+    explicit Heap(std::uint64_t bytes, std::uint64_t first_chunk = 0, Address at_address = brk_start)
+        : start(at_address), bytes_(bytes), at_(first_chunk) {}
+
+    /// The next chunk; `size` with its header. The address that malloc returned.
+    Address chunk(std::uint64_t size, bool used = true) {
+        word(at_ + 8, size | (previous_used_ ? prev_in_use : 0));
+        if (!used) word(at_ + size, size);  // a free chunk keeps its size where the next one begins
+        previous_used_ = used;
+        const Address block = start + at_ + 16;
+        at_ += size;
+        return block;
+    }
+    /// The top chunk: the rest of the memory.
+    Heap& top() {
+        word(at_ + 8, (bytes_.size() - at_) | (previous_used_ ? prev_in_use : 0));
+        return *this;
+    }
+    void word(std::uint64_t offset, std::uint64_t value) { std::memcpy(bytes_.data() + offset, &value, 8); }
+    std::uint64_t at() const { return at_; }
+
+    Segment segment() const {
+        Segment s;
+        s.start = start;
+        s.size = bytes_.size();
+        s.data = bytes_.data();
+        s.state = ByteState::in_core;
+        s.writable = true;
+        return s;
+    }
+
+    Address start;
+
+private:
+    std::vector<std::byte> bytes_;
+    std::uint64_t at_;
+    bool previous_used_ = true;
+};
+
+}  // namespace
+
+TEST_CASE("malloc: the brk heap is walked from its first byte to its top", "[malloc]") {
+    Heap heap(2 * page);
+    const Address a = heap.chunk(32);
+    const Address freed = heap.chunk(0x110, false);
+    const Address b = heap.chunk(0x40);
+    heap.top();
+    const AddressSpace memory({heap.segment()});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    REQUIRE(heaps.heaps().size() == 1);
+    const auto& found = heaps.heaps()[0];
+    CHECK(found.range.start == heap.start);
+    CHECK(found.range.end == heap.start + 2 * page);
+    CHECK(found.chunks == 4);
+    CHECK(found.in_use_bytes == 32 + 0x40);
+    CHECK(found.free_bytes == 2 * page - 32 - 0x40);
+    CHECK(heaps.heap_at(heap.start + 100) == &found);
+    CHECK_FALSE(heaps.heap_at(heap.start - 1));
+    CHECK_FALSE(heaps.heap_at(heap.start + 2 * page));
+    // malloc_usable_size: the chunk without its header, and the first word of the next one.
+    REQUIRE(heaps.block_starting_at(a));
+    CHECK(heaps.block_starting_at(a)->usable == 24);
+    CHECK(heaps.block_starting_at(b)->usable == 0x38);
+    CHECK_FALSE(heaps.block_starting_at(a)->mmapped);
+    CHECK_FALSE(heaps.block_starting_at(freed));
+}
+
+TEST_CASE("malloc: only the start of a block is one", "[malloc]") {
+    Heap heap(page);
+    const Address a = heap.chunk(0x80);
+    heap.chunk(0x40);
+    heap.word(0x18, 0x21);  // what looks like a chunk inside the first block
+    heap.word(0x38, 0x21);
+    heap.top();
+    const AddressSpace memory({heap.segment()});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    CHECK(heaps.block_starting_at(a));
+    CHECK_FALSE(heaps.block_starting_at(a + 16));
+    CHECK_FALSE(heaps.block_starting_at(a + 8));
+    CHECK_FALSE(heaps.block_starting_at(a + 1));
+    CHECK_FALSE(heaps.block_starting_at(Address(0)));
+    CHECK_FALSE(heaps.block_starting_at(Address(8)));
+    CHECK_FALSE(heaps.block_starting_at(Address(~std::uint64_t{15})));
+}
+
+TEST_CASE("malloc: old headers inside the top are not blocks", "[malloc]") {
+    Heap heap(page);
+    heap.chunk(0x40);
+    heap.chunk(0x40);
+    const std::uint64_t top = heap.at();
+    heap.top();
+    const Address stale = heap.start + top + 0x40 + 16;
+    heap.word(top + 0x40 + 8, 0x31);
+    heap.word(top + 0x70 + 8, 0x31);
+    const AddressSpace memory({heap.segment()});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    REQUIRE(heaps.heaps().size() == 1);
+    CHECK_FALSE(heaps.block_starting_at(stale));
+    CHECK_FALSE(heaps.block_starting_at(heap.start + top + 16));  // nor is the top itself
+}
+
+TEST_CASE("malloc: a thread's heap begins behind its heap_info and its arena", "[malloc]") {
+    const std::uint64_t first = GENERATE(0x20, 0x30, 0x8b0, 0x8c0, 0x8d0);
+    Heap heap(33 * page, first, Address(0x7fffe0000000));
+    heap.word(0, 0x7fffe0000030);   // ar_ptr
+    heap.word(16, 33 * page);       // size
+    const Address a = heap.chunk(0x250);
+    const Address b = heap.chunk(0x30);
+    heap.chunk(0x30);
+    heap.top();
+    const AddressSpace memory({heap.segment()});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    REQUIRE(heaps.heaps().size() == 1);
+    CHECK(heaps.heaps()[0].chunks == 4);
+    CHECK(heaps.heaps()[0].in_use_bytes == 0x250 + 0x60);
+    CHECK(heaps.block_starting_at(a));
+    CHECK(heaps.block_starting_at(b));
+}
+
+TEST_CASE("malloc: the flag of a thread's arena is no part of the size", "[malloc]") {
+    Heap heap(page, 0x20, Address(0x7fffe0000000));
+    const Address a = heap.chunk(0x40);
+    heap.chunk(0x40);
+    heap.top();
+    heap.word(0x28, 0x40 | prev_in_use | 4);
+    const AddressSpace memory({heap.segment()});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    REQUIRE(heaps.heaps().size() == 1);
+    CHECK(heaps.block_starting_at(a)->usable == 0x38);
+}
+
+TEST_CASE("malloc: a block in a mapping of its own", "[malloc]") {
+    std::vector<std::byte> bytes(64 * page);
+    const std::uint64_t header = (64 * page) | mmapped;
+    std::memcpy(bytes.data() + 8, &header, 8);
+    Segment s;
+    s.start = Address(0x7ffff0000000);
+    s.size = bytes.size();
+    s.data = bytes.data();
+    s.state = ByteState::in_core;
+    s.writable = true;
+    const AddressSpace memory({s});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    CHECK(heaps.heaps().empty());
+    const auto block = heaps.block_starting_at(s.start + 16);
+    REQUIRE(block);
+    CHECK(block->mmapped);
+    CHECK(block->usable == 64 * page - 16);
+    // Not where the chunk would end off a page, or in memory that is not there.
+    const std::uint64_t odd = (63 * page + 0x20) | mmapped;
+    std::memcpy(bytes.data() + 8, &odd, 8);
+    CHECK_FALSE(heaps.block_starting_at(s.start + 16));
+    const std::uint64_t beyond = (1000 * page) | mmapped;
+    std::memcpy(bytes.data() + 8, &beyond, 8);
+    CHECK_FALSE(heaps.block_starting_at(s.start + 16));
+}
+
+TEST_CASE("malloc: an aligned block in a mapping of its own says what lies before it", "[malloc]") {
+    std::vector<std::byte> bytes(64 * page);
+    const std::uint64_t lead = 0x30;
+    const std::uint64_t header = (64 * page - lead) | mmapped;
+    std::memcpy(bytes.data() + lead, &lead, 8);
+    std::memcpy(bytes.data() + lead + 8, &header, 8);
+    Segment s;
+    s.start = Address(0x7ffff0000000);
+    s.size = bytes.size();
+    s.data = bytes.data();
+    s.state = ByteState::in_core;
+    s.writable = true;
+    const AddressSpace memory({s});
+    const auto block = MallocHeaps::find(memory).block_starting_at(s.start + lead + 16);
+    REQUIRE(block);
+    CHECK(block->usable == 64 * page - lead - 16);
+}
+
+TEST_CASE("malloc: a chain with a bogus size is not believed", "[malloc][damaged]") {
+    const std::uint64_t bogus = GENERATE(std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0x11}, std::uint64_t{0x2a | 1}, std::uint64_t{1} << 40 | 1,
+                                         ~std::uint64_t{0}, std::uint64_t{0x40 | 3});
+    Heap heap(page);
+    heap.chunk(0x40);
+    const std::uint64_t second = heap.at();
+    const Address b = heap.chunk(0x40);
+    heap.chunk(0x40);
+    heap.top();
+    heap.word(second + 8, bogus);
+    const AddressSpace memory({heap.segment()});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    CHECK(heaps.heaps().empty());
+    CHECK_FALSE(heaps.block_starting_at(b));
+}
+
+TEST_CASE("malloc: memory that is not a heap is none", "[malloc]") {
+    std::vector<std::byte> zeros(4 * page);
+    Segment s;
+    s.start = Address(0x7ffff0000000);
+    s.size = zeros.size();
+    s.data = zeros.data();
+    s.state = ByteState::in_core;
+    s.writable = true;
+    CHECK(MallocHeaps::find(AddressSpace({s})).heaps().empty());
+    Heap heap(page);
+    heap.chunk(0x40);
+    heap.chunk(0x40);
+    heap.top();
+    Segment read_only = heap.segment();
+    read_only.writable = false;
+    Segment of_module = heap.segment();
+    of_module.module = 0;
+    Segment not_saved = heap.segment();
+    not_saved.state = ByteState::not_saved;
+    not_saved.data = nullptr;
+    for (const Segment& other : {read_only, of_module, not_saved}) CHECK(MallocHeaps::find(AddressSpace({other})).heaps().empty());
+}
+
+TEST_CASE("malloc: elsewhere a chunk is believed by its own header and that of the next", "[malloc]") {
+    std::vector<std::byte> bytes(page);
+    const std::uint64_t size = 0x50 | prev_in_use;
+    std::memcpy(bytes.data() + 0x108, &size, 8);
+    std::memcpy(bytes.data() + 0x158, &size, 8);
+    Segment s;
+    s.start = Address(0x7ffff0000000);
+    s.size = bytes.size();
+    s.data = bytes.data();
+    s.state = ByteState::in_core;
+    s.writable = true;
+    const AddressSpace memory({s});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    REQUIRE(heaps.block_starting_at(s.start + 0x110));
+    CHECK(heaps.block_starting_at(s.start + 0x110)->usable == 0x48);
+    const std::uint64_t next_says_free = 0x50;
+    std::memcpy(bytes.data() + 0x158, &next_says_free, 8);
+    CHECK_FALSE(heaps.block_starting_at(s.start + 0x110));
+}
+
+TEST_CASE("malloc: a heap that is cut after a page is read to its last byte and no further", "[malloc][damaged]") {
+    // What follows the bytes that were saved must not be touched: it is a page that traps.
+    auto* mapping = static_cast<std::byte*>(::mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(mapping != MAP_FAILED);
+    REQUIRE(::mprotect(mapping + 2 * page, page, PROT_NONE) == 0);
+    const std::uint64_t size = page + 8;
+    std::byte* data = mapping + 2 * page - size;
+    const auto word = [&](std::uint64_t offset, std::uint64_t value) { std::memcpy(data + offset, &value, 8); };
+    word(8, 0x400 | prev_in_use);
+    word(0x408, 0x400 | prev_in_use);
+    word(0x808, 0x800 | prev_in_use);  // ends with the page; the next header is cut off
+    Segment s;
+    s.start = brk_start;
+    s.size = size;
+    s.data = data;
+    s.state = ByteState::in_core;
+    s.writable = true;
+    s.cut = true;
+    const AddressSpace memory({s});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    REQUIRE(heaps.heaps().size() == 1);
+    CHECK(heaps.heaps()[0].chunks == 3);
+    CHECK(heaps.block_starting_at(brk_start + 16));
+    ::munmap(mapping, 3 * page);
+}

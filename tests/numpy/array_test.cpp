@@ -1,0 +1,207 @@
+// Arrays, dtypes and scalars, with the descriptor of NumPy 1.x (elsize of 32 bits) and of 2.x (64-bit flags before an elsize of 64).
+// Offsets are those of numpy/ndarraytypes.h; sizes those of ndarray.__sizeof__: the struct, shape and strides, and owned data.
+
+#include "parsers/numpy/array_layout.h"
+#include "parsers/numpy/kinds.h"
+#include "tests/cpython/heap_questions.h"
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+constexpr std::uint64_t array_basicsize = 96;
+constexpr std::uint64_t owns_data = 4;
+
+/// The types of one NumPy release.
+struct Numpy {
+    Numpy(const Layout& layout, int major) : heap(layout), old(major == 1) {
+        for (const ObjectKind* kind : {&ndarray_kind, &numpy_scalar_kind, &numpy_void_kind, &numpy_dtype_kind}) heap.kinds.push_back(kind);
+        array_type = heap.c_type("numpy.ndarray", {.basicsize = array_basicsize, .own_sizeof = true});
+        dtype_type = heap.c_type("numpy.dtype", {.basicsize = old ? 96UL : 136UL});
+        // The class of one dtype, as numpy.dtype[float64] is: it adds nothing.
+        double_type = heap.c_type("numpy.dtypes.Float64DType", {.base = dtype_type, .basicsize = old ? 96UL : 136UL});
+        generic = heap.c_type("numpy.generic", {.own_sizeof = true});
+    }
+
+    Address descr(char kind, std::uint64_t itemsize, std::int32_t type_num) {
+        const Address at = heap.object(double_type);
+        heap.put(at + 24, kind);
+        heap.put(at + 26, '<');
+        heap.put(at + 28, type_num);
+        if (old) heap.put(at + 32, static_cast<std::int32_t>(itemsize));
+        else heap.put(at + 40, itemsize);
+        return at;
+    }
+
+    Address array(Address dtype, const std::vector<std::int64_t>& shape, Address data, std::uint32_t flags = owns_data) {
+        const Address at = heap.object(array_type);
+        const Address dimensions = heap.allocate(16 * std::max<std::size_t>(shape.size(), 1));
+        for (std::size_t i = 0; i < shape.size(); ++i) heap.put(dimensions + 8 * i, shape[i]);
+        heap.put(at + 16, data);
+        heap.put(at + 24, static_cast<std::int32_t>(shape.size()));
+        heap.put(at + 32, dimensions);
+        heap.put(at + 40, dimensions + 8 * shape.size());
+        heap.put(at + 56, dtype);
+        heap.put(at + 64, flags);
+        return at;
+    }
+
+    std::optional<ArrayFacts> facts(Address at) { return array_facts(heap.reader(at)); }
+
+    PythonHeapBuilder heap;
+    bool old;
+    Address array_type, dtype_type, double_type, generic;
+};
+
+}  // namespace
+
+TEST_CASE("ndarray: shape, itemsize and bytes, with the descriptors of both releases", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address data = numpy.heap.allocate(480);
+    const Address array = numpy.array(numpy.descr('f', 8, 12), {5, 4, 3}, data);
+    const auto facts = numpy.facts(array);
+    REQUIRE(facts);
+    CHECK(facts->nd == 3);
+    CHECK(facts->shape[0] == 5);
+    CHECK(facts->shape[2] == 3);
+    CHECK(facts->itemsize == 8);
+    CHECK(facts->nbytes == 480);
+    CHECK(facts->owns_data());
+    CHECK(shape_text(*facts) == "(5, 4, 3)");
+    CHECK(text_of(numpy.heap, array) == "(5, 4, 3) float64");
+    CHECK(size_of(numpy.heap, array) == array_basicsize + 3 * 16 + 480);
+    CHECK(buffers(numpy.heap, array) == std::vector<SeenBuffer>{{facts->dimensions, 48, false}, {data, 480, true}});
+    CHECK(plausible(numpy.heap, array));
+}
+
+TEST_CASE("ndarray: a view owns shape and strides, and holds its base", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address dtype = numpy.descr('f', 8, 12);
+    const Address data = numpy.heap.allocate(480);
+    const Address owner = numpy.array(dtype, {60}, data);
+    const Address view = numpy.array(dtype, {30}, data + 240, 0);
+    numpy.heap.put(view + 48, owner);
+    CHECK(size_of(numpy.heap, view) == array_basicsize + 16);
+    REQUIRE(buffers(numpy.heap, view).size() == 1);
+    CHECK_FALSE(buffers(numpy.heap, view)[0].array_data);
+    CHECK(reference(numpy.heap, view, ".base") == Seen{owner, ".base", ReferenceKind::hidden});
+    CHECK(reference(numpy.heap, view, ".dtype") == Seen{dtype, ".dtype", ReferenceKind::hidden});
+    CHECK(referents(numpy.heap, view).empty());  // ndarray takes no part in collection
+    CHECK(text_of(numpy.heap, view) == "(30,) float64, a view");
+}
+
+TEST_CASE("ndarray: the objects of an object array are the owner's, and hidden", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address item = numpy.heap.list({});
+    const Address data = numpy.heap.allocate(24);
+    numpy.heap.put(data, item);
+    numpy.heap.put(data + 16, item);
+    const Address dtype = numpy.descr('O', 8, 17);
+    const Address array = numpy.array(dtype, {3}, data);
+    CHECK(reference(numpy.heap, array, "[0]") == Seen{item, "[0]", ReferenceKind::hidden});
+    CHECK(reference(numpy.heap, array, "[1]").target.is_null());
+    CHECK(reference(numpy.heap, array, "[2]").target == item);
+    const Address view = numpy.array(dtype, {3}, data, 0);
+    CHECK(reference(numpy.heap, view, "[0]").target.is_null());
+}
+
+TEST_CASE("ndarray: of no dimensions it has one element, with a length of zero none", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address dtype = numpy.descr('i', 4, 5);
+    const Address scalar = numpy.array(dtype, {}, numpy.heap.allocate(4));
+    REQUIRE(numpy.facts(scalar));
+    CHECK(numpy.facts(scalar)->nbytes == 4);
+    CHECK(text_of(numpy.heap, scalar) == "() int32");
+    const Address empty = numpy.array(dtype, {0, 1000}, numpy.heap.allocate(4));
+    CHECK(numpy.facts(empty)->nbytes == 0);
+    CHECK(size_of(numpy.heap, empty) == array_basicsize + 32);
+}
+
+TEST_CASE("ndarray: what cannot be an array gives nothing", "[numpy][damaged]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address array = numpy.array(numpy.descr('f', 8, 12), {5, 4}, numpy.heap.allocate(160));
+    const Address dimensions = numpy.facts(array)->dimensions;
+    SECTION("65 dimensions") { numpy.heap.put(array + 24, std::int32_t{65}); }
+    SECTION("minus one dimension") { numpy.heap.put(array + 24, std::int32_t{-1}); }
+    SECTION("a negative length") { numpy.heap.put(dimensions, std::int64_t{-5}); }
+    SECTION("more bytes than can be counted") {
+        numpy.heap.put(dimensions, std::int64_t{1} << 40);
+        numpy.heap.put(dimensions + 8, std::int64_t{1} << 40);
+    }
+    SECTION("a shape that is not there") { numpy.heap.put(array + 32, Address(0x123456789000)); }
+    SECTION("a shape of null") { numpy.heap.put(array + 32, Address()); }
+    SECTION("a dtype that is none") { numpy.heap.put(array + 56, dimensions); }
+    SECTION("a dtype of null") { numpy.heap.put(array + 56, Address()); }
+    CHECK_FALSE(numpy.facts(array));
+    CHECK(size_of(numpy.heap, array) == array_basicsize);
+    CHECK(buffers(numpy.heap, array).empty());
+    CHECK(references(numpy.heap, array).empty());
+    CHECK_FALSE(plausible(numpy.heap, array));
+    ask_everything(numpy.heap, array);
+}
+
+TEST_CASE("ndarray: an object array longer than its memory ends where that ends", "[numpy][damaged]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address item = numpy.heap.none();
+    const Address data = numpy.heap.map(Address(0x600000000000), 64);
+    for (std::uint64_t i = 0; i < 8; ++i) numpy.heap.put(data + 8 * i, item);
+    const Address array = numpy.array(numpy.descr('O', 8, 17), {std::int64_t{1} << 50}, data);
+    const auto seen = references(numpy.heap, array);
+    CHECK(std::count_if(seen.begin(), seen.end(), [&](const Seen& s) { return s.target == item; }) == 8);
+}
+
+TEST_CASE("dtype: names as NumPy writes them, negative sizes are none", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const auto name = [&](char kind, std::uint64_t itemsize) { return descr_facts(numpy.heap.heap(), numpy.descr(kind, itemsize, 12))->name(); };
+    CHECK(name('f', 8) == "float64");
+    CHECK(name('i', 2) == "int16");
+    CHECK(name('u', 1) == "uint8");
+    CHECK(name('c', 16) == "complex128");
+    CHECK(name('b', 1) == "bool");
+    CHECK(name('O', 8) == "object");
+    CHECK(name('U', 20) == "str160");
+    CHECK(name('S', 5) == "bytes40");
+    CHECK(name('V', 3) == "void24");
+    const Address negative = numpy.descr('f', 0, 12);
+    numpy.heap.put(negative + (numpy.old ? 32 : 40), std::int64_t{-1});
+    CHECK_FALSE(descr_facts(numpy.heap.heap(), negative));
+    CHECK_FALSE(descr_facts(numpy.heap.heap(), Address()));
+    CHECK_FALSE(descr_facts(numpy.heap.heap(), Address(0x123456789000)));
+}
+
+TEST_CASE("dtype: fields and names of a record are hidden references", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address descr = numpy.descr('V', 24, 20);
+    const Address fields = numpy.heap.dict({});
+    const Address names = numpy.heap.tuple({});
+    numpy.heap.put(descr + (numpy.old ? 48 : 96), fields);
+    numpy.heap.put(descr + (numpy.old ? 56 : 104), names);
+    CHECK(reference(numpy.heap, descr, ".fields") == Seen{fields, ".fields", ReferenceKind::hidden});
+    CHECK(reference(numpy.heap, descr, ".names") == Seen{names, ".names", ReferenceKind::hidden});
+    CHECK(text_of(numpy.heap, descr) == "void192");
+}
+
+TEST_CASE("scalars: the header, and the value once more", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, 2);
+    const Address double_scalar = numpy.heap.c_type("numpy.float64", {.base = numpy.generic, .basicsize = 24});
+    const Address byte_scalar = numpy.heap.c_type("numpy.uint8", {.base = numpy.generic, .basicsize = 24});
+    const Address real = numpy.heap.object(double_scalar);
+    numpy.heap.put(real + 16, 2.5);
+    CHECK(text_of(numpy.heap, real) == "2.5");
+    // sys.getsizeof(numpy.float64(2.5)) is 32, of numpy.uint8 25.
+    CHECK(size_of(numpy.heap, real) == 32);
+    const Address byte = numpy.heap.object(byte_scalar);
+    numpy.heap.put(byte + 16, std::uint8_t{200});
+    CHECK(size_of(numpy.heap, byte) == 25);
+    CHECK(text_of(numpy.heap, byte) == "200");
+}
