@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # What quickstart.sh and test.sh share: numbered steps that say what they do, packages, a build that fits the memory.
 # Sourced by bash; `log` names the file that takes the long outputs.
 
