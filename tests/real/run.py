@@ -8,8 +8,10 @@ heapsift, compare (`compare.py`), print a line. Exit 1 if anything is missing, w
 """
 
 import argparse
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,8 @@ def main():
     options = parse()
     work = os.path.abspath(options.work or tempfile.mkdtemp(prefix="heapsift-real-", dir="/var/tmp"))
     os.makedirs(work, exist_ok=True)
+    if not options.work and not options.keep:
+        atexit.register(shutil.rmtree, work, ignore_errors=True)
     found = interpreters.find(dict(tree.split("=", 1) for tree in options.tree), options.versions, options.interpreters)
     failures = missing_interpreters(found, options.required)
     kinds, unavailable = kinds_at_hand(options.kinds)
@@ -53,8 +57,6 @@ def main():
         failures.append("no interpreter was found")
     for failure in failures:
         print("failed: " + failure)
-    if not options.work and not options.keep:
-        os.rmdir(work)
     return 1 if failures else 0
 
 
