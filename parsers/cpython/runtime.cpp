@@ -127,6 +127,46 @@ std::optional<PythonVersion> find_version(const CoreFile& core, const Candidate&
     return candidate.module >= 0 ? version_by_path(core.modules()[static_cast<std::size_t>(candidate.module)].path) : std::nullopt;
 }
 
+/// Without symbols and cookie (a kernel core of 3.12 or older, and no file): a word of a module's data that points at a structure which
+/// proves itself as the interpreter, where the list of interpreters of _PyRuntime begins. The version is that of Py_GetVersion's text.
+std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
+    const auto version = version_by_text(core, -1);
+    const Layout* layout = version ? builtin_layout({version->major, version->minor, false, false}) : nullptr;
+    if (!layout) return {};
+    const AddressSpace& memory = core.memory();
+    auto pointer = [&](Address at) { return memory.read_address(at).value_or(Address()); };
+    auto is_dict = [&](Address object) {
+        if (object.is_null()) return false;
+        const Address type = pointer(object + *layout->object.ob_type);
+        const auto flags = memory.read<std::uint64_t>(type + *layout->type.tp_flags);
+        return flags && (*flags & (dict_subclass_flag | ready_flag)) == (dict_subclass_flag | ready_flag);
+    };
+    auto is_interpreter = [&](Address at) {
+        const Address thread = pointer(at + *layout->interpreter_state.threads_head);
+        return !thread.is_null() && pointer(thread + *layout->thread_state.interp) == at && is_dict(pointer(at + *layout->interpreter_state.modules)) &&
+               is_dict(pointer(at + *layout->interpreter_state.sysdict)) && is_dict(pointer(at + *layout->interpreter_state.builtins));
+    };
+    std::vector<Candidate> found;
+    const std::uint64_t head = *layout->runtime_state.interpreters_head;
+    for (const Module& module : core.modules()) {
+        for (Address at = module.start; at + 8 <= module.image_end; at = at + 8) {
+            const Segment* segment = memory.find(at);
+            if (!segment || segment->state != ByteState::in_core || !segment->writable) {
+                at = (segment ? segment->end() : at.rounded_down(4096) + 4096) - 8;
+                continue;
+            }
+            const Address word = pointer(at);
+            if (word.is_null() || !word.aligned(8) || at.value < head || !is_interpreter(word)) continue;
+            const Address runtime = at - head;
+            // interpreters.main follows in the same struct and points at an interpreter too.
+            if (!is_interpreter(pointer(runtime + *layout->runtime_state.interpreters_main))) continue;
+            found.push_back({runtime, static_cast<std::int32_t>(&module - core.modules().data()), fmt::format("its list of interpreters at {:#x}", at.value)});
+            return found;
+        }
+    }
+    return found;
+}
+
 /// What 3.13 and later say of themselves (struct _Py_DebugOffsets): the fields that the interpreter's private structs move about.
 void apply_debug_offsets(const CoreFile& core, Address at, Layout& layout, std::vector<LayoutCheck>& checks, Diagnostics& diagnostics) {
     struct Field { std::uint32_t offset; LayoutOffset* target; const char* name; };
@@ -365,6 +405,7 @@ std::string PythonVersion::text() const {
 PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics) {
     std::vector<Candidate> candidates = candidates_by_symbol(core);
     if (candidates.empty()) candidates = candidates_by_cookie(core);
+    if (candidates.empty()) candidates = candidates_by_structure(core);
     if (candidates.empty()) throw_no_runtime(core);
 
     std::string unsupported;

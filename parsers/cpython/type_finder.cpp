@@ -9,6 +9,7 @@
 //
 // What sys.getsizeof of an instance answers is decided here too: by the class in the mro whose __dict__ has __sizeof__.
 
+#include "parsers/cpython/type_names.h"
 #include "parsers/elf/word_sweep.h"
 
 #include <fmt/format.h>
@@ -34,8 +35,8 @@ constexpr std::int64_t max_mro = 4096;
 
 class TypeFinder {
 public:
-    TypeFinder(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds)
-        : memory_(memory), python_(python), layout_(python.layout), heap_(memory, python, no_types_) {
+    TypeFinder(const CoreFile* core, const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds)
+        : core_(core), memory_(memory), python_(python), layout_(python.layout), heap_(memory, python, no_types_) {
         for (const ObjectKind* kind : kinds)
             for (const char* name : kind->type_names) kinds_by_name_.emplace(name, kind);
     }
@@ -45,6 +46,7 @@ public:
         std::vector<TypeInfo> types;
         types.reserve(addresses_.size());
         for (const std::uint64_t a : addresses_) types.push_back(describe(Address(a)));
+        if (core_) name_without_files(*core_, heap_, types);
         TypeTable table(std::move(types));
         for (TypeId id = 0; id < table.size(); ++id) link(table, id);
         for (TypeId id = 0; id < table.size(); ++id) end_base_chain(table, id);
@@ -174,7 +176,7 @@ private:
             info.name = tp_name->starts_with("builtins.") ? tp_name->substr(9) : *tp_name;
             return;
         }
-        info.named = false;
+        info.named = false;  // for now: type_names.cpp knows more ways
         info.name = fmt::format("<type {:#x}>", info.address.value);
     }
 
@@ -252,6 +254,7 @@ private:
         return type != no_type && table[type].name == "function";
     }
 
+    const CoreFile* core_;  // null where there is memory alone
     const AddressSpace& memory_;
     const PythonRuntime& python_;
     const Layout& layout_;
@@ -281,14 +284,26 @@ bool TypeTable::derives(TypeId type, TypeId ancestor) const {
     return false;
 }
 
-TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
-                     Diagnostics& diagnostics) {
-    TypeTable table = TypeFinder(memory, python, kinds).find();
+namespace {
+
+TypeTable with_diagnostics(TypeTable table, Diagnostics& diagnostics) {
     std::uint64_t anonymous = 0;
     for (const TypeInfo& type : table) anonymous += type.named ? 0 : 1;
     if (anonymous > 0)
         diagnostics.add("types-unnamed", fmt::format("{} of {} types have no readable name: their files were not found", anonymous, table.size()));
     return table;
+}
+
+}  // namespace
+
+TypeTable find_types(const CoreFile& core, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
+                     Diagnostics& diagnostics) {
+    return with_diagnostics(TypeFinder(&core, core.memory(), python, kinds).find(), diagnostics);
+}
+
+TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
+                     Diagnostics& diagnostics) {
+    return with_diagnostics(TypeFinder(nullptr, memory, python, kinds).find(), diagnostics);
 }
 
 }  // namespace heapsift

@@ -7,7 +7,11 @@
 
 namespace heapsift {
 
-/// All ready types in the saved memory, named, with sizes of headers and kinds. Cost: two or three sweeps over writable memory.
+/// All types in the saved memory, named as far as files, dictionaries and tables go, with sizes of headers and kinds. Cost: two or three sweeps over writable memory.
+/// `modules`: of the core, for names by build-id where a file is not at hand.
+TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
+                     Diagnostics& diagnostics, std::span<const Module> modules = {});
+/// The same of memory alone: names that only the core's modules and tables give are left out.
 TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
                      Diagnostics& diagnostics);
 

@@ -36,7 +36,7 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     report("interpreter");
     state->python = find_python_runtime(state->core, diagnostics);
     report("types");
-    state->types = find_types(state->core.memory(), state->python, all_object_kinds(), diagnostics);
+    state->types = find_types(state->core.memory(), state->python, all_object_kinds(), diagnostics, state->core.modules());
     state->heap = std::make_unique<PythonHeap>(state->core.memory(), state->python, state->types);
     report("allocators");
     state->allocations = std::make_unique<Allocations>(state->core, Pymalloc::find(*state->heap, diagnostics),

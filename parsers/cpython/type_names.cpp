@@ -1,0 +1,189 @@
+#include "parsers/cpython/type_names.h"
+
+// Names without files, the surest first.
+//
+//   1. the place of a type in a module whose build-id is known (tables made from real builds);
+//   2. since 3.12 its number among the builtin types, the same in every build of a minor version;
+//   3. what an object is by where it stands: the type of builtins.None, of builtins.len, of a module, of the importer's functions and their code, …;
+//   4. a key of a module's dictionary that holds it. Often the key is the name; where it is not (types.CodeType is `code`), a table of
+//      aliases says so. Of several keys, builtins' comes first, then the one of the module with the shortest name.
+//
+// What none of these names stays anonymous and is counted. Measured without any file: 99.5 to 99.8 % of objects by 4 alone.
+
+#include "parsers/base/address_index.h"
+#include "parsers/cpython/type_name_tables.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace heapsift {
+
+namespace {
+
+constexpr std::uint64_t heap_type_flag = 1ULL << 9;
+
+class Namer {
+public:
+    Namer(const CoreFile& core, const PythonHeap& heap, std::vector<TypeInfo>& types)
+        : core_(core), heap_(heap), layout_(heap.layout()), types_(types), unnamed_(count_unnamed(types)), keys_(types.size()) {
+        for (std::uint32_t i = 0; i < types_.size(); ++i)
+            if (!types_[i].named) unnamed_.add(types_[i].address, i);
+    }
+
+    void run() {
+        for (TypeInfo& type : types_)
+            if (!type.named) by_place(type) || by_number(type);
+        by_position();
+        by_dictionary();
+    }
+
+private:
+    static std::size_t count_unnamed(const std::vector<TypeInfo>& types) {
+        return static_cast<std::size_t>(std::count_if(types.begin(), types.end(), [](const TypeInfo& t) { return !t.named; }));
+    }
+
+    void name(TypeInfo& type, std::string text) {
+        type.name = std::move(text);
+        type.named = true;
+    }
+    void name_at(Address type, const char* text) {
+        const std::uint32_t index = unnamed_.find(type);
+        if (index != AddressIndex::missing && !types_[index].named) name(types_[index], text);
+    }
+
+    bool by_place(TypeInfo& type) {
+        const Module* module = nullptr;
+        for (const Module& candidate : core_.modules())
+            if (type.address >= candidate.start && type.address < candidate.image_end && !candidate.build_id.empty()) module = &candidate;
+        if (!module) return false;
+        const std::uint64_t offset = type.address.value - module->load_bias;
+        const auto all = type_names_by_place();
+        const auto it = std::lower_bound(all.begin(), all.end(), offset, [&](const TypeNameAt& row, std::uint64_t wanted) {
+            const int order = module->build_id.compare(row.build_id);
+            return order != 0 ? order > 0 : row.offset < wanted;
+        });
+        if (it == all.end() || module->build_id != it->build_id || it->offset != offset) return false;
+        name(type, it->name);
+        return true;
+    }
+
+    bool by_number(TypeInfo& type) {
+        if (heap_.static_type_state(type.address).is_null() || !(type.flags & 2)) return false;
+        const auto number = heap_.integer<std::uint64_t>(type.address + *layout_.type.tp_subclasses);
+        for (const TypeNumber& row : type_numbers()) {
+            if (row.minor != layout_.version.minor || row.number != number) continue;
+            name(type, row.name);
+            return true;
+        }
+        return false;
+    }
+
+    // --- what stands where
+
+    void by_position() {
+        const Address builtins = heap_.runtime().interpreters.front().builtins;
+        auto builtin = [&](const char* key) { return heap_.dict_value(builtins, key); };
+        auto name_type_of = [&](Address object, const char* text) {
+            if (!object.is_null()) name_at(heap_.type_address(object), text);
+        };
+        name_at(heap_.runtime().type_type, "type");
+        name_at(builtin("object"), "object");
+        name_type_of(builtin("None"), "NoneType");
+        name_type_of(builtin("Ellipsis"), "ellipsis");
+        name_type_of(builtin("NotImplemented"), "NotImplementedType");
+        name_type_of(builtin("len"), "builtin_function_or_method");
+        const Address object_dict = heap_.type_dict(builtin("object"));
+        name_type_of(heap_.dict_value(object_dict, "__init__"), "wrapper_descriptor");
+        name_type_of(heap_.dict_value(object_dict, "__class__"), "getset_descriptor");
+        name_type_of(heap_.dict_value(object_dict, "__dir__"), "method_descriptor");
+        name_type_of(heap_.dict_value(object_dict, "__init_subclass__"), "classmethod_descriptor");
+        name_type_of(heap_.dict_value(heap_.type_dict(heap_.runtime().type_type), "__basicsize__"), "member_descriptor");
+        heap_.visit_dict(heap_.runtime().interpreters.front().modules, [&](Address key, Address module) {
+            if (heap_.unicode_equals(key, "builtins")) name_type_of(module, "module");
+            if (!heap_.unicode_equals(key, "_frozen_importlib") || !has_module_layout(module)) return;
+            const Address function = heap_.dict_value(heap_.pointer(module + *layout_.module.md_dict), "_call_with_frames_removed");
+            if (function.is_null()) return;
+            name_type_of(function, "function");
+            name_type_of(heap_.pointer(function + *layout_.function.func_code), "code");
+        });
+    }
+
+    // --- keys of dictionaries
+
+    void by_dictionary() {
+        for (const PythonInterpreter& interpreter : heap_.runtime().interpreters) {
+            collect_keys("", interpreter.builtins);
+            heap_.visit_dict(interpreter.modules, [&](Address key, Address module) {
+                const auto module_name = heap_.unicode_text(key, 200);
+                if (module_name && *module_name != "builtins" && has_module_layout(module))
+                    collect_keys(*module_name + ".", heap_.pointer(module + *layout_.module.md_dict));
+            });
+        }
+        for (std::uint32_t i = 0; i < types_.size(); ++i)
+            if (!types_[i].named && !keys_[i].empty()) name(types_[i], best_name(keys_[i]));
+    }
+
+    /// A module of a subclass is laid out as a module; anything else in sys.modules is not.
+    bool has_module_layout(Address object) const {
+        const Address dict = heap_.pointer(object + *layout_.module.md_dict);
+        if (dict.is_null()) return false;
+        const auto flags = heap_.integer<std::uint64_t>(heap_.type_address(dict) + *layout_.type.tp_flags);
+        return (flags & (1ULL << 29)) != 0;
+    }
+
+    void collect_keys(const std::string& prefix, Address dict) {
+        heap_.visit_dict(dict, [&](Address key, Address value) {
+            const std::uint32_t index = unnamed_.find(value);
+            if (index == AddressIndex::missing || types_[index].named) return;
+            if (const auto text = heap_.unicode_text(key, 200)) keys_[index].push_back(prefix + *text);
+        });
+    }
+
+    std::string best_name(const std::vector<std::string>& keys) const {
+        const std::string* best = nullptr;
+        for (const std::string& key : keys) {
+            if (const char* alias = alias_of(key)) return alias;
+            if (!best || rank(key) < rank(*best)) best = &key;
+        }
+        return *best;
+    }
+
+    static std::pair<std::size_t, const std::string&> rank(const std::string& key) {
+        const std::size_t dot = key.rfind('.');
+        return {dot == std::string::npos ? 0 : dot + 1, key};
+    }
+
+    /// For this minor version, else for the nearest that has the key.
+    const char* alias_of(const std::string& key) const {
+        const char* found = nullptr;
+        int distance = 1000;
+        const auto all = type_aliases();
+        for (auto it = std::lower_bound(all.begin(), all.end(), key, [](const TypeAlias& row, const std::string& wanted) { return wanted.compare(row.plain) > 0; });
+             it != all.end() && key == it->plain; ++it) {
+            const int away = std::abs(it->minor - layout_.version.minor);
+            if (away < distance) {
+                distance = away;
+                found = it->name;
+            }
+        }
+        return found;
+    }
+
+    const CoreFile& core_;
+    const PythonHeap& heap_;
+    const Layout& layout_;
+    std::vector<TypeInfo>& types_;
+    AddressIndex unnamed_;
+    std::vector<std::vector<std::string>> keys_;  // by type: "module.key"
+};
+
+}  // namespace
+
+void name_without_files(const CoreFile& core, const PythonHeap& heap, std::vector<TypeInfo>& types) {
+    if (heap.runtime().interpreters.empty()) return;
+    if (std::all_of(types.begin(), types.end(), [](const TypeInfo& t) { return t.named; })) return;
+    Namer(core, heap, types).run();
+}
+
+}  // namespace heapsift

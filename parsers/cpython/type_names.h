@@ -1,0 +1,15 @@
+#pragma once
+
+// Names for static types whose tp_name cannot be read, because it lies in a file that is not at hand.
+
+#include "parsers/cpython/python_heap.h"
+
+#include <vector>
+
+namespace heapsift {
+
+/// Names the types that are not `named`, as far as anything in the core tells; sets `named` on those. Cost: the dictionaries of the
+/// modules in sys.modules, once.
+void name_without_files(const CoreFile& core, const PythonHeap& heap, std::vector<TypeInfo>& types);
+
+}  // namespace heapsift
