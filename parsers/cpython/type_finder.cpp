@@ -35,8 +35,8 @@ constexpr std::int64_t max_mro = 4096;
 
 class TypeFinder {
 public:
-    TypeFinder(const CoreFile* core, const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds)
-        : core_(core), memory_(memory), python_(python), layout_(python.layout), heap_(memory, python, no_types_) {
+    TypeFinder(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds, std::span<const Module> modules)
+        : memory_(memory), python_(python), layout_(python.layout), heap_(memory, python, no_types_), modules_(modules) {
         for (const ObjectKind* kind : kinds)
             for (const char* name : kind->type_names) kinds_by_name_.emplace(name, kind);
     }
@@ -46,7 +46,7 @@ public:
         std::vector<TypeInfo> types;
         types.reserve(addresses_.size());
         for (const std::uint64_t a : addresses_) types.push_back(describe(Address(a)));
-        if (core_) name_without_files(*core_, heap_, types);
+        name_without_files(modules_, heap_, types);
         TypeTable table(std::move(types));
         for (TypeId id = 0; id < table.size(); ++id) link(table, id);
         for (TypeId id = 0; id < table.size(); ++id) end_base_chain(table, id);
@@ -135,7 +135,9 @@ private:
         if (!heap_.pointer(type + *layout_.type.tp_mro).is_null()) return false;
         const Segment* dealloc = memory_.find(heap_.pointer(type + *layout_.type.tp_dealloc));
         if (!dealloc || !dealloc->executable) return false;
-        const auto name = memory_.read_c_string(heap_.pointer(type + *layout_.type.tp_name), 200);
+        const Address text = heap_.pointer(type + *layout_.type.tp_name);
+        if (memory_.state_of(text) == ByteState::not_saved) return true;  // without the file, the name cannot be held against it
+        const auto name = memory_.read_c_string(text, 200);
         return name && !name->empty() && std::all_of(name->begin(), name->end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == ' '; });
     }
 
@@ -254,12 +256,12 @@ private:
         return type != no_type && table[type].name == "function";
     }
 
-    const CoreFile* core_;  // null where there is memory alone
     const AddressSpace& memory_;
     const PythonRuntime& python_;
     const Layout& layout_;
     TypeTable no_types_;
     PythonHeap heap_;
+    std::span<const Module> modules_;
     std::vector<std::uint64_t> addresses_;
     std::unordered_map<std::string, const ObjectKind*> kinds_by_name_;
 };
@@ -284,26 +286,14 @@ bool TypeTable::derives(TypeId type, TypeId ancestor) const {
     return false;
 }
 
-namespace {
-
-TypeTable with_diagnostics(TypeTable table, Diagnostics& diagnostics) {
+TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
+                     Diagnostics& diagnostics, std::span<const Module> modules) {
+    TypeTable table = TypeFinder(memory, python, kinds, modules).find();
     std::uint64_t anonymous = 0;
     for (const TypeInfo& type : table) anonymous += type.named ? 0 : 1;
     if (anonymous > 0)
         diagnostics.add("types-unnamed", fmt::format("{} of {} types have no readable name: their files were not found", anonymous, table.size()));
     return table;
-}
-
-}  // namespace
-
-TypeTable find_types(const CoreFile& core, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
-                     Diagnostics& diagnostics) {
-    return with_diagnostics(TypeFinder(&core, core.memory(), python, kinds).find(), diagnostics);
-}
-
-TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
-                     Diagnostics& diagnostics) {
-    return with_diagnostics(TypeFinder(nullptr, memory, python, kinds).find(), diagnostics);
 }
 
 }  // namespace heapsift

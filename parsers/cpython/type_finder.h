@@ -11,8 +11,5 @@ namespace heapsift {
 /// `modules`: of the core, for names by build-id where a file is not at hand.
 TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
                      Diagnostics& diagnostics, std::span<const Module> modules = {});
-/// The same of memory alone: names that only the core's modules and tables give are left out.
-TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
-                     Diagnostics& diagnostics);
 
 }  // namespace heapsift

@@ -25,8 +25,8 @@ constexpr std::uint64_t heap_type_flag = 1ULL << 9;
 
 class Namer {
 public:
-    Namer(const CoreFile& core, const PythonHeap& heap, std::vector<TypeInfo>& types)
-        : core_(core), heap_(heap), layout_(heap.layout()), types_(types), unnamed_(count_unnamed(types)), keys_(types.size()) {
+    Namer(std::span<const Module> modules, const PythonHeap& heap, std::vector<TypeInfo>& types)
+        : modules_(modules), heap_(heap), layout_(heap.layout()), types_(types), unnamed_(count_unnamed(types)), keys_(types.size()) {
         for (std::uint32_t i = 0; i < types_.size(); ++i)
             if (!types_[i].named) unnamed_.add(types_[i].address, i);
     }
@@ -54,7 +54,7 @@ private:
 
     bool by_place(TypeInfo& type) {
         const Module* module = nullptr;
-        for (const Module& candidate : core_.modules())
+        for (const Module& candidate : modules_)
             if (type.address >= candidate.start && type.address < candidate.image_end && !candidate.build_id.empty()) module = &candidate;
         if (!module) return false;
         const std::uint64_t offset = type.address.value - module->load_bias;
@@ -170,7 +170,7 @@ private:
         return found;
     }
 
-    const CoreFile& core_;
+    std::span<const Module> modules_;
     const PythonHeap& heap_;
     const Layout& layout_;
     std::vector<TypeInfo>& types_;
@@ -180,10 +180,10 @@ private:
 
 }  // namespace
 
-void name_without_files(const CoreFile& core, const PythonHeap& heap, std::vector<TypeInfo>& types) {
+void name_without_files(std::span<const Module> modules, const PythonHeap& heap, std::vector<TypeInfo>& types) {
     if (heap.runtime().interpreters.empty()) return;
     if (std::all_of(types.begin(), types.end(), [](const TypeInfo& t) { return t.named; })) return;
-    Namer(core, heap, types).run();
+    Namer(modules, heap, types).run();
 }
 
 }  // namespace heapsift
