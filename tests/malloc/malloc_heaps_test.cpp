@@ -106,6 +106,28 @@ TEST_CASE("malloc: only the start of a block is one", "[malloc]") {
     CHECK_FALSE(heaps.block_starting_at(Address(~std::uint64_t{15})));
 }
 
+TEST_CASE("malloc: any byte of a block in use leads to it, of a free one or the top to none", "[malloc]") {
+    Heap heap(page);
+    const Address a = heap.chunk(0x80);
+    const Address freed = heap.chunk(0x110, false);
+    const Address b = heap.chunk(0x430);
+    heap.top();
+    const AddressSpace memory({heap.segment()});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    for (const std::uint64_t offset : {0, 1, 16, 0x77}) {
+        REQUIRE(heaps.block_containing(a + offset));
+        CHECK(heaps.block_containing(a + offset)->start == a);
+    }
+    REQUIRE(heaps.block_containing(b + 0x427));
+    CHECK(heaps.block_containing(b + 0x427)->start == b);
+    CHECK_FALSE(heaps.block_containing(a - 1));
+    CHECK_FALSE(heaps.block_containing(a + 0x78));
+    CHECK_FALSE(heaps.block_containing(freed));
+    CHECK_FALSE(heaps.block_containing(freed + 0x80));
+    CHECK_FALSE(heaps.block_containing(b + 0x430));
+    CHECK_FALSE(heaps.block_containing(heap.start + page));
+}
+
 TEST_CASE("malloc: old headers inside the top are not blocks", "[malloc]") {
     Heap heap(page);
     heap.chunk(0x40);

@@ -1,0 +1,199 @@
+// From the bytes of a core to objects: who is alive and by which proof, what is freed and must not be met, sizes with the headers
+// that sys.getsizeof adds, names of references as people read them, and where an address lies.
+
+#include "parsers/snapshot/heap_snapshot.h"
+
+#include "parsers/base/error.h"
+#include "tests/catch.h"
+#include "tests/elf/temporary_directory.h"
+#include "tests/snapshot/small_core.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+HeapSnapshot open_bytes(const TemporaryDirectory& directory, const std::string& bytes, Diagnostics& diagnostics) {
+    return HeapSnapshot::build(CoreFile::open(directory.write("core", bytes), {}, diagnostics), diagnostics);
+}
+
+struct Opened {
+    SmallCore core;
+    TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
+
+    ObjectId id(Address address) const { return snapshot.find(address); }
+    std::vector<std::string> names(Address address) const {
+        std::vector<std::string> found;
+        snapshot.visit_references(id(address), [&](const Reference& r) { found.push_back(r.name()); });
+        return found;
+    }
+};
+
+bool contains(const std::vector<std::string>& all, const std::string& one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+
+}  // namespace
+
+TEST_CASE("snapshot: the interpreter is found by its cookie, and proved", "[snapshot]") {
+    const Opened opened;
+    const PythonRuntime& python = opened.snapshot.python();
+    CHECK(python.version.text() == "3.13.1");
+    CHECK(python.runtime == opened.core.runtime);
+    REQUIRE(python.interpreters.size() == 1);
+    CHECK(python.interpreters[0].address == opened.core.interpreter);
+    CHECK(python.interpreters[0].modules == opened.core.modules);
+    CHECK(python.interpreters[0].threads.size() == 1);
+    for (const LayoutCheck& check : python.checks) {
+        INFO(check.what);
+        CHECK(check.passed);
+    }
+    // The core's own offset of the interpreters, which is not the table's.
+    CHECK(*python.layout.runtime_state.interpreters_head == 4096);
+}
+
+TEST_CASE("snapshot: every live object is there, each by its proof", "[snapshot]") {
+    const Opened opened;
+    const SmallCore& core = opened.core;
+    for (const Address address : {core.modules, core.module, core.module_dict, core.type, core.instance, core.items, core.text, core.number,
+                                  core.kept_float, core.last_float}) {
+        REQUIRE(opened.id(address) != no_object);
+        CHECK(opened.snapshot.address_of(opened.id(address)) == address);
+    }
+    auto found_by = [&](Address address) { return opened.snapshot.found_by(opened.id(address)); };
+    CHECK(found_by(core.items) == FoundBy::collector);
+    CHECK(found_by(core.module_dict) == FoundBy::collector);
+    CHECK(found_by(core.kept_float) == FoundBy::pymalloc);
+    CHECK(found_by(core.text) == FoundBy::malloc);
+    CHECK(found_by(core.number) == FoundBy::malloc);
+    for (ObjectId id = 1; id < opened.snapshot.object_count(); ++id)
+        CHECK(opened.snapshot.address_of(id - 1) < opened.snapshot.address_of(id));
+    CHECK(opened.snapshot.types()[opened.snapshot.type_of(opened.id(core.instance))].name == "app.Point");
+}
+
+TEST_CASE("snapshot: what was given back is no object, though it still reads as one", "[snapshot]") {
+    const Opened opened;
+    CHECK(opened.id(opened.core.freed_float) == no_object);
+    CHECK(opened.id(opened.core.freed_list) == no_object);
+}
+
+TEST_CASE("snapshot: sizes are those of sys.getsizeof, memory that of the allocators", "[snapshot]") {
+    const Opened opened;
+    const auto facts = [&](Address address) { return opened.snapshot.facts(opened.id(address)); };
+    const ObjectFacts items = facts(opened.core.items);
+    CHECK(items.size == 56 + 2 * 8);
+    CHECK(items.memory == 56 + 24);  // what malloc gave for 56 bytes, and for an array of 16
+    CHECK(items.block_size == 56);
+    CHECK(items.refcount == 1);
+    CHECK(items.gc_tracked);
+    CHECK_FALSE(items.immortal);
+    CHECK(items.size_is_certain);
+    CHECK(items.references_exact);
+    CHECK(facts(opened.core.kept_float).size == 24);
+    CHECK(facts(opened.core.kept_float).memory == 32);
+    CHECK(facts(opened.core.text).size == 40 + 15);
+    CHECK(facts(opened.core.number).size == 28);
+    CHECK(facts(opened.core.module_dict).size == 184);  // three entries of five, all str
+    CHECK(facts(opened.core.instance).size == 48);      // 16 bytes of object, 32 before it
+    CHECK_FALSE(facts(opened.core.modules).gc_tracked);
+}
+
+TEST_CASE("snapshot: references have the names that people read", "[snapshot]") {
+    const Opened opened;
+    CHECK(opened.names(opened.core.items) == std::vector<std::string>{"[0]", "[1]"});
+    CHECK(contains(opened.names(opened.core.module), ".__dict__"));
+    CHECK(contains(opened.names(opened.core.module_dict), "['items']"));
+    CHECK(contains(opened.names(opened.core.module_dict), "key 'items'"));
+    CHECK(opened.names(opened.core.instance) == std::vector<std::string>{".__class__", ".x"});
+    CHECK(opened.snapshot.value(opened.id(opened.core.text)).text == "'a line of text'");
+    CHECK(opened.snapshot.value(opened.id(opened.core.module)).text == "<module 'app'>");
+}
+
+TEST_CASE("snapshot: referrers are the references turned round", "[snapshot]") {
+    const Opened opened;
+    std::vector<std::pair<ObjectId, std::string>> found;
+    opened.snapshot.visit_referrers(opened.id(opened.core.instance), [&](ObjectId from, const Reference& r) { found.emplace_back(from, r.name()); });
+    CHECK(found == std::vector<std::pair<ObjectId, std::string>>{{opened.id(opened.core.items), "[1]"}});
+}
+
+TEST_CASE("snapshot: an address is an object, inside one, in its buffer, free, or unmapped", "[snapshot]") {
+    using Kind = AddressFinding::Kind;
+    const Opened opened;
+    auto locate = [&](Address address) { return opened.snapshot.locate(address); };
+    CHECK(locate(opened.core.items).kind == Kind::object);
+    CHECK(locate(opened.core.items).object == opened.id(opened.core.items));
+    CHECK(locate(opened.core.items + 20).kind == Kind::inside_object);
+    CHECK(locate(opened.core.items - 8).object == opened.id(opened.core.items));  // the collector's header
+    CHECK(locate(opened.core.instance - 24).object == opened.id(opened.core.instance));
+    const Address array = *opened.snapshot.core().memory().read_address(opened.core.items + 24);
+    CHECK(locate(array + 8).kind == Kind::buffer_of_object);
+    CHECK(locate(array + 8).object == opened.id(opened.core.items));
+    CHECK(locate(opened.core.freed_float + 4).kind == Kind::free_block);
+    CHECK(locate(Address(0x1000)).kind == Kind::unmapped);
+}
+
+TEST_CASE("snapshot: the rows of memory add up to what was mapped", "[snapshot]") {
+    const Opened opened;
+    std::uint64_t sum = 0;
+    for (const auto& row : opened.snapshot.memory_rows()) sum += row.bytes;
+    CHECK(sum == opened.snapshot.core().extent().mapped_bytes);
+}
+
+namespace {
+
+/// Builds and asks for everything; an Error is an answer too.
+void build_and_ask(const TemporaryDirectory& directory, const std::string& bytes) {
+    Diagnostics diagnostics;
+    try {
+        const HeapSnapshot snapshot = open_bytes(directory, bytes, diagnostics);
+        std::uint64_t references = 0;
+        for (ObjectId id = 0; id < snapshot.object_count(); ++id) {
+            (void)snapshot.facts(id);
+            (void)snapshot.value(id);
+            snapshot.visit_references(id, [&](const Reference& r) { references += r.name().empty() ? 0 : 1; });
+        }
+        // A word can be met more than once, by lists that share an array; but never without end.
+        CHECK(references < 10'000'000);
+        (void)snapshot.memory_rows();
+        (void)snapshot.locate(Address(0x7f0000000123));
+    } catch (const Error& e) {
+        CHECK(e.exit() == ExitCode::cannot_analyse);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("snapshot: a core that is cut anywhere is an answer or an error", "[snapshot][damaged]") {
+    SmallCore core;
+    const TemporaryDirectory directory;
+    const std::string bytes = core.bytes();
+    for (std::size_t part = 1; part < 16; ++part) build_and_ask(directory, bytes.substr(0, bytes.size() * part / 16 + part));
+}
+
+TEST_CASE("snapshot: words of the heap that lie are an answer or an error", "[snapshot][damaged]") {
+    SmallCore core;
+    const TemporaryDirectory directory;
+    const std::string good = core.bytes();
+    std::vector<std::size_t> words;  // where anything is written at all
+    for (std::size_t at = (64 + 56 * (core.heap.regions().size() + 1) + 7) / 8 * 8; at + 8 <= good.size(); at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, good.data() + at, 8);
+        if (word != 0) words.push_back(at);
+    }
+    std::mt19937_64 random(7);
+    const std::uint64_t lies[] = {0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 62, std::uint64_t{1} << 40, 0x7f0000000000, 0x123456789000};
+    for (int round = 0; round < 200; ++round) {
+        std::string bytes = good;
+        for (int i = 0; i < 12; ++i) {
+            const std::size_t at = words[random() % words.size()];
+            std::uint64_t lie = lies[random() % std::size(lies)];
+            // As often another word of the core: a pointer to the wrong thing.
+            if (random() % 2 == 0) std::memcpy(&lie, good.data() + words[random() % words.size()], 8);
+            put_at(bytes, at, lie);
+        }
+        build_and_ask(directory, bytes);
+    }
+}
