@@ -141,18 +141,22 @@ std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vec
     return std::nullopt;
 }
 
-std::optional<Address> interpreter_arena_table(const PythonHeap& heap) {
+/// 3.12 and later: the table of each interpreter (those without an allocator of their own share the main one's).
+std::vector<Address> interpreter_arena_tables(const PythonHeap& heap) {
     const Layout& l = heap.layout();
-    if (!l.interpreter_state.obmalloc.present() || !l.obmalloc_state.arenas.present() || heap.runtime().interpreters.empty())
-        return std::nullopt;
-    const Address field = heap.runtime().interpreters.front().address + *l.interpreter_state.obmalloc;
-    // 3.12 holds the state itself, 3.13 a pointer to it: whichever leads to a table.
-    for (const Address state : {heap.pointer(field), field}) {
-        const Address table = heap.pointer(state + *l.obmalloc_state.arenas);
-        const auto count = heap.memory().read<std::uint32_t>(state + *l.obmalloc_state.maxarenas);
-        if (!table.is_null() && count && *count > 0 && *count < (1U << 24) && heap.memory().read<std::uint64_t>(table)) return table;
+    std::vector<Address> tables;
+    if (!l.interpreter_state.obmalloc.present() || !l.obmalloc_state.arenas.present()) return tables;
+    for (const PythonInterpreter& interpreter : heap.runtime().interpreters) {
+        const Address field = interpreter.address + *l.interpreter_state.obmalloc;
+        // 3.12 holds the state itself, 3.13 a pointer to it: whichever leads to a table.
+        for (const Address state : {heap.pointer(field), field}) {
+            const Address table = heap.pointer(state + *l.obmalloc_state.arenas);
+            const auto count = heap.memory().read<std::uint32_t>(state + *l.obmalloc_state.maxarenas);
+            if (table.is_null() || !count || *count == 0 || *count >= (1U << 24) || !heap.memory().read<std::uint64_t>(table)) continue;
+            if (std::find(tables.begin(), tables.end(), table) == tables.end()) tables.push_back(table);
+        }
     }
-    return std::nullopt;
+    return tables;
 }
 
 }  // namespace
@@ -181,40 +185,41 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
         result.found_by_ = "no pymalloc pools";
         return result;
     }
-    auto table = interpreter_arena_table(heap);
-    if (table) {
-        std::size_t hits = 0;
-        for (const Candidate& c : best.pools) hits += table_confirms(heap, *table, c, arena_size) ? 1 : 0;
-        if (hits * 2 < best.pools.size()) table.reset();
-        else result.found_by_ = "the interpreter's table of arenas";
-    }
-    if (!table) {
-        table = search_arena_table(heap, best.pools, arena_size, heap.runtime().module);
+    std::vector<Address> tables = interpreter_arena_tables(heap);
+    auto confirmed_by = [&](const Candidate& c) {
+        const auto it = std::find_if(tables.begin(), tables.end(), [&](Address table) { return table_confirms(heap, table, c, arena_size); });
+        return it == tables.end() ? Address() : *it;
+    };
+    std::size_t hits = 0;
+    for (const Candidate& c : best.pools) hits += confirmed_by(c).is_null() ? 0 : 1;
+    if (hits * 2 >= best.pools.size()) {
+        result.found_by_ = "the interpreter's table of arenas";
+    } else {
+        tables.clear();
+        auto table = search_arena_table(heap, best.pools, arena_size, heap.runtime().module);
         if (!table) table = search_arena_table(heap, best.pools, arena_size, -1);
-        if (table) result.found_by_ = "a table of arenas that the pools confirm";
+        if (table) tables.push_back(*table);
+        result.found_by_ = "a table of arenas that the pools confirm";
     }
-    result.arenas_proved_ = table.has_value();
-    if (!table) {
+    result.arenas_proved_ = !tables.empty();
+    if (tables.empty()) {
         result.found_by_ = "the shape of pools alone";
         diagnostics.add("arenas-not-found", "pymalloc's table of arenas was not found: pools are known by their shape alone");
     }
-    std::vector<std::uint32_t> arena_indexes;
+    const auto& l = heap.layout().arena_object;
     for (Candidate& c : best.pools) {
-        if (table && !table_confirms(heap, *table, c, arena_size)) continue;
+        const Address table = confirmed_by(c);
+        if (!tables.empty() && table.is_null()) continue;
         result.pools_.push_back(c.pool);
-        arena_indexes.push_back(c.arenaindex);
+        if (table.is_null()) continue;
+        const Address start = heap.pointer(table + std::uint64_t{c.arenaindex} * *l.size + *l.address);
+        result.arenas_.push_back({start, start + arena_size});
     }
-    std::sort(result.pools_.begin(), result.pools_.end(), [](const Pool& a, const Pool& b) { return a.start < b.start; });
-    if (table) {
-        std::sort(arena_indexes.begin(), arena_indexes.end());
-        arena_indexes.erase(std::unique(arena_indexes.begin(), arena_indexes.end()), arena_indexes.end());
-        const auto& l = heap.layout().arena_object;
-        for (const std::uint32_t index : arena_indexes) {
-            const Address start = heap.pointer(*table + std::uint64_t{index} * *l.size + *l.address);
-            if (!start.is_null()) result.arenas_.push_back({start, start + arena_size});
-        }
-        std::sort(result.arenas_.begin(), result.arenas_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
-    }
+    auto by_start = [](const auto& one, const auto& other) { return one.start < other.start; };
+    std::sort(result.pools_.begin(), result.pools_.end(), by_start);
+    std::sort(result.arenas_.begin(), result.arenas_.end(), by_start);
+    result.arenas_.erase(std::unique(result.arenas_.begin(), result.arenas_.end(), [](const AddressRange& one, const AddressRange& other) { return one.start == other.start; }),
+                         result.arenas_.end());
     result.index_ = AddressIndex(result.pools_.size());
     for (std::uint32_t i = 0; i < result.pools_.size(); ++i) result.index_.add(result.pools_[i].start, i);
     return result;

@@ -67,6 +67,9 @@ public:
     /// ob_size; 0 where it cannot be read.
     std::int64_t var_size(Address object) const { return integer<std::int64_t>(object + *layout().var_object.ob_size); }
 
+    /// Does the object's type say that it is a str (or of a subclass)?
+    bool is_unicode(Address object) const { return has_flag_of(object, 28); }
+    bool is_dict(Address object) const { return has_flag_of(object, 29); }
     /// Nothing where the header does not read as a str, or the characters are not there.
     std::optional<UnicodeFacts> unicode(Address str) const;
     /// The str as UTF-8, at most `limit` code points; lone surrogates as they would be encoded. Nothing where it is no str.
@@ -101,6 +104,10 @@ public:
     Address static_type_state(Address type) const;
 
 private:
+    bool has_flag_of(Address object, unsigned bit) const {
+        return !object.is_null() && (integer<std::uint64_t>(type_address(object) + *layout().type.tp_flags) >> bit & 1);
+    }
+
     const AddressSpace& memory_;
     const PythonRuntime& runtime_;
     const TypeTable& types_;

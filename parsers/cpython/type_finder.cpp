@@ -159,6 +159,9 @@ private:
         return info;
     }
 
+    /// Of a str; nothing of anything else: a class may set its __module__ to what it likes.
+    std::optional<std::string> text_of(Address str) const { return heap_.is_unicode(str) ? heap_.unicode_text(str) : std::nullopt; }
+
     void name(TypeInfo& info) const {
         const auto tp_name = memory_.read_c_string(heap_.pointer(info.address + *layout_.type.tp_name));
         if (info.heap_type) {
@@ -167,8 +170,8 @@ private:
             const Address text = heap_.pointer(info.address + *layout_.type.tp_name);
             const auto facts = heap_.unicode(ht_name);
             info.python_class = facts && (text == facts->data || text == facts->utf8);
-            const auto qualname = heap_.unicode_text(heap_.pointer(info.address + *layout_.heap_type.ht_qualname));
-            const auto module = heap_.unicode_text(heap_.dict_value(heap_.type_dict(info.address), "__module__"));
+            const auto qualname = text_of(heap_.pointer(info.address + *layout_.heap_type.ht_qualname));
+            const auto module = text_of(heap_.dict_value(heap_.type_dict(info.address), "__module__"));
             if (qualname) {
                 info.name = module && *module != "builtins" ? *module + "." + *qualname : *qualname;
                 return;
@@ -237,12 +240,21 @@ private:
             const Address method = heap_.dict_value(heap_.type_dict(base), "__sizeof__");
             if (method.is_null()) return true;
             if (table[owner].base == no_type) return false;  // object's own
+            // `__sizeof__ = object.__sizeof__` in a class: the method of another C type answers.
+            if (table[owner].python_class && is_named(table, method, "method_descriptor")) {
+                const TypeId other = table.find(heap_.pointer(method + *layout_.descriptor.d_type));
+                if (other != no_type && table[other].base == no_type) return false;
+                const ObjectKind* borrowed = other == no_type ? nullptr : own_kind(table[other]);
+                if (borrowed && borrowed->size) info.size_kind = borrowed;
+                else info.size_source = SizeSource::unknown;
+                return false;
+            }
             const ObjectKind* kind = own_kind(table[owner]);
             if (kind && kind->size) {
                 info.size_kind = kind;
                 return false;
             }
-            if (table[owner].python_class || is_python_function(table, method)) {
+            if (table[owner].python_class || is_named(table, method, "function")) {
                 info.size_source = SizeSource::python;
                 return true;  // the next C one answers
             }
@@ -251,9 +263,9 @@ private:
         });
     }
 
-    bool is_python_function(const TypeTable& table, Address method) const {
-        const TypeId type = table.find(heap_.type_address(method));
-        return type != no_type && table[type].name == "function";
+    bool is_named(const TypeTable& table, Address object, std::string_view type_name) const {
+        const TypeId type = table.find(heap_.type_address(object));
+        return type != no_type && table[type].name == type_name;
     }
 
     const AddressSpace& memory_;

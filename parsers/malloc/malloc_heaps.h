@@ -26,6 +26,10 @@ public:
     /// its own.
     std::optional<MallocBlock> block_starting_at(Address start) const;
 
+    /// Does the block that starts at `start` (in a walked heap, looking in use) hang in a fast bin? Its first word is then the link: since
+    /// glibc 2.32 the next chunk's address, xor'ed with the link's own address without its low 12 bits.
+    bool hangs_in_fast_bin(Address start) const;
+
     /// The chunk in use of a walked heap that holds `address`. Cost: a look back over the heap's bits, a word a KiB of the chunk.
     std::optional<MallocBlock> block_containing(Address address) const;
 

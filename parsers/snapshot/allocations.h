@@ -24,7 +24,12 @@ public:
         std::uint64_t usable = 0;  // bytes that the allocator handed out
         Owner owner = Owner::none;
     };
-    /// The allocated block that starts at `start`.
+    /// Are Python's debug hooks on (PYTHONMALLOC=debug, -X dev)? Each block then has 16 bytes before what Python asked for.
+    bool debug_hooks() const { return debug_hooks_; }
+    void set_debug_hooks(bool on) { debug_hooks_ = on; }
+    /// With the hooks on: what was asked for from the raw block at `raw`; nothing where their mark is not there.
+    std::optional<Block> behind_debug_mark(const Block& raw) const;
+    /// The allocated block that starts at `start`, behind the hooks' mark where they are on.
     std::optional<Block> block_starting_at(Address start) const;
     /// Bytes of the block that starts at `start`, for a request of `requested` bytes: what the allocator handed out; 0 in a module's
     /// static data; `requested` rounded up to 16 where no allocator that is known has it.
@@ -36,9 +41,12 @@ public:
     bool in_allocated_block(Address at) const;
 
 private:
+    std::optional<Block> raw_block_starting_at(Address start) const;
+
     const AddressSpace* memory_;
     Pymalloc pymalloc_;
     MallocHeaps heaps_;
+    bool debug_hooks_ = false;
     std::vector<AddressRange> images_;  // of modules, sorted, no overlaps
 };
 

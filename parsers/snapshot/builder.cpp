@@ -191,6 +191,12 @@ private:
     }
 
     void scan_block(Address block, std::uint32_t size) {
+        if (access_.allocations().debug_hooks()) {
+            const auto inner = access_.allocations().behind_debug_mark({block, size, Allocations::Owner::pymalloc});
+            if (!inner) return;
+            block = inner->start;
+            size = static_cast<std::uint32_t>(inner->usable);
+        }
         for (std::uint32_t offset = 0; offset <= 32 && offset + 16 <= size; offset += 16) {
             const Address object = block + offset;
             const TypeId id = heap_.type_of(object);
@@ -260,6 +266,7 @@ private:
         if (!count_is_alive(object)) return;
         const Address start = object - access_.presize(object, type);
         if (const auto block = access_.allocations().block_starting_at(start)) {
+            if (start == object && access_.allocations().malloc_heaps().hangs_in_fast_bin(start)) return;
             const std::uint64_t slack = 2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
             const Verdict verdict = judge_in_block(object, type, block->usable, slack);
             if (verdict == Verdict::yes) others_.push_back({object, id, FoundBy::malloc});

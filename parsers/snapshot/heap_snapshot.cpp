@@ -8,7 +8,10 @@
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string_view>
 
 namespace heapsift {
 
@@ -28,6 +31,25 @@ HeapSnapshot::HeapSnapshot(HeapSnapshot&&) noexcept = default;
 HeapSnapshot& HeapSnapshot::operator=(HeapSnapshot&&) noexcept = default;
 HeapSnapshot::~HeapSnapshot() = default;
 
+namespace {
+
+/// Python's debug hooks, by the mark before an object that every interpreter has; and allocators that heapsift cannot read, by name.
+void find_allocator(const CoreFile& core, const PythonRuntime& python, Allocations& allocations, Diagnostics& diagnostics) {
+    const std::uint64_t header = *python.layout.gc_head.size;
+    const auto mark = core.memory().read<std::uint64_t>(python.interpreters.front().modules - header - 8);
+    allocations.set_debug_hooks(mark && (*mark & ~std::uint64_t{0xff}) == 0xfdfdfdfdfdfdfd00);
+    for (const Module& module : core.modules()) {
+        const std::string_view file = std::string_view(module.path).substr(module.path.rfind('/') + 1);
+        for (const char* name : {"libjemalloc", "libtcmalloc", "libmimalloc"}) {
+            if (!file.starts_with(name)) continue;
+            diagnostics.add("allocator-unknown", fmt::format("malloc is {}'s here, whose blocks heapsift does not read: objects above 512 bytes that nothing but C code "
+                                                             "refers to may be missing, and their memory is what was asked for", name + 3));
+        }
+    }
+}
+
+}  // namespace
+
 HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress) {
     auto report = [&](const char* pass) {
         if (progress) progress(pass, 0);
@@ -41,6 +63,7 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     report("allocators");
     state->allocations = std::make_unique<Allocations>(state->core, Pymalloc::find(*state->heap, diagnostics),
                                                        MallocHeaps::find(state->core.memory()));
+    find_allocator(state->core, state->python, *state->allocations, diagnostics);
     state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
     state->objects = find_objects(state->core, *state->access, diagnostics, progress);
     return HeapSnapshot(std::move(state));

@@ -156,7 +156,8 @@ void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.gi_exc_type), ".<exception type>");
     visit.named(object.pointer(l.gi_exc_value), ".<exception>");
     visit.named(object.pointer(l.gi_exc_traceback), ".<traceback>");
-    visit.named(object.pointer(l.gi_origin_or_finalizer), ".<origin>");
+    // A plain generator never writes this word: what stands there is left over from the block's last owner.
+    if (object.type().name != "generator") visit.named(object.pointer(l.gi_origin_or_finalizer), ".<origin>");
 }
 
 ShortValue generator_describe(const ObjectReader& object, std::size_t) {
