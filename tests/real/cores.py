@@ -83,6 +83,9 @@ def take_of_command(command, folder):
         process.wait()
 
 
+extra_environment = {}  # of every process that is started: PYTHONMALLOC=debug, say
+
+
 def start(interpreter, arguments, folder, **environment):
     """`arguments` for the interpreter, in `folder`, with leave to dump a core of any size."""
     def prepare():
@@ -90,7 +93,7 @@ def start(interpreter, arguments, folder, **environment):
         interpreter.enter(folder)
 
     with open(os.path.join(folder, "said"), "w") as said:
-        return subprocess.Popen([interpreter.path, *arguments], env=interpreter.environment(**environment), preexec_fn=prepare,
+        return subprocess.Popen([interpreter.path, *arguments], env=interpreter.environment(**environment, **extra_environment), preexec_fn=prepare,
                                 stdin=subprocess.DEVNULL, stdout=said, stderr=said)
 
 

@@ -69,10 +69,12 @@ def parse():
     parser.add_argument("--required", nargs="*", default=[], metavar="VERSION", help="fail where one of these, with NumPy, is not at hand")
     parser.add_argument("--programs", nargs="*", default=PROGRAMS, choices=PROGRAMS)
     parser.add_argument("--kinds", nargs="*", default=cores.KINDS, choices=cores.KINDS)
+    parser.add_argument("--environment", action="append", default=[], metavar="NAME=VALUE", help="for the processes: PYTHONMALLOC=debug")
     parser.add_argument("--work", metavar="DIR", help="where cores are taken; some 1.3 GB free")
     parser.add_argument("--keep", action="store_true", help="keep the cores and heapsift's rows")
     options = parser.parse_args()
     options.heapsift = os.path.abspath(options.heapsift)
+    cores.extra_environment.update(variable.split("=", 1) for variable in options.environment)
     return options
 
 
