@@ -20,6 +20,21 @@ bool is_hidden(char32_t c) {
            (c >= 0xe0000 && c <= 0xe007f);
 }
 
+// $'…' of bash, zsh and POSIX 2024. Octal, because it ends after three digits: of \xNN some shells read on.
+std::string quoted_with_escapes(std::string_view word) {
+    std::string quoted = "$'";
+    for (char c : word) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '\'' || c == '\\')
+            quoted += std::string("\\") + c;
+        else if (byte >= 0x20 && byte < 0x7f)
+            quoted += c;
+        else
+            quoted += fmt::format("\\{:03o}", byte);
+    }
+    return quoted + "'";
+}
+
 }  // namespace
 
 DecodedCharacter decode_utf8(std::string_view text) {
@@ -65,6 +80,7 @@ std::string escape_for_terminal(std::string_view text) {
 std::string shell_quoted(std::string_view word) {
     constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
     if (!word.empty() && word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
+    if (escape_for_terminal(word) != word) return quoted_with_escapes(word);
     std::string quoted = "'";
     for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";

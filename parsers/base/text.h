@@ -28,7 +28,8 @@ DecodedCharacter decode_utf8(std::string_view text);
 /// Idempotent: a backslash stays as it is.
 std::string escape_for_terminal(std::string_view text);
 
-/// The shell's quoting of a word, where it needs any: 'func().selected[37]'. For commands that a hint shows.
+/// The shell's quoting of a word, where it needs any: 'func().selected[37]'. For commands that a hint shows. A word that
+/// `escape_for_terminal` would change becomes printable ASCII, which the shell turns into the same bytes: $'a\033[31mb'.
 std::string shell_quoted(std::string_view word);
 
 /// The least number of letters to insert, delete, replace or swap with a neighbour that turns one into the other.

@@ -14,6 +14,8 @@
 
 #include "parsers/elf/core_file.h"
 
+#include "parsers/elf/compressed_core.h"
+
 #include "parsers/base/text.h"
 #include "parsers/elf/core_headers.h"
 #include "parsers/elf/core_memory.h"
@@ -99,6 +101,7 @@ CoreFile CoreFile::open(const std::string& path, const FileSearch& search, Diagn
     FileMapping::Status status;
     FileMapping mapping = FileMapping::open(path, status);
     if (status.failure != FileMapping::Failure::none) throw cannot_open_core(path, status);
+    if (is_compressed(mapping.bytes())) mapping = unpack_core(path, diagnostics);
     require_core(path, mapping.bytes());
 
     auto state = std::make_unique<State>(path, search);

@@ -67,4 +67,14 @@ FileMapping FileMapping::open(const std::string& path, Status& status) {
     return mapping;
 }
 
+FileMapping FileMapping::of_descriptor(int fd) {
+    FileMapping mapping;
+    struct stat facts {};
+    if (::fstat(fd, &facts) != 0 || facts.st_size <= 0) return mapping;
+    const auto size = static_cast<std::size_t>(facts.st_size);
+    void* const where = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+    if (where != MAP_FAILED) mapping.bytes_ = {static_cast<const std::byte*>(where), size};
+    return mapping;
+}
+
 }  // namespace heapsift

@@ -29,6 +29,9 @@ public:
     /// failure. Never blocks on a FIFO. Cost: no page is read.
     static FileMapping open(const std::string& path, Status& status);
 
+    /// Maps a file that is open; the descriptor may be closed afterwards. No bytes where it is empty or cannot be mapped.
+    static FileMapping of_descriptor(int fd);
+
     Bytes bytes() const { return bytes_; }
 
 private:

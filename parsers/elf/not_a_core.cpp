@@ -22,23 +22,6 @@ using namespace std::string_view_literals;
 
 std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-/// In single quotes for a shell, for commands that a hint shows.
-std::string shell_quoted(const std::string& word) {
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               "/._-+,:@%="sv.find(c) != std::string_view::npos;
-    });
-    if (plain) return word;
-    std::string quoted = "'";
-    for (const char c : word) {
-        if (c == '\'')
-            quoted += "'\\''";
-        else
-            quoted += c;
-    }
-    return quoted + "'";
-}
-
 struct Compression {
     std::string_view magic;
     std::string_view name;
@@ -163,7 +146,7 @@ Error cannot_open_core(const std::string& path, const FileMapping::Status& statu
     };
     if (status.failure == FileMapping::Failure::is_directory)
         return cannot_analyse("is-a-directory", name + " is a directory, not a core",
-                              "name the core in it; 'heapsift batch' takes directories");
+                              "name the core in it");
     if (status.failure == FileMapping::Failure::not_regular)
         return cannot_analyse("not-a-regular-file", name + " is not a regular file", "write the core to a file first");
     if (status.failure == FileMapping::Failure::cannot_map)
@@ -191,8 +174,8 @@ void require_core(const std::string& path, Bytes file) {
         return require_elf_core(name, file);
     for (const Compression& c : compressions)
         if (start.starts_with(c.magic))
-            throw cannot_analyse("compressed-core", fmt::format("{} is compressed with {}", name, c.name),
-                                 fmt::format("unpack it first: {} {} > core", c.command, shell_quoted(name)));
+            throw cannot_analyse("compressed-core", fmt::format("{} is compressed with {}, and once more inside", name, c.name),
+                                 fmt::format("unpack it first: {} {} > core", c.command, shell_quoted(path)));
     for (const std::string_view magic : mach_o_magics)
         if (start.starts_with(magic))
             throw cannot_analyse("macho", name + " is a Mach-O file, of macOS", "heapsift reads ELF cores of Linux");

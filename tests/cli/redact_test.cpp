@@ -63,6 +63,13 @@ TEST_CASE("redact: known paths go whole, blanks and all", "[cli][redact]") {
     CHECK(redactor.message("nothing in /srv/alice root") == "nothing in ‹directory #1›");
 }
 
+TEST_CASE("redact: known paths go in every spelling", "[cli][redact]") {
+    Redactor redactor(true);
+    redactor.know_path("/home/al\x1b[1m ice/core");
+    CHECK(redactor.message("/home/al\\x1b[1m ice/core: cut") == "core: cut");
+    CHECK(redactor.message("heapsift show 0x10 $'/home/al\\033[1m ice/core'") == "heapsift show 0x10 core");
+}
+
 TEST_CASE("redact: the type of a key is told from its literal", "[cli][redact]") {
     CHECK(literal_type("'a'") == "str");
     CHECK(literal_type("b'a'") == "bytes");

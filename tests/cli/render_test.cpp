@@ -11,6 +11,7 @@
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
 
+#include <algorithm>
 #include <csignal>
 
 using namespace heapsift;
@@ -263,9 +264,23 @@ TEST_CASE("process: how it ended", "[cli][render]") {
 }
 
 TEST_CASE("envelope: bytes that are no UTF-8 still make valid JSON", "[cli][json]") {
-    const std::string text = json_text({{"name", "a\xff"}}, false);
+    const std::string text = json_text({{"name", "a\xff"}});
     CHECK(Json::parse(text)["name"] == "a\xef\xbf\xbd");
-    CHECK(json_text({{"name", "\xc2\x9b"}}, true) == "{\"name\":\"\\u009b\"}");
+}
+
+TEST_CASE("envelope: JSON is ASCII, and tells every character", "[cli][json]") {
+    CHECK(json_text({{"name", "\xc2\x9b\x7f\x1b"}}) == "{\"name\":\"\\u009b\\u007f\\u001b\"}");
+    const std::string name = "\u2028\u2029\u202e\u2066\ufeff\U000e0041 naïve 日本";
+    const std::string text = json_text({{name, name}});
+    CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; }));
+    CHECK(Json::parse(text)[name] == name);
+}
+
+TEST_CASE("csv: what a terminal would act upon is spelled out, as in text", "[cli][csv]") {
+    const Json row = {{"a", "\xc2\x9b\x7f"}, {"b", "\u2028\u202e"}, {"c", Json::array({"\u2066"})}};
+    CHECK(csv_line(row, {"a", "b"}) == "\\x9b\\x7f,\\u2028\\u202e\n");
+    const std::string nested = csv_line(row, {"c"});
+    CHECK(std::all_of(nested.begin(), nested.end(), [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); }));
 }
 
 TEST_CASE("envelope: an error has the keys of the contract", "[cli][json]") {

@@ -67,6 +67,15 @@ TEST_CASE("shell quoting: only where it is needed", "[cli][text]") {
     CHECK(shell_quoted("func().selected[37]") == "'func().selected[37]'");
     CHECK(shell_quoted("it's") == "'it'\\''s'");
     CHECK(shell_quoted("") == "''");
+    CHECK(shell_quoted("naïve core") == "'naïve core'");
+}
+
+TEST_CASE("shell quoting: what a terminal would act upon is spelled out for the shell", "[cli][text]") {
+    CHECK(shell_quoted("a\x1b[31mb/core") == "$'a\\033[31mb/core'");
+    CHECK(shell_quoted("a\n1") == "$'a\\0121'");
+    CHECK(shell_quoted("it's \\ \xff") == "$'it\\'s \\\\ \\377'");
+    CHECK(shell_quoted("\u202ena\u00efve") == "$'\\342\\200\\256na\\303\\257ve'");
+    CHECK(shell_quoted("\x7f\xc2\x9b") == "$'\\177\\302\\233'");
 }
 
 TEST_CASE("width: combining marks take none, wide characters two columns", "[cli][text]") {
