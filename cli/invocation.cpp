@@ -257,7 +257,7 @@ ExitCode Invocation::fail(const Error& thrown) {
         document["error"] = error_json(error, redactor_);
     }
     Output output;
-    output.write(json_text(document, is_terminal(1)) + "\n");
+    output.write(json_text(document) + "\n");
     output.flush();
     return error.exit();
 }

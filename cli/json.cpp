@@ -19,7 +19,7 @@ std::string csv_value(const Json& value) {
     if (value.is_null()) return {};
     if (value.is_string()) return csv_cell(escape_for_terminal(value.get<std::string>()));
     if (value.is_object()) return csv_value(value.value("address", Json()));
-    return json_text(value, false);
+    return json_text(value);
 }
 
 std::string joined(const std::vector<std::string>& cells) {
@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-std::string json_text(const Json& json, bool ascii) { return json.dump(-1, ' ', ascii, Json::error_handler_t::replace); }
+std::string json_text(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 Json address_json(Address address) { return hexadecimal(address.value); }
 

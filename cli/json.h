@@ -14,9 +14,9 @@ namespace heapsift {
 
 using Json = nlohmann::ordered_json;
 
-/// One line of valid UTF-8, whatever the strings hold: bytes that are none are replaced by U+FFFD. `ascii`: other characters as
-/// \uNNNN, for a terminal.
-std::string json_text(const Json& json, bool ascii);
+/// One line of ASCII, whatever the strings hold: other characters as \uNNNN, since some of them act on a terminal or end a line;
+/// bytes that are no UTF-8 as U+FFFD.
+std::string json_text(const Json& json);
 
 Json address_json(Address address);
 

@@ -3,6 +3,8 @@
 
 #include "cli/redact.h"
 
+#include "parsers/base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,12 +66,15 @@ std::string Redactor::arguments(std::string_view arguments) {
     return fmt::format("‹arguments {} #{}›", arguments.size(), number_of("arguments:" + std::string(arguments)));
 }
 
-void Redactor::know(std::string_view text, std::string replacement) {
+void Redactor::know(std::string_view text, const std::string& replacement) {
     if (!active_ || text.empty()) return;
-    const auto entry = std::pair(std::string(text), std::move(replacement));
-    const auto place = std::upper_bound(known_.begin(), known_.end(), entry,
-                                        [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
-    known_.insert(place, entry);
+    // As it is, and as messages and hints write it.
+    for (const std::string& form : {std::string(text), escape_for_terminal(text), shell_quoted(text)}) {
+        const auto entry = std::pair(form, replacement);
+        const auto place = std::upper_bound(known_.begin(), known_.end(), entry,
+                                            [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+        known_.insert(place, entry);
+    }
 }
 
 void Redactor::know_path(std::string_view path) {

@@ -37,7 +37,7 @@ public:
 
 private:
     std::size_t number_of(const std::string& secret);
-    void know(std::string_view text, std::string replacement);
+    void know(std::string_view text, const std::string& replacement);
 
     bool active_;
     std::map<std::string, std::size_t> numbers_;

@@ -120,34 +120,32 @@ Json Session::error_document(const std::string& command, const Error& error) con
 
 // Rows are written as they come: a document of all objects of a large heap does not fit in memory.
 void Session::write_document(Output& output, const Answer& answer, const std::optional<Error>& error) const {
-    const bool ascii = is_terminal(STDOUT_FILENO);
     Json head = envelope_json(envelope(answer.command), redactor_);
     if (error) head["error"] = error_json(*error, redactor_);
-    std::string text = json_text(head, ascii);
+    std::string text = json_text(head);
     text.pop_back();
     output.write(text + ",\"data\":{");
     if (answer.rows) {
-        output.write(json_text(answer.rows_key, ascii) + ":[");
+        output.write(json_text(answer.rows_key) + ":[");
         bool first = true;
         answer.rows([&](const Json& row) {
-            output.write((first ? "\n" : ",\n") + json_text(row, ascii));
+            output.write((first ? "\n" : ",\n") + json_text(row));
             first = false;
         });
         output.write(answer.data.empty() ? "]" : "],");
     }
-    const std::string data = json_text(answer.data, ascii);
+    const std::string data = json_text(answer.data);
     output.write(data.substr(1, data.size() - 2) + "}}\n");
 }
 
 void Session::write_rows(Output& output, const Answer& answer) const {
-    const bool ascii = is_terminal(STDOUT_FILENO);
     if (options_.format == Format::csv) {
         output.write(csv_heading(answer.csv_columns));
         answer.rows([&](const Json& row) { output.write(csv_line(row, answer.csv_columns)); });
     } else if (answer.rows) {
-        answer.rows([&](const Json& row) { output.write(json_text(row, ascii) + "\n"); });
+        answer.rows([&](const Json& row) { output.write(json_text(row) + "\n"); });
     } else {
-        output.write(json_text(answer.data, ascii) + "\n");
+        output.write(json_text(answer.data) + "\n");
     }
 }
 

@@ -30,14 +30,18 @@ std::optional<int> unit_power(std::string_view unit) {
 }  // namespace
 
 std::string grouped(std::uint64_t number) {
-    std::string digits = std::to_string(number);
-    for (std::size_t place = digits.size(); place > 3;) digits.insert(place -= 3, ",");
-    return digits;
+    const std::string digits = std::to_string(number);
+    std::string text;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+        text += digits[i];
+    }
+    return text;
 }
 
 std::string grouped_signed(std::int64_t number) {
     if (number >= 0) return grouped(static_cast<std::uint64_t>(number));
-    return "-" + grouped(~static_cast<std::uint64_t>(number) + 1);
+    return fmt::format("-{}", grouped(~static_cast<std::uint64_t>(number) + 1));
 }
 
 std::string binary_size(std::uint64_t bytes) {
