@@ -273,7 +273,8 @@ private:
             if (verdict == Verdict::doubtful) doubtful_.push_back({object, id, FoundBy::reference});
             return;
         }
-        // Static data, or a heap in which no block starts here: a free chunk, or the middle of something.
+        // Static data, or the middle of a block; in a chunk that is free, nothing lives.
+        if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object)) return;
         if (!header_reads(object, type)) return;
         if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return;
         doubtful_.push_back({object, id, access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference});
