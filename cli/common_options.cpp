@@ -1,4 +1,5 @@
-// Common options. --json is --format json; where both are given, the last one counts, as it does for every option given twice.
+// Common options. --json is --format json, and another --format beside it is an error. Of an option given twice the last one
+// counts.
 
 #include "cli/common_options.h"
 

@@ -20,6 +20,26 @@
 namespace heapsift {
 namespace {
 
+// "--sysroot DIR" names a directory that is there, "--executable PATH" a file: a path that is wrong would only make the answer
+// poorer, and nobody would see why.
+void check_search(const FileSearch& search) {
+    const auto check = [](const char* option, const std::string& path, bool directory) {
+        if (path.empty()) return;
+        std::error_code error;
+        const auto status = std::filesystem::status(path, error);
+        if (!std::filesystem::exists(status))
+            throw wrong_usage("no-such-file",
+                              fmt::format("{} {}: no such {}", option, shell_quoted(path), directory ? "directory" : "file"));
+        if (directory && !std::filesystem::is_directory(status))
+            throw wrong_usage("not-a-directory", fmt::format("{} {}: not a directory", option, shell_quoted(path)));
+        if (!directory && !std::filesystem::is_regular_file(status))
+            throw wrong_usage("not-a-regular-file", fmt::format("{} {}: not a regular file", option, shell_quoted(path)));
+    };
+    check("--executable", search.executable, false);
+    check("--sysroot", search.sysroot, true);
+    check("--debug-dir", search.debug_dir, true);
+}
+
 bool exists(const std::string& path) {
     std::error_code error;
     return std::filesystem::exists(path, error);
@@ -85,12 +105,8 @@ Invocation::Parser* Invocation::parser_of(const std::string& command) const {
 
 // Known before the options are parsed, because not to be able to parse them is an error that a document must tell too.
 bool Invocation::wants_document() const {
-    bool wanted = false;
-    for (const OptionUse& use : arguments_.options) {
-        if (use.name == "--json") wanted = true;
-        if (use.name == "--format") wanted = use.value == "json";
-    }
-    return wanted;
+    const OptionUse* format = find_use("--format");
+    return uses("--json") || (format && format->value == "json");
 }
 
 // No word, and no option that asks for an answer: heapsift alone.
@@ -109,8 +125,7 @@ ExitCode Invocation::run() {
         output.flush();
         return ExitCode::answered;
     }
-    if (uses("--help") || uses("-h"))
-        return show_help(command_.empty() || command_ == "help" ? std::vector<std::string>{} : std::vector{command_});
+    if (uses("--help") || uses("-h")) return show_asked_help();
     if (asks_nothing()) return show_first_words();
     throw_if_unknown();
     words_ = understand_words();
@@ -121,6 +136,14 @@ ExitCode Invocation::run() {
     parse_options(parser);
     for (const std::string& note : words_.notes) console_.note(note);
     return parser.run ? run_command(parser, words_) : show_help(words_.topics);
+}
+
+// `heapsift types --help`. What else stands on the line is judged all the same.
+ExitCode Invocation::show_asked_help() {
+    throw_if_unknown();
+    const bool general = command_.empty() || command_ == "help";
+    const Words words = understand_words();
+    return show_help(general ? words.topics : std::vector{words.command});
 }
 
 Words Invocation::understand_words() {
@@ -177,6 +200,19 @@ void Invocation::check_options(const Parser& parser) const {
             throw wrong_usage("missing-value", fmt::format("{} needs a value", use.name), fmt::format("{} {}", use.name, value));
         if (value.empty() && use.value) throw wrong_usage("unexpected-value", fmt::format("{} takes no value", use.name));
     }
+    check_contradictions();
+}
+
+// An option given twice counts as it was given last; but not where that would be another question.
+void Invocation::check_contradictions() const {
+    const OptionUse* core = find_use("--core");
+    const OptionUse* format = find_use("--format");
+    for (const OptionUse& use : arguments_.options)
+        if (use.name == "--core" && use.value != core->value) throw two_cores(use.value.value_or(""), core->value.value_or(""));
+    if (uses("--json") && format && format->value != "json")
+        throw wrong_usage("two-formats",
+                          fmt::format("--json and --format {}: two formats", shell_quoted(format->value.value_or(""))),
+                          "give one of them");
 }
 
 void Invocation::parse_options(Parser& parser) {
@@ -194,6 +230,7 @@ void Invocation::parse_options(Parser& parser) {
         std::replace(message.begin(), message.end(), '\n', ' ');
         throw wrong_usage("bad-option", message, fmt::format("heapsift {} --help says what it takes", parser.command.words.name));
     }
+    check_search(options_.search);
     if (options_.format == Format::csv && !parser.command.is_table)
         throw wrong_usage("not-a-table", fmt::format("--format csv is for tables, and {} is none", parser.command.words.name),
                           "use --json");

@@ -38,6 +38,7 @@ private:
 
     bool wants_document() const;
     bool asks_nothing() const;
+    ExitCode show_asked_help();
     ExitCode show_help(const std::vector<std::string>& topics);
     ExitCode show_first_words();
     Words understand_words();
@@ -45,6 +46,7 @@ private:
     void throw_if_unknown() const;
     [[noreturn]] void throw_unknown_option(const OptionUse& use, const Parser& parser) const;
     void check_options(const Parser& parser) const;
+    void check_contradictions() const;
     void parse_options(Parser& parser);
     ExitCode run_command(Parser& parser, const Words& words);
 

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace heapsift {
@@ -61,6 +62,8 @@ CoreFile Session::read_core() {
     const CoreChoice& choice = choose();
     CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_);
     know_core(core, nullptr);
+    if (const std::string unused = unused_executable(core.modules(), choice.search.executable); !unused.empty())
+        diagnostics_.add("executable-not-used", unused);
     return core;
 }
 
@@ -79,6 +82,15 @@ HeapSnapshot Session::open_heap() {
         console_.note("layout: " + heap.python().layout_source);
     }
     return heap;
+}
+
+std::string unused_executable(const std::vector<Module>& modules, const std::string& path) {
+    const bool told = path.empty() || std::any_of(modules.begin(), modules.end(), [&](const Module& module) {
+                          return module.file == path && (module.file_state == ModuleFileState::found ||
+                                                         module.file_state == ModuleFileState::unverified);
+                      });
+    return told ? std::string()
+                : escape_for_terminal(path) + " is not the program of this core (other build-id) and was not used";
 }
 
 Error Session::explained(const Error& error) const {

@@ -73,4 +73,8 @@ private:
     Progress progress_;
 };
 
+/// The warning that --executable names a file which is none of the core's; empty where it was used, or where it was not given,
+/// or where the core says too little to tell.
+std::string unused_executable(const std::vector<Module>& modules, const std::string& path);
+
 }  // namespace heapsift

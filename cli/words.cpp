@@ -5,7 +5,6 @@
 #include "cli/words.h"
 
 #include "cli/address_argument.h"
-#include "parsers/base/error.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
@@ -29,6 +28,7 @@ public:
 
     Words read(std::span<const std::string> words) {
         if (words.empty()) return result_;
+        all_ = words;
         std::size_t next = take_command(words);
         for (; next < words.size(); ++next) take_after_command(words[next]);
         return result_;
@@ -67,7 +67,7 @@ private:
 
     void take_after_command(const std::string& word) {
         if (command_->takes_topics)
-            result_.topics.push_back(word);
+            take_topic(word);
         else if (command_->takes_core && is_file(word) && !(result_.core && wants_address() && looks_like_address(word)))
             take_core(word);
         else if (wants_address())
@@ -85,12 +85,17 @@ private:
         result_.address = word;
     }
 
+    void take_topic(const std::string& word) {
+        if (!result_.topics.empty())
+            throw wrong_usage("unexpected-word",
+                              fmt::format("{}: {} is about one topic or command", shell_quoted(word), command_->name),
+                              fmt::format("heapsift {} {}", command_->name, shell_quoted(result_.topics.front())));
+        result_.topics.push_back(word);
+    }
+
     void take_core(const std::string& word) {
         throw_if_script(word);
-        if (result_.core)
-            throw wrong_usage("two-cores",
-                              fmt::format("{} and {}: two cores, and one question is about one core", *result_.core, word),
-                              "name one of them");
+        if (result_.core) throw two_cores(*result_.core, word);
         result_.core = word;
     }
 
@@ -147,18 +152,35 @@ private:
         if (may_be_process_id(word))
             throw wrong_usage("process-id", fmt::format("{} is a process id, and heapsift reads cores", word),
                               fmt::format("gcore -o core {0}, then heapsift core.{0}", word));
-        if (looks_like_address(word))
-            throw wrong_usage("unexpected-word", fmt::format("{} is an address", shell_quoted(word)),
-                              fmt::format("did you mean: heapsift show {}{}", shell_quoted(word),
-                                          result_.core ? " " + shell_quoted(*result_.core) : std::string()));
+        if (!looks_like_address(word)) return;
+        const std::string core = core_beside(word);
+        throw wrong_usage(
+            "unexpected-word", fmt::format("{} is an address", shell_quoted(word)),
+            fmt::format("did you mean: heapsift show {}{}", shell_quoted(word), core.empty() ? core : " " + shell_quoted(core)));
+    }
+
+    // The core that the line names, before `word` or after it; empty where it names none.
+    std::string core_beside(const std::string& word) const {
+        if (result_.core) return *result_.core;
+        const auto found =
+            std::find_if(all_.begin(), all_.end(), [&](const std::string& other) { return other != word && is_file(other); });
+        return found == all_.end() ? std::string() : *found;
     }
 
     const WordRules& rules_;
+    std::span<const std::string> all_;
     const WordShape* command_ = nullptr;
     Words result_;
 };
 
 }  // namespace
+
+Error two_cores(const std::string& first, const std::string& second) {
+    return wrong_usage(
+        "two-cores",
+        fmt::format("{} and {}: two cores, and one question is about one core", shell_quoted(first), shell_quoted(second)),
+        "name one of them");
+}
 
 Words read_words(std::span<const std::string> words, const WordRules& rules) { return Reader(rules).read(words); }
 

@@ -2,6 +2,8 @@
 
 // What the words of a command line mean: a command, a core, an address, in the order in which people happen to type them.
 
+#include "parsers/base/error.h"
+
 #include <functional>
 #include <optional>
 #include <span>
@@ -15,7 +17,7 @@ struct WordShape {
     std::string name;
     bool takes_core = true;
     bool takes_address = false;
-    bool takes_topics = false;  // help: any words
+    bool takes_topics = false;  // help: one word, whatever it is
 };
 
 struct Words {
@@ -32,6 +34,9 @@ struct WordRules {
     bool core_given = false;                          // --core: no word is taken for a file
     std::function<bool(const std::string&)> is_file;  // does something exist at this path
 };
+
+/// The error of a line that names two.
+Error two_cores(const std::string& first, const std::string& second);
 
 /// Throws `Error` (exit 2) with the one line that helps where a word fits nowhere: "unknown-command", "unexpected-word",
 /// "two-cores", "script", "process-id", "no-such-file".

@@ -2,6 +2,7 @@
 
 #include "cli/core_choice.h"
 
+#include "cli/session.h"
 #include "parsers/base/error.h"
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
@@ -136,6 +137,19 @@ TEST_CASE("core in use: where nothing can be written, nothing is remembered", "[
     const CoreWishes wishes{machine.core, "", "", {}};
     CHECK_FALSE(remember_core(choose_core(wishes, store), wishes, store));
     CHECK_FALSE(store.of_session().has_value());
+}
+
+TEST_CASE("executable: one that is not of this core is told", "[cli][core]") {
+    Module python, library;
+    python.file = "/srv/python3";
+    python.file_state = ModuleFileState::found;
+    library.file = "/bin/ls";
+    library.file_state = ModuleFileState::mismatch;
+    const std::vector<Module> modules = {python, library};
+    CHECK(unused_executable(modules, "").empty());
+    CHECK(unused_executable(modules, "/srv/python3").empty());
+    CHECK(unused_executable(modules, "/bin/ls") == "/bin/ls is not the program of this core (other build-id) and was not used");
+    CHECK_THAT(unused_executable(modules, "/other"), ContainsSubstring("/other is not the program"));
 }
 
 TEST_CASE("session: named by leader, terminal, start time and boot", "[cli][core]") {

@@ -5,10 +5,12 @@
 #include "cli/command_list.h"
 #include "cli/help.h"
 #include "tests/catch.h"
+#include "tests/elf/temporary_directory.h"
 
 #include <CLI/CLI.hpp>
 
 using namespace heapsift;
+using heapsift::test::TemporaryDirectory;
 
 namespace {
 
@@ -63,6 +65,35 @@ TEST_CASE("command line: csv is for tables", "[cli][invocation]") {
 TEST_CASE("command line: an address is needed, and is checked before the core is opened", "[cli][invocation]") {
     CHECK(complaint({"show"}).code == "no-address");
     CHECK(complaint({"show", "app.CACHE['x']"}).code == "bad-address");
+}
+
+TEST_CASE("command line: two cores, two formats", "[cli][invocation]") {
+    CHECK(complaint({"types", "--core", "a", "--core=b"}).code == "two-cores");
+    CHECK(complaint({"types", "--core", "a", "--core=b"}).message == "a and b: two cores, and one question is about one core");
+    for (const char* format : {"text", "jsonl", "csv"}) {
+        CHECK(complaint({"types", "--json", "--format", format}).code == "two-formats");
+        CHECK(complaint({"types", "--format", format, "--json"}).code == "two-formats");
+    }
+}
+
+TEST_CASE("command line: files and directories that are not there, or are something else", "[cli][invocation]") {
+    const TemporaryDirectory directory;
+    const std::string file = directory.write("file", "bytes"), nothing = directory.path() + "/no thing";
+    for (const char* option : {"--executable", "--sysroot", "--debug-dir"}) {
+        const Complaint missing = complaint({"types", "--core", file, option, nothing});
+        CHECK(missing.code == "no-such-file");
+        CHECK_THAT(missing.message, ContainsSubstring(std::string(option) + " '" + nothing + "': no such "));
+    }
+    CHECK(complaint({"types", "--core", file, "--sysroot", file}).code == "not-a-directory");
+    CHECK(complaint({"types", "--core", file, "--debug-dir", file}).code == "not-a-directory");
+    CHECK(complaint({"types", "--core", file, "--executable", directory.path()}).code == "not-a-regular-file");
+}
+
+TEST_CASE("command line: --help does not hide what is wrong", "[cli][invocation]") {
+    CHECK(complaint({"types", "--help", "extra"}).code == "no-such-file");
+    CHECK(complaint({"--help", "typs"}).code == "unknown-command");
+    CHECK(complaint({"types", "--help", "--limt"}).code == "unknown-option");
+    CHECK(complaint({"help", "types", "objects"}).code == "unexpected-word");
 }
 
 TEST_CASE("command line: unknown help", "[cli][invocation]") {

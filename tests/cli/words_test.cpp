@@ -88,8 +88,10 @@ TEST_CASE("words: with --core no word is taken for a file", "[cli][words]") {
 
 TEST_CASE("words: none at all", "[cli][words]") { CHECK(read({}).command.empty()); }
 
-TEST_CASE("words: help takes any words", "[cli][words]") {
-    CHECK(read({"help", "capture", "core.1"}).topics == std::vector<std::string>{"capture", "core.1"});
+TEST_CASE("words: help takes one word, whatever it is", "[cli][words]") {
+    CHECK(read({"help", "core.1"}).topics == std::vector<std::string>{"core.1"});
+    CHECK(complaint({"help", "types", "show"}).code == "unexpected-word");
+    CHECK(complaint({"help", "types", "show"}).hint == "heapsift help types");
 }
 
 TEST_CASE("words: an unknown word gets the nearest command", "[cli][words]") {
@@ -119,6 +121,8 @@ TEST_CASE("words: a process id, a script, two cores, an address", "[cli][words]"
     CHECK(complaint({"types", "core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
     CHECK(complaint({"0x7f31c2a4d5e0"}).hint == "did you mean: heapsift show 0x7f31c2a4d5e0");
     CHECK(complaint({"core.1", "7f31c2a4d5e0"}).hint == "did you mean: heapsift show 7f31c2a4d5e0 core.1");
+    CHECK(complaint({"0x7f31c2a4d5e0", "core.1"}).hint == "did you mean: heapsift show 0x7f31c2a4d5e0 core.1");
+    CHECK(complaint({"types", "0x7f31c2a4d5e0", "a b/core"}).hint == "did you mean: heapsift show 0x7f31c2a4d5e0 'a b/core'");
 }
 
 TEST_CASE("words: a file named like a number is a file", "[cli][words]") { CHECK(read({"4711"}, {"4711"}).core == "4711"); }
