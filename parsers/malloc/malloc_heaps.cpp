@@ -120,12 +120,10 @@ std::optional<MallocBlock> MallocHeaps::block_starting_at(Address start) const {
     return MallocBlock{start, size - 8, false};
 }
 
-bool MallocHeaps::hangs_in_fast_bin(Address start) const {
-    constexpr std::uint64_t largest_fast_chunk = 0x100;  // M_MXFAST is at most 160 bytes
-    const auto size = memory_->read<std::uint64_t>(start - 8);
-    const auto link = memory_->read<std::uint64_t>(start);
-    if (!heap_at(start) || !size || !link || (*size & ~flag_bits) > largest_fast_chunk) return false;
-    const std::uint64_t next = *link ^ (start.value >> 12);
+bool MallocHeaps::is_fast_bin_link(Address at) const {
+    const auto link = memory_->read<std::uint64_t>(at);
+    if (!heap_at(at) || !link) return false;
+    const std::uint64_t next = *link ^ (at.value >> 12);
     return next == 0 || (next % 16 == 0 && heap_at(Address(next)) != nullptr);
 }
 

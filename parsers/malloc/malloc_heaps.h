@@ -26,9 +26,9 @@ public:
     /// its own.
     std::optional<MallocBlock> block_starting_at(Address start) const;
 
-    /// Does the block that starts at `start` (in a walked heap, looking in use) hang in a fast bin? Its first word is then the link: since
-    /// glibc 2.32 the next chunk's address, xor'ed with the link's own address without its low 12 bits.
-    bool hangs_in_fast_bin(Address start) const;
+    /// Is the word at `at`, in a walked heap, what a fast bin leaves in the first word of a freed block? Since glibc 2.32 that is the next
+    /// chunk's address, xor'ed with the link's own address without its low 12 bits.
+    bool is_fast_bin_link(Address at) const;
 
     /// The chunk in use of a walked heap that holds `address`. Cost: a look back over the heap's bits, a word a KiB of the chunk.
     std::optional<MallocBlock> block_containing(Address address) const;

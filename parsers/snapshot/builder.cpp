@@ -265,8 +265,8 @@ private:
         const TypeInfo& type = heap_.types()[id];
         if (!count_is_alive(object)) return;
         const Address start = object - access_.presize(object, type);
+        if (start == object && access_.allocations().malloc_heaps().is_fast_bin_link(object)) return;
         if (const auto block = access_.allocations().block_starting_at(start)) {
-            if (start == object && access_.allocations().malloc_heaps().hangs_in_fast_bin(start)) return;
             const std::uint64_t slack = 2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
             const Verdict verdict = judge_in_block(object, type, block->usable, slack);
             if (verdict == Verdict::yes) others_.push_back({object, id, FoundBy::malloc});

@@ -139,7 +139,7 @@ def _prove_extras(result, core, extras):
             result.proofs[REFERRER] += 1
         elif address in by_content:
             result.proofs[CONTENT] += 1
-        elif core.block_state(address, version) == "allocated":
+        elif core.block_state(address, version) == "allocated" or (row.get("found_by") == "malloc" and core.chunk_in_use(address)):
             result.proofs[ALLOCATED] += 1
         else:
             result.fault("unexplained", row["type"], address, "nothing refers to it", row.get("found_by"))

@@ -119,6 +119,19 @@ class CoreWords:
         block = address - (address - pool - _POOL_HEADER) % size
         return block, block + size
 
+    def chunk_in_use(self, address):
+        """Is there a chunk of glibc malloc from which an object at `address` may have been cut: a sane size before it, and a chunk behind
+        it that says it is in use?"""
+        for start in _OBJECT_STARTS:
+            header = self.word(address - start - 8)
+            size = (header or 0) & ~7
+            if size < 32 or size % 16 or size > 1 << 40:
+                continue
+            follower = self.word(address - start - 8 + size)
+            if header & 2 or (follower is not None and follower & 1 and 16 <= follower & ~7 < 1 << 40):
+                return True
+        return False
+
     def block_mates(self, address, version):
         """The other addresses at which an object may start in the block of `address`: at most one of them all is one."""
         block, end = self.block_of(address, version)
