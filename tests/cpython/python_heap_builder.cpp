@@ -117,14 +117,14 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
     if (name == "object") o.own_sizeof = true;
     else if (name == "type") { gc(l.heap_type.size, true); o.itemsize = *l.member_def.size; o.flags |= type_subclass_flag; }
     else if (name == "tuple") { gc(l.tuple.ob_item); o.itemsize = 8; o.flags |= tuple_subclass_flag; }
-    else if (name == "int") plain(l.long_.ob_digit, 4, true);
-    else if (name == "bool") { plain(l.long_.size, 4); o.base = builtin("int"); }
+    else if (name == "int") { plain(l.long_.ob_digit, 4, true); o.flags |= long_subclass_flag; }
+    else if (name == "bool") { plain(l.long_.size, 4); o.flags |= long_subclass_flag; o.base = builtin("int"); }
     else if (name == "float") plain(l.float_.size);
     else if (name == "complex") plain(l.complex.size);
-    else if (name == "str") plain(l.unicode.size, 0, true);
-    else if (name == "bytes") plain(*l.bytes.ob_sval + 1, 1);
+    else if (name == "str") { plain(l.unicode.size, 0, true); o.flags |= unicode_subclass_flag; }
+    else if (name == "bytes") { plain(*l.bytes.ob_sval + 1, 1); o.flags |= bytes_subclass_flag; }
     else if (name == "bytearray") plain(l.bytearray.size, 0, true);
-    else if (name == "list") gc(l.list.size, true);
+    else if (name == "list") { gc(l.list.size, true); o.flags |= list_subclass_flag; }
     else if (name == "dict") { gc(l.dict.size, true); o.flags |= dict_subclass_flag; }
     else if (name == "collections.defaultdict") { gc(l.defaultdict.size); o.flags |= dict_subclass_flag; o.base = builtin("dict"); }
     else if (name == "collections.OrderedDict") { gc(l.ordered_dict.size, true); o.flags |= dict_subclass_flag; o.base = builtin("dict"); }
@@ -158,7 +158,7 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
     else if (name == "range") plain(l.range.size);
     else if (name == "PyCapsule") plain(l.capsule.size);
     else if (name == "weakref") gc(l.weakref.size);
-    else if (name == "BaseException") { gc(l.exception.size); o.dictoffset = *l.exception.dict; }
+    else if (name == "BaseException") { gc(l.exception.size); o.flags |= exception_subclass_flag; o.dictoffset = *l.exception.dict; }
     else if (name == "traceback") gc(l.traceback.size);
     else if (name == "collections.deque") gc(l.deque.size, true);
     else if (name == "memoryview") { gc(*l.memoryview.view + *l.buffer.size); o.itemsize = 8; }

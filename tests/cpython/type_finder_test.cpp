@@ -73,6 +73,14 @@ TEST_CASE("types: names as Python prints them", "[cpython][types]") {
     CHECK(heap.type(type).name == "app.load.Outer.Loader");
 }
 
+TEST_CASE("types: a __module__ that is no str names nothing", "[cpython][types]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    const Address type = heap.python_class("Odd");
+    heap.set(type, layout->type.tp_dict, heap.dict({{heap.str("__module__"), heap.integer(3)}}));
+    CHECK(heap.type(type).name == "Odd");
+}
+
 TEST_CASE("types: a class statement makes a Python class, a specification in C does not", "[cpython][types]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
@@ -135,6 +143,12 @@ TEST_CASE("types: the first __sizeof__ of the mro answers, as far as it is known
     const Address overriding = heap.python_class("Honest", {.base = list, .members = {{"__sizeof__", heap.object("function")}}});
     CHECK(source(overriding) == SizeSource::python);
     CHECK(heap.type(overriding).size_kind == heap.type(list).size_kind);
+    // __sizeof__ = object.__sizeof__ in the body of a class.
+    const Address method = heap.object("method_descriptor");
+    const Address plain = heap.python_class("Plain", {.base = list, .members = {{"__sizeof__", method}}});
+    heap.set(method, layout->descriptor.d_type, heap.builtin("object"));
+    CHECK(source(plain) == SizeSource::known);
+    CHECK_FALSE(heap.type(plain).size_kind);
     const Address unknown = heap.c_type("ext.Table", {.basicsize = 64, .own_sizeof = true});
     CHECK(source(unknown) == SizeSource::unknown);
     CHECK(source(heap.c_type("ext.Simple", {.basicsize = 64})) == SizeSource::known);
