@@ -3,6 +3,8 @@
 
 #include "cli/console.h"
 
+#include "cli/terminal.h"
+#include "cli/text_width.h"
 #include "cli/units.h"
 #include "parsers/base/text.h"
 
@@ -50,22 +52,23 @@ void Output::flush() {
     buffer_.clear();
 }
 
-void Console::line(std::string_view prefix, std::string_view text) const {
-    write_to_standard_error(fmt::format("{}{}\n", prefix, shown(text)));
+void Console::line(std::string_view prefix, std::string_view text, bool broken) const {
+    const std::size_t width = broken && is_terminal(STDERR_FILENO) ? terminal_width(STDERR_FILENO) : 0;
+    write_to_standard_error(wrapped(fmt::format("{}{}", prefix, shown(text)), width, 2) + "\n");
 }
 
 std::string Console::shown(std::string_view text) const { return escape_for_terminal(redactor_.message(text)); }
 
 void Console::note(std::string_view text) const {
-    if (!quiet_) line("heapsift: ", text);
+    if (!quiet_) line("heapsift: ", text, true);
 }
 
 void Console::warning(const Diagnostic& diagnostic) const {
-    if (!quiet_) line("heapsift: warning: ", message_of(diagnostic));
+    if (!quiet_) line("heapsift: warning: ", message_of(diagnostic), true);
 }
 
 void Console::error(const Error& error) const {
-    line("heapsift: ", error.hint().empty() ? error.message() : error.message() + "; " + error.hint());
+    line("heapsift: ", error.hint().empty() ? error.message() : error.message() + "; " + error.hint(), false);
 }
 
 std::string message_of(const Diagnostic& diagnostic) {

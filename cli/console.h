@@ -37,7 +37,8 @@ public:
     std::string shown(std::string_view text) const;
 
 private:
-    void line(std::string_view prefix, std::string_view text) const;
+    // `broken`: at blanks, to the width of a terminal.
+    void line(std::string_view prefix, std::string_view text, bool broken) const;
 
     bool quiet_;
     const Redactor& redactor_;

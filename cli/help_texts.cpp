@@ -61,6 +61,7 @@ constexpr std::string_view words = R"(What the words mean
   reference    one object holding another: an attribute, an item, a key, a local variable
   count        how many references Python counted to an object; at 0 it is freed
   referrer     who holds; referent: who is held
+  hidden       a reference that Python's collector is not told of
   weak         a reference that keeps nothing alive
   guessed      read from the bytes of an object of a type that heapsift cannot read: it may be chance
   immortal     an object that Python never frees, such as None

@@ -6,9 +6,22 @@
 #include "cli/text_width.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace heapsift {
+namespace {
+
+// How a table becomes narrower, as far as that is needed.
+struct Step {
+    TableColumn::Fit fit;
+    std::size_t least;  // columns of text that are left
+};
+constexpr std::array steps = {Step{TableColumn::Fit::wrap, 24},   Step{TableColumn::Fit::end, 12},
+                              Step{TableColumn::Fit::middle, 16}, Step{TableColumn::Fit::end, 5},
+                              Step{TableColumn::Fit::middle, 8},  Step{TableColumn::Fit::end, 1}};
+
+}  // namespace
 
 std::vector<std::size_t> Table::widths(std::size_t width, std::size_t indent) const {
     std::vector<std::size_t> widths;
@@ -19,21 +32,34 @@ std::vector<std::size_t> Table::widths(std::size_t width, std::size_t indent) co
         widths.push_back(widest);
         total += widest + (i > 0 ? 2 : 0);
     }
-    for (std::size_t i = 0; i < columns_.size() && width != 0 && total > width; ++i) {
-        if (!columns_[i].may_shorten || widths[i] <= least_shortened) continue;
-        const std::size_t less = std::min(total - width, widths[i] - least_shortened);
-        widths[i] -= less;
-        total -= less;
+    for (const Step& step : steps) {
+        for (std::size_t i = 0; i < columns_.size() && width != 0 && total > width; ++i) {
+            if (columns_[i].fit != step.fit || widths[i] <= step.least) continue;
+            const std::size_t less = std::min(total - width, widths[i] - step.least);
+            widths[i] -= less;
+            total -= less;
+        }
     }
     return widths;
 }
 
+std::string Table::cell(std::size_t column, const std::string& text, std::size_t width) const {
+    if (columns_[column].fit == TableColumn::Fit::middle) return shortened_in_the_middle(text, width);
+    if (columns_[column].fit == TableColumn::Fit::end) return shortened_at_the_end(text, width);
+    return text;
+}
+
 std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, std::size_t indent) const {
     std::string line(indent, ' ');
+    std::size_t begin = indent;  // the column at which the cell begins
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (i > 0) line += "  ";
-        const std::string cell = columns_[i].may_shorten ? shortened_in_the_middle(cells[i], widths[i]) : cells[i];
-        line += columns_[i].align == TableColumn::Align::right ? padded_left(cell, widths[i]) : padded_right(cell, widths[i]);
+        const std::string text = cell(i, cells[i], widths[i]);
+        if (columns_[i].fit == TableColumn::Fit::wrap)
+            line += wrapped(text, widths[i] == 0 ? 0 : begin + widths[i], begin, begin);
+        else
+            line += columns_[i].align == TableColumn::Align::right ? padded_left(text, widths[i]) : padded_right(text, widths[i]);
+        begin += widths[i] + 2;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     return line;

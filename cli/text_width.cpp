@@ -79,6 +79,48 @@ std::string shortened_in_the_middle(std::string_view text, std::size_t width) {
     return std::string(text.substr(0, head_bytes)) + "…" + std::string(text.substr(text.size() - tail_bytes));
 }
 
+std::string shortened_at_the_end(std::string_view text, std::size_t width) {
+    if (display_width(text) <= width) return std::string(text);
+    if (width == 0) return {};
+    const std::vector<DecodedCharacter> characters = characters_of(text);
+    const std::size_t head = fitting(characters.begin(), characters.end(), width - 1);
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < head; ++i) bytes += characters[i].bytes;
+    return std::string(text.substr(0, bytes)) + "…";
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent, std::size_t first) {
+    if (width == 0 || first + display_width(text) <= width) return std::string(text);
+    std::string lines;
+    std::size_t column = first;
+    while (!text.empty()) {
+        // The blanks before a word, and the word: what a line ends before.
+        const std::size_t word = std::min(text.find_first_not_of(' '), text.size());
+        const std::size_t end = std::min(text.find(' ', word), text.size());
+        const std::size_t columns = display_width(text.substr(0, end));
+        if (column + columns > width && !lines.empty() && word > 0) {
+            lines += "\n" + std::string(indent, ' ') + std::string(text.substr(word, end - word));
+            column = indent + columns - word;
+        } else {
+            lines += text.substr(0, end);
+            column += columns;
+        }
+        text.remove_prefix(end);
+    }
+    return lines;
+}
+
+std::string wrapped_with_tail(std::string_view text, std::string_view tail, std::size_t width, std::size_t indent,
+                              std::size_t first) {
+    std::string lines = wrapped(text, width, indent, first);
+    if (tail.empty()) return lines;
+    const std::size_t last = lines.rfind('\n');
+    const std::size_t column =
+        last == std::string::npos ? first + display_width(lines) : display_width(std::string_view(lines).substr(last + 1));
+    const bool fits = width == 0 || column + 1 + display_width(tail) <= width;
+    return lines + (fits ? " " : "\n" + std::string(indent, ' ')) + std::string(tail);
+}
+
 std::string padded_right(std::string_view text, std::size_t width) {
     const std::size_t columns = display_width(text);
     return std::string(text) + std::string(columns < width ? width - columns : 0, ' ');

@@ -5,6 +5,7 @@
 #include "cli/render/object.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "cli/text_width.h"
 #include "cli/units.h"
 #include "parsers/base/text.h"
 
@@ -61,18 +62,25 @@ std::string segments_text(const DoctorResult& result, const Page& page) {
 
 std::string modules_text(const DoctorResult& result, const Page& page) {
     if (result.modules.empty()) return bold("Program files", page.colour) + "\n  The core names none.\n";
-    Table table(
-        {{Align::left, "state"}, {Align::left, "build-id"}, {Align::left, "path in the process"}, {Align::left, "file here"}});
+    constexpr std::size_t enough = 12;  // digits of a build-id, for a reader
+    Table table({{Align::left, "state"},
+                 {Align::left, "build-id"},
+                 {Align::left, "path", TableColumn::Fit::middle},
+                 {Align::left, "file here", TableColumn::Fit::middle}});
     for (const Module& module : result.modules) {
         const std::string file = module.file.empty() || module.file == module.path ? "" : page.redact().path(module.file);
-        table.add({in_words(module.file_state), module.build_id.empty() ? "–" : module.build_id,
+        const std::string build_id = page.width == 0 ? module.build_id : module.build_id.substr(0, enough);
+        table.add({in_words(module.file_state), build_id.empty() ? "–" : build_id,
                    escape_for_terminal(page.redact().path(module.path)), escape_for_terminal(file)});
     }
     const std::size_t missing = missing_files(result.modules).size();
-    std::string text = bold("Program files", page.colour) + "\n" + table.text(0, page.colour);
+    std::string text = bold("Program files", page.colour) + "\n" + table.text(page.width, page.colour);
     if (missing > 0)
-        text += fmt::format("  {} not found: copy what '{}' prints from that machine, and pass --sysroot DIR\n",
-                            counted(missing, "file"), page.command("doctor --missing"));
+        text += "  " +
+                wrapped_with_tail(counted(missing, "file") +
+                                      " not found: copy them from that machine, and pass --sysroot DIR; they are listed by",
+                                  page.command("doctor --missing"), page.width, 4, 2) +
+                "\n";
     return text;
 }
 
@@ -80,13 +88,13 @@ std::string interpreter_text(const DoctorResult& result, const Page& page) {
     std::string text = bold("Python", page.colour) + "\n";
     if (result.layout_source.empty()) return text + "  No interpreter was found.\n";
     const auto passed = std::count_if(result.checks.begin(), result.checks.end(), [](const LayoutCheck& c) { return c.passed; });
-    Table table({{Align::left, ""}, {Align::left, ""}});
+    Table table({{Align::left, ""}, {Align::left, "", TableColumn::Fit::wrap}});
     table.add({"interpreter", escape_for_terminal(page.redact().message(result.python_found_by))});
     table.add({"layout", escape_for_terminal(result.layout_source)});
     table.add({"checks", fmt::format("{} of {} passed", passed, result.checks.size())});
     for (const LayoutCheck& check : result.checks)
         if (!check.passed) table.add({"", "failed: " + escape_for_terminal(check.what)});
-    return text + table.text(0, false);
+    return text + table.text(page.width, false);
 }
 
 std::string objects_text(const DoctorResult& result, const Page& page) {
@@ -97,10 +105,12 @@ std::string objects_text(const DoctorResult& result, const Page& page) {
     for (const auto& [how, count] : result.found_by) found.add({how, grouped(count), percent_in_table(count, total)});
     text += found.text(0, false);
     if (result.guessed.empty()) return text + "  What they refer to is known for all.\n";
-    text += fmt::format("What {} refer to is guessed ({} of all), for want of a way to read their types\n",
-                        counted(result.references_guessed, "object"), percent(result.references_guessed, total));
+    text += wrapped(fmt::format("What {} refer to is guessed ({} of all), for want of a way to read their types",
+                                counted(result.references_guessed, "object"), percent(result.references_guessed, total)),
+                    page.width, 2) +
+            "\n";
     constexpr std::size_t most = 10;
-    Table guessed({{Align::right, "objects"}, {Align::right, "memory"}, {Align::left, "type", true}});
+    Table guessed({{Align::right, "objects"}, {Align::right, "memory"}, {Align::left, "type", TableColumn::Fit::middle}});
     for (std::size_t i = 0; i < result.guessed.size() && i < most; ++i)
         guessed.add(
             {grouped(result.guessed[i].objects), page.bytes(result.guessed[i].memory), type_text(result.guessed[i].name)});
@@ -115,7 +125,7 @@ std::string doctor_text(const DoctorResult& result, const Page& page) {
     const std::string objects = objects_text(result, page);
     if (!objects.empty()) text += objects + "\n";
     text += bold("What no core can tell", page.colour) + "\n";
-    for (const std::string& sentence : result.cannot_tell) text += "  " + sentence + "\n";
+    for (const std::string& sentence : result.cannot_tell) text += "  " + wrapped(sentence, page.width, 4, 2) + "\n";
     return text;
 }
 

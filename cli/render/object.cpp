@@ -2,6 +2,8 @@
 
 #include "cli/render/object.h"
 
+#include "cli/terminal.h"
+#include "cli/text_width.h"
 #include "cli/units.h"
 #include "parsers/base/text.h"
 
@@ -108,6 +110,14 @@ std::string reference_text(const Reference& reference, Redactor& redactor) {
 std::string refcount_text(const ObjectFacts& facts) { return facts.immortal ? "immortal" : grouped_signed(facts.refcount); }
 
 std::string array_data_text(std::uint64_t bytes, const Page& page) { return bytes == 0 ? "–" : page.bytes(bytes); }
+
+std::string next_line(const Page& page, const std::string& words, const std::string& remark) {
+    const std::string next = "next: " + page.command(words);
+    if (remark.empty()) return faint(next, page.colour) + "\n";
+    const bool fits = page.width == 0 || display_width(next) + 4 + display_width(remark) <= page.width;
+    const std::string below = "\n" + std::string(6, ' ');
+    return faint(next + (fits ? "    " + remark : below + wrapped(remark, page.width, 6, 6)), page.colour) + "\n";
+}
 
 std::string sorted_heading(const std::string& heading, bool sorted) { return sorted ? heading + " ▾" : heading; }
 

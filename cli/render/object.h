@@ -29,6 +29,9 @@ std::string array_data_text(std::uint64_t bytes, const Page& page);
 /// A heading with the mark of the column that is sorted by.
 std::string sorted_heading(const std::string& heading, bool sorted);
 
+/// "next: heapsift words… CORE    remark", ended. The command is never broken, since it is to be copied.
+std::string next_line(const Page& page, const std::string& words, const std::string& remark = {});
+
 /// The word that stands for "all rows" in a hint: " -n 0".
 inline constexpr const char* all_rows = " -n 0";
 

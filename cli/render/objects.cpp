@@ -4,7 +4,7 @@
 
 #include "cli/render/object.h"
 #include "cli/table.h"
-#include "cli/terminal.h"
+#include "cli/text_width.h"
 #include "cli/units.h"
 #include "parsers/base/text.h"
 
@@ -21,13 +21,14 @@ struct ObjectsText {
 
     std::string table(const Page& page) const {
         using Align = TableColumn::Align;
-        Table table({{Align::left, "address"},
-                     {Align::right, sorted_heading("memory", sort == SortKey::memory)},
-                     {Align::right, sorted_heading("array data", sort == SortKey::array_data)},
-                     {Align::right, sorted_heading("size", sort == SortKey::size)},
-                     {Align::right, "refs"},
-                     {Align::left, sorted_heading("type", sort == SortKey::name || sort == SortKey::count), true},
-                     {Align::left, "value"}});
+        Table table(
+            {{Align::left, "address"},
+             {Align::right, sorted_heading("memory", sort == SortKey::memory)},
+             {Align::right, sorted_heading("array data", sort == SortKey::array_data)},
+             {Align::right, sorted_heading("size", sort == SortKey::size)},
+             {Align::right, "refs"},
+             {Align::left, sorted_heading("type", sort == SortKey::name || sort == SortKey::count), TableColumn::Fit::middle},
+             {Align::left, "value", TableColumn::Fit::end}});
         for (const ObjectId id : result.objects) {
             const ObjectRow object = row(id);
             table.add({hexadecimal(object.address.value), page.bytes(object.facts.memory),
@@ -42,19 +43,20 @@ struct ObjectsText {
         const std::uint64_t more = result.total_count - result.objects.size();
         if (more > 0)
             text = fmt::format(
-                "… {} more; {} {} of the memory. All: add{}\n", grouped(more),
+                "… {} more; {} {} of the memory.", grouped(more),
                 result.objects.size() == 1 ? "this one is" : fmt::format("these {} are", grouped(result.objects.size())),
-                percent(result.shown_memory, result.total_memory), all_rows);
-        return text +
-               page.at_least(fmt::format("{}: memory {}; size {}", counted(result.total_count, "object"),
-                                         page.bytes(result.total_memory), page.bytes(result.total_size))) +
-               "\n";
+                percent(result.shown_memory, result.total_memory));
+        if (more > 0) text = wrapped_with_tail(text, fmt::format("All: add{}", all_rows), page.width, 2) + "\n";
+        const std::string total = page.at_least(fmt::format("{}: memory {}; size {}", counted(result.total_count, "object"),
+                                                            page.bytes(result.total_memory), page.bytes(result.total_size)));
+        return text + wrapped(total, page.width, 2) + "\n";
     }
 
     std::string operator()(const Page& page) const {
-        if (result.objects.empty()) return fmt::format("There are no {} in this core.\n", escape_for_terminal(what));
+        if (result.objects.empty())
+            return wrapped(fmt::format("There are no {} in this core.", escape_for_terminal(what)), page.width, 2) + "\n";
         const std::string address = hexadecimal(row(result.objects.front()).address.value);
-        return table(page) + footer(page) + faint("next: " + page.command("show " + address), page.colour) + "\n";
+        return table(page) + footer(page) + next_line(page, "show " + address);
     }
 };
 

@@ -19,27 +19,36 @@
 namespace heapsift {
 namespace {
 
-std::string state_of_core(const OverviewCore& core, const Page& page) {
+// In lines that begin with `margin` blanks.
+std::string state_of_core(const OverviewCore& core, std::size_t margin, const Page& page) {
     const CoreExtent& extent = core.extent;
     std::string text = extent.cut() ? fmt::format("{}, cut: {} of it are missing; numbers are at least what is shown",
                                                   page.bytes(extent.mapped_bytes), page.bytes(extent.cut_bytes))
                                     : fmt::format("{}, complete", page.bytes(extent.mapped_bytes));
-    if (core.modules_missing > 0)
-        text += fmt::format(". Program files not found here: {} of {} ({})", grouped(core.modules_missing),
-                            grouped(core.module_count), page.command("doctor"));
-    return text;
+    std::string where;
+    if (core.modules_missing > 0) {
+        text +=
+            fmt::format(". Program files not found here: {} of {}", grouped(core.modules_missing), grouped(core.module_count));
+        where = "(" + page.command("doctor") + ")";
+    }
+    return std::string(margin, ' ') + wrapped_with_tail(text, where, page.width, margin, margin) + "\n";
 }
 
 std::string heading(const OverviewCore& core, const Page& page) {
     const std::string name = escape_for_terminal(core.file_name);
-    const std::string margin(display_width(name) + 3, ' ');
+    const std::size_t beside = display_width(name) + 3;
+    const bool narrow = page.width != 0 && beside > page.width / 3;  // the name has a line of its own then
+    const std::size_t margin = narrow ? 2 : beside;
     const std::string who = command_text(core.process, page.redact());
     const std::string facts = fmt::format("{}, x86-64, pid {}, {}, {}", core.python, core.process.pid,
                                           counted(core.threads, "thread"), how_it_ended(core.process));
     const std::string line = name + "   " + who + "     " + facts;
     const bool fits = page.width == 0 || display_width(line) <= page.width;
-    const std::string first = fits ? line : name + "   " + who + "\n" + margin + facts;
-    return first + "\n" + margin + state_of_core(core, page) + "\n";
+    const std::string blanks(margin, ' ');
+    const std::string rest =
+        wrapped(who, page.width, margin, margin) + "\n" + blanks + wrapped(facts, page.width, margin, margin);
+    const std::string first = fits ? line : name + (narrow ? "\n" + blanks : std::string(3, ' ')) + rest;
+    return first + "\n" + state_of_core(core, margin, page);
 }
 
 std::string memory_text(const OverviewResult& result, const Page& page) {
@@ -48,7 +57,7 @@ std::string memory_text(const OverviewResult& result, const Page& page) {
     Table table({{Align::left, "Where the memory is"},
                  {Align::right, page.bytes(result.mapped_bytes)},
                  {Align::right, ""},
-                 {Align::left, ""}});
+                 {Align::left, "", TableColumn::Fit::end}});
     for (const auto& row : result.memory) {
         if (row.bytes == 0) continue;
         const double share =
@@ -60,13 +69,13 @@ std::string memory_text(const OverviewResult& result, const Page& page) {
 }
 
 std::string overview_text(const OverviewResult& result, const OverviewCore& core, const Page& page) {
-    std::string text = heading(core, page) + "\n" + bold(headline_text(result, page), page.colour) + "\n\n";
+    std::string text =
+        heading(core, page) + "\n" + bold(wrapped(headline_text(result, page), page.width, 2), page.colour) + "\n\n";
     text += memory_text(result, page);
     if (result.types.types.empty()) return text + "No Python objects could be found in it.\n";
     text += types_table(result.types, SortKey::memory, page) + types_footer(result.types, page);
     const ObjectRow& largest = result.types.types.front().largest;
-    const std::string next = page.command("show " + hexadecimal(largest.address.value));
-    return text + faint(fmt::format("next: {}    the largest {}", next, type_text(largest.type)), page.colour) + "\n";
+    return text + next_line(page, "show " + hexadecimal(largest.address.value), "the largest " + type_text(largest.type));
 }
 
 Json memory_json(const OverviewResult& result, const OverviewCore& core) {

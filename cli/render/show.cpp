@@ -5,6 +5,7 @@
 #include "cli/render/object.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "cli/text_width.h"
 #include "cli/units.h"
 
 #include <fmt/format.h>
@@ -39,14 +40,14 @@ std::string references_text(const ShowResult& result) {
 std::string facts_text(const ShowResult& result, const Page& page) {
     using Align = TableColumn::Align;
     const ObjectFacts& facts = result.object.facts;
-    Table table({{Align::left, ""}, {Align::left, ""}});
+    Table table({{Align::left, ""}, {Align::left, "", TableColumn::Fit::wrap}});
     table.add({"address", hexadecimal(result.object.address.value)});
     table.add({"bytes", sizes_text(facts, page)});
     table.add({"references", references_text(result)});
     table.add({"collector", facts.gc_tracked ? "tracked" : "not tracked"});
     table.add({"found", result.found_by});
     if (!facts.references_exact) table.add({"note", "what it refers to is guessed: no way is known to read this type"});
-    return table.text(0, page.colour);
+    return table.text(page.width, page.colour);
 }
 
 std::string kind_remark(const EdgeRow& edge) {
@@ -56,7 +57,7 @@ std::string kind_remark(const EdgeRow& edge) {
         case ReferenceKind::guess:
             return "guessed";
         case ReferenceKind::hidden:
-            return "not reported to the collector";
+            return "hidden";
         case ReferenceKind::strong:
             break;
     }
@@ -67,7 +68,13 @@ std::string edges_text(const std::vector<EdgeRow>& edges, std::uint64_t total, c
                        const Page& page) {
     using Align = TableColumn::Align;
     std::string text = bold(title, page.colour) + "\n";
-    Table table({{Align::left, ""}, {Align::left, ""}, {Align::left, "", true}, {Align::left, ""}, {Align::left, ""}});
+    using Fit = TableColumn::Fit;
+    const TableColumn name_column{Align::left, "", Fit::middle}, address_column{Align::left, ""};
+    Table table({other_is_target ? name_column : address_column,
+                 other_is_target ? address_column : name_column,
+                 {Align::left, "", Fit::middle},
+                 {Align::left, "", Fit::end},
+                 {Align::left, ""}});
     for (const EdgeRow& edge : edges) {
         const ObjectRow& other = other_is_target ? edge.target : edge.source;
         const std::string name = reference_text(edge.reference, page.redact());
@@ -86,7 +93,10 @@ std::string edges_text(const std::vector<EdgeRow>& edges, std::uint64_t total, c
 
 std::string show_text(const ShowResult& result, const Page& page) {
     const std::string value = value_text(result.object, page.redact());
-    std::string text = bold(type_text(result.object.type), page.colour) + (value.empty() ? "" : "  " + value) + "\n";
+    const std::string type = type_text(result.object.type);
+    const std::size_t used = display_width(type) + 2;
+    const std::size_t left = page.width == 0 ? display_width(value) : page.width > used ? page.width - used : 0;
+    std::string text = bold(type, page.colour) + (value.empty() ? "" : "  " + shortened_at_the_end(value, left)) + "\n";
     text += facts_text(result, page);
     if (result.total_referents == 0)
         text += "It refers to nothing.\n";

@@ -4,7 +4,7 @@
 
 #include "cli/render/object.h"
 #include "cli/table.h"
-#include "cli/terminal.h"
+#include "cli/text_width.h"
 #include "cli/units.h"
 #include "parsers/base/text.h"
 
@@ -29,17 +29,15 @@ std::string types_total(const TypesResult& result, const Page& page) {
     std::string text = fmt::format("{} of {}: memory {}", counted(result.total_count, "object"),
                                    counted(result.total_types, "type"), page.bytes(result.total_memory));
     if (result.total_array_data > 0) text += fmt::format(", of it array data {}", page.bytes(result.total_array_data));
-    return page.at_least(text + fmt::format("; size {}", page.bytes(result.total_size)));
+    return wrapped(page.at_least(text + fmt::format("; size {}", page.bytes(result.total_size))), page.width, 2);
 }
 
 std::string next_hint(const TypesResult& result, const Page& page) {
     const TypeRow& top = result.types.front();
     if (top.largest.id == no_object) return {};
     const std::string what = top.count == 1 ? "the only {}" : "the largest {}";
-    return faint(fmt::format("next: {}    {}", page.command("show " + hexadecimal(top.largest.address.value)),
-                             fmt::format(fmt::runtime(what), type_text(top.name))),
-                 page.colour) +
-           "\n";
+    return next_line(page, "show " + hexadecimal(top.largest.address.value),
+                     fmt::format(fmt::runtime(what), type_text(top.name)));
 }
 
 std::string types_text(const TypesResult& result, SortKey sort, const Page& page) {
@@ -56,7 +54,7 @@ std::string types_table(const TypesResult& result, SortKey sort, const Page& pag
                  {Align::right, sorted_heading(page.at_least("memory"), sort == SortKey::memory)},
                  {Align::right, sorted_heading(page.at_least("array data"), sort == SortKey::array_data)},
                  {Align::right, sorted_heading(page.at_least("size"), sort == SortKey::size)},
-                 {Align::left, sorted_heading("type", sort == SortKey::name), true}});
+                 {Align::left, sorted_heading("type", sort == SortKey::name), TableColumn::Fit::middle}});
     for (const TypeRow& row : result.types)
         table.add({grouped(row.count), page.bytes(row.memory), array_data_text(row.array_data, page), page.bytes(row.size),
                    type_text(row.name)});
@@ -65,9 +63,11 @@ std::string types_table(const TypesResult& result, SortKey sort, const Page& pag
 
 std::string types_footer(const TypesResult& result, const Page& page) {
     if (result.types.size() >= result.total_types) return {};
-    return fmt::format("… {}; {} {} of the memory. All: {}\n", counted(result.total_types - result.types.size(), "more type"),
-                       result.types.size() == 1 ? "this one is" : fmt::format("these {} are", grouped(result.types.size())),
-                       percent(result.shown_memory, result.total_memory), page.command(std::string("types") + all_rows));
+    const std::string more =
+        fmt::format("… {}; {} {} of the memory.", counted(result.total_types - result.types.size(), "more type"),
+                    result.types.size() == 1 ? "this one is" : fmt::format("these {} are", grouped(result.types.size())),
+                    percent(result.shown_memory, result.total_memory));
+    return wrapped_with_tail(more, "All: " + page.command(std::string("types") + all_rows), page.width, 2) + "\n";
 }
 
 Json type_json(const TypeRow& row, Redactor& redactor) {

@@ -8,6 +8,7 @@
 #include "cli/render/process.h"
 #include "cli/render/show.h"
 #include "cli/render/types.h"
+#include "cli/text_width.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
 
@@ -236,6 +237,47 @@ TEST_CASE("render doctor: JSON has the keys of the contract", "[cli][render]") {
     CHECK(keys(answer.data["references"]) == std::vector<std::string>{"written", "learned", "emulated", "guessed"});
     CHECK(answer.data["layout"]["source"] == "built-in table for CPython 3.11");
     CHECK_THAT(answer.text(shown.page), ContainsSubstring("1 of 1 passed"));
+}
+
+TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
+    Shown shown;
+    shown.page.width = 80;
+    shown.page.core_words = " core.1";
+    HandmadeHeap made = small_heap();
+    made.objects[2].value = literal("'" + std::string(200, 'x') + "'", 200);
+    made.objects[1].references[0].before = "['" + std::string(90, 'k') + "']";
+    const HeapSnapshot heap = made.build();
+    const auto fits = [&](const std::string& text) {
+        for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+            if (display_width(text.substr(at, text.find('\n', at) - at)) > shown.page.width) return false;
+        return true;
+    };
+    const OverviewResult all = overview(heap, 2);
+    OverviewCore core = overview_core(heap.core(), heap.python());
+    core.modules_missing = core.module_count = 3;
+    core.process.arguments = "gunicorn: worker [a shop with a long name] and its arguments, as many as the core keeps";
+    CHECK(fits(render_overview(all, core, shown.redactor).text(shown.page)));
+    core.file_name = "core.gunicorn.1000.0123456789abcdef0123456789abcdef.1234.1700000000000000";
+    CHECK(fits(render_overview(all, core, shown.redactor).text(shown.page)));
+    const ObjectsResult objects = list_objects(heap, {});
+    const auto row = [&](ObjectId object) { return object_row(heap, object); };
+    CHECK(fits(render_objects(objects, row, "objects", SortKey::memory, shown.redactor).text(shown.page)));
+    for (const std::uint64_t address : {0x10200, 0x10300}) {
+        const ShowResult result = show_object(heap, heap.find(Address(address)), 20);
+        CHECK(fits(render_show(result, shown.redactor).text(shown.page)));
+    }
+    DoctorResult doctor = examine(heap);
+    Module module;
+    module.build_id = "0123456789abcdef0123456789abcdef01234567";
+    module.path = "/srv/applications/shop/.venv/lib/python3.11/site-packages/numpy/core/_multiarray_umath.so";
+    module.file = "/mnt/sysroot" + module.path;
+    module.file_state = ModuleFileState::mismatch;
+    doctor.modules = {module};
+    const std::string text = render_doctor(doctor, shown.redactor).text(shown.page);
+    CHECK(fits(text));
+    CHECK_THAT(text, ContainsSubstring("0123456789ab  "));
+    shown.page.width = 0;
+    CHECK_THAT(render_doctor(doctor, shown.redactor).text(shown.page), ContainsSubstring(module.build_id));
 }
 
 TEST_CASE("render doctor: files that are missing, and only those", "[cli][render]") {

@@ -144,7 +144,7 @@ TEST_CASE("units: what people type", "[cli][units]") {
 
 TEST_CASE("table: columns are aligned, lines do not end in blanks", "[cli][table]") {
     using Align = TableColumn::Align;
-    Table table({{Align::right, "objects"}, {Align::left, "type", true}, {Align::left, "value"}});
+    Table table({{Align::right, "objects"}, {Align::left, "type", TableColumn::Fit::middle}, {Align::left, "value"}});
     table.add({"5", "dict", ""});
     table.add({"1,234", "日本.Node", "x"});
     CHECK(table.text(0, false) ==
@@ -153,9 +153,52 @@ TEST_CASE("table: columns are aligned, lines do not end in blanks", "[cli][table
           "    1,234  日本.Node  x\n");
 }
 
+TEST_CASE("width: text is broken at blanks, and a tail is not", "[cli][text]") {
+    CHECK(wrapped("one two three", 0, 2) == "one two three");
+    CHECK(wrapped("one two three", 13, 2) == "one two three");
+    CHECK(wrapped("one two  three", 9, 2) == "one two\n  three");
+    CHECK(wrapped("one two", 9, 4, 6) == "one\n    two");
+    CHECK(wrapped("/a/very/long/path and", 9, 2) == "/a/very/long/path\n  and");
+    CHECK(wrapped("日本 日本 日本", 9, 1) == "日本 日本\n 日本");
+    CHECK(wrapped_with_tail("one two.", "All: a b", 20, 2) == "one two. All: a b");
+    CHECK(wrapped_with_tail("one two.", "All: a b", 12, 2) == "one two.\n  All: a b");
+    CHECK(wrapped_with_tail("one two.", "All: a b", 0, 2) == "one two. All: a b");
+}
+
+TEST_CASE("width: a value is shortened at its end, never to more than asked", "[cli][text]") {
+    CHECK(shortened_at_the_end("'abcdef'", 8) == "'abcdef'");
+    CHECK(shortened_at_the_end("'abcdef'", 5) == "'abc…");
+    for (std::size_t width = 0; width < 14; ++width)
+        CHECK(display_width(shortened_at_the_end("日本語のクラス名", width)) <= width);
+}
+
+TEST_CASE("table: values give way first, then names, an address never", "[cli][table]") {
+    using Align = TableColumn::Align;
+    using Fit = TableColumn::Fit;
+    Table table({{Align::left, "address"}, {Align::left, "type", Fit::middle}, {Align::left, "value", Fit::end}});
+    table.add({"0x7f31c2a4d5e0", "package.module.ClassName", "'" + std::string(100, 'x') + "'"});
+    for (std::size_t width = 26; width < 200; ++width) {
+        const std::string text = table.text(width, false);
+        CHECK_THAT(text, ContainsSubstring("  0x7f31c2a4d5e0  "));
+        for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+            CHECK(display_width(text.substr(at, text.find('\n', at) - at)) <=
+                  std::max<std::size_t>(width, 2 + 14 + 2 + 8 + 2 + 1));
+    }
+    CHECK_THAT(table.text(60, false), ContainsSubstring("package.module.ClassName  'xxxx"));
+    CHECK_THAT(table.text(0, false), ContainsSubstring(std::string(100, 'x')));
+}
+
+TEST_CASE("table: a sentence goes on below itself", "[cli][table]") {
+    Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, "", TableColumn::Fit::wrap}});
+    table.add({"references", "2 counted, 1 found; 1 held by native code"});
+    CHECK(table.text(40, false) ==
+          "  references  2 counted, 1 found; 1 held\n"
+          "              by native code\n");
+}
+
 TEST_CASE("table: only type names are shortened, and only so far", "[cli][table]") {
     using Align = TableColumn::Align;
-    Table table({{Align::left, "address"}, {Align::left, "type", true}});
+    Table table({{Align::left, "address"}, {Align::left, "type", TableColumn::Fit::middle}});
     table.add({"0x7f31c2a4d5e0", "a.very.long.package.name.of.a.module.ClassName"});
     const std::string shortened = table.text(40, false);
     CHECK_THAT(shortened, ContainsSubstring("  0x7f31c2a4d5e0  a.very.lon…e.ClassName\n"));
