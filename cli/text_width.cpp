@@ -99,7 +99,8 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
         const std::size_t end = std::min(text.find(' ', word), text.size());
         const std::size_t columns = display_width(text.substr(0, end));
         if (column + columns > width && !lines.empty() && word > 0) {
-            lines += "\n" + std::string(indent, ' ') + std::string(text.substr(word, end - word));
+            lines += '\n';
+            lines.append(indent, ' ').append(text.substr(word, end - word));
             column = indent + columns - word;
         } else {
             lines += text.substr(0, end);
@@ -118,7 +119,11 @@ std::string wrapped_with_tail(std::string_view text, std::string_view tail, std:
     const std::size_t column =
         last == std::string::npos ? first + display_width(lines) : display_width(std::string_view(lines).substr(last + 1));
     const bool fits = width == 0 || column + 1 + display_width(tail) <= width;
-    return lines + (fits ? " " : "\n" + std::string(indent, ' ')) + std::string(tail);
+    if (fits)
+        lines += ' ';
+    else
+        lines.append(1, '\n').append(indent, ' ');
+    return lines.append(tail);
 }
 
 std::string padded_right(std::string_view text, std::size_t width) {
