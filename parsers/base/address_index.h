@@ -1,7 +1,7 @@
 #pragma once
 
-// From an address to a small number, made once and asked often: open addressing in one flat array, no allocation per entry. A miss
-// costs one probe as a rule; 12 bytes an entry at half load.
+// From an address to a small number, made once and asked often: open addressing in one flat array, no allocation per entry. A
+// miss costs one probe as a rule; 12 bytes an entry at half load.
 
 #include "parsers/base/address.h"
 
@@ -17,7 +17,8 @@ public:
 
     AddressIndex() : AddressIndex(0) {}
     /// Room for `count` addresses.
-    explicit AddressIndex(std::size_t count) : keys_(std::bit_ceil(count * 2 + 2)), values_(keys_.size()), mask_(keys_.size() - 1) {}
+    explicit AddressIndex(std::size_t count)
+        : keys_(std::bit_ceil(count * 2 + 2)), values_(keys_.size()), mask_(keys_.size() - 1) {}
 
     /// `address` is not null; the first value of an address stays.
     void add(Address address, std::uint32_t value) {

@@ -1,12 +1,12 @@
 #include "parsers/cpython/instance.h"
 
-// Attributes of an instance, in four forms. Up to 3.10 a dict at tp_dictoffset. 3.11: two words before the collector's header, values
-// and dict, one of them set. 3.12: one tagged word; odd: values (stored minus one). 3.13 and later: a dict word before the object,
-// and values inside the object's own block while they are valid. Values are named by the class's cached keys, in the same order.
-// Source: pycore_dict.h, pycore_object.h, dictobject.c (3.9 to 3.13).
+// Attributes of an instance, in four forms. Up to 3.10 a dict at tp_dictoffset. 3.11: two words before the collector's header,
+// values and dict, one of them set. 3.12: one tagged word; odd: values (stored minus one). 3.13 and later: a dict word before the
+// object, and values inside the object's own block while they are valid. Values are named by the class's cached keys, in the same
+// order. Source: pycore_dict.h, pycore_object.h, dictobject.c (3.9 to 3.13).
 //
-// A __dict__ that was asked for is an object of its own: the instance then refers to it, and it to the values, also where the values
-// still lie inside the instance. So each value is reported once.
+// A __dict__ that was asked for is an object of its own: the instance then refers to it, and it to the values, also where the
+// values still lie inside the instance. So each value is reported once.
 
 #include <algorithm>
 
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t managed_dict_flag = 1ULL << 4;
 constexpr std::uint64_t inline_values_flag = 1ULL << 2;
-constexpr std::int32_t member_object = 6;       // T_OBJECT, structmember.h
-constexpr std::int32_t member_object_ex = 16;   // T_OBJECT_EX
+constexpr std::int32_t member_object = 6;            // T_OBJECT, structmember.h
+constexpr std::int32_t member_object_ex = 16;        // T_OBJECT_EX
 constexpr std::uint64_t managed_dict_offset = 24;    // before the object
 constexpr std::uint64_t managed_values_offset = 32;  // before the object, 3.11
 
@@ -63,7 +63,8 @@ void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
                 if ((type != member_object && type != member_object_ex) || offset < 16 || offset > (1 << 24)) continue;
                 const Address target = heap.pointer(object.at(static_cast<std::uint64_t>(offset)));
                 if (!target.is_null())
-                    visit.visit(target, ReferenceKind::strong, {ReferenceName::Form::c_attribute, "", 0, heap.pointer(member + *def.name)});
+                    visit.visit(target, ReferenceKind::strong,
+                                {ReferenceName::Form::c_attribute, "", 0, heap.pointer(member + *def.name)});
             }
         }
         if (at->base == no_type) break;
@@ -108,8 +109,10 @@ InstanceDict instance_dict(const ObjectReader& object) {
     Address values;
     if (object.layout().version.minor == 12) {
         const Address word = heap.pointer(slot);
-        if (word.value & 1) values = word + 1;
-        else result.dict = word;
+        if (word.value & 1)
+            values = word + 1;
+        else
+            result.dict = word;
     } else {
         result.dict = heap.pointer(slot);
         values = heap.pointer(object.address() - managed_values_offset);

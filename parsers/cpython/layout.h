@@ -1,7 +1,7 @@
 #pragma once
 
-// Offsets of one interpreter build, in CPython's own names. A field that a build lacks is absent, never 0: code asks for the field,
-// not for the version. The fields are listed once, in layout_fields.def.
+// Offsets of one interpreter build, in CPython's own names. A field that a build lacks is absent, never 0: code asks for the
+// field, not for the version. The fields are listed once, in layout_fields.def.
 
 #include <cstddef>
 #include <cstdint>
@@ -71,10 +71,10 @@ struct Layout {
 /// One line of layout_fields.def, for what reads or writes layouts as a whole. `offset_of_member` is where the LayoutOffset (or
 /// LayoutBits) lies in Layout.
 struct LayoutFieldName {
-    const char* struct_name;          // "list"
-    const char* dwarf_struct[2];      // {"PyListObject", ""}
-    const char* field_name;           // "ob_item"; "size" for the struct's own size
-    const char* dwarf_path[2];        // {"ob_item", ""}; {"", ""} for the size
+    const char* struct_name;      // "list"
+    const char* dwarf_struct[2];  // {"PyListObject", ""}
+    const char* field_name;       // "ob_item"; "size" for the struct's own size
+    const char* dwarf_path[2];    // {"ob_item", ""}; {"", ""} for the size
     std::size_t offset_of_member;
     bool bits;
 };

@@ -34,7 +34,7 @@ enum class ReferenceKind : std::uint8_t {
     strong,  // what the type's own traverse reports
     hidden,  // a strong reference that it does not report
     weak,
-    guess    // an aligned word of the body that is the address of an object
+    guess  // an aligned word of the body that is the address of an object
 };
 
 /// One reference. Its name in Python's notation is `before`, the key (if any), `after`: "[" + 'k' + "]", ".attr", "[3]".

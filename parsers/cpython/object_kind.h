@@ -2,8 +2,9 @@
 
 // How the instances of one C type are laid out: one file each in objects/, one entry in parsers/snapshot/object_kinds.cpp.
 //
-// A class written in Python adds slots and a __dict__ to the kind of its nearest C base; that part is the same for all and is read
-// in instance.cpp. A C type without a kind of its own is read as its nearest base with one, and the rest of its body by guess.
+// A class written in Python adds slots and a __dict__ to the kind of its nearest C base; that part is the same for all and is
+// read in instance.cpp. A C type without a kind of its own is read as its nearest base with one, and the rest of its body by
+// guess.
 
 #include "parsers/cpython/python_heap.h"
 
@@ -81,8 +82,8 @@ public:
 };
 
 struct ObjectKind {
-    const char* name;                             // for people and tests
-    std::span<const char* const> type_names;      // the C types that it covers, by tp_name: "list", "collections.deque"
+    const char* name;                         // for people and tests
+    std::span<const char* const> type_names;  // the C types that it covers, by tp_name: "list", "collections.deque"
 
     /// What __sizeof__ of this C type returns, without what sys.getsizeof adds for headers. Null: object.__sizeof__.
     std::uint64_t (*size)(const ObjectReader&) = nullptr;

@@ -3,11 +3,11 @@
 // Finding pools without symbols.
 //
 // Where pymalloc keeps its table of arenas is a static variable up to 3.11 (stripped builds have no name for it) and part of the
-// interpreter since 3.12. A pool, on the other hand, proves itself: it starts on a multiple of the pool size, its size class fixes
-// maxnextoffset, nextoffset lies on the grid of blocks, and its free list stays inside, is aligned, has no cycle and leaves
+// interpreter since 3.12. A pool, on the other hand, proves itself: it starts on a multiple of the pool size, its size class
+// fixes maxnextoffset, nextoffset lies on the grid of blocks, and its free list stays inside, is aligned, has no cycle and leaves
 // exactly `ref.count` blocks. So pools are found by their shape, and then confirmed: all name an index into one table of arenas,
-// which is searched for (or read from the interpreter) and must give each pool's own arena back. Pools that it does not confirm are
-// stale memory and are dropped. Source: CPython's obmalloc.c, pycore_obmalloc.h; "Enumerating live blocks exactly" as the
+// which is searched for (or read from the interpreter) and must give each pool's own arena back. Pools that it does not confirm
+// are stale memory and are dropped. Source: CPython's obmalloc.c, pycore_obmalloc.h; "Enumerating live blocks exactly" as the
 // allocator itself does it in its debug statistics.
 
 #include <fmt/format.h>
@@ -39,8 +39,9 @@ T load(const std::byte* at) {
 
 PoolHeader read_header(const Layout& layout, const std::byte* at) {
     const auto& l = layout.pool_header;
-    return {load<std::uint32_t>(at + *l.ref_count), load<std::uint64_t>(at + *l.freeblock), load<std::uint32_t>(at + *l.arenaindex),
-            load<std::uint32_t>(at + *l.szidx), load<std::uint32_t>(at + *l.nextoffset), load<std::uint32_t>(at + *l.maxnextoffset)};
+    return {load<std::uint32_t>(at + *l.ref_count),  load<std::uint64_t>(at + *l.freeblock),
+            load<std::uint32_t>(at + *l.arenaindex), load<std::uint32_t>(at + *l.szidx),
+            load<std::uint32_t>(at + *l.nextoffset), load<std::uint32_t>(at + *l.maxnextoffset)};
 }
 
 /// Does the header alone read as that of a pool with blocks in use? The alignment is 16 or 8.
@@ -54,8 +55,8 @@ bool header_plausible(const PoolHeader& h, std::uint32_t pool_size, std::uint32_
 }
 
 /// Walks the free list: the number of free blocks, or nothing where a link leaves the grid or the list is longer than the pool.
-std::optional<std::uint32_t> free_list_length(const std::byte* data, Address start, const PoolHeader& h, std::uint32_t header_size,
-                                              std::uint32_t size) {
+std::optional<std::uint32_t> free_list_length(const std::byte* data, Address start, const PoolHeader& h,
+                                              std::uint32_t header_size, std::uint32_t size) {
     const std::uint32_t carved = (h.nextoffset - header_size) / size;
     std::uint32_t length = 0;
     std::uint64_t block = h.freeblock;
@@ -129,7 +130,8 @@ std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vec
     for (std::size_t s = 0; s < segments.size(); ++s) {
         const Segment& segment = segments[s];
         // A module's data, and the anonymous memory right behind it: its .bss.
-        const bool of_module = segment.module >= 0 || (s > 0 && segments[s - 1].module >= 0 && segments[s - 1].end() == segment.start);
+        const bool of_module =
+            segment.module >= 0 || (s > 0 && segments[s - 1].module >= 0 && segments[s - 1].end() == segment.start);
         if (segment.state != ByteState::in_core || !segment.writable || !of_module) continue;
         if (module >= 0 && segment.module >= 0 && segment.module != module) continue;
         const std::uint64_t lead = (8 - segment.start.value % 8) % 8;
@@ -152,7 +154,8 @@ std::vector<Address> interpreter_arena_tables(const PythonHeap& heap) {
         for (const Address state : {heap.pointer(field), field}) {
             const Address table = heap.pointer(state + *l.obmalloc_state.arenas);
             const auto count = heap.memory().read<std::uint32_t>(state + *l.obmalloc_state.maxarenas);
-            if (table.is_null() || !count || *count == 0 || *count >= (1U << 24) || !heap.memory().read<std::uint64_t>(table)) continue;
+            if (table.is_null() || !count || *count == 0 || *count >= (1U << 24) || !heap.memory().read<std::uint64_t>(table))
+                continue;
             if (std::find(tables.begin(), tables.end(), table) == tables.end()) tables.push_back(table);
         }
     }
@@ -187,7 +190,8 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     }
     std::vector<Address> tables = interpreter_arena_tables(heap);
     auto confirmed_by = [&](const Candidate& c) {
-        const auto it = std::find_if(tables.begin(), tables.end(), [&](Address table) { return table_confirms(heap, table, c, arena_size); });
+        const auto it =
+            std::find_if(tables.begin(), tables.end(), [&](Address table) { return table_confirms(heap, table, c, arena_size); });
         return it == tables.end() ? Address() : *it;
     };
     std::size_t hits = 0;
@@ -218,7 +222,8 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     auto by_start = [](const auto& one, const auto& other) { return one.start < other.start; };
     std::sort(result.pools_.begin(), result.pools_.end(), by_start);
     std::sort(result.arenas_.begin(), result.arenas_.end(), by_start);
-    result.arenas_.erase(std::unique(result.arenas_.begin(), result.arenas_.end(), [](const AddressRange& one, const AddressRange& other) { return one.start == other.start; }),
+    result.arenas_.erase(std::unique(result.arenas_.begin(), result.arenas_.end(),
+                                     [](const AddressRange& one, const AddressRange& other) { return one.start == other.start; }),
                          result.arenas_.end());
     result.index_ = AddressIndex(result.pools_.size());
     for (std::uint32_t i = 0; i < result.pools_.size(); ++i) result.index_.add(result.pools_[i].start, i);

@@ -15,9 +15,9 @@ namespace heapsift {
 /// One pool that has or had blocks. Free blocks are known block by block.
 struct Pool {
     Address start;
-    std::uint32_t block_size = 0;   // bytes, a multiple of the alignment
-    std::uint32_t carved = 0;       // blocks that were ever handed out; the rest was never touched
-    std::uint32_t allocated = 0;    // of these, in use now
+    std::uint32_t block_size = 0;     // bytes, a multiple of the alignment
+    std::uint32_t carved = 0;         // blocks that were ever handed out; the rest was never touched
+    std::uint32_t allocated = 0;      // of these, in use now
     const std::byte* data = nullptr;  // the whole pool
 };
 

@@ -1,7 +1,7 @@
 #include "parsers/cpython/python_heap.h"
 
-// Strings and dictionaries are read before anything else can be named: type names, attribute names, module tables. Sources: CPython's
-// unicodeobject.h, pycore_dict.h (3.9 to 3.13). What distinguishes versions is asked of the layout: a keys object with
+// Strings and dictionaries are read before anything else can be named: type names, attribute names, module tables. Sources:
+// CPython's unicodeobject.h, pycore_dict.h (3.9 to 3.13). What distinguishes versions is asked of the layout: a keys object with
 // dk_log2_size has the table of 3.11 and later, one with dk_size that of 3.6 to 3.10.
 
 #include <algorithm>
@@ -82,7 +82,8 @@ std::optional<UnicodeFacts> PythonHeap::unicode(Address str) const {
         const Address wstr = pointer(str + *l.ascii.wstr);
         if (!wstr.is_null() && (!ready || wstr != facts.data)) {
             facts.wstr = wstr;
-            facts.wstr_length = facts.compact && facts.ascii ? facts.length : integer<std::uint64_t>(str + *l.compact_unicode.wstr_length);
+            facts.wstr_length =
+                facts.compact && facts.ascii ? facts.length : integer<std::uint64_t>(str + *l.compact_unicode.wstr_length);
         }
     }
     if (facts.kind == 0) {  // a legacy string that is not ready: only the wchar_t copy
@@ -142,7 +143,8 @@ std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
         facts.entry_size = *kind == 0 ? 24 : 16;
     } else {
         const auto size = memory_.read<std::int64_t>(keys + *l.dk_size);
-        if (!size || *size < 1 || *size > (std::int64_t{1} << 48) || !power_of_two(static_cast<std::uint64_t>(*size))) return std::nullopt;
+        if (!size || *size < 1 || *size > (std::int64_t{1} << 48) || !power_of_two(static_cast<std::uint64_t>(*size)))
+            return std::nullopt;
         table_size = static_cast<std::uint64_t>(*size);
         index_bytes = table_size * (table_size <= 0xff ? 1 : table_size <= 0xffff ? 2 : table_size <= 0xffffffffU ? 4 : 8);
         facts.entry_size = 24;
@@ -171,10 +173,12 @@ std::optional<DictFacts> PythonHeap::dict(Address dict) const {
     if (!values.is_null()) {
         // Since 3.13 (pycore_dict.h) a header precedes the values; before, ma_values points at the first one.
         facts->values = l.dict_values.values.present() ? values + *l.dict_values.values : values;
-        if (l.dict_values.embedded.present()) facts->values_embedded = integer<std::uint8_t>(values + *l.dict_values.embedded) != 0;
+        if (l.dict_values.embedded.present())
+            facts->values_embedded = integer<std::uint8_t>(values + *l.dict_values.embedded) != 0;
         const std::uint64_t usable = integer<std::uint64_t>(keys + *l.dict_keys.dk_usable);
         // sys.getsizeof counts what the shared keys can take (3.11: dk_usable + dk_nentries), before that the capacity.
-        facts->values_size = 8 * (l.dict_keys.dk_log2_size.present() ? std::min(usable + facts->entry_count, facts->capacity + 1) : facts->capacity);
+        facts->values_size = 8 * (l.dict_keys.dk_log2_size.present() ? std::min(usable + facts->entry_count, facts->capacity + 1)
+                                                                     : facts->capacity);
         facts->unicode_keys = true;
         if (!readable(memory_, facts->values, 8 * facts->entry_count)) return std::nullopt;
     }

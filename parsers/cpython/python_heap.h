@@ -1,7 +1,7 @@
 #pragma once
 
-// What every reader of Python objects needs at hand: the memory, the layout, the types, and checked reads of strings, dictionaries and
-// tuples. Every length read from the core is held against the memory that is really there.
+// What every reader of Python objects needs at hand: the memory, the layout, the types, and checked reads of strings,
+// dictionaries and tuples. Every length read from the core is held against the memory that is really there.
 
 #include "parsers/cpython/object_facts.h"
 #include "parsers/cpython/runtime.h"
@@ -17,31 +17,31 @@ namespace heapsift {
 
 /// A str of the core, decoded.
 struct UnicodeFacts {
-    std::uint64_t length = 0;         // code points
-    std::uint8_t kind = 1;            // bytes a code point: 1, 2, 4
+    std::uint64_t length = 0;  // code points
+    std::uint8_t kind = 1;     // bytes a code point: 1, 2, 4
     bool ascii = false;
     bool compact = false;
-    Address data;                     // the first code point; null where there is no data
-    std::uint64_t utf8_length = 0;    // bytes of a separate UTF-8 copy, 0 where there is none
-    Address utf8;                     // null where there is none, or where it shares the data
-    Address wstr;                     // the separate wchar_t copy of 3.11 and older; null where there is none
-    std::uint64_t wstr_length = 0;    // wchar_t units
+    Address data;                   // the first code point; null where there is no data
+    std::uint64_t utf8_length = 0;  // bytes of a separate UTF-8 copy, 0 where there is none
+    Address utf8;                   // null where there is none, or where it shares the data
+    Address wstr;                   // the separate wchar_t copy of 3.11 and older; null where there is none
+    std::uint64_t wstr_length = 0;  // wchar_t units
 };
 
 /// A dict's tables.
 struct DictFacts {
-    Address keys;                     // the keys object
-    Address values;                   // of a split table: the array of values; null for a combined one
-    std::uint64_t entry_count = 0;    // dk_nentries, live or not; at most the capacity
-    std::uint64_t capacity = 0;       // entries that the table has room for
-    std::uint64_t used = 0;           // ma_used
-    std::uint64_t keys_size = 0;      // bytes of the keys object
+    Address keys;                   // the keys object
+    Address values;                 // of a split table: the array of values; null for a combined one
+    std::uint64_t entry_count = 0;  // dk_nentries, live or not; at most the capacity
+    std::uint64_t capacity = 0;     // entries that the table has room for
+    std::uint64_t used = 0;         // ma_used
+    std::uint64_t keys_size = 0;    // bytes of the keys object
     std::int64_t keys_refcount = 0;
-    Address entries;                  // the first entry
-    std::uint8_t entry_size = 24;     // 24: hash, key, value; 16: key, value
-    bool unicode_keys = false;        // keys are all str (split tables, and 3.11+'s unicode tables)
-    bool values_embedded = false;     // the values lie inside the instance
-    std::uint64_t values_size = 0;    // bytes of the values that sys.getsizeof counts; 0 for a combined table
+    Address entries;                // the first entry
+    std::uint8_t entry_size = 24;   // 24: hash, key, value; 16: key, value
+    bool unicode_keys = false;      // keys are all str (split tables, and 3.11+'s unicode tables)
+    bool values_embedded = false;   // the values lie inside the instance
+    std::uint64_t values_size = 0;  // bytes of the values that sys.getsizeof counts; 0 for a combined table
 };
 
 class PythonHeap {
@@ -91,7 +91,8 @@ public:
         for (std::uint64_t i = 0; i < facts.entry_count; ++i) {
             const Address entry = facts.entries + i * facts.entry_size;
             const Address key = pointer(entry + (facts.entry_size == 24 ? 8 : 0));
-            const Address value = facts.values.is_null() ? pointer(entry + (facts.entry_size == 24 ? 16 : 8)) : pointer(facts.values + 8 * i);
+            const Address value =
+                facts.values.is_null() ? pointer(entry + (facts.entry_size == 24 ? 16 : 8)) : pointer(facts.values + 8 * i);
             if (!key.is_null() && !value.is_null()) visit(key, value);
         }
     }

@@ -4,9 +4,9 @@
 //
 // By content, never by a file's name: each module that exports _PyRuntime, and each place in writable memory that starts with the
 // cookie of 3.13's debug offsets, is a candidate; a debugger or profiler can map the interpreter's file a second time, so each
-// candidate must prove itself before it is believed: the list of interpreters closes, threads point back, sys.modules, sys.__dict__
-// and builtins are dicts, the collector's lists close in both directions, and `type` is its own type. Sources: pycore_runtime.h,
-// pycore_interp.h, pycore_debug_offsets.h (3.13), gcmodule.c.
+// candidate must prove itself before it is believed: the list of interpreters closes, threads point back, sys.modules,
+// sys.__dict__ and builtins are dicts, the collector's lists close in both directions, and `type` is its own type. Sources:
+// pycore_runtime.h, pycore_interp.h, pycore_debug_offsets.h (3.13), gcmodule.c.
 //
 // The Layout is a built-in table; where the core itself carries offsets (3.13's debug offsets), those win.
 
@@ -80,7 +80,8 @@ std::optional<PythonVersion> version_by_text(const CoreFile& core, std::int32_t 
         if (!near_module || (module_index >= 0 && segment.module >= 0 && segment.module != module_index)) continue;
         const char* begin = reinterpret_cast<const char*>(segment.data);
         const char* end = begin + segment.size;
-        for (const char* at = begin; (at = static_cast<const char*>(std::memchr(at, '[', static_cast<std::size_t>(end - at)))); ++at) {
+        for (const char* at = begin; (at = static_cast<const char*>(std::memchr(at, '[', static_cast<std::size_t>(end - at))));
+             ++at) {
             if (end - at < 5 || (std::memcmp(at, "[GCC", 4) != 0 && std::memcmp(at, "[Cla", 4) != 0)) continue;
             const char* from = at - std::min<std::ptrdiff_t>(at - begin, 160);
             std::cmatch match;
@@ -124,11 +125,13 @@ std::optional<PythonVersion> find_version(const CoreFile& core, const Candidate&
                 return PythonVersion::from_hex(static_cast<std::uint32_t>(*hex));
     }
     if (auto version = version_by_text(core, candidate.module)) return version;
-    return candidate.module >= 0 ? version_by_path(core.modules()[static_cast<std::size_t>(candidate.module)].path) : std::nullopt;
+    return candidate.module >= 0 ? version_by_path(core.modules()[static_cast<std::size_t>(candidate.module)].path)
+                                 : std::nullopt;
 }
 
-/// Without symbols and cookie (a kernel core of 3.12 or older, and no file): a word of a module's data that points at a structure which
-/// proves itself as the interpreter, where the list of interpreters of _PyRuntime begins. The version is that of Py_GetVersion's text.
+/// Without symbols and cookie (a kernel core of 3.12 or older, and no file): a word of a module's data that points at a structure
+/// which proves itself as the interpreter, where the list of interpreters of _PyRuntime begins. The version is that of
+/// Py_GetVersion's text.
 std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
     const auto version = version_by_text(core, -1);
     const Layout* layout = version ? builtin_layout({version->major, version->minor, false, false}) : nullptr;
@@ -143,8 +146,10 @@ std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
     };
     auto is_interpreter = [&](Address at) {
         const Address thread = pointer(at + *layout->interpreter_state.threads_head);
-        return !thread.is_null() && pointer(thread + *layout->thread_state.interp) == at && is_dict(pointer(at + *layout->interpreter_state.modules)) &&
-               is_dict(pointer(at + *layout->interpreter_state.sysdict)) && is_dict(pointer(at + *layout->interpreter_state.builtins));
+        return !thread.is_null() && pointer(thread + *layout->thread_state.interp) == at &&
+               is_dict(pointer(at + *layout->interpreter_state.modules)) &&
+               is_dict(pointer(at + *layout->interpreter_state.sysdict)) &&
+               is_dict(pointer(at + *layout->interpreter_state.builtins));
     };
     std::vector<Candidate> found;
     const std::uint64_t head = *layout->runtime_state.interpreters_head;
@@ -160,7 +165,8 @@ std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
             const Address runtime = at - head;
             // interpreters.main follows in the same struct and points at an interpreter too.
             if (!is_interpreter(pointer(runtime + *layout->runtime_state.interpreters_main))) continue;
-            found.push_back({runtime, static_cast<std::int32_t>(&module - core.modules().data()), fmt::format("its list of interpreters at {:#x}", at.value)});
+            found.push_back({runtime, static_cast<std::int32_t>(&module - core.modules().data()),
+                             fmt::format("its list of interpreters at {:#x}", at.value)});
             return found;
         }
     }
@@ -168,8 +174,13 @@ std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
 }
 
 /// What 3.13 and later say of themselves (struct _Py_DebugOffsets): the fields that the interpreter's private structs move about.
-void apply_debug_offsets(const CoreFile& core, Address at, Layout& layout, std::vector<LayoutCheck>& checks, Diagnostics& diagnostics) {
-    struct Field { std::uint32_t offset; LayoutOffset* target; const char* name; };
+void apply_debug_offsets(const CoreFile& core, Address at, Layout& layout, std::vector<LayoutCheck>& checks,
+                         Diagnostics& diagnostics) {
+    struct Field {
+        std::uint32_t offset;
+        LayoutOffset* target;
+        const char* name;
+    };
     // Offsets of 3.13's table (pycore_debug_offsets.h); it has no length field and is keyed by the minor version.
     const std::array<Field, 20> fields{{
         {40, &layout.runtime_state.interpreters_head, "interpreters_head"},
@@ -206,12 +217,15 @@ void apply_debug_offsets(const CoreFile& core, Address at, Layout& layout, std::
     }
     checks.push_back({"debug offsets are readable and in range", unread == 0});
     if (differing > 0)
-        diagnostics.add("layout-differs", fmt::format("{} offsets of this build differ from the built-in table; the core's own are used", differing));
+        diagnostics.add(
+            "layout-differs",
+            fmt::format("{} offsets of this build differ from the built-in table; the core's own are used", differing));
 }
 
 class Prover {
 public:
-    Prover(const CoreFile& core, PythonRuntime& python) : core_(core), memory_(core.memory()), python_(python), layout_(python.layout) {}
+    Prover(const CoreFile& core, PythonRuntime& python)
+        : core_(core), memory_(core.memory()), python_(python), layout_(python.layout) {}
 
     /// Fills interpreters and checks; false where this is no living runtime.
     bool prove() {
@@ -279,14 +293,16 @@ private:
     bool is_dict(Address object) const {
         if (object.is_null()) return false;
         if (core_.extent().cut() && !memory_.read<std::uint64_t>(object + *layout_.object.ob_type)) return true;
-        return (flags_of_type(pointer(object + *layout_.object.ob_type)) & (dict_subclass_flag | ready_flag)) == (dict_subclass_flag | ready_flag);
+        return (flags_of_type(pointer(object + *layout_.object.ob_type)) & (dict_subclass_flag | ready_flag)) ==
+               (dict_subclass_flag | ready_flag);
     }
 
     /// Builds of one release differ by four bytes here (PyGC_Head aligned to 4 or 8); the state's own pointer to its youngest
     /// generation tells which this is.
     void correct_generations(Address gc) {
         const Address youngest = pointer(gc + *layout_.gc_state.generation0);
-        if (youngest > gc && youngest - gc < *layout_.gc_state.size) layout_.gc_state.generations = static_cast<std::uint32_t>(youngest - gc);
+        if (youngest > gc && youngest - gc < *layout_.gc_state.size)
+            layout_.gc_state.generations = static_cast<std::uint32_t>(youngest - gc);
     }
 
     bool collector_lists_close(Address gc) const {
@@ -319,7 +335,8 @@ private:
             at = pointer(at + *layout_.object.ob_type);
         }
         if (python_.module >= 0)
-            if (const auto symbol = core_.symbol(core_.modules()[static_cast<std::size_t>(python_.module)], "PyType_Type"); symbol && is_type_type(*symbol))
+            if (const auto symbol = core_.symbol(core_.modules()[static_cast<std::size_t>(python_.module)], "PyType_Type");
+                symbol && is_type_type(*symbol))
                 python_.type_type = *symbol;
         for (const Segment& segment : memory_.segments()) {
             if (!python_.type_type.is_null()) return;
@@ -347,7 +364,8 @@ bool supported(const PythonVersion& version) { return version.major == 3 && vers
 
 [[noreturn]] void throw_not_supported(const CoreFile& core, const std::string& version) {
     throw cannot_analyse("python-not-supported",
-                         fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet", escape_for_terminal(core.path()), version),
+                         fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet",
+                                     escape_for_terminal(core.path()), version),
                          "it reads 3.9 to 3.13, with the GIL, in release builds");
 }
 
@@ -376,8 +394,8 @@ bool supported(const PythonVersion& version) { return version.major == 3 && vers
                                          core.modules().size(), escape_for_terminal(program)),
                              "pass --executable or --sysroot: heapsift doctor lists what was not found");
     throw cannot_analyse("not-cpython",
-                         fmt::format("{}: this is a core of {} (pid {}), not of CPython", path, escape_for_terminal(program.empty() ? "an unknown program" : program),
-                                     core.process().pid),
+                         fmt::format("{}: this is a core of {} (pid {}), not of CPython", path,
+                                     escape_for_terminal(program.empty() ? "an unknown program" : program), core.process().pid),
                          "its child may be the one you want");
 }
 
@@ -441,8 +459,8 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
     for (const LayoutCheck& check : rejected.checks)
         if (!check.passed) failed = check.what;
     throw cannot_analyse("runtime-not-found",
-                         fmt::format("{}: a CPython runtime is mapped, but its state does not read{}", escape_for_terminal(core.path()),
-                                     failed.empty() ? "" : " (failed: " + failed + ")"),
+                         fmt::format("{}: a CPython runtime is mapped, but its state does not read{}",
+                                     escape_for_terminal(core.path()), failed.empty() ? "" : " (failed: " + failed + ")"),
                          core.extent().cut() ? "the core is cut" : "was the process still starting, or already ending?");
 }
 

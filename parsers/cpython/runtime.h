@@ -29,29 +29,29 @@ struct LayoutCheck {
 struct PythonInterpreter {
     Address address;
     std::int64_t id = 0;
-    Address gc;                   // struct _gc_runtime_state
-    Address modules;              // the dict behind sys.modules
+    Address gc;       // struct _gc_runtime_state
+    Address modules;  // the dict behind sys.modules
     Address sysdict, builtins;
-    std::vector<Address> threads; // PyThreadState
+    std::vector<Address> threads;  // PyThreadState
 };
 
 struct PythonRuntime {
     PythonVersion version;
     bool debug = false;
     bool free_threaded = false;
-    Address runtime;               // _PyRuntime
-    std::int32_t module = -1;      // index of the module that holds it, -1 unknown
-    std::string found_by;          // "symbol _PyRuntime of /usr/bin/python3.11", "debug offsets at 0x…"
-    std::string layout_source;     // "built-in table cpython 3.11", "debug offsets and built-in table cpython 3.13"
+    Address runtime;            // _PyRuntime
+    std::int32_t module = -1;   // index of the module that holds it, -1 unknown
+    std::string found_by;       // "symbol _PyRuntime of /usr/bin/python3.11", "debug offsets at 0x…"
+    std::string layout_source;  // "built-in table cpython 3.11", "debug offsets and built-in table cpython 3.13"
     Layout layout;
-    Address type_type;             // PyType_Type
+    Address type_type;                            // PyType_Type
     std::vector<PythonInterpreter> interpreters;  // the main one first
     std::vector<LayoutCheck> checks;
 };
 
 /// Finds the runtime and proves it: interpreter list, thread back pointers, dictionaries, the collector's lists, `type`.
-/// Throws `Error` (exit 1): "not-cpython", "python-not-supported", "runtime-not-found". Cost: the symbols of the modules, else one
-/// pass over writable memory.
+/// Throws `Error` (exit 1): "not-cpython", "python-not-supported", "runtime-not-found". Cost: the symbols of the modules, else
+/// one pass over writable memory.
 PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics);
 
 }  // namespace heapsift

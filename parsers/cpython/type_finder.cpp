@@ -2,10 +2,11 @@
 
 // Every PyTypeObject in the core.
 //
-// A type's ob_type is `type` or a metatype, so a sweep for words that equal `type`'s address meets every type, and a second one for
-// the metatypes found meets theirs. What else refers to `type` is told apart by the type's own contents: it is ready, its sizes are
-// sane, and its tp_mro is a tuple that contains it (in cores of 1,100 to 2,600 types, no look-alike passed). Names are what Python
-// prints: __module__ and __qualname__ of a class, the dotted tp_name of a static type. Source: typeobject.c of 3.9 to 3.13.
+// A type's ob_type is `type` or a metatype, so a sweep for words that equal `type`'s address meets every type, and a second one
+// for the metatypes found meets theirs. What else refers to `type` is told apart by the type's own contents: it is ready, its
+// sizes are sane, and its tp_mro is a tuple that contains it (in cores of 1,100 to 2,600 types, no look-alike passed). Names are
+// what Python prints: __module__ and __qualname__ of a class, the dotted tp_name of a static type. Source: typeobject.c of 3.9
+// to 3.13.
 //
 // What sys.getsizeof of an instance answers is decided here too: by the class in the mro whose __dict__ has __sizeof__.
 
@@ -35,7 +36,8 @@ constexpr std::int64_t max_mro = 4096;
 
 class TypeFinder {
 public:
-    TypeFinder(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds, std::span<const Module> modules)
+    TypeFinder(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
+               std::span<const Module> modules)
         : memory_(memory), python_(python), layout_(python.layout), heap_(memory, python, no_types_), modules_(modules) {
         for (const ObjectKind* kind : kinds)
             for (const char* name : kind->type_names) kinds_by_name_.emplace(name, kind);
@@ -111,16 +113,19 @@ private:
         addresses_.erase(std::unique(addresses_.begin(), addresses_.end()), addresses_.end());
     }
 
-    // C types that were never made ready and have instances all the same (up to 3.10: iterators of array, lru_cache's links, …): static
-    // data that reads as a type in every field a type must have, with ob_type still null or `type`.
+    // C types that were never made ready and have instances all the same (up to 3.10: iterators of array, lru_cache's links, …):
+    // static data that reads as a type in every field a type must have, with ob_type still null or `type`.
     void collect_unready() {
         for (const Segment& segment : memory_.segments()) {
-            if (segment.state != ByteState::in_core || !segment.writable || segment.module < 0 || segment.size < *layout_.type.size) continue;
+            if (segment.state != ByteState::in_core || !segment.writable || segment.module < 0 ||
+                segment.size < *layout_.type.size)
+                continue;
             const std::uint64_t lead = (8 - segment.start.value % 8) % 8;
             for (std::uint64_t at = lead; at + *layout_.type.size <= segment.size; at += 8) {
                 std::uint64_t count = 0;
                 std::memcpy(&count, segment.data + at, 8);
-                if (count != 0 && count < (1U << 30) && is_unready_type(segment.start + at)) addresses_.push_back(segment.start.value + at);
+                if (count != 0 && count < (1U << 30) && is_unready_type(segment.start + at))
+                    addresses_.push_back(segment.start.value + at);
             }
         }
     }
@@ -129,7 +134,9 @@ private:
         const Address metatype = heap_.type_address(type);
         if (!metatype.is_null() && metatype != python_.type_type) return false;
         const auto basicsize = heap_.integer<std::uint64_t>(type + *layout_.type.tp_basicsize);
-        if (heap_.var_size(type) != 0 || basicsize < 16 || basicsize > 4096 || heap_.integer<std::uint64_t>(type + *layout_.type.tp_itemsize) > 64) return false;
+        if (heap_.var_size(type) != 0 || basicsize < 16 || basicsize > 4096 ||
+            heap_.integer<std::uint64_t>(type + *layout_.type.tp_itemsize) > 64)
+            return false;
         const std::uint64_t bits = flags(type);
         if ((bits & (ready_flag | heap_type_flag)) || bits >= (std::uint64_t{1} << 32)) return false;
         if (!heap_.pointer(type + *layout_.type.tp_mro).is_null()) return false;
@@ -138,7 +145,9 @@ private:
         const Address text = heap_.pointer(type + *layout_.type.tp_name);
         if (memory_.state_of(text) == ByteState::not_saved) return true;  // without the file, the name cannot be held against it
         const auto name = memory_.read_c_string(text, 200);
-        return name && !name->empty() && std::all_of(name->begin(), name->end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == ' '; });
+        return name && !name->empty() && std::all_of(name->begin(), name->end(), [](char c) {
+                   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == ' ';
+               });
     }
 
     TypeInfo describe(Address type) {
@@ -151,16 +160,21 @@ private:
         info.itemsize = heap_.integer<std::int64_t>(type + *layout_.type.tp_itemsize);
         info.dictoffset = heap_.integer<std::int64_t>(type + *layout_.type.tp_dictoffset);
         info.weaklistoffset = heap_.integer<std::int64_t>(type + *layout_.type.tp_weaklistoffset);
-        // Before the object: the collector's header, and since 3.11 (managed dict) and 3.12 (managed weak references) two words more.
-        const bool managed = (info.flags & managed_dict_flag) ||
-                             (layout_.dict_values.values.present() || layout_.version.minor >= 12 ? (info.flags & managed_weakref_flag) != 0 : false);
+        // Before the object: the collector's header, and since 3.11 (managed dict) and 3.12 (managed weak references) two words
+        // more.
+        const bool managed =
+            (info.flags & managed_dict_flag) ||
+            (layout_.dict_values.values.present() || layout_.version.minor >= 12 ? (info.flags & managed_weakref_flag) != 0
+                                                                                 : false);
         info.presize = (info.has_gc ? *layout_.gc_head.size : 0) + (managed && layout_.version.minor >= 11 ? 16 : 0);
         name(info);
         return info;
     }
 
     /// Of a str; nothing of anything else: a class may set its __module__ to what it likes.
-    std::optional<std::string> text_of(Address str) const { return heap_.is_unicode(str) ? heap_.unicode_text(str) : std::nullopt; }
+    std::optional<std::string> text_of(Address str) const {
+        return heap_.is_unicode(str) ? heap_.unicode_text(str) : std::nullopt;
+    }
 
     void name(TypeInfo& info) const {
         const auto tp_name = memory_.read_c_string(heap_.pointer(info.address + *layout_.type.tp_name));
@@ -245,8 +259,10 @@ private:
                 const TypeId other = table.find(heap_.pointer(method + *layout_.descriptor.d_type));
                 if (other != no_type && table[other].base == no_type) return false;
                 const ObjectKind* borrowed = other == no_type ? nullptr : own_kind(table[other]);
-                if (borrowed && borrowed->size) info.size_kind = borrowed;
-                else info.size_source = SizeSource::unknown;
+                if (borrowed && borrowed->size)
+                    info.size_kind = borrowed;
+                else
+                    info.size_source = SizeSource::unknown;
                 return false;
             }
             const ObjectKind* kind = own_kind(table[owner]);
@@ -304,7 +320,8 @@ TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, st
     std::uint64_t anonymous = 0;
     for (const TypeInfo& type : table) anonymous += type.named ? 0 : 1;
     if (anonymous > 0)
-        diagnostics.add("types-unnamed", fmt::format("{} of {} types have no readable name: their files were not found", anonymous, table.size()));
+        diagnostics.add("types-unnamed",
+                        fmt::format("{} of {} types have no readable name: their files were not found", anonymous, table.size()));
     return table;
 }
 

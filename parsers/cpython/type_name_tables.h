@@ -1,7 +1,7 @@
 #pragma once
 
-// What is known of static types before a core is opened: names for cores whose program files are not at hand. The tables are written by
-// tool/type_names.py from real interpreters.
+// What is known of static types before a core is opened: names for cores whose program files are not at hand. The tables are
+// written by tool/type_names.py from real interpreters.
 
 #include <cstdint>
 #include <span>
@@ -16,8 +16,8 @@ struct TypeNameAt {
 };
 std::span<const TypeNameAt> type_names_by_place();
 
-/// In 3.`minor` the module's dictionary entry `plain` ("types.CodeType"; a bare key for builtins) is the type of this tp_name. Sorted by
-/// both; entries whose name is `plain` itself are left out.
+/// In 3.`minor` the module's dictionary entry `plain` ("types.CodeType"; a bare key for builtins) is the type of this tp_name.
+/// Sorted by both; entries whose name is `plain` itself are left out.
 struct TypeAlias {
     const char* plain;
     int minor;

@@ -4,8 +4,10 @@
 //
 //   1. the place of a type in a module whose build-id is known (tables made from real builds);
 //   2. since 3.12 its number among the builtin types, the same in every build of a minor version;
-//   3. what an object is by where it stands: the type of builtins.None, of builtins.len, of a module, of the importer's functions and their code, …;
-//   4. a key of a module's dictionary that holds it. Often the key is the name; where it is not (types.CodeType is `code`), a table of
+//   3. what an object is by where it stands: the type of builtins.None, of builtins.len, of a module, of the importer's functions
+//   and their code, …;
+//   4. a key of a module's dictionary that holds it. Often the key is the name; where it is not (types.CodeType is `code`), a
+//   table of
 //      aliases says so. Of several keys, builtins' comes first, then the one of the module with the shortest name.
 //
 // What none of these names stays anonymous and is counted. Measured without any file: 99.5 to 99.8 % of objects by 4 alone.
@@ -26,7 +28,12 @@ constexpr std::uint64_t heap_type_flag = 1ULL << 9;
 class Namer {
 public:
     Namer(std::span<const Module> modules, const PythonHeap& heap, std::vector<TypeInfo>& types)
-        : modules_(modules), heap_(heap), layout_(heap.layout()), types_(types), unnamed_(count_unnamed(types)), keys_(types.size()) {
+        : modules_(modules),
+          heap_(heap),
+          layout_(heap.layout()),
+          types_(types),
+          unnamed_(count_unnamed(types)),
+          keys_(types.size()) {
         for (std::uint32_t i = 0; i < types_.size(); ++i)
             if (!types_[i].named) unnamed_.add(types_[i].address, i);
     }
@@ -55,7 +62,8 @@ private:
     bool by_place(TypeInfo& type) {
         const Module* module = nullptr;
         for (const Module& candidate : modules_)
-            if (type.address >= candidate.start && type.address < candidate.image_end && !candidate.build_id.empty()) module = &candidate;
+            if (type.address >= candidate.start && type.address < candidate.image_end && !candidate.build_id.empty())
+                module = &candidate;
         if (!module) return false;
         const std::uint64_t offset = type.address.value - module->load_bias;
         const auto all = type_names_by_place();
@@ -102,7 +110,8 @@ private:
         heap_.visit_dict(heap_.runtime().interpreters.front().modules, [&](Address key, Address module) {
             if (heap_.unicode_equals(key, "builtins")) name_type_of(module, "module");
             if (!heap_.unicode_equals(key, "_frozen_importlib") || !has_module_layout(module)) return;
-            const Address function = heap_.dict_value(heap_.pointer(module + *layout_.module.md_dict), "_call_with_frames_removed");
+            const Address function =
+                heap_.dict_value(heap_.pointer(module + *layout_.module.md_dict), "_call_with_frames_removed");
             if (function.is_null()) return;
             name_type_of(function, "function");
             name_type_of(heap_.pointer(function + *layout_.function.func_code), "code");
@@ -159,7 +168,9 @@ private:
         const char* found = nullptr;
         int distance = 1000;
         const auto all = type_aliases();
-        for (auto it = std::lower_bound(all.begin(), all.end(), key, [](const TypeAlias& row, const std::string& wanted) { return wanted.compare(row.plain) > 0; });
+        for (auto it =
+                 std::lower_bound(all.begin(), all.end(), key,
+                                  [](const TypeAlias&row, const std::string&wanted) { return wanted.compare(row.plain) > 0; });
              it != all.end() && key == it->plain; ++it) {
             const int away = std::abs(it->minor - layout_.version.minor);
             if (away < distance) {

@@ -20,14 +20,14 @@ inline constexpr TypeId no_type = 0xffffffff;
 
 /// How sys.getsizeof of an instance is answered.
 enum class SizeSource : std::uint8_t {
-    known,          // a C __sizeof__ whose formula heapsift has
-    python,         // a __sizeof__ written in Python: the C base's formula is used instead
-    unknown         // a C __sizeof__ whose formula heapsift does not have: object.__sizeof__ is used instead
+    known,   // a C __sizeof__ whose formula heapsift has
+    python,  // a __sizeof__ written in Python: the C base's formula is used instead
+    unknown  // a C __sizeof__ whose formula heapsift does not have: object.__sizeof__ is used instead
 };
 
 struct TypeInfo {
     Address address;
-    std::string name;           // module.qualname, bare for builtins; "<type 0x…>" where no name can be read
+    std::string name;  // module.qualname, bare for builtins; "<type 0x…>" where no name can be read
     bool named = true;
     bool heap_type = false;     // Py_TPFLAGS_HEAPTYPE
     bool python_class = false;  // made by a class statement or type()

@@ -32,8 +32,8 @@ struct Segment {
     bool readable = true;
     bool writable = false;
     bool executable = false;
-    bool cut = false;              // the core's headers promise these bytes, and the file ends before them
-    std::int32_t module = -1;      // index into the core's modules, -1 for anonymous memory
+    bool cut = false;          // the core's headers promise these bytes, and the file ends before them
+    std::int32_t module = -1;  // index into the core's modules, -1 for anonymous memory
 
     Address end() const { return start + size; }
 };

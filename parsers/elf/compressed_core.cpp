@@ -1,6 +1,7 @@
-// systemd keeps cores compressed, and so do people who send them. The length is not known before the end (zstd frames often carry none),
-// so the stream goes block by block into a sparse file that has no name from its first byte on: a core is mostly holes and zeros, and
-// an interrupted run leaves nothing behind. Free space is asked again before every 64 MiB, and a margin is left to others.
+// systemd keeps cores compressed, and so do people who send them. The length is not known before the end (zstd frames often carry
+// none), so the stream goes block by block into a sparse file that has no name from its first byte on: a core is mostly holes and
+// zeros, and an interrupted run leaves nothing behind. Free space is asked again before every 64 MiB, and a margin is left to
+// others.
 
 #include "parsers/elf/compressed_core.h"
 
@@ -75,7 +76,9 @@ bool all_zero(const std::byte* data, std::size_t size) {
 bool write_sparse(int fd, const std::byte* data, std::size_t size, std::uint64_t at) {
     for (std::size_t done = 0; done < size;) {
         const std::size_t part = std::min(page, size - done);
-        if (!all_zero(data + done, part) && ::pwrite(fd, data + done, part, static_cast<off_t>(at + done)) != static_cast<ssize_t>(part)) return false;
+        if (!all_zero(data + done, part) &&
+            ::pwrite(fd, data + done, part, static_cast<off_t>(at + done)) != static_cast<ssize_t>(part))
+            return false;
         done += part;
     }
     return true;
@@ -98,8 +101,10 @@ FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
     const std::string folder = cache_folder();
     const Descriptor out(nameless_file(folder));
     if (out.fd < 0)
-        throw cannot_analyse("cannot-unpack", fmt::format("{} is compressed, and {} cannot be written to unpack it", name, escape_for_terminal(folder)),
-                             "set XDG_CACHE_HOME to a folder with room for it");
+        throw cannot_analyse(
+            "cannot-unpack",
+            fmt::format("{} is compressed, and {} cannot be written to unpack it", name, escape_for_terminal(folder)),
+            "set XDG_CACHE_HOME to a folder with room for it");
     const std::unique_ptr<archive, CloseArchive> in(archive_read_new());
     archive_read_support_filter_gzip(in.get());
     archive_read_support_filter_xz(in.get());
@@ -107,33 +112,45 @@ FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
     archive_read_support_filter_lz4(in.get());
     archive_read_support_format_raw(in.get());
     archive_entry* entry = nullptr;
-    if (archive_read_open_filename(in.get(), path.c_str(), chunk) != ARCHIVE_OK || archive_read_next_header(in.get(), &entry) != ARCHIVE_OK ||
-        archive_filter_code(in.get(), 0) == ARCHIVE_FILTER_NONE)
-        throw cannot_analyse("cannot-unpack", fmt::format("{} begins as a compressed file, and does not unpack", name), "was it cut, or copied as text?");
+    if (archive_read_open_filename(in.get(), path.c_str(), chunk) != ARCHIVE_OK ||
+        archive_read_next_header(in.get(), &entry) != ARCHIVE_OK || archive_filter_code(in.get(), 0) == ARCHIVE_FILTER_NONE)
+        throw cannot_analyse("cannot-unpack", fmt::format("{} begins as a compressed file, and does not unpack", name),
+                             "was it cut, or copied as text?");
     std::vector<std::byte> buffer(chunk);
     std::uint64_t size = 0;
     std::uint64_t checked = 0;
     for (;;) {
         if (size >= checked) {
             if (!has_space(out.fd))
-                throw cannot_analyse("no-space", fmt::format("{} is compressed, and {} has no room for it: {} MiB were unpacked before the disk was nearly full", name,
-                                                             escape_for_terminal(folder), size >> 20),
-                                     "set XDG_CACHE_HOME to a folder with more room");
+                throw cannot_analyse(
+                    "no-space",
+                    fmt::format(
+                        "{} is compressed, and {} has no room for it: {} MiB were unpacked before the disk was nearly full", name,
+                        escape_for_terminal(folder), size >> 20),
+                    "set XDG_CACHE_HOME to a folder with more room");
             checked = size + space_step;
         }
         const la_ssize_t got = archive_read_data(in.get(), buffer.data(), buffer.size());
         if (got == 0) break;
         if (got < 0) {
-            if (size == 0) throw cannot_analyse("cannot-unpack", fmt::format("{} begins as a compressed file, and does not unpack", name), "was it cut, or copied as text?");
-            diagnostics.add("stream-cut", fmt::format("{}: the compressed file is damaged or ends early; {} MiB of the core could be unpacked", name, size >> 20), Severity::damage);
+            if (size == 0)
+                throw cannot_analyse("cannot-unpack", fmt::format("{} begins as a compressed file, and does not unpack", name),
+                                     "was it cut, or copied as text?");
+            diagnostics.add("stream-cut",
+                            fmt::format("{}: the compressed file is damaged or ends early; {} MiB of the core could be unpacked",
+                                        name, size >> 20),
+                            Severity::damage);
             break;
         }
         if (!write_sparse(out.fd, buffer.data(), static_cast<std::size_t>(got), size))
-            throw cannot_analyse("no-space", fmt::format("{} is compressed, and {} could not be written after {} MiB", name, escape_for_terminal(folder), size >> 20),
+            throw cannot_analyse("no-space",
+                                 fmt::format("{} is compressed, and {} could not be written after {} MiB", name,
+                                             escape_for_terminal(folder), size >> 20),
                                  "set XDG_CACHE_HOME to a folder with more room");
         size += static_cast<std::uint64_t>(got);
     }
-    if (::ftruncate(out.fd, static_cast<off_t>(size)) != 0) throw cannot_analyse("cannot-unpack", fmt::format("{} could not be unpacked", name));
+    if (::ftruncate(out.fd, static_cast<off_t>(size)) != 0)
+        throw cannot_analyse("cannot-unpack", fmt::format("{} could not be unpacked", name));
     return FileMapping::of_descriptor(out.fd);
 }
 

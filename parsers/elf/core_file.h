@@ -34,24 +34,24 @@ struct MappedFile {
 };
 
 enum class ModuleFileState : std::uint8_t {
-    found,         // a file with an equal build-id; its bytes are used
-    unverified,    // never used; a file is there, but there is no build-id on one side to compare
-    mismatch,      // a file is there, with another build-id; not used
-    missing,       // no file there
-    not_needed     // the vDSO and the like
+    found,       // a file with an equal build-id; its bytes are used
+    unverified,  // never used; a file is there, but there is no build-id on one side to compare
+    mismatch,    // a file is there, with another build-id; not used
+    missing,     // no file there
+    not_needed   // the vDSO and the like
 };
 
 /// An ELF image that was mapped: one executable or shared object.
 struct Module {
-    std::string path;                   // from NT_FILE, "(deleted)" stripped; not trusted, not escaped
-    Address start;                      // lowest mapped address
-    Address end;                        // highest mapped address of the file's own mappings (its .bss may follow)
-    Address image_end;                  // end of the loaded image by its program headers, .bss included, on a page; `end` if unknown
-    std::uint64_t load_bias = 0;        // runtime address minus the file's virtual address
-    std::string build_id;               // lower-case hex, empty where it was not found in the core
-    bool is_executable = false;         // the program itself, by AT_PHDR / AT_ENTRY, else the first of NT_FILE
+    std::string path;             // from NT_FILE, "(deleted)" stripped; not trusted, not escaped
+    Address start;                // lowest mapped address
+    Address end;                  // highest mapped address of the file's own mappings (its .bss may follow)
+    Address image_end;            // end of the loaded image by its program headers, .bss included, on a page; `end` if unknown
+    std::uint64_t load_bias = 0;  // runtime address minus the file's virtual address
+    std::string build_id;         // lower-case hex, empty where it was not found in the core
+    bool is_executable = false;   // the program itself, by AT_PHDR / AT_ENTRY, else the first of NT_FILE
     ModuleFileState file_state = ModuleFileState::missing;
-    std::string file;                   // path on this machine that was accepted or looked at; empty if none
+    std::string file;  // path on this machine that was accepted or looked at; empty if none
 };
 
 /// Where module files may be found on this machine. A file is only ever accepted on an equal build-id.
@@ -63,12 +63,12 @@ struct FileSearch {
 
 struct ProcessInfo {
     std::int32_t pid = 0;
-    std::string name;          // pr_fname, at most 15 bytes; not escaped
-    std::string arguments;     // pr_psargs, at most 79 bytes; not escaped
-    std::optional<std::int32_t> signal;           // of NT_SIGINFO, else of the first thread; 0 or absent: taken while alive
-    std::optional<std::int32_t> signal_code;      // si_code
-    std::optional<Address> fault_address;         // for SIGSEGV, SIGBUS, SIGILL, SIGFPE
-    bool from_gcore = false;   // the core has section headers, as gdb's writer makes them
+    std::string name;                         // pr_fname, at most 15 bytes; not escaped
+    std::string arguments;                    // pr_psargs, at most 79 bytes; not escaped
+    std::optional<std::int32_t> signal;       // of NT_SIGINFO, else of the first thread; 0 or absent: taken while alive
+    std::optional<std::int32_t> signal_code;  // si_code
+    std::optional<Address> fault_address;     // for SIGSEGV, SIGBUS, SIGILL, SIGFPE
+    bool from_gcore = false;                  // the core has section headers, as gdb's writer makes them
 };
 
 /// How much of the core is there.
@@ -110,7 +110,10 @@ public:
     /// The runtime range of a section (".PyRuntime") by the accepted file's section headers.
     std::optional<AddressRange> section(const Module& module, const std::string& name) const;
     /// Name and offset of the symbol that covers `address`, or nothing.
-    struct SymbolAt { std::string name; std::uint64_t offset; };
+    struct SymbolAt {
+        std::string name;
+        std::uint64_t offset;
+    };
     std::optional<SymbolAt> symbol_at(const Module& module, Address address) const;
     /// Path of a file with debug information for the module: separate, by build-id (below --debug-dir, the sysroot's and this
     /// machine's /usr/lib/debug), or the accepted file itself. Empty if there is none. Verified by build-id, not kept open.

@@ -2,12 +2,12 @@
 
 // Chunks, without symbols.
 //
-// A chunk has its size in the word before the block (low bits: 1 the previous chunk is in use, 2 a mapping of its own, 4 not of the main
-// arena); the next chunk begins where it ends, and holds whether this one is in use. So a heap is a chain that can be walked from its
-// first byte: the brk heap and the tail of a thread's heap begin with a chunk, a thread's first heap with heap_info and the arena's
-// state before it. A stretch is believed where the chain runs to the end of the mapping, or to a top chunk that ends on a page.
-// Walking matters: memory inside the top or a merged chunk still holds old headers that agree with each other.
-// Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for 2.28 to 2.41.
+// A chunk has its size in the word before the block (low bits: 1 the previous chunk is in use, 2 a mapping of its own, 4 not of
+// the main arena); the next chunk begins where it ends, and holds whether this one is in use. So a heap is a chain that can be
+// walked from its first byte: the brk heap and the tail of a thread's heap begin with a chunk, a thread's first heap with
+// heap_info and the arena's state before it. A stretch is believed where the chain runs to the end of the mapping, or to a top
+// chunk that ends on a page. Walking matters: memory inside the top or a merged chunk still holds old headers that agree with
+// each other. Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for 2.28 to 2.41.
 
 #include <algorithm>
 #include <bit>
@@ -68,7 +68,8 @@ std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vecto
 MallocHeaps MallocHeaps::find(const AddressSpace& memory) {
     MallocHeaps result;
     result.memory_ = &memory;
-    // Where the first chunk lies: at once (brk heap), behind heap_info (a later heap of an arena), behind heap_info and malloc_state.
+    // Where the first chunk lies: at once (brk heap), behind heap_info (a later heap of an arena), behind heap_info and
+    // malloc_state.
     constexpr std::uint64_t starts[] = {0, 0x20, 0x30, 0x8b0, 0x8c0, 0x8d0, 0x870, 0x880};
     for (const Segment& segment : memory.segments()) {
         if (segment.state != ByteState::in_core || !segment.writable || segment.module >= 0 || segment.size < page) continue;

@@ -22,12 +22,12 @@ public:
     static MallocHeaps find(const AddressSpace& memory);
 
     /// The block that starts exactly at `start` and looks in use: in a heap that was walked, one of its chunks (chunks that a
-    /// thread's cache or a fast bin holds look in use too); elsewhere a chunk whose own header and successor agree, or a mapping of
-    /// its own.
+    /// thread's cache or a fast bin holds look in use too); elsewhere a chunk whose own header and successor agree, or a mapping
+    /// of its own.
     std::optional<MallocBlock> block_starting_at(Address start) const;
 
-    /// Is the word at `at`, in a walked heap, what a fast bin leaves in the first word of a freed block? Since glibc 2.32 that is the next
-    /// chunk's address, xor'ed with the link's own address without its low 12 bits.
+    /// Is the word at `at`, in a walked heap, what a fast bin leaves in the first word of a freed block? Since glibc 2.32 that is
+    /// the next chunk's address, xor'ed with the link's own address without its low 12 bits.
     bool is_fast_bin_link(Address at) const;
 
     /// The chunk in use of a walked heap that holds `address`. Cost: a look back over the heap's bits, a word a KiB of the chunk.
@@ -44,8 +44,8 @@ public:
 
 private:
     const AddressSpace* memory_ = nullptr;
-    std::vector<Heap> heaps_;                              // sorted
-    std::vector<std::vector<std::uint64_t>> chunk_bits_;   // a bit per 16 bytes of each heap: a chunk in use starts here
+    std::vector<Heap> heaps_;                             // sorted
+    std::vector<std::vector<std::uint64_t>> chunk_bits_;  // a bit per 16 bytes of each heap: a chunk in use starts here
 };
 
 }  // namespace heapsift

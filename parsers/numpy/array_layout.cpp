@@ -21,19 +21,32 @@ constexpr std::uint64_t old_descr_basicsize = 96;
 
 std::string DescrFacts::name() const {
     switch (kind) {
-        case 'b': return "bool";
-        case 'i': return fmt::format("int{}", itemsize * 8);
-        case 'u': return fmt::format("uint{}", itemsize * 8);
-        case 'f': return fmt::format("float{}", itemsize * 8);
-        case 'c': return fmt::format("complex{}", itemsize * 8);
-        case 'm': return "timedelta64";
-        case 'M': return "datetime64";
-        case 'O': return "object";
-        case 'S': return fmt::format("bytes{}", itemsize * 8);
-        case 'U': return fmt::format("str{}", itemsize * 8);
-        case 'T': return "StringDType";
-        case 'V': return fmt::format("void{}", itemsize * 8);
-        default: return "dtype";
+        case 'b':
+            return "bool";
+        case 'i':
+            return fmt::format("int{}", itemsize * 8);
+        case 'u':
+            return fmt::format("uint{}", itemsize * 8);
+        case 'f':
+            return fmt::format("float{}", itemsize * 8);
+        case 'c':
+            return fmt::format("complex{}", itemsize * 8);
+        case 'm':
+            return "timedelta64";
+        case 'M':
+            return "datetime64";
+        case 'O':
+            return "object";
+        case 'S':
+            return fmt::format("bytes{}", itemsize * 8);
+        case 'U':
+            return fmt::format("str{}", itemsize * 8);
+        case 'T':
+            return "StringDType";
+        case 'V':
+            return fmt::format("void{}", itemsize * 8);
+        default:
+            return "dtype";
     }
 }
 
@@ -48,7 +61,8 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
     facts.type_num = heap.integer<std::int32_t>(descr + at_type_num);
     // dtype instances of 1.x are 96 bytes; a subclass adds to the layout of its release.
     TypeId root = type;
-    while (heap.types()[root].base != no_type && heap.types()[heap.types()[root].base].base != no_type) root = heap.types()[root].base;
+    while (heap.types()[root].base != no_type && heap.types()[heap.types()[root].base].base != no_type)
+        root = heap.types()[root].base;
     const bool is_old = heap.types()[root].basicsize == old_descr_basicsize && heap.types()[root].name == "numpy.dtype";
     if (is_old) {
         const auto elsize = heap.integer<std::int32_t>(descr + old_elsize);

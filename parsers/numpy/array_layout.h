@@ -1,8 +1,8 @@
 #pragma once
 
-// PyArrayObject_fields and PyArray_Descr. Unlike CPython's private structs these are NumPy's ABI: stable from 1.19 to 2.x but for the
-// descriptor, which grew in 2.0; the type's own tp_basicsize tells the variants apart.
-// Source: numpy/ndarraytypes.h of 1.24 and 2.2; offsets read from the memory of running processes.
+// PyArrayObject_fields and PyArray_Descr. Unlike CPython's private structs these are NumPy's ABI: stable from 1.19 to 2.x but for
+// the descriptor, which grew in 2.0; the type's own tp_basicsize tells the variants apart. Source: numpy/ndarraytypes.h of 1.24
+// and 2.2; offsets read from the memory of running processes.
 
 #include "parsers/cpython/object_kind.h"
 
@@ -31,10 +31,10 @@ std::optional<ArrayFacts> array_facts(const ObjectReader& array);
 
 struct DescrFacts {
     std::uint64_t itemsize = 0;
-    char kind = '?';       // 'f'
+    char kind = '?';  // 'f'
     char byteorder = '=';
     std::int32_t type_num = -1;
-    Address fields, names; // null or None where it has none
+    Address fields, names;  // null or None where it has none
     /// "float64", "int32", "object", "str160", "void24".
     std::string name() const;
 };

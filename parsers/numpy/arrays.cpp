@@ -1,8 +1,9 @@
 // numpy.ndarray, its scalars and dtypes.
 //
-// An array that owns its data owns one block of it, and always one small block with shape and strides. A view owns neither the data
-// nor a copy: its `base` does, a reference that ndarray (which takes no part in garbage collection) reports to nobody: hidden, as are
-// the objects inside an object array. Source: arrayobject.c, methods.c (array_sizeof), scalartypes.c.src (gentype_sizeof).
+// An array that owns its data owns one block of it, and always one small block with shape and strides. A view owns neither the
+// data nor a copy: its `base` does, a reference that ndarray (which takes no part in garbage collection) reports to nobody:
+// hidden, as are the objects inside an object array. Source: arrayobject.c, methods.c (array_sizeof), scalartypes.c.src
+// (gentype_sizeof).
 
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
@@ -29,7 +30,8 @@ std::uint64_t array_size(const ObjectReader& object) {
 void array_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto facts = array_facts(object);
     if (!facts) return;
-    if (!facts->dimensions.is_null()) visit.visit(facts->dimensions, 16 * static_cast<std::uint64_t>(std::max(facts->nd, 1)), false);
+    if (!facts->dimensions.is_null())
+        visit.visit(facts->dimensions, 16 * static_cast<std::uint64_t>(std::max(facts->nd, 1)), false);
     if (facts->owns_data() && !facts->data.is_null()) visit.visit(facts->data, std::max<std::uint64_t>(facts->nbytes, 1), true);
 }
 
@@ -38,7 +40,8 @@ void array_references(const ObjectReader& object, ReferenceVisitor& visit) {
     if (!facts) return;
     visit.named(facts->base, ".base", ReferenceKind::hidden);
     visit.named(facts->descr, ".dtype", ReferenceKind::hidden);
-    if (object.type().basicsize > at_mem_handler) visit.named(object.heap().pointer(object.at(at_mem_handler)), ".<mem_handler>", ReferenceKind::hidden);
+    if (object.type().basicsize > at_mem_handler)
+        visit.named(object.heap().pointer(object.at(at_mem_handler)), ".<mem_handler>", ReferenceKind::hidden);
     const auto descr = descr_facts(object.heap(), facts->descr);
     // Elements are the owner's; a view shares them.
     if (!descr || descr->type_num != object_type_num || !facts->owns_data() || facts->data.is_null()) return;
@@ -93,12 +96,18 @@ ShortValue scalar_describe(const ObjectReader& object, std::size_t) {
     const Address value = object.at(scalar_value);
     const PythonHeap& heap = object.heap();
     std::string text;
-    if (name == "numpy.float64") text = fmt::format("{}", heap.integer<double>(value));
-    else if (name == "numpy.float32") text = fmt::format("{}", heap.integer<float>(value));
-    else if (name == "numpy.int64") text = fmt::format("{}", heap.integer<std::int64_t>(value));
-    else if (name == "numpy.int32") text = fmt::format("{}", heap.integer<std::int32_t>(value));
-    else if (name == "numpy.uint8") text = fmt::format("{}", heap.integer<std::uint8_t>(value));
-    else return {};
+    if (name == "numpy.float64")
+        text = fmt::format("{}", heap.integer<double>(value));
+    else if (name == "numpy.float32")
+        text = fmt::format("{}", heap.integer<float>(value));
+    else if (name == "numpy.int64")
+        text = fmt::format("{}", heap.integer<std::int64_t>(value));
+    else if (name == "numpy.int32")
+        text = fmt::format("{}", heap.integer<std::int32_t>(value));
+    else if (name == "numpy.uint8")
+        text = fmt::format("{}", heap.integer<std::uint8_t>(value));
+    else
+        return {};
     const std::size_t length = text.size();
     return {ShortValue::Kind::literal, std::move(text), length};
 }
@@ -109,7 +118,8 @@ void void_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto flags = object.heap().integer<std::uint32_t>(object.at(void_flags));
     const Address data = object.heap().pointer(object.at(void_obval));
     const auto descr = descr_facts(object.heap(), object.heap().pointer(object.at(void_descr)));
-    if ((flags & array_flag_owns_data) && !data.is_null() && descr) visit.visit(data, std::max<std::uint64_t>(descr->itemsize, 1), true);
+    if ((flags & array_flag_owns_data) && !data.is_null() && descr)
+        visit.visit(data, std::max<std::uint64_t>(descr->itemsize, 1), true);
 }
 
 void void_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -137,9 +147,22 @@ constexpr const char* dtype_names[] = {"numpy.dtype"};
 
 }  // namespace
 
-const ObjectKind ndarray_kind = {.name = "ndarray", .type_names = array_names, .size = array_size, .visit_buffers = array_buffers, .visit_references = array_references, .describe = array_describe, .plausible = array_plausible};
-const ObjectKind numpy_scalar_kind = {.name = "numpy scalar", .type_names = scalar_names, .size = scalar_size, .describe = scalar_describe};
-const ObjectKind numpy_void_kind = {.name = "numpy.void", .type_names = void_names, .size = scalar_size, .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; }, .visit_buffers = void_buffers, .visit_references = void_references};
-const ObjectKind numpy_dtype_kind = {.name = "dtype", .type_names = dtype_names, .visit_references = dtype_references, .describe = dtype_describe};
+const ObjectKind ndarray_kind = {.name = "ndarray",
+                                 .type_names = array_names,
+                                 .size = array_size,
+                                 .visit_buffers = array_buffers,
+                                 .visit_references = array_references,
+                                 .describe = array_describe,
+                                 .plausible = array_plausible};
+const ObjectKind numpy_scalar_kind = {
+    .name = "numpy scalar", .type_names = scalar_names, .size = scalar_size, .describe = scalar_describe};
+const ObjectKind numpy_void_kind = {.name = "numpy.void",
+                                    .type_names = void_names,
+                                    .size = scalar_size,
+                                    .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; },
+                                    .visit_buffers = void_buffers,
+                                    .visit_references = void_references};
+const ObjectKind numpy_dtype_kind = {
+    .name = "dtype", .type_names = dtype_names, .visit_references = dtype_references, .describe = dtype_describe};
 
 }  // namespace heapsift

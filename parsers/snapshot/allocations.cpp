@@ -15,7 +15,8 @@ Allocations::Allocations(const CoreFile& core, Pymalloc pymalloc, MallocHeaps he
 }
 
 std::optional<Allocations::Block> Allocations::behind_debug_mark(const Block& raw) const {
-    // _PyMem_DebugRawAlloc (obmalloc.c, 3.8 and later): eight bytes of size, most significant first, the domain's letter, seven 0xFD.
+    // _PyMem_DebugRawAlloc (obmalloc.c, 3.8 and later): eight bytes of size, most significant first, the domain's letter, seven
+    // 0xFD.
     constexpr std::uint64_t mark_size = 16;
     constexpr std::uint64_t forbidden = 0xfdfdfdfdfdfdfd00;
     const auto size = memory_->read<std::uint64_t>(raw.start);
@@ -23,7 +24,8 @@ std::optional<Allocations::Block> Allocations::behind_debug_mark(const Block& ra
     if (!size || !mark || (*mark & ~std::uint64_t{0xff}) != forbidden) return std::nullopt;
     const auto letter = static_cast<char>(*mark & 0xff);
     const std::uint64_t asked = __builtin_bswap64(*size);
-    if ((letter != 'o' && letter != 'm' && letter != 'r') || raw.usable < mark_size || asked > raw.usable - mark_size) return std::nullopt;
+    if ((letter != 'o' && letter != 'm' && letter != 'r') || raw.usable < mark_size || asked > raw.usable - mark_size)
+        return std::nullopt;
     return Block{raw.start + mark_size, asked, raw.owner};
 }
 
@@ -47,7 +49,8 @@ std::optional<Allocations::Block> Allocations::raw_block_starting_at(Address sta
         return Block{start, block->size, Owner::pymalloc};
     }
     if (is_static(start)) return std::nullopt;
-    if (const auto block = heaps_.block_starting_at(start)) return Block{start, block->usable, block->mmapped ? Owner::mapping : Owner::malloc};
+    if (const auto block = heaps_.block_starting_at(start))
+        return Block{start, block->usable, block->mmapped ? Owner::mapping : Owner::malloc};
     return std::nullopt;
 }
 
@@ -57,12 +60,14 @@ std::uint64_t Allocations::bytes_of(Address start, std::uint64_t requested) cons
     if (const auto block = heaps_.block_starting_at(start); block && block->usable >= requested) return block->usable;
     if (debug_hooks_)
         for (const std::uint64_t marks : {16U, 32U})
-            if (const auto block = heaps_.block_starting_at(start - marks); block && block->usable >= requested) return block->usable;
+            if (const auto block = heaps_.block_starting_at(start - marks); block && block->usable >= requested)
+                return block->usable;
     return (requested + 15) / 16 * 16;
 }
 
 bool Allocations::is_static(Address address) const {
-    const auto above = std::upper_bound(images_.begin(), images_.end(), address, [](Address a, const AddressRange& r) { return a < r.start; });
+    const auto above =
+        std::upper_bound(images_.begin(), images_.end(), address, [](Address a, const AddressRange& r) { return a < r.start; });
     if (above != images_.begin() && (above - 1)->contains(address)) return true;
     const Segment* segment = memory_->find(address);
     return segment && segment->module >= 0;

@@ -31,13 +31,13 @@ public:
     std::optional<Block> behind_debug_mark(const Block& raw) const;
     /// The allocated block that starts at `start`, behind the hooks' mark where they are on.
     std::optional<Block> block_starting_at(Address start) const;
-    /// Bytes of the block that starts at `start`, for a request of `requested` bytes: what the allocator handed out; 0 in a module's
-    /// static data; `requested` rounded up to 16 where no allocator that is known has it.
+    /// Bytes of the block that starts at `start`, for a request of `requested` bytes: what the allocator handed out; 0 in a
+    /// module's static data; `requested` rounded up to 16 where no allocator that is known has it.
     std::uint64_t bytes_of(Address start, std::uint64_t requested) const;
     /// A module's data, its .bss included.
     bool is_static(Address address) const;
-    /// Is `at` inside a block that is in use: pymalloc's, or a chunk of a heap of malloc that was walked? In other memory that is no
-    /// module's data: true, for it cannot be told.
+    /// Is `at` inside a block that is in use: pymalloc's, or a chunk of a heap of malloc that was walked? In other memory that is
+    /// no module's data: true, for it cannot be told.
     bool in_allocated_block(Address at) const;
 
 private:

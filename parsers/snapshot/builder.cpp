@@ -2,14 +2,17 @@
 
 // Every live object, each with a proof.
 //
-// An object is eight bytes of count and eight bytes that are the address of a type, and by chance many other things are that too. So
-// nothing is an object because it looks like one; each has a second fact. In this order:
+// An object is eight bytes of count and eight bytes that are the address of a type, and by chance many other things are that too.
+// So nothing is an object because it looks like one; each has a second fact. In this order:
 //   1. the collector's lists: what is linked there in both directions is an object;
-//   2. pymalloc's blocks: allocated, in no free list, the object where its type's header puts it, of the size its type asks for, with a
+//   2. pymalloc's blocks: allocated, in no free list, the object where its type's header puts it, of the size its type asks for,
+//   with a
 //      count above 0, and if the collector knows its type, a header that is linked or untracked, nothing else;
-//   3. one sweep over the rest of writable memory for words that are addresses of types: the start of a block that malloc has handed
+//   3. one sweep over the rest of writable memory for words that are addresses of types: the start of a block that malloc has
+//   handed
 //      out; or static data of a module whose contents prove it (a type, a str that ends where it says, …);
-//   4. what remains doubtful (a count that might be a pointer, static objects of no distinctive shape) is an object if a word inside
+//   4. what remains doubtful (a count that might be a pointer, static objects of no distinctive shape) is an object if a word
+//   inside
 //      the memory of Python objects points at it, which one more sweep finds.
 // Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost theirs to malloc.
 
@@ -44,7 +47,9 @@ public:
     }
 
 private:
-    struct Free { void operator()(std::uint64_t* p) const { std::free(p); } };
+    struct Free {
+        void operator()(std::uint64_t* p) const { std::free(p); }
+    };
     static std::uint64_t mask(Address a) { return std::uint64_t{1} << (a.value / granule % 64); }
     std::uint64_t* word_of(Address address, bool create) {
         const Segment* segment = memory_.find(address);
@@ -72,8 +77,14 @@ struct Entry {
 class Builder {
 public:
     Builder(const CoreFile& core, const ObjectAccess& access, Diagnostics& diagnostics, const ProgressCallback& progress)
-        : core_(core), access_(access), heap_(access.heap()), memory_(core.memory()), pymalloc_(access.allocations().pymalloc()),
-          diagnostics_(diagnostics), progress_(progress), collected_(memory_) {}
+        : core_(core),
+          access_(access),
+          heap_(access.heap()),
+          memory_(core.memory()),
+          pymalloc_(access.allocations().pymalloc()),
+          diagnostics_(diagnostics),
+          progress_(progress),
+          collected_(memory_) {}
 
     FoundObjects build() {
         report("collector's lists", 0);
@@ -106,7 +117,8 @@ private:
         }
         if (broken_lists_ > 0)
             diagnostics_.add("collector-lists-broken",
-                             fmt::format("{} of the collector's lists break off; their objects are found by their blocks instead", broken_lists_),
+                             fmt::format("{} of the collector's lists break off; their objects are found by their blocks instead",
+                                         broken_lists_),
                              Severity::damage);
     }
 
@@ -163,7 +175,9 @@ private:
         // pymalloc keeps a block that shrank by up to a quarter, malloc gives the rest back; an int may be shorter than its room.
         const bool fixed_size = type.itemsize <= 0 && !(type.kind && type.kind->body_size);
         const std::uint64_t spare = block_size - requested;
-        if ((fixed_size || slack > granule) && spare >= slack + static_cast<std::uint64_t>(std::max<std::int64_t>(type.itemsize, 0))) return Verdict::doubtful;
+        if ((fixed_size || slack > granule) &&
+            spare >= slack + static_cast<std::uint64_t>(std::max<std::int64_t>(type.itemsize, 0)))
+            return Verdict::doubtful;
         return Verdict::yes;
     }
 
@@ -178,7 +192,8 @@ private:
         std::vector<bool> free;
         std::size_t n = 0;
         for (const Pool& pool : pymalloc_.pools()) {
-            if (++n % 4096 == 0) report("pymalloc blocks", static_cast<double>(n) / static_cast<double>(pymalloc_.pools().size()));
+            if (++n % 4096 == 0)
+                report("pymalloc blocks", static_cast<double>(n) / static_cast<double>(pymalloc_.pools().size()));
             pymalloc_.free_blocks(pool, free);
             for (std::uint32_t i = 0; i < pool.carved; ++i) {
                 if (free[i]) continue;
@@ -186,8 +201,10 @@ private:
             }
         }
         if (pymalloc_.damaged_pools() > 0)
-            diagnostics_.add("pools-damaged",
-                             fmt::format("{} pymalloc pools do not add up (was the process stopped inside malloc?) and were left out", pymalloc_.damaged_pools()));
+            diagnostics_.add(
+                "pools-damaged",
+                fmt::format("{} pymalloc pools do not add up (was the process stopped inside malloc?) and were left out",
+                            pymalloc_.damaged_pools()));
     }
 
     void scan_block(Address block, std::uint32_t size) {
@@ -241,8 +258,10 @@ private:
         if (pymalloc_.arenas_proved()) return pymalloc_.arenas();
         std::vector<AddressRange> ranges;
         for (const Pool& pool : pymalloc_.pools()) {
-            if (!ranges.empty() && ranges.back().end == pool.start) ranges.back().end = pool.start + pymalloc_.pool_size();
-            else ranges.push_back({pool.start, pool.start + pymalloc_.pool_size()});
+            if (!ranges.empty() && ranges.back().end == pool.start)
+                ranges.back().end = pool.start + pymalloc_.pool_size();
+            else
+                ranges.push_back({pool.start, pool.start + pymalloc_.pool_size()});
         }
         return ranges;
     }
@@ -282,13 +301,15 @@ private:
 
     // --- 4. doubtful ones
 
-    // Static objects prove each other only as far as the chain begins in memory that Python allocated: what nothing alive refers to
-    // (the code of a frozen module that was never imported) is not counted as living.
+    // Static objects prove each other only as far as the chain begins in memory that Python allocated: what nothing alive refers
+    // to (the code of a frozen module that was never imported) is not counted as living.
     void prove_doubtful() {
         if (doubtful_.empty()) return;
         auto by_address = [](const Entry& a, const Entry& b) { return a.address < b.address; };
         std::sort(doubtful_.begin(), doubtful_.end(), by_address);
-        doubtful_.erase(std::unique(doubtful_.begin(), doubtful_.end(), [](const Entry& a, const Entry& b) { return a.address == b.address; }), doubtful_.end());
+        doubtful_.erase(std::unique(doubtful_.begin(), doubtful_.end(),
+                                    [](const Entry& a, const Entry& b) { return a.address == b.address; }),
+                        doubtful_.end());
         std::sort(others_.begin(), others_.end(), by_address);
         std::vector<std::uint64_t> addresses;
         for (const Entry& entry : doubtful_) addresses.push_back(entry.address.value);
@@ -313,7 +334,8 @@ private:
             const std::uint32_t at = proved.back();
             proved.pop_back();
             others_.push_back(doubtful_[at]);
-            for (auto it = std::lower_bound(chains.begin(), chains.end(), std::pair(at, std::uint32_t{0})); it != chains.end() && it->first == at; ++it) {
+            for (auto it = std::lower_bound(chains.begin(), chains.end(), std::pair(at, std::uint32_t{0}));
+                 it != chains.end() && it->first == at; ++it) {
                 if (seen[it->second]) continue;
                 seen[it->second] = true;
                 proved.push_back(it->second);
@@ -322,7 +344,8 @@ private:
     }
 
     std::uint32_t doubtful_index(Address address) const {
-        const auto it = std::lower_bound(doubtful_.begin(), doubtful_.end(), address, [](const Entry& e, Address a) { return e.address < a; });
+        const auto it = std::lower_bound(doubtful_.begin(), doubtful_.end(), address,
+                                         [](const Entry& e, Address a) { return e.address < a; });
         return static_cast<std::uint32_t>(it - doubtful_.begin());
     }
 
@@ -331,11 +354,13 @@ private:
         auto it = std::upper_bound(entries.begin(), entries.end(), at, [](Address a, const Entry& e) { return a < e.address; });
         if (it == entries.begin()) return no_object;
         --it;
-        return at - it->address < access_.requested(it->address, heap_.types()[it->type]) ? static_cast<std::uint32_t>(it - entries.begin()) : no_object;
+        return at - it->address < access_.requested(it->address, heap_.types()[it->type])
+                   ? static_cast<std::uint32_t>(it - entries.begin())
+                   : no_object;
     }
 
-    /// Is the word at `at` part of a Python object or of what Python allocated: a live pymalloc block, a heap of malloc, or the body
-    /// of a static object that is proved already?
+    /// Is the word at `at` part of a Python object or of what Python allocated: a live pymalloc block, a heap of malloc, or the
+    /// body of a static object that is proved already?
     bool belongs_to_python(Address at) const {
         if (access_.allocations().is_static(at)) return holder(others_, at) != no_object;
         return access_.allocations().in_allocated_block(at) && !on_a_stack(at);
@@ -350,7 +375,9 @@ private:
 
     FoundObjects merge() {
         std::stable_sort(others_.begin(), others_.end(), [](const Entry& a, const Entry& b) { return a.address < b.address; });
-        others_.erase(std::unique(others_.begin(), others_.end(), [](const Entry& a, const Entry& b) { return a.address == b.address; }), others_.end());
+        others_.erase(
+            std::unique(others_.begin(), others_.end(), [](const Entry& a, const Entry& b) { return a.address == b.address; }),
+            others_.end());
         FoundObjects result;
         const std::size_t total = pooled_.addresses.size() + others_.size();
         if (total >= no_object) throw std::length_error("more than 2^32 objects");
@@ -391,7 +418,8 @@ private:
 
 }  // namespace
 
-FoundObjects find_objects(const CoreFile& core, const ObjectAccess& access, Diagnostics& diagnostics, const ProgressCallback& progress) {
+FoundObjects find_objects(const CoreFile& core, const ObjectAccess& access, Diagnostics& diagnostics,
+                          const ProgressCallback& progress) {
     return Builder(core, access, diagnostics, progress).build();
 }
 

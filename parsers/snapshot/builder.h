@@ -15,6 +15,7 @@ struct FoundObjects {
     std::vector<FoundBy> found_by;
 };
 
-FoundObjects find_objects(const CoreFile& core, const ObjectAccess& access, Diagnostics& diagnostics, const ProgressCallback& progress);
+FoundObjects find_objects(const CoreFile& core, const ObjectAccess& access, Diagnostics& diagnostics,
+                          const ProgressCallback& progress);
 
 }  // namespace heapsift

@@ -33,7 +33,8 @@ HeapSnapshot::~HeapSnapshot() = default;
 
 namespace {
 
-/// Python's debug hooks, by the mark before an object that every interpreter has; and allocators that heapsift cannot read, by name.
+/// Python's debug hooks, by the mark before an object that every interpreter has; and allocators that heapsift cannot read, by
+/// name.
 void find_allocator(const CoreFile& core, const PythonRuntime& python, Allocations& allocations, Diagnostics& diagnostics) {
     const std::uint64_t header = *python.layout.gc_head.size;
     const auto mark = core.memory().read<std::uint64_t>(python.interpreters.front().modules - header - 8);
@@ -42,8 +43,12 @@ void find_allocator(const CoreFile& core, const PythonRuntime& python, Allocatio
         const std::string_view file = std::string_view(module.path).substr(module.path.rfind('/') + 1);
         for (const char* name : {"libjemalloc", "libtcmalloc", "libmimalloc"}) {
             if (!file.starts_with(name)) continue;
-            diagnostics.add("allocator-unknown", fmt::format("malloc is {}'s here, whose blocks heapsift does not read: objects above 512 bytes that nothing but C code "
-                                                             "refers to may be missing, and their memory is what was asked for", name + 3));
+            diagnostics.add(
+                "allocator-unknown",
+                fmt::format(
+                    "malloc is {}'s here, whose blocks heapsift does not read: objects above 512 bytes that nothing but C code "
+                    "refers to may be missing, and their memory is what was asked for",
+                    name + 3));
         }
     }
 }
@@ -83,7 +88,9 @@ ObjectId HeapSnapshot::find(Address address) const {
     return it != all.end() && *it == address ? static_cast<ObjectId>(it - all.begin()) : no_object;
 }
 
-ObjectFacts HeapSnapshot::facts(ObjectId object) const { return state_->access->facts(address_of(object), state_->types[type_of(object)]); }
+ObjectFacts HeapSnapshot::facts(ObjectId object) const {
+    return state_->access->facts(address_of(object), state_->types[type_of(object)]);
+}
 
 ShortValue HeapSnapshot::value(ObjectId object, std::size_t limit) const {
     return state_->access->value(address_of(object), state_->types[type_of(object)], limit);
@@ -93,7 +100,9 @@ namespace {
 
 struct Forward : ReferenceVisitor {
     Forward(const ObjectAccess& a, const std::function<void(const Reference&)>& v) : access(a), visit_named(v) {}
-    void visit(Address target, ReferenceKind kind, const ReferenceName& name) override { visit_named(access.named(target, kind, name)); }
+    void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
+        visit_named(access.named(target, kind, name));
+    }
     const ObjectAccess& access;
     const std::function<void(const Reference&)>& visit_named;
 };
@@ -152,13 +161,15 @@ AddressFinding HeapSnapshot::locate(Address address) const {
         const auto id = static_cast<ObjectId>(below - all.begin());
         const TypeInfo& type = state_->types[type_of(id)];
         const Address start = *below - state_->access->presize(*below, type);
-        const std::uint64_t block = std::max(state_->allocations->bytes_of(start, state_->access->requested(*below, type)), state_->access->requested(*below, type));
+        const std::uint64_t block = std::max(state_->allocations->bytes_of(start, state_->access->requested(*below, type)),
+                                             state_->access->requested(*below, type));
         if (address - start < block) return {Kind::inside_object, id, no_object};
         if (nearest == no_object || address - *below <= *above - address) nearest = id;
     }
     const ByteState bytes = state_->core.memory().state_of(address);
     if (bytes == ByteState::unmapped) return {Kind::unmapped, no_object, nearest};
-    if (const auto block = state_->allocations->pymalloc().block_at(address); block && !block->allocated) return {Kind::free_block, no_object, nearest};
+    if (const auto block = state_->allocations->pymalloc().block_at(address); block && !block->allocated)
+        return {Kind::free_block, no_object, nearest};
     FindBuffer buffers(*state_->allocations, address);
     for (ObjectId id = 0; id < object_count(); ++id) {
         state_->access->visit_buffers(address_of(id), state_->types[type_of(id)], buffers);
@@ -189,10 +200,13 @@ std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const {
     std::uint64_t stacks = 0;
     const AddressSpace& memory = state_->core.memory();
     std::vector<const Segment*> stack_segments;
-    for (const CoreThread& thread : state_->core.threads()) stack_segments.push_back(memory.find(Address(thread.stack_pointer())));
+    for (const CoreThread& thread : state_->core.threads())
+        stack_segments.push_back(memory.find(Address(thread.stack_pointer())));
     for (const Segment& segment : memory.segments()) {
-        if (segment.module >= 0 || segment.state == ByteState::from_file) files += segment.size;
-        else if (std::find(stack_segments.begin(), stack_segments.end(), &segment) != stack_segments.end()) stacks += segment.size;
+        if (segment.module >= 0 || segment.state == ByteState::from_file)
+            files += segment.size;
+        else if (std::find(stack_segments.begin(), stack_segments.end(), &segment) != stack_segments.end())
+            stacks += segment.size;
     }
     std::uint64_t left = state_->core.extent().mapped_bytes;
     std::vector<MemoryRow> rows;

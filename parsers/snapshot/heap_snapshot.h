@@ -27,11 +27,11 @@ inline constexpr ObjectId no_object = 0xffffffff;
 
 /// How an object was found: the first of these that applies. Each is a proof beside the header that reads as one.
 enum class FoundBy : std::uint8_t {
-    collector,   // linked in a list of the collector
-    pymalloc,    // an allocated block of a pymalloc pool, in no free list, of the size its type asks for
-    malloc,      // the start of a block that malloc handed out and has not got back
-    static_data, // in a module's writable data, referred to by a found object or proved by its own contents
-    reference    // none of these, but a found object refers to it
+    collector,    // linked in a list of the collector
+    pymalloc,     // an allocated block of a pymalloc pool, in no free list, of the size its type asks for
+    malloc,       // the start of a block that malloc handed out and has not got back
+    static_data,  // in a module's writable data, referred to by a found object or proved by its own contents
+    reference     // none of these, but a found object refers to it
 };
 
 /// Where an address lies.
@@ -77,7 +77,10 @@ public:
     void visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const;
 
     /// Where the memory is, each byte once; `bytes` add up to `core().extent().mapped_bytes`.
-    struct MemoryRow { std::string name; std::uint64_t bytes; };
+    struct MemoryRow {
+        std::string name;
+        std::uint64_t bytes;
+    };
     std::vector<MemoryRow> memory_rows() const;
 
 private:

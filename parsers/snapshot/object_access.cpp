@@ -1,5 +1,5 @@
-// Sizes, values and references of one object. What a class adds comes from instance.cpp, the rest from its kind; what neither knows is
-// read by guess: aligned words of the body that point at something whose type is known.
+// Sizes, values and references of one object. What a class adds comes from instance.cpp, the rest from its kind; what neither
+// knows is read by guess: aligned words of the body that point at something whose type is known.
 
 #include "parsers/snapshot/object_access.h"
 
@@ -45,8 +45,8 @@ bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
 std::uint64_t ObjectAccess::size(Address object, const TypeInfo& type) const {
     const ObjectReader reader(*heap_, object, type);
     std::uint64_t bytes = type.size_kind ? type.size_kind->size(reader) : basic_size(reader);
-    // _PySys_GetSizeOf and _PyType_PreHeaderSize: up to 3.10 the collector's header where the object has one; 3.11 and 3.12 ask the
-    // type alone; 3.13 leaves out static types again, but only those whose metatype is `type` itself.
+    // _PySys_GetSizeOf and _PyType_PreHeaderSize: up to 3.10 the collector's header where the object has one; 3.11 and 3.12 ask
+    // the type alone; 3.13 leaves out static types again, but only those whose metatype is `type` itself.
     const int minor = heap_->layout().version.minor;
     const bool plain_type = type.address == heap_->runtime().type_type;
     const bool header = minor <= 10 || (minor >= 13 && plain_type) ? is_gc(object, type) : type.has_gc;
@@ -58,7 +58,8 @@ std::uint64_t ObjectAccess::size(Address object, const TypeInfo& type) const {
 
 std::uint64_t ObjectAccess::requested(Address object, const TypeInfo& type) const {
     const ObjectReader reader(*heap_, object, type);
-    std::uint64_t body = type.kind && type.kind->body_size ? std::max(type.kind->body_size(reader), type.basicsize) : basic_size(reader);
+    std::uint64_t body =
+        type.kind && type.kind->body_size ? std::max(type.kind->body_size(reader), type.basicsize) : basic_size(reader);
     if (type.kind && type.kind->body_size && type.kind->plausible) body = type.kind->body_size(reader);
     body += inline_values_size(reader);
     return body + presize(object, type);
@@ -68,7 +69,8 @@ bool ObjectAccess::immortal(Address object) const {
     return heap_->layout().version.minor >= 12 && heap_->integer<std::int32_t>(object) < 0;
 }
 
-void ObjectAccess::sizes(Address object, const TypeInfo& type, std::uint64_t& size_out, std::uint64_t& memory, std::uint64_t& array_data) const {
+void ObjectAccess::sizes(Address object, const TypeInfo& type, std::uint64_t& size_out, std::uint64_t& memory,
+                         std::uint64_t& array_data) const {
     size_out = size(object, type);
     SumBuffers buffers(*allocations_);
     visit_buffers(object, type, buffers);
@@ -101,7 +103,8 @@ void ObjectAccess::visit_references(Address object, const TypeInfo& type, Refere
     const ObjectReader reader(*heap_, object, type);
     if (type.kind && type.kind->visit_references) type.kind->visit_references(reader, visit);
     visit_instance_references(reader, visit);
-    if (type.kind && type.kind->guesses) visit_guesses(reader, 16, type.basicsize, visit);
+    if (type.kind && type.kind->guesses)
+        visit_guesses(reader, 16, type.basicsize, visit);
     else if (type.guessed) {
         std::uint64_t end = type.guess_end;
         if (type.itemsize > 0 && !type.kind) end = std::max(end, basic_size(reader));
@@ -109,7 +112,8 @@ void ObjectAccess::visit_references(Address object, const TypeInfo& type, Refere
     }
 }
 
-void ObjectAccess::visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to, ReferenceVisitor& visit) const {
+void ObjectAccess::visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to,
+                                 ReferenceVisitor& visit) const {
     to = std::min(to, from + max_guessed_bytes);
     for (std::uint64_t offset = (from + 7) / 8 * 8; offset + 8 <= to; offset += 8) {
         const Address target = heap_->pointer(object.at(offset));
@@ -137,10 +141,18 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
     };
     auto text_of = [&](Address str) { return heap_->unicode_text(str, 200).value_or("?"); };
     switch (name.form) {
-        case ReferenceName::Form::text: reference.before = name.text; break;
-        case ReferenceName::Form::attribute: reference.before = "." + text_of(name.key); break;
-        case ReferenceName::Form::c_attribute: reference.before = "." + heap_->memory().read_c_string(name.key, 200).value_or("?"); break;
-        case ReferenceName::Form::index: reference.before = "[" + std::to_string(name.number) + "]"; break;
+        case ReferenceName::Form::text:
+            reference.before = name.text;
+            break;
+        case ReferenceName::Form::attribute:
+            reference.before = "." + text_of(name.key);
+            break;
+        case ReferenceName::Form::c_attribute:
+            reference.before = "." + heap_->memory().read_c_string(name.key, 200).value_or("?");
+            break;
+        case ReferenceName::Form::index:
+            reference.before = "[" + std::to_string(name.number) + "]";
+            break;
         case ReferenceName::Form::item:
             reference.before = "[";
             reference.key = key_value();
@@ -150,9 +162,15 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
             reference.before = "key ";
             reference.key = key_value();
             break;
-        case ReferenceName::Form::local: reference.before = std::string(name.text) + "f_locals['" + text_of(name.key) + "']"; break;
-        case ReferenceName::Form::closure: reference.before = "[" + std::to_string(name.number) + "].cell_contents"; break;
-        case ReferenceName::Form::offset: reference.before = "<+" + std::to_string(name.number) + ">"; break;
+        case ReferenceName::Form::local:
+            reference.before = std::string(name.text) + "f_locals['" + text_of(name.key) + "']";
+            break;
+        case ReferenceName::Form::closure:
+            reference.before = "[" + std::to_string(name.number) + "].cell_contents";
+            break;
+        case ReferenceName::Form::offset:
+            reference.before = "<+" + std::to_string(name.number) + ">";
+            break;
     }
     return reference;
 }

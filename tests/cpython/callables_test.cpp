@@ -1,5 +1,5 @@
-// Functions, code, methods and descriptors, and the small kinds with a handful of fields: each field by its Python name, and which of
-// them nothing reports.
+// Functions, code, methods and descriptors, and the small kinds with a handful of fields: each field by its Python name, and
+// which of them nothing reports.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -12,7 +12,8 @@ constexpr auto strong = ReferenceKind::strong;
 constexpr auto hidden = ReferenceKind::hidden;
 
 /// Puts an object of its own into `field` and expects it as the reference `name`; a field this version lacks gives none.
-void check_field(PythonHeapBuilder& heap, Address object, LayoutOffset field, const std::string& name, ReferenceKind kind = strong) {
+void check_field(PythonHeapBuilder& heap, Address object, LayoutOffset field, const std::string& name,
+                 ReferenceKind kind = strong) {
     if (!field.present()) {
         CHECK(reference(heap, object, name).target.is_null());
         return;
@@ -96,8 +97,10 @@ TEST_CASE("code: bytecode is part of the object since 3.11, two bytes a unit", "
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->code;
     const Address code = make_code(heap, "load", 30);
-    if (l.co_code_adaptive.present()) CHECK(size_of(heap, code) == (*l.co_code_adaptive + 60 + 7) / 8 * 8);
-    else CHECK(size_of(heap, code) == *l.size);
+    if (l.co_code_adaptive.present())
+        CHECK(size_of(heap, code) == (*l.co_code_adaptive + 60 + 7) / 8 * 8);
+    else
+        CHECK(size_of(heap, code) == *l.size);
     CHECK(plausible(heap, code));
     CHECK(text_of(heap, code) == (l.co_qualname.present() ? "<code Loader.load, load.py:12>" : "<code load, load.py:12>"));
 }

@@ -1,5 +1,5 @@
-// Frames and generators. Since 3.11 what runs is an interpreter frame, which lies in a frame object only once its call has returned,
-// and in a generator while that lives; up to 3.10 a frame is an object that holds its locals itself.
+// Frames and generators. Since 3.11 what runs is an interpreter frame, which lies in a frame object only once its call has
+// returned, and in a generator while that lives; up to 3.10 a frame is an object that holds its locals itself.
 
 #include "tests/cpython/heap_questions.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the tests of object kinds ask of one object: its __sizeof__, its references by name, its buffers, its short value. Names are
-// written as Python would, with str keys in plain; the wording for people is parsers/snapshot's and tested there.
+// What the tests of object kinds ask of one object: its __sizeof__, its references by name, its buffers, its short value. Names
+// are written as Python would, with str keys in plain; the wording for people is parsers/snapshot's and tested there.
 
 #include "parsers/cpython/instance.h"
 #include "tests/catch.h"
@@ -30,15 +30,24 @@ inline std::string name_of(const PythonHeap& heap, const ReferenceName& name) {
     using Form = ReferenceName::Form;
     const std::string key = heap.unicode_text(name.key).value_or("?");
     switch (name.form) {
-        case Form::text: return name.text;
-        case Form::attribute: return "." + key;
-        case Form::c_attribute: return "." + heap.memory().read_c_string(name.key).value_or("?");
-        case Form::index: return "[" + std::to_string(name.number) + "]";
-        case Form::item: return "['" + key + "']";
-        case Form::key: return "key " + key;
-        case Form::local: return std::string(name.text) + "f_locals['" + key + "']";
-        case Form::closure: return "[" + std::to_string(name.number) + "].cell_contents";
-        case Form::offset: return "<+" + std::to_string(name.number) + ">";
+        case Form::text:
+            return name.text;
+        case Form::attribute:
+            return "." + key;
+        case Form::c_attribute:
+            return "." + heap.memory().read_c_string(name.key).value_or("?");
+        case Form::index:
+            return "[" + std::to_string(name.number) + "]";
+        case Form::item:
+            return "['" + key + "']";
+        case Form::key:
+            return "key " + key;
+        case Form::local:
+            return std::string(name.text) + "f_locals['" + key + "']";
+        case Form::closure:
+            return "[" + std::to_string(name.number) + "].cell_contents";
+        case Form::offset:
+            return "<+" + std::to_string(name.number) + ">";
     }
     return "";
 }
@@ -109,7 +118,9 @@ inline ShortValue value_of(PythonHeapBuilder& heap, Address object, std::size_t 
     return reader.type().kind && reader.type().kind->describe ? reader.type().kind->describe(reader, limit) : ShortValue{};
 }
 
-inline std::string text_of(PythonHeapBuilder& heap, Address object, std::size_t limit = 60) { return value_of(heap, object, limit).text; }
+inline std::string text_of(PythonHeapBuilder& heap, Address object, std::size_t limit = 60) {
+    return value_of(heap, object, limit).text;
+}
 
 inline bool plausible(PythonHeapBuilder& heap, Address object) {
     const ObjectReader reader = heap.reader(object);
@@ -140,5 +151,7 @@ inline std::ostream& operator<<(std::ostream& out, const SeenBuffer& seen) {
 }  // namespace heapsift::test
 
 namespace heapsift {
-inline std::ostream& operator<<(std::ostream& out, const Address& address) { return out << std::hex << address.value << std::dec; }
+inline std::ostream& operator<<(std::ostream& out, const Address& address) {
+    return out << std::hex << address.value << std::dec;
+}
 }  // namespace heapsift

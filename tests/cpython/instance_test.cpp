@@ -1,5 +1,5 @@
-// What a class statement adds: a __dict__ at a fixed place (3.9, 3.10), values and a dict before the object (3.11), one tagged word
-// (3.12), values inside the object (3.13); __slots__; and the same behind a list or a tuple.
+// What a class statement adds: a __dict__ at a fixed place (3.9, 3.10), values and a dict before the object (3.11), one tagged
+// word (3.12), values inside the object (3.13); __slots__; and the same behind a list or a tuple.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -29,8 +29,10 @@ Instance instance_with(PythonHeapBuilder& heap, Address type, const std::vector<
     } else if (heap.minor() >= 11) {
         Address first;
         instance.values_block = heap.values(attributes, 5, first);
-        if (heap.minor() == 12) heap.put(instance.object - 24, first - 1);
-        else heap.put(instance.object - 32, first);
+        if (heap.minor() == 12)
+            heap.put(instance.object - 24, first - 1);
+        else
+            heap.put(instance.object - 32, first);
     } else {
         heap.put(instance.object + 16, heap.split_dict(heap.shared_keys_of(type), attributes, 5));
     }
@@ -140,7 +142,8 @@ TEST_CASE("instance: a subclass of list has items, attributes and its class", "[
     heap.set(object, layout->list.allocated, std::uint64_t{2});
     const Address dict = heap.dict({});
     heap.put(heap.minor() >= 11 ? object - 24 : object + 40, dict);
-    CHECK(references(heap, object) == std::vector<Seen>{{item, "[0]", strong}, {type, ".__class__", strong}, {dict, ".__dict__", strong}});
+    CHECK(references(heap, object) ==
+          std::vector<Seen>{{item, "[0]", strong}, {type, ".__class__", strong}, {dict, ".__dict__", strong}});
     CHECK(size_of(heap, object) == (heap.minor() >= 11 ? 40U : 48U) + 2 * 8);
 }
 

@@ -1,5 +1,6 @@
-// dict and its relatives: combined tables with the entries of 3.10 and older (a hash in each) and those of 3.11 and newer (a hash only
-// where keys are not all str), tables split between instances, deleted entries, and the order that OrderedDict keeps beside them.
+// dict and its relatives: combined tables with the entries of 3.10 and older (a hash in each) and those of 3.11 and newer (a hash
+// only where keys are not all str), tables split between instances, deleted entries, and the order that OrderedDict keeps beside
+// them.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -127,7 +128,8 @@ TEST_CASE("defaultdict: its factory, then its entries", "[cpython][dict]") {
     PythonHeapBuilder heap(*layout);
     const Address factory = heap.builtin("list");
     const Address value = heap.list({});
-    const Address dict = heap.dict_of_type(heap.builtin("collections.defaultdict"), {{heap.integer(1), value}}, {.general = true});
+    const Address dict =
+        heap.dict_of_type(heap.builtin("collections.defaultdict"), {{heap.integer(1), value}}, {.general = true});
     heap.set(dict, layout->defaultdict.default_factory, factory);
     CHECK(reference(heap, dict, ".default_factory").target == factory);
     CHECK(referents(heap, dict).back() == value);
@@ -150,7 +152,8 @@ Ordered make_ordered(PythonHeapBuilder& heap, const Entries& entries) {
         ordered.nodes.push_back(heap.allocate(*l.ordered_dict_node.size));
         heap.set(ordered.nodes.back(), l.ordered_dict_node.key, key);
     }
-    for (std::size_t i = 0; i + 1 < ordered.nodes.size(); ++i) heap.set(ordered.nodes[i], l.ordered_dict_node.next, ordered.nodes[i + 1]);
+    for (std::size_t i = 0; i + 1 < ordered.nodes.size(); ++i)
+        heap.set(ordered.nodes[i], l.ordered_dict_node.next, ordered.nodes[i + 1]);
     if (!ordered.nodes.empty()) heap.set(ordered.object, l.ordered_dict.od_first, ordered.nodes[0]);
     heap.set(ordered.object, l.ordered_dict.od_fast_nodes, heap.allocate(64));
     heap.set(ordered.object, l.ordered_dict.od_fast_nodes_size, std::uint64_t{8});

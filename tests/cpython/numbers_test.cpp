@@ -50,11 +50,13 @@ TEST_CASE("int: what cannot be an int is not plausible", "[cpython][int][damaged
     PythonHeapBuilder heap(*layout);
     CHECK(plausible(heap, heap.integer(0)));
     CHECK(plausible(heap, heap.integer(-5)));
-    CHECK_FALSE(plausible(heap, heap.integer_of_digits({5, 0})));        // the top digit is never zero
-    CHECK_FALSE(plausible(heap, heap.integer_of_digits({1U << 30})));    // nor wider than thirty bits
+    CHECK_FALSE(plausible(heap, heap.integer_of_digits({5, 0})));      // the top digit is never zero
+    CHECK_FALSE(plausible(heap, heap.integer_of_digits({1U << 30})));  // nor wider than thirty bits
     const Address absurd = heap.integer(5);
-    if (layout->long_.lv_tag.present()) heap.set(absurd, layout->long_.lv_tag, std::uint64_t{1} << 62);
-    else heap.put(absurd + *layout->var_object.ob_size, std::numeric_limits<std::int64_t>::min());
+    if (layout->long_.lv_tag.present())
+        heap.set(absurd, layout->long_.lv_tag, std::uint64_t{1} << 62);
+    else
+        heap.put(absurd + *layout->var_object.ob_size, std::numeric_limits<std::int64_t>::min());
     CHECK_FALSE(plausible(heap, absurd));
     ask_everything(heap, absurd);
     // The value is not known, so none is claimed.

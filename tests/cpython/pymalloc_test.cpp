@@ -1,5 +1,5 @@
-// Pools as pymalloc leaves them: full, partly used, with a free list, torn; and the table of arenas that tells live pools from what
-// an arena that was given back has left in memory.
+// Pools as pymalloc leaves them: full, partly used, with a free list, torn; and the table of arenas that tells live pools from
+// what an arena that was given back has left in memory.
 
 #include "parsers/cpython/pymalloc.h"
 
@@ -22,10 +22,13 @@ struct PoolSpace {
     }
 
     Address pool(std::uint64_t index) const { return arena_start + index * pool_size; }
-    Address block(std::uint64_t pool_index, std::uint32_t size, std::uint64_t n) const { return pool(pool_index) + header_size + n * size; }
+    Address block(std::uint64_t pool_index, std::uint32_t size, std::uint64_t n) const {
+        return pool(pool_index) + header_size + n * size;
+    }
 
     /// A pool of blocks of `size` bytes, `carved` of which were handed out; those in `free` were given back, last first.
-    void fill(std::uint64_t index, std::uint32_t size, std::uint32_t carved, const std::vector<std::uint32_t>& free, std::uint32_t arena = 0) {
+    void fill(std::uint64_t index, std::uint32_t size, std::uint32_t carved, const std::vector<std::uint32_t>& free,
+              std::uint32_t arena = 0) {
         const auto& l = heap.layout().pool_header;
         const Address at = pool(index);
         heap.set(at, l.ref_count, static_cast<std::uint32_t>(carved - free.size()));
@@ -93,10 +96,10 @@ TEST_CASE("pymalloc: outside of carved blocks there is none", "[cpython][pymallo
     PoolSpace space(*layout);
     space.fill(3, 64, 10, {});
     const Pymalloc pymalloc = space.find();
-    CHECK_FALSE(pymalloc.block_at(space.pool(3)));                  // the pool's own header
+    CHECK_FALSE(pymalloc.block_at(space.pool(3)));  // the pool's own header
     CHECK_FALSE(pymalloc.block_at(space.pool(3) + 47));
     CHECK(pymalloc.block_at(space.pool(3) + 48));
-    CHECK_FALSE(pymalloc.block_at(space.block(3, 64, 10)));         // never handed out
+    CHECK_FALSE(pymalloc.block_at(space.block(3, 64, 10)));  // never handed out
     CHECK_FALSE(pymalloc.pool_at(space.pool(4)));
     CHECK_FALSE(pymalloc.pool_at(space.pool(3) - 1));
     CHECK(pymalloc.pool_at(space.pool(4) - 1) == &pymalloc.pools()[0]);

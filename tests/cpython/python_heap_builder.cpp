@@ -21,14 +21,54 @@ constexpr std::uint64_t page = 4096;
 std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
 
 const std::vector<const ObjectKind*>& cpython_kinds() {
-    static const std::vector<const ObjectKind*> kinds = {
-        &int_kind, &bool_kind, &float_kind, &complex_kind, &str_kind, &bytes_kind, &bytearray_kind, &list_kind, &tuple_kind,
-        &dict_kind, &defaultdict_kind, &ordered_dict_kind, &set_kind, &function_kind, &code_kind, &frame_kind, &generator_kind,
-        &type_kind, &module_kind, &method_kind, &builtin_function_kind, &descriptor_kind, &method_wrapper_kind, &cell_kind,
-        &property_kind, &classmethod_kind, &staticmethod_kind, &partial_kind, &mappingproxy_kind, &slice_kind, &range_kind,
-        &capsule_kind, &none_kind, &weakref_kind, &exception_kind, &traceback_kind, &deque_kind, &memoryview_kind,
-        &managed_buffer_kind, &array_kind, &bytes_io_kind, &buffered_kind, &struct_kind, &product_kind, &combinations_kind,
-        &permutations_kind, &decimal_kind, &element_kind};
+    static const std::vector<const ObjectKind*> kinds = {&int_kind,
+                                                         &bool_kind,
+                                                         &float_kind,
+                                                         &complex_kind,
+                                                         &str_kind,
+                                                         &bytes_kind,
+                                                         &bytearray_kind,
+                                                         &list_kind,
+                                                         &tuple_kind,
+                                                         &dict_kind,
+                                                         &defaultdict_kind,
+                                                         &ordered_dict_kind,
+                                                         &set_kind,
+                                                         &function_kind,
+                                                         &code_kind,
+                                                         &frame_kind,
+                                                         &generator_kind,
+                                                         &type_kind,
+                                                         &module_kind,
+                                                         &method_kind,
+                                                         &builtin_function_kind,
+                                                         &descriptor_kind,
+                                                         &method_wrapper_kind,
+                                                         &cell_kind,
+                                                         &property_kind,
+                                                         &classmethod_kind,
+                                                         &staticmethod_kind,
+                                                         &partial_kind,
+                                                         &mappingproxy_kind,
+                                                         &slice_kind,
+                                                         &range_kind,
+                                                         &capsule_kind,
+                                                         &none_kind,
+                                                         &weakref_kind,
+                                                         &exception_kind,
+                                                         &traceback_kind,
+                                                         &deque_kind,
+                                                         &memoryview_kind,
+                                                         &managed_buffer_kind,
+                                                         &array_kind,
+                                                         &bytes_io_kind,
+                                                         &buffered_kind,
+                                                         &struct_kind,
+                                                         &product_kind,
+                                                         &combinations_kind,
+                                                         &permutations_kind,
+                                                         &decimal_kind,
+                                                         &element_kind};
     return kinds;
 }
 
@@ -48,7 +88,8 @@ PythonHeapBuilder::PythonHeapBuilder(const Layout& layout) : kinds(cpython_kinds
 
 std::byte* PythonHeapBuilder::bytes_at(Address at, std::size_t size) {
     for (Region& region : regions_)
-        if (at >= region.start && at - region.start + size <= region.bytes.size()) return region.bytes.data() + (at - region.start);
+        if (at >= region.start && at - region.start + size <= region.bytes.size())
+            return region.bytes.data() + (at - region.start);
     throw std::logic_error("the test writes outside of its memory");
 }
 
@@ -114,22 +155,53 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
         o.own_sizeof = own_sizeof;
     };
     const std::uint32_t frame_header = l.interpreter_frame.localsplus.or_else(0);
-    if (name == "object") o.own_sizeof = true;
-    else if (name == "type") { gc(l.heap_type.size, true); o.itemsize = *l.member_def.size; o.flags |= type_subclass_flag; }
-    else if (name == "tuple") { gc(l.tuple.ob_item); o.itemsize = 8; o.flags |= tuple_subclass_flag; }
-    else if (name == "int") { plain(l.long_.ob_digit, 4, true); o.flags |= long_subclass_flag; }
-    else if (name == "bool") { plain(l.long_.size, 4); o.flags |= long_subclass_flag; o.base = builtin("int"); }
-    else if (name == "float") plain(l.float_.size);
-    else if (name == "complex") plain(l.complex.size);
-    else if (name == "str") { plain(l.unicode.size, 0, true); o.flags |= unicode_subclass_flag; }
-    else if (name == "bytes") { plain(*l.bytes.ob_sval + 1, 1); o.flags |= bytes_subclass_flag; }
-    else if (name == "bytearray") plain(l.bytearray.size, 0, true);
-    else if (name == "list") { gc(l.list.size, true); o.flags |= list_subclass_flag; }
-    else if (name == "dict") { gc(l.dict.size, true); o.flags |= dict_subclass_flag; }
-    else if (name == "collections.defaultdict") { gc(l.defaultdict.size); o.flags |= dict_subclass_flag; o.base = builtin("dict"); }
-    else if (name == "collections.OrderedDict") { gc(l.ordered_dict.size, true); o.flags |= dict_subclass_flag; o.base = builtin("dict"); }
-    else if (name == "set" || name == "frozenset") gc(l.set.size, true);
-    else if (name == "function") gc(l.function.size);
+    if (name == "object")
+        o.own_sizeof = true;
+    else if (name == "type") {
+        gc(l.heap_type.size, true);
+        o.itemsize = *l.member_def.size;
+        o.flags |= type_subclass_flag;
+    } else if (name == "tuple") {
+        gc(l.tuple.ob_item);
+        o.itemsize = 8;
+        o.flags |= tuple_subclass_flag;
+    } else if (name == "int") {
+        plain(l.long_.ob_digit, 4, true);
+        o.flags |= long_subclass_flag;
+    } else if (name == "bool") {
+        plain(l.long_.size, 4);
+        o.flags |= long_subclass_flag;
+        o.base = builtin("int");
+    } else if (name == "float")
+        plain(l.float_.size);
+    else if (name == "complex")
+        plain(l.complex.size);
+    else if (name == "str") {
+        plain(l.unicode.size, 0, true);
+        o.flags |= unicode_subclass_flag;
+    } else if (name == "bytes") {
+        plain(*l.bytes.ob_sval + 1, 1);
+        o.flags |= bytes_subclass_flag;
+    } else if (name == "bytearray")
+        plain(l.bytearray.size, 0, true);
+    else if (name == "list") {
+        gc(l.list.size, true);
+        o.flags |= list_subclass_flag;
+    } else if (name == "dict") {
+        gc(l.dict.size, true);
+        o.flags |= dict_subclass_flag;
+    } else if (name == "collections.defaultdict") {
+        gc(l.defaultdict.size);
+        o.flags |= dict_subclass_flag;
+        o.base = builtin("dict");
+    } else if (name == "collections.OrderedDict") {
+        gc(l.ordered_dict.size, true);
+        o.flags |= dict_subclass_flag;
+        o.base = builtin("dict");
+    } else if (name == "set" || name == "frozenset")
+        gc(l.set.size, true);
+    else if (name == "function")
+        gc(l.function.size);
     else if (name == "code") {
         plain(l.code.co_code_adaptive.present() ? l.code.co_code_adaptive : l.code.size, 0, true);
         if (l.code.co_code_adaptive.present()) o.itemsize = 2;
@@ -138,41 +210,76 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
         o.itemsize = 8;
         o.no_var_size = l.frame.f_frame_data.present();
     } else if (name == "generator" || name == "coroutine") {
-        gc(l.generator.gi_iframe.present() ? LayoutOffset(*l.generator.gi_iframe + frame_header) : l.generator.size, l.generator.gi_iframe.present());
+        gc(l.generator.gi_iframe.present() ? LayoutOffset(*l.generator.gi_iframe + frame_header) : l.generator.size,
+           l.generator.gi_iframe.present());
         if (l.generator.gi_iframe.present()) o.itemsize = 8;
         o.no_var_size = true;
-    }
-    else if (name == "module") gc(l.module.size);
-    else if (name == "method") gc(l.method.size);
-    else if (name == "builtin_function_or_method") gc(l.builtin_function.size);
-    else if (name == "builtin_method") { gc(l.builtin_method.size); o.base = builtin("builtin_function_or_method"); }
-    else if (name == "method_descriptor" || name == "member_descriptor") gc(*l.descriptor.size + 8);
-    else if (name == "method-wrapper") gc(l.wrapper.size);
-    else if (name == "cell") gc(l.cell.size);
-    else if (name == "property") gc(l.property.size);
-    else if (name == "classmethod") gc(l.classmethod.size);
-    else if (name == "staticmethod") gc(l.staticmethod.size);
-    else if (name == "functools.partial") gc(l.partial.size);
-    else if (name == "mappingproxy") gc(l.mappingproxy.size);
-    else if (name == "slice") gc(l.slice.size);
-    else if (name == "range") plain(l.range.size);
-    else if (name == "PyCapsule") plain(l.capsule.size);
-    else if (name == "weakref") gc(l.weakref.size);
-    else if (name == "BaseException") { gc(l.exception.size); o.flags |= exception_subclass_flag; o.dictoffset = *l.exception.dict; }
-    else if (name == "traceback") gc(l.traceback.size);
-    else if (name == "collections.deque") gc(l.deque.size, true);
-    else if (name == "memoryview") { gc(*l.memoryview.view + *l.buffer.size); o.itemsize = 8; }
-    else if (name == "managedbuffer") gc(l.managed_buffer.size);
-    else if (name == "array.array") plain(l.array.size, 0, true);
-    else if (name == "_io.BytesIO") gc(l.bytes_io.size, true);
-    else if (name == "_io.BufferedReader") gc(l.buffered.size, true);
-    else if (name == "_struct.Struct") plain(l.struct_.size, 0, true);
-    else if (name == "itertools.product") gc(l.product.size, true);
-    else if (name == "itertools.combinations") gc(l.combinations.size, true);
-    else if (name == "itertools.permutations") gc(l.permutations.size, true);
-    else if (name == "decimal.Decimal") plain(l.decimal.size, 0, true);
-    else if (name == "xml.etree.ElementTree.Element") gc(l.element.size, true);
-    else if (name != "NoneType" && name != "ellipsis" && name != "NotImplementedType") throw std::logic_error("no builtin type " + name);
+    } else if (name == "module")
+        gc(l.module.size);
+    else if (name == "method")
+        gc(l.method.size);
+    else if (name == "builtin_function_or_method")
+        gc(l.builtin_function.size);
+    else if (name == "builtin_method") {
+        gc(l.builtin_method.size);
+        o.base = builtin("builtin_function_or_method");
+    } else if (name == "method_descriptor" || name == "member_descriptor")
+        gc(*l.descriptor.size + 8);
+    else if (name == "method-wrapper")
+        gc(l.wrapper.size);
+    else if (name == "cell")
+        gc(l.cell.size);
+    else if (name == "property")
+        gc(l.property.size);
+    else if (name == "classmethod")
+        gc(l.classmethod.size);
+    else if (name == "staticmethod")
+        gc(l.staticmethod.size);
+    else if (name == "functools.partial")
+        gc(l.partial.size);
+    else if (name == "mappingproxy")
+        gc(l.mappingproxy.size);
+    else if (name == "slice")
+        gc(l.slice.size);
+    else if (name == "range")
+        plain(l.range.size);
+    else if (name == "PyCapsule")
+        plain(l.capsule.size);
+    else if (name == "weakref")
+        gc(l.weakref.size);
+    else if (name == "BaseException") {
+        gc(l.exception.size);
+        o.flags |= exception_subclass_flag;
+        o.dictoffset = *l.exception.dict;
+    } else if (name == "traceback")
+        gc(l.traceback.size);
+    else if (name == "collections.deque")
+        gc(l.deque.size, true);
+    else if (name == "memoryview") {
+        gc(*l.memoryview.view + *l.buffer.size);
+        o.itemsize = 8;
+    } else if (name == "managedbuffer")
+        gc(l.managed_buffer.size);
+    else if (name == "array.array")
+        plain(l.array.size, 0, true);
+    else if (name == "_io.BytesIO")
+        gc(l.bytes_io.size, true);
+    else if (name == "_io.BufferedReader")
+        gc(l.buffered.size, true);
+    else if (name == "_struct.Struct")
+        plain(l.struct_.size, 0, true);
+    else if (name == "itertools.product")
+        gc(l.product.size, true);
+    else if (name == "itertools.combinations")
+        gc(l.combinations.size, true);
+    else if (name == "itertools.permutations")
+        gc(l.permutations.size, true);
+    else if (name == "decimal.Decimal")
+        plain(l.decimal.size, 0, true);
+    else if (name == "xml.etree.ElementTree.Element")
+        gc(l.element.size, true);
+    else if (name != "NoneType" && name != "ellipsis" && name != "NotImplementedType")
+        throw std::logic_error("no builtin type " + name);
     return o;
 }
 
@@ -276,7 +383,8 @@ std::uint64_t PythonHeapBuilder::presize(Address type) const {
 Address PythonHeapBuilder::object(Address type, std::int64_t items) {
     const TypeOptions options = records_.at(type.value).options;
     const std::uint64_t before = presize(type);
-    const std::uint64_t body = options.basicsize + static_cast<std::uint64_t>(options.itemsize) * static_cast<std::uint64_t>(items);
+    const std::uint64_t body =
+        options.basicsize + static_cast<std::uint64_t>(options.itemsize) * static_cast<std::uint64_t>(items);
     const bool inline_values = options.flags & inline_values_flag;
     const Address at = allocate(before + body + (inline_values ? 8 * 34 : 0)) + before;
     put(at, std::uint64_t{1});
@@ -297,8 +405,10 @@ Address PythonHeapBuilder::integer_of_digits(const std::vector<std::uint32_t>& d
     put(at, std::uint64_t{1});
     put(at + *layout().object.ob_type, type);
     const auto count = static_cast<std::int64_t>(digits.size());
-    if (l.lv_tag.present()) set(at, l.lv_tag, static_cast<std::uint64_t>(count) << 3 | (count == 0 ? 1U : negative ? 2U : 0U));
-    else put(at + *layout().var_object.ob_size, negative ? -count : count);
+    if (l.lv_tag.present())
+        set(at, l.lv_tag, static_cast<std::uint64_t>(count) << 3 | (count == 0 ? 1U : negative ? 2U : 0U));
+    else
+        put(at + *layout().var_object.ob_size, negative ? -count : count);
     for (std::size_t i = 0; i < digits.size(); ++i) put(at + *l.ob_digit + 4 * i, digits[i]);
     return at;
 }
@@ -396,7 +506,10 @@ Address PythonHeapBuilder::keys(const Entries& entries, const KeysOptions& optio
     set(at, l.dk_refcnt, options.refcount);
     set(at, l.dk_size, slots);
     set(at, l.dk_log2_size, static_cast<std::uint8_t>(options.log2_size));
-    set(at, l.dk_log2_index_bytes, static_cast<std::uint8_t>(options.log2_size + (index_width == 1 ? 0 : index_width == 2 ? 1 : 2)));
+    set(at, l.dk_log2_index_bytes,
+        static_cast<std::uint8_t>(options.log2_size + (index_width == 1   ? 0
+                                                       : index_width == 2 ? 1
+                                                                          : 2)));
     const bool split = !entries.empty() && entries.front().second.is_null() && !entries.front().first.is_null();
     set(at, l.dk_kind, static_cast<std::uint8_t>(options.general ? 0 : split ? 2 : 1));
     set(at, l.dk_usable, static_cast<std::int64_t>(usable - entries.size()));
@@ -444,7 +557,8 @@ Address PythonHeapBuilder::split_dict(Address shared, const std::vector<Address>
     const Address at = object("dict");
     Address first;
     const Address block = values(items, capacity, first);
-    set(at, l.ma_used, static_cast<std::int64_t>(std::count_if(items.begin(), items.end(), [](Address a) { return !a.is_null(); })));
+    set(at, l.ma_used,
+        static_cast<std::int64_t>(std::count_if(items.begin(), items.end(), [](Address a) { return !a.is_null(); })));
     set(at, l.ma_keys, shared);
     set(at, l.ma_values, layout().dict_values.embedded.present() ? block : first);
     return at;

@@ -49,27 +49,27 @@ struct Region {
 };
 
 struct TypeOptions {
-    Address base = {};            // null: object
-    Address metatype = {};        // null: type
+    Address base = {};      // null: object
+    Address metatype = {};  // null: type
     std::uint64_t basicsize = 16;
     std::int64_t itemsize = 0;
-    std::uint64_t flags = 0;      // besides "ready"
-    bool own_sizeof = false;      // its __dict__ has a __sizeof__ written in C
+    std::uint64_t flags = 0;  // besides "ready"
+    bool own_sizeof = false;  // its __dict__ has a __sizeof__ written in C
     std::int64_t dictoffset = 0;
-    bool no_var_size = false;     // has items, and no ob_size (frames and generators since 3.11)
+    bool no_var_size = false;  // has items, and no ob_size (frames and generators since 3.11)
 };
 
 struct ClassOptions {
-    Address base = {};                            // null: object
+    Address base = {};  // null: object
     std::string module = "app";
-    std::vector<std::string> slots = {};          // __slots__: no __dict__ then
-    std::vector<std::string> attributes = {};     // names in the keys that its instances share
+    std::vector<std::string> slots = {};                        // __slots__: no __dict__ then
+    std::vector<std::string> attributes = {};                   // names in the keys that its instances share
     std::vector<std::pair<std::string, Address>> members = {};  // more entries of the class's own __dict__
 };
 
 struct KeysOptions {
     unsigned log2_size = 3;
-    bool general = false;         // 3.11+: a table that has hashes, for keys that are not all str
+    bool general = false;  // 3.11+: a table that has hashes, for keys that are not all str
     std::int64_t refcount = 1;
 };
 
@@ -135,7 +135,9 @@ public:
     Address list(const std::vector<Address>& items) { return list(items, items.size()); }
     Address set(const std::vector<Address>& items, std::uint64_t slots = 8);
     /// A combined table. An entry of two nulls is a deleted one.
-    Address dict(const Entries& entries, const KeysOptions& options = {}) { return dict_of_type(builtin("dict"), entries, options); }
+    Address dict(const Entries& entries, const KeysOptions& options = {}) {
+        return dict_of_type(builtin("dict"), entries, options);
+    }
     Address dict_of_type(Address type, const Entries& entries, const KeysOptions& options = {});
     Address keys(const Entries& entries, const KeysOptions& options = {});
     /// Values of a split table as this version lays them out; the address of the block, and in `first` that of the first value.

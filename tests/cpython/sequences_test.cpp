@@ -31,7 +31,8 @@ TEST_CASE("list: the same item twice is two references, a null item is none", "[
     PythonHeapBuilder heap(*layout);
     const Address item = heap.integer(7);
     const Address list = heap.list({item, Address(), item});
-    CHECK(references(heap, list) == std::vector<Seen>{{item, "[0]", ReferenceKind::strong}, {item, "[2]", ReferenceKind::strong}});
+    CHECK(references(heap, list) ==
+          std::vector<Seen>{{item, "[0]", ReferenceKind::strong}, {item, "[2]", ReferenceKind::strong}});
 }
 
 TEST_CASE("tuple: 24 bytes and eight an item, which follow the header", "[cpython][tuple]") {

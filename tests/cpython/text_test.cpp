@@ -1,4 +1,5 @@
-// str in all its forms, bytes and bytearray: sizes as sys.getsizeof has them, values as repr has them, and buffers beside the object.
+// str in all its forms, bytes and bytearray: sizes as sys.getsizeof has them, values as repr has them, and buffers beside the
+// object.
 
 #include "tests/cpython/heap_questions.h"
 

@@ -1,5 +1,5 @@
-// Finding types by sweeping memory: what reads as one and is none, what their names are, whose __sizeof__ answers, and the C types
-// that were never made ready and have instances all the same.
+// Finding types by sweeping memory: what reads as one and is none, what their names are, whose __sizeof__ answers, and the C
+// types that were never made ready and have instances all the same.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -18,7 +18,8 @@ TEST_CASE("types: static types, classes and `type` itself are found, each with b
     CHECK(heap.type(heap.builtin("object")).base == no_type);
     CHECK(heap.heap().types().derives(heap.type_id(type), heap.type_id(heap.builtin("object"))));
     CHECK_FALSE(heap.heap().types().derives(heap.type_id(heap.builtin("list")), heap.type_id(type)));
-    for (TypeId id = 1; id < heap.heap().types().size(); ++id) CHECK(heap.heap().types()[id - 1].address < heap.heap().types()[id].address);
+    for (TypeId id = 1; id < heap.heap().types().size(); ++id)
+        CHECK(heap.heap().types()[id - 1].address < heap.heap().types()[id].address);
 }
 
 TEST_CASE("types: what refers to `type` without an mro of its own is no type", "[cpython][types]") {
@@ -43,8 +44,11 @@ TEST_CASE("types: instances of metatypes are types, also of those of metatypes",
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address meta = heap.python_class("Meta", {.base = heap.builtin("type"), .slots = {"extra"}});
-    const Address meta_meta = heap.c_type("MetaMeta", {.base = heap.builtin("type"), .basicsize = *layout->heap_type.size, .flags = type_subclass_flag});
-    const Address meta_by_it = heap.c_type("MetaByIt", {.base = heap.builtin("type"), .metatype = meta_meta, .basicsize = *layout->heap_type.size, .flags = type_subclass_flag});
+    const Address meta_meta = heap.c_type(
+        "MetaMeta", {.base = heap.builtin("type"), .basicsize = *layout->heap_type.size, .flags = type_subclass_flag});
+    const Address meta_by_it = heap.c_type(
+        "MetaByIt",
+        {.base = heap.builtin("type"), .metatype = meta_meta, .basicsize = *layout->heap_type.size, .flags = type_subclass_flag});
     const Address type = heap.c_type("Made", {.metatype = meta});
     const Address other = heap.c_type("Other", {.metatype = meta_by_it});
     REQUIRE(heap.type_id(type) != no_type);

@@ -90,7 +90,8 @@ TEST_CASE("exception: arguments, traceback, context and cause", "[cpython][excep
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->exception;
-    const Address type = heap.c_type("ValueError", {.base = heap.builtin("BaseException"), .basicsize = *l.size, .flags = have_gc_flag});
+    const Address type =
+        heap.c_type("ValueError", {.base = heap.builtin("BaseException"), .basicsize = *l.size, .flags = have_gc_flag});
     const Address exception = heap.object(type);
     CHECK_FALSE(plausible(heap, exception));
     std::vector<std::pair<LayoutOffset, std::string>> fields = {
@@ -130,7 +131,8 @@ TEST_CASE("weakref: the referent is weak, the callback is not", "[cpython][weakr
     const Address callback = heap.object("function");
     heap.set(weakref, layout->weakref.wr_object, referent);
     heap.set(weakref, layout->weakref.wr_callback, callback);
-    CHECK(references(heap, weakref) == std::vector<Seen>{{referent, "()", ReferenceKind::weak}, {callback, ".__callback__", strong}});
+    CHECK(references(heap, weakref) ==
+          std::vector<Seen>{{referent, "()", ReferenceKind::weak}, {callback, ".__callback__", strong}});
     CHECK(text_of(heap, weakref) == "to list");
 }
 

@@ -87,7 +87,8 @@ TEST_CASE("word sweep: ranges are left out at the start, in the middle and at th
     CHECK(hits(memory, {range(0x1010, 0x1040)}) == std::vector<std::uint64_t>{0x1000, 0x1008});
     CHECK(hits(memory, {range(0x0, 0x9000)}).empty());
     CHECK(hits(memory, {range(0x0, 0x1000), range(0x1040, 0x9000)}).size() == 8);
-    CHECK(hits(memory, {range(0x1000, 0x1008), range(0x1010, 0x1018), range(0x1018, 0x1038)}) == std::vector<std::uint64_t>{0x1008, 0x1038});
+    CHECK(hits(memory, {range(0x1000, 0x1008), range(0x1010, 0x1018), range(0x1018, 0x1038)}) ==
+          std::vector<std::uint64_t>{0x1008, 0x1038});
 }
 
 TEST_CASE("word sweep: a word that a range cuts is left out", "[elf][word_sweep]") {

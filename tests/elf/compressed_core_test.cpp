@@ -1,4 +1,5 @@
-// Compressed cores: whatever the compression and the file's name, the core inside is read; a stream that ends early gives its part.
+// Compressed cores: whatever the compression and the file's name, the core inside is read; a stream that ends early gives its
+// part.
 
 #include "parsers/elf/core_file.h"
 #include "tests/catch.h"
@@ -62,7 +63,8 @@ TEST_CASE("compressed cores: each compression is told by content and read as the
     CHECK(file.extent().file_bytes == core.size());
     CHECK(file.memory().read<std::uint64_t>(Address(0x10000000 + 200000 + 4096)) == std::uint64_t{0});
     const std::string last = core.substr(core.size() - 8);
-    CHECK(file.memory().read<std::uint64_t>(Address(0x10000000 + 400000 + (1 << 20) - 8)) == *reinterpret_cast<const std::uint64_t*>(last.data()));
+    CHECK(file.memory().read<std::uint64_t>(Address(0x10000000 + 400000 + (1 << 20) - 8)) ==
+          *reinterpret_cast<const std::uint64_t*>(last.data()));
     CHECK(std::filesystem::is_empty(directory.path() + "/heapsift"));  // nothing is left behind
 }
 

@@ -1,5 +1,5 @@
-// Chains of chunks as glibc leaves them: the brk heap, a thread's heap behind its heap_info, blocks in mappings of their own, and what
-// only looks like a chunk: headers that a top or a merged chunk has swallowed, and sizes that lead nowhere.
+// Chains of chunks as glibc leaves them: the brk heap, a thread's heap behind its heap_info, blocks in mappings of their own, and
+// what only looks like a chunk: headers that a top or a merged chunk has swallowed, and sizes that lead nowhere.
 
 #include "parsers/malloc/malloc_heaps.h"
 
@@ -147,8 +147,8 @@ TEST_CASE("malloc: old headers inside the top are not blocks", "[malloc]") {
 TEST_CASE("malloc: a thread's heap begins behind its heap_info and its arena", "[malloc]") {
     const std::uint64_t first = GENERATE(0x20, 0x30, 0x8b0, 0x8c0, 0x8d0);
     Heap heap(33 * page, first, Address(0x7fffe0000000));
-    heap.word(0, 0x7fffe0000030);   // ar_ptr
-    heap.word(16, 33 * page);       // size
+    heap.word(0, 0x7fffe0000030);  // ar_ptr
+    heap.word(16, 33 * page);      // size
     const Address a = heap.chunk(0x250);
     const Address b = heap.chunk(0x30);
     heap.chunk(0x30);
@@ -219,8 +219,8 @@ TEST_CASE("malloc: an aligned block in a mapping of its own says what lies befor
 }
 
 TEST_CASE("malloc: a chain with a bogus size is not believed", "[malloc][damaged]") {
-    const std::uint64_t bogus = GENERATE(std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0x11}, std::uint64_t{0x2a | 1}, std::uint64_t{1} << 40 | 1,
-                                         ~std::uint64_t{0}, std::uint64_t{0x40 | 3});
+    const std::uint64_t bogus = GENERATE(std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0x11}, std::uint64_t{0x2a | 1},
+                                         std::uint64_t{1} << 40 | 1, ~std::uint64_t{0}, std::uint64_t{0x40 | 3});
     Heap heap(page);
     heap.chunk(0x40);
     const std::uint64_t second = heap.at();
@@ -254,7 +254,8 @@ TEST_CASE("malloc: memory that is not a heap is none", "[malloc]") {
     Segment not_saved = heap.segment();
     not_saved.state = ByteState::not_saved;
     not_saved.data = nullptr;
-    for (const Segment& other : {read_only, of_module, not_saved}) CHECK(MallocHeaps::find(AddressSpace({other})).heaps().empty());
+    for (const Segment& other : {read_only, of_module, not_saved})
+        CHECK(MallocHeaps::find(AddressSpace({other})).heaps().empty());
 }
 
 TEST_CASE("malloc: elsewhere a chunk is believed by its own header and that of the next", "[malloc]") {
@@ -279,7 +280,8 @@ TEST_CASE("malloc: elsewhere a chunk is believed by its own header and that of t
 
 TEST_CASE("malloc: a heap that is cut after a page is read to its last byte and no further", "[malloc][damaged]") {
     // What follows the bytes that were saved must not be touched: it is a page that traps.
-    auto* mapping = static_cast<std::byte*>(::mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* mapping =
+        static_cast<std::byte*>(::mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     REQUIRE(mapping != MAP_FAILED);
     REQUIRE(::mprotect(mapping + 2 * page, page, PROT_NONE) == 0);
     const std::uint64_t size = page + 8;

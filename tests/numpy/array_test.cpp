@@ -1,5 +1,6 @@
-// Arrays, dtypes and scalars, with the descriptor of NumPy 1.x (elsize of 32 bits) and of 2.x (64-bit flags before an elsize of 64).
-// Offsets are those of numpy/ndarraytypes.h; sizes those of ndarray.__sizeof__: the struct, shape and strides, and owned data.
+// Arrays, dtypes and scalars, with the descriptor of NumPy 1.x (elsize of 32 bits) and of 2.x (64-bit flags before an elsize of
+// 64). Offsets are those of numpy/ndarraytypes.h; sizes those of ndarray.__sizeof__: the struct, shape and strides, and owned
+// data.
 
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
@@ -16,7 +17,8 @@ constexpr std::uint64_t owns_data = 4;
 /// The types of one NumPy release.
 struct Numpy {
     Numpy(const Layout& layout, int major) : heap(layout), old(major == 1) {
-        for (const ObjectKind* kind : {&ndarray_kind, &numpy_scalar_kind, &numpy_void_kind, &numpy_dtype_kind}) heap.kinds.push_back(kind);
+        for (const ObjectKind* kind : {&ndarray_kind, &numpy_scalar_kind, &numpy_void_kind, &numpy_dtype_kind})
+            heap.kinds.push_back(kind);
         array_type = heap.c_type("numpy.ndarray", {.basicsize = array_basicsize, .own_sizeof = true});
         dtype_type = heap.c_type("numpy.dtype", {.basicsize = old ? 96UL : 136UL});
         // The class of one dtype, as numpy.dtype[float64] is: it adds nothing.
@@ -29,8 +31,10 @@ struct Numpy {
         heap.put(at + 24, kind);
         heap.put(at + 26, '<');
         heap.put(at + 28, type_num);
-        if (old) heap.put(at + 32, static_cast<std::int32_t>(itemsize));
-        else heap.put(at + 40, itemsize);
+        if (old)
+            heap.put(at + 32, static_cast<std::int32_t>(itemsize));
+        else
+            heap.put(at + 40, itemsize);
         return at;
     }
 
@@ -160,7 +164,9 @@ TEST_CASE("ndarray: an object array longer than its memory ends where that ends"
 TEST_CASE("dtype: names as NumPy writes them, negative sizes are none", "[numpy]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     Numpy numpy(*layout, GENERATE(1, 2));
-    const auto name = [&](char kind, std::uint64_t itemsize) { return descr_facts(numpy.heap.heap(), numpy.descr(kind, itemsize, 12))->name(); };
+    const auto name = [&](char kind, std::uint64_t itemsize) {
+        return descr_facts(numpy.heap.heap(), numpy.descr(kind, itemsize, 12))->name();
+    };
     CHECK(name('f', 8) == "float64");
     CHECK(name('i', 2) == "int16");
     CHECK(name('u', 1) == "uint8");

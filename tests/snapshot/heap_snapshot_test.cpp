@@ -34,7 +34,9 @@ struct Opened {
     }
 };
 
-bool contains(const std::vector<std::string>& all, const std::string& one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+}
 
 }  // namespace
 
@@ -58,8 +60,8 @@ TEST_CASE("snapshot: the interpreter is found by its cookie, and proved", "[snap
 TEST_CASE("snapshot: every live object is there, each by its proof", "[snapshot]") {
     const Opened opened;
     const SmallCore& core = opened.core;
-    for (const Address address : {core.modules, core.module, core.module_dict, core.type, core.instance, core.items, core.text, core.number,
-                                  core.kept_float, core.last_float}) {
+    for (const Address address : {core.modules, core.module, core.module_dict, core.type, core.instance, core.items, core.text,
+                                  core.number, core.kept_float, core.last_float}) {
         REQUIRE(opened.id(address) != no_object);
         CHECK(opened.snapshot.address_of(opened.id(address)) == address);
     }
@@ -115,7 +117,8 @@ TEST_CASE("snapshot: references have the names that people read", "[snapshot]") 
 TEST_CASE("snapshot: referrers are the references turned round", "[snapshot]") {
     const Opened opened;
     std::vector<std::pair<ObjectId, std::string>> found;
-    opened.snapshot.visit_referrers(opened.id(opened.core.instance), [&](ObjectId from, const Reference& r) { found.emplace_back(from, r.name()); });
+    opened.snapshot.visit_referrers(opened.id(opened.core.instance),
+                                    [&](ObjectId from, const Reference& r) { found.emplace_back(from, r.name()); });
     CHECK(found == std::vector<std::pair<ObjectId, std::string>>{{opened.id(opened.core.items), "[1]"}});
 }
 
@@ -184,7 +187,8 @@ TEST_CASE("snapshot: words of the heap that lie are an answer or an error", "[sn
         if (word != 0) words.push_back(at);
     }
     std::mt19937_64 random(7);
-    const std::uint64_t lies[] = {0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 62, std::uint64_t{1} << 40, 0x7f0000000000, 0x123456789000};
+    const std::uint64_t lies[] = {
+        0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 62, std::uint64_t{1} << 40, 0x7f0000000000, 0x123456789000};
     for (int round = 0; round < 200; ++round) {
         std::string bytes = good;
         for (int i = 0; i < 12; ++i) {

@@ -30,7 +30,9 @@ std::uint64_t array_itemsize(const ObjectReader& object) {
     return size > 0 && size <= 64 ? static_cast<std::uint64_t>(size) : 0;
 }
 
-std::uint64_t array_bytes(const ObjectReader& object) { return object.integer<std::uint64_t>(object.layout().array.allocated) * array_itemsize(object); }
+std::uint64_t array_bytes(const ObjectReader& object) {
+    return object.integer<std::uint64_t>(object.layout().array.allocated) * array_itemsize(object);
+}
 
 std::uint64_t array_size(const ObjectReader& object) { return object.type().basicsize + array_bytes(object); }
 
@@ -42,7 +44,9 @@ void array_buffers(const ObjectReader& object, BufferVisitor& visit) {
 ShortValue array_describe(const ObjectReader& object, std::size_t) {
     const Address descr = object.pointer(object.layout().array.ob_descr);
     const auto code = object.heap().integer<char>(descr + object.layout().array_descr.typecode.or_else(0));
-    return {ShortValue::Kind::summary, fmt::format("array '{}' of {}", code >= ' ' && code < 127 ? code : '?', std::max<std::int64_t>(object.var_size(), 0)), 0};
+    return {ShortValue::Kind::summary,
+            fmt::format("array '{}' of {}", code >= ' ' && code < 127 ? code : '?', std::max<std::int64_t>(object.var_size(), 0)),
+            0};
 }
 
 std::uint64_t bytes_io_size(const ObjectReader& object) {
@@ -50,7 +54,8 @@ std::uint64_t bytes_io_size(const ObjectReader& object) {
     const Address buffer = object.pointer(object.layout().bytes_io.buf);
     // Counted only where nobody else shares the bytes object (_io/bytesio.c, bytesio_sizeof).
     if (!buffer.is_null() && object.heap().integer<std::int64_t>(buffer) == 1)
-        size += *object.layout().bytes.ob_sval + 1 + static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(buffer), 0));
+        size += *object.layout().bytes.ob_sval + 1 +
+                static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(buffer), 0));
     return size;
 }
 
@@ -68,7 +73,8 @@ std::uint64_t buffered_size(const ObjectReader& object) {
 
 void buffered_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto& l = object.layout().buffered;
-    if (const Address buffer = object.pointer(l.buffer); !buffer.is_null()) visit.visit(buffer, object.integer<std::uint64_t>(l.buffer_size), false);
+    if (const Address buffer = object.pointer(l.buffer); !buffer.is_null())
+        visit.visit(buffer, object.integer<std::uint64_t>(l.buffer_size), false);
 }
 
 void buffered_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -84,10 +90,18 @@ constexpr const char* buffered_names[] = {"_io.BufferedReader", "_io.BufferedWri
 
 }  // namespace
 
-const ObjectKind memoryview_kind = {.name = "memoryview", .type_names = memoryview_names, .visit_references = memoryview_references};
-const ObjectKind managed_buffer_kind = {.name = "managedbuffer", .type_names = managed_buffer_names, .visit_references = managed_buffer_references};
-const ObjectKind array_kind = {.name = "array", .type_names = array_names, .size = array_size, .visit_buffers = array_buffers, .describe = array_describe};
-const ObjectKind bytes_io_kind = {.name = "BytesIO", .type_names = bytes_io_names, .size = bytes_io_size, .visit_references = bytes_io_references};
-const ObjectKind buffered_kind = {.name = "buffered file", .type_names = buffered_names, .size = buffered_size, .visit_buffers = buffered_buffers, .visit_references = buffered_references};
+const ObjectKind memoryview_kind = {
+    .name = "memoryview", .type_names = memoryview_names, .visit_references = memoryview_references};
+const ObjectKind managed_buffer_kind = {
+    .name = "managedbuffer", .type_names = managed_buffer_names, .visit_references = managed_buffer_references};
+const ObjectKind array_kind = {
+    .name = "array", .type_names = array_names, .size = array_size, .visit_buffers = array_buffers, .describe = array_describe};
+const ObjectKind bytes_io_kind = {
+    .name = "BytesIO", .type_names = bytes_io_names, .size = bytes_io_size, .visit_references = bytes_io_references};
+const ObjectKind buffered_kind = {.name = "buffered file",
+                                  .type_names = buffered_names,
+                                  .size = buffered_size,
+                                  .visit_buffers = buffered_buffers,
+                                  .visit_references = buffered_references};
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
-// Types of C modules of the standard library whose __sizeof__ counts more than their header: struct.Struct, itertools' combinatorics,
-// Decimal, Element, Pickler and Unpickler, the dict behind a ctypes class.
+// Types of C modules of the standard library whose __sizeof__ counts more than their header: struct.Struct, itertools'
+// combinatorics, Decimal, Element, Pickler and Unpickler, the dict behind a ctypes class.
 // (_struct.c, itertoolsmodule.c, _decimal.c, _elementtree.c, _pickle.c, _ctypes/stgdict.c)
 
 #include "parsers/cpython/objects/kinds.h"
@@ -24,26 +24,35 @@ std::uint64_t count_of(const ObjectReader& object, LayoutOffset field) {
 }
 
 void buffer(const ObjectReader& object, LayoutOffset field, std::uint64_t bytes, BufferVisitor& visit) {
-    if (const Address start = object.pointer(field); !start.is_null()) visit.visit(start, std::max<std::uint64_t>(bytes, 1), false);
+    if (const Address start = object.pointer(field); !start.is_null())
+        visit.visit(start, std::max<std::uint64_t>(bytes, 1), false);
 }
 
 std::uint64_t format_codes(const ObjectReader& object) {
     const auto& l = object.layout();
     const Address codes = object.pointer(l.struct_.s_codes);
     std::uint64_t n = 0;
-    while (!codes.is_null() && n < (1 << 20) && !object.heap().pointer(codes + n * *l.format_code.size + *l.format_code.fmtdef).is_null()) ++n;
+    while (!codes.is_null() && n < (1 << 20) &&
+           !object.heap().pointer(codes + n * *l.format_code.size + *l.format_code.fmtdef).is_null())
+        ++n;
     return n;
 }
 
-std::uint64_t struct_size(const ObjectReader& object) { return object.type().basicsize + *object.layout().format_code.size * (format_codes(object) + 1); }
+std::uint64_t struct_size(const ObjectReader& object) {
+    return object.type().basicsize + *object.layout().format_code.size * (format_codes(object) + 1);
+}
 
 void struct_buffers(const ObjectReader& object, BufferVisitor& visit) {
     buffer(object, object.layout().struct_.s_codes, *object.layout().format_code.size * (format_codes(object) + 1), visit);
 }
 
-void struct_references(const ObjectReader& object, ReferenceVisitor& visit) { visit.named(object.pointer(object.layout().struct_.s_format), ".format", ReferenceKind::hidden); }
+void struct_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit.named(object.pointer(object.layout().struct_.s_format), ".format", ReferenceKind::hidden);
+}
 
-std::uint64_t product_size(const ObjectReader& object) { return object.type().basicsize + 8 * tuple_length(object, object.layout().product.pools); }
+std::uint64_t product_size(const ObjectReader& object) {
+    return object.type().basicsize + 8 * tuple_length(object, object.layout().product.pools);
+}
 
 void product_buffers(const ObjectReader& object, BufferVisitor& visit) {
     buffer(object, object.layout().product.indices, 8 * tuple_length(object, object.layout().product.pools), visit);
@@ -54,7 +63,9 @@ void product_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(object.layout().product.result), ".<result>");
 }
 
-std::uint64_t combinations_size(const ObjectReader& object) { return object.type().basicsize + 8 * count_of(object, object.layout().combinations.r); }
+std::uint64_t combinations_size(const ObjectReader& object) {
+    return object.type().basicsize + 8 * count_of(object, object.layout().combinations.r);
+}
 
 void combinations_buffers(const ObjectReader& object, BufferVisitor& visit) {
     buffer(object, object.layout().combinations.indices, 8 * count_of(object, object.layout().combinations.r), visit);
@@ -121,7 +132,8 @@ void element_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const ElementExtra extra = element_extra(object);
     if (extra.start.is_null()) return;
     visit.visit(extra.start, *object.layout().element_extra.size, false);
-    if (extra.external) visit.visit(object.heap().pointer(extra.start + *object.layout().element_extra.children), extra.external, false);
+    if (extra.external)
+        visit.visit(object.heap().pointer(extra.start + *object.layout().element_extra.children), extra.external, false);
 }
 
 void element_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -134,11 +146,13 @@ void element_references(const ObjectReader& object, ReferenceVisitor& visit) {
     if (extra.start.is_null()) return;
     visit.named(object.heap().pointer(extra.start + *l.element_extra.attrib), ".attrib");
     const Address children = object.heap().pointer(extra.start + *l.element_extra.children);
-    for (std::uint64_t i = 0; i < object.readable_items(children, static_cast<std::int64_t>(extra.length)); ++i) visit.indexed(object.heap().pointer(children + 8 * i), i);
+    for (std::uint64_t i = 0; i < object.readable_items(children, static_cast<std::int64_t>(extra.length)); ++i)
+        visit.indexed(object.heap().pointer(children + 8 * i), i);
 }
 
 std::uint64_t bytes_size(const ObjectReader& object, Address bytes) {
-    return *object.layout().bytes.ob_sval + 1 + static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(bytes), 0));
+    return *object.layout().bytes.ob_sval + 1 +
+           static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(bytes), 0));
 }
 
 /// A field behind one that some builds of this version have and others lack: the type's own size tells by how much it moved.
@@ -150,7 +164,9 @@ LayoutOffset moved(const ObjectReader& object, LayoutOffset field, LayoutOffset 
 }
 
 std::uint64_t memo_entries(const ObjectReader& object, Address memo) {
-    return memo.is_null() ? 0 : std::min(object.heap().integer<std::uint64_t>(memo + *object.layout().pickler_memo.mt_allocated), sane);
+    return memo.is_null()
+               ? 0
+               : std::min(object.heap().integer<std::uint64_t>(memo + *object.layout().pickler_memo.mt_allocated), sane);
 }
 
 std::uint64_t pickler_size(const ObjectReader& object) {
@@ -217,7 +233,8 @@ std::uint64_t ctypes_class_size(const ObjectReader& object) {
     if (info.is_null()) return size;
     const auto& l = object.layout().stginfo;
     const PythonHeap& heap = object.heap();
-    if (const Address format = heap.pointer(info + *l.format); !format.is_null()) size += heap.memory().read_c_string(format, 1 << 20).value_or("").size() + 1;
+    if (const Address format = heap.pointer(info + *l.format); !format.is_null())
+        size += heap.memory().read_c_string(format, 1 << 20).value_or("").size() + 1;
     if (!heap.pointer(info + *l.ffi_elements).is_null()) {
         const auto length = heap.integer<std::int64_t>(info + *l.length);
         if (length >= 0 && length < static_cast<std::int64_t>(sane)) size += 8 * (static_cast<std::uint64_t>(length) + 1);
@@ -240,16 +257,45 @@ constexpr const char* stgdict_names[] = {"StgDict", "_ctypes.StgDict"};
 
 }  // namespace
 
-const ObjectKind struct_kind = {.name = "Struct", .type_names = struct_names, .size = struct_size, .visit_buffers = struct_buffers, .visit_references = struct_references};
-const ObjectKind product_kind = {.name = "product", .type_names = product_names, .size = product_size, .visit_buffers = product_buffers, .visit_references = product_references};
-const ObjectKind combinations_kind = {.name = "combinations", .type_names = combinations_names, .size = combinations_size, .visit_buffers = combinations_buffers, .visit_references = combinations_references};
-const ObjectKind permutations_kind = {.name = "permutations", .type_names = permutations_names, .size = permutations_size, .visit_buffers = permutations_buffers, .visit_references = permutations_references};
-const ObjectKind decimal_kind = {.name = "Decimal", .type_names = decimal_names, .size = decimal_size, .visit_buffers = decimal_buffers};
-const ObjectKind element_kind = {.name = "Element", .type_names = element_names, .size = element_size, .visit_buffers = element_buffers, .visit_references = element_references};
-const ObjectKind pickler_kind = {.name = "Pickler", .type_names = pickler_names, .size = pickler_size, .visit_buffers = pickler_buffers, .guesses = true};
+const ObjectKind struct_kind = {.name = "Struct",
+                                .type_names = struct_names,
+                                .size = struct_size,
+                                .visit_buffers = struct_buffers,
+                                .visit_references = struct_references};
+const ObjectKind product_kind = {.name = "product",
+                                 .type_names = product_names,
+                                 .size = product_size,
+                                 .visit_buffers = product_buffers,
+                                 .visit_references = product_references};
+const ObjectKind combinations_kind = {.name = "combinations",
+                                      .type_names = combinations_names,
+                                      .size = combinations_size,
+                                      .visit_buffers = combinations_buffers,
+                                      .visit_references = combinations_references};
+const ObjectKind permutations_kind = {.name = "permutations",
+                                      .type_names = permutations_names,
+                                      .size = permutations_size,
+                                      .visit_buffers = permutations_buffers,
+                                      .visit_references = permutations_references};
+const ObjectKind decimal_kind = {
+    .name = "Decimal", .type_names = decimal_names, .size = decimal_size, .visit_buffers = decimal_buffers};
+const ObjectKind element_kind = {.name = "Element",
+                                 .type_names = element_names,
+                                 .size = element_size,
+                                 .visit_buffers = element_buffers,
+                                 .visit_references = element_references};
+const ObjectKind pickler_kind = {
+    .name = "Pickler", .type_names = pickler_names, .size = pickler_size, .visit_buffers = pickler_buffers, .guesses = true};
 const ObjectKind unpickler_kind = {.name = "Unpickler", .type_names = unpickler_names, .size = unpickler_size, .guesses = true};
 const ObjectKind stgdict_kind = {.name = "StgDict", .type_names = stgdict_names, .size = stgdict_size, .guesses = true};
 
-const ObjectKind ctypes_class_kind = {.name = "ctypes class", .type_names = ctypes_class_names, .size = ctypes_class_size, .body_size = type_kind.body_size, .visit_buffers = type_kind.visit_buffers, .visit_references = type_kind.visit_references, .describe = type_kind.describe, .guesses = true};
+const ObjectKind ctypes_class_kind = {.name = "ctypes class",
+                                      .type_names = ctypes_class_names,
+                                      .size = ctypes_class_size,
+                                      .body_size = type_kind.body_size,
+                                      .visit_buffers = type_kind.visit_buffers,
+                                      .visit_references = type_kind.visit_references,
+                                      .describe = type_kind.describe,
+                                      .guesses = true};
 
 }  // namespace heapsift

@@ -1,4 +1,5 @@
-// Methods and their relatives: bound methods, C functions, descriptors, method wrappers. (classobject.h, methodobject.h, descrobject.h)
+// Methods and their relatives: bound methods, C functions, descriptors, method wrappers. (classobject.h, methodobject.h,
+// descrobject.h)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -53,7 +54,9 @@ ShortValue descriptor_describe(const ObjectReader& object, std::size_t) {
     const auto& l = object.layout().descriptor;
     const TypeId owner = object.heap().types().find(object.pointer(l.d_type));
     return {ShortValue::Kind::name,
-            fmt::format("<{} {}.{}>", object.type().name, owner == no_type ? "?" : object.heap().types()[owner].name, text_of(object.heap(), object.pointer(l.d_name))), 0};
+            fmt::format("<{} {}.{}>", object.type().name, owner == no_type ? "?" : object.heap().types()[owner].name,
+                        text_of(object.heap(), object.pointer(l.d_name))),
+            0};
 }
 
 void wrapper_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -63,14 +66,23 @@ void wrapper_references(const ObjectReader& object, ReferenceVisitor& visit) {
 
 constexpr const char* method_names[] = {"method"};
 constexpr const char* builtin_names[] = {"builtin_function_or_method", "builtin_method"};
-constexpr const char* descriptor_names[] = {"method_descriptor", "classmethod_descriptor", "member_descriptor", "getset_descriptor", "wrapper_descriptor"};
+constexpr const char* descriptor_names[] = {"method_descriptor", "classmethod_descriptor", "member_descriptor",
+                                            "getset_descriptor", "wrapper_descriptor"};
 constexpr const char* wrapper_names[] = {"method-wrapper"};
 
 }  // namespace
 
-const ObjectKind method_kind = {.name = "method", .type_names = method_names, .visit_references = method_references, .describe = method_describe};
-const ObjectKind builtin_function_kind = {.name = "builtin_function_or_method", .type_names = builtin_names, .visit_references = builtin_references, .describe = builtin_describe};
-const ObjectKind descriptor_kind = {.name = "descriptor", .type_names = descriptor_names, .visit_references = descriptor_references, .describe = descriptor_describe};
-const ObjectKind method_wrapper_kind = {.name = "method-wrapper", .type_names = wrapper_names, .visit_references = wrapper_references};
+const ObjectKind method_kind = {
+    .name = "method", .type_names = method_names, .visit_references = method_references, .describe = method_describe};
+const ObjectKind builtin_function_kind = {.name = "builtin_function_or_method",
+                                          .type_names = builtin_names,
+                                          .visit_references = builtin_references,
+                                          .describe = builtin_describe};
+const ObjectKind descriptor_kind = {.name = "descriptor",
+                                    .type_names = descriptor_names,
+                                    .visit_references = descriptor_references,
+                                    .describe = descriptor_describe};
+const ObjectKind method_wrapper_kind = {
+    .name = "method-wrapper", .type_names = wrapper_names, .visit_references = wrapper_references};
 
 }  // namespace heapsift

@@ -1,5 +1,6 @@
-// function and code. A code object is not tracked by the collector, and nothing reports its constants and names: hidden references.
-// Up to 3.10 the bytecode is a bytes object; since 3.11 (cpython/code.h) it follows the header, ob_size units of two bytes.
+// function and code. A code object is not tracked by the collector, and nothing reports its constants and names: hidden
+// references. Up to 3.10 the bytecode is a bytes object; since 3.11 (cpython/code.h) it follows the header, ob_size units of two
+// bytes.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -36,7 +37,8 @@ std::string text_of(const ObjectReader& object, LayoutOffset field) {
 ShortValue function_describe(const ObjectReader& object, std::size_t) {
     const auto& l = object.layout().function;
     const auto module = object.heap().unicode_text(object.pointer(l.func_module), 200);
-    return {ShortValue::Kind::name, fmt::format("<function {}{}>", module ? *module + "." : "", text_of(object, l.func_qualname)), 0};
+    return {ShortValue::Kind::name, fmt::format("<function {}{}>", module ? *module + "." : "", text_of(object, l.func_qualname)),
+            0};
 }
 
 /// _PyObject_VAR_SIZE rounds up to words.
@@ -64,7 +66,8 @@ std::uint64_t code_size(const ObjectReader& object) {
 bool code_plausible(const ObjectReader& object) {
     const auto& l = object.layout().code;
     const PythonHeap& heap = object.heap();
-    return heap.unicode(object.pointer(l.co_filename)) && heap.unicode(object.pointer(l.co_name)) && !object.pointer(l.co_consts).is_null();
+    return heap.unicode(object.pointer(l.co_filename)) && heap.unicode(object.pointer(l.co_name)) &&
+           !object.pointer(l.co_consts).is_null();
 }
 
 void code_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -107,7 +110,14 @@ constexpr const char* code_names[] = {"code"};
 
 }  // namespace
 
-const ObjectKind function_kind = {.name = "function", .type_names = function_names, .visit_references = function_references, .describe = function_describe};
-const ObjectKind code_kind = {.name = "code", .type_names = code_names, .size = code_size, .body_size = code_body, .visit_references = code_references, .describe = code_describe, .plausible = code_plausible};
+const ObjectKind function_kind = {
+    .name = "function", .type_names = function_names, .visit_references = function_references, .describe = function_describe};
+const ObjectKind code_kind = {.name = "code",
+                              .type_names = code_names,
+                              .size = code_size,
+                              .body_size = code_body,
+                              .visit_references = code_references,
+                              .describe = code_describe,
+                              .plausible = code_plausible};
 
 }  // namespace heapsift

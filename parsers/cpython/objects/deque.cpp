@@ -12,14 +12,19 @@ namespace {
 
 std::uint64_t block_items(const Layout& l) { return (*l.deque_block.rightlink - *l.deque_block.data) / 8; }
 
-std::uint64_t length(const ObjectReader& object) { return static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0)); }
+std::uint64_t length(const ObjectReader& object) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
+}
 
 std::uint64_t block_count(const ObjectReader& object) {
     const std::uint64_t per_block = block_items(object.layout());
-    return (object.integer<std::uint64_t>(object.layout().deque.leftindex) % per_block + length(object) + per_block - 1) / per_block;
+    return (object.integer<std::uint64_t>(object.layout().deque.leftindex) % per_block + length(object) + per_block - 1) /
+           per_block;
 }
 
-std::uint64_t size(const ObjectReader& object) { return object.type().basicsize + block_count(object) * *object.layout().deque_block.size; }
+std::uint64_t size(const ObjectReader& object) {
+    return object.type().basicsize + block_count(object) * *object.layout().deque_block.size;
+}
 
 /// The block to the right, null where the links do not agree or come back to the first: then no block can be met twice.
 Address next_block(const ObjectReader& object, Address block) {
@@ -42,7 +47,8 @@ void buffers(const ObjectReader& object, BufferVisitor& visit) {
     if (!l.deque.freeblocks.present()) return;
     const auto spare = std::min<std::uint64_t>(object.integer<std::uint64_t>(l.deque.numfreeblocks), 16);
     for (std::uint64_t i = 0; i < spare; ++i)
-        if (const Address free = object.heap().pointer(object.at(*l.deque.freeblocks + 8 * i)); !free.is_null()) visit.visit(free, *l.deque_block.size, false);
+        if (const Address free = object.heap().pointer(object.at(*l.deque.freeblocks + 8 * i)); !free.is_null())
+            visit.visit(free, *l.deque_block.size, false);
 }
 
 void references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -61,12 +67,19 @@ void references(const ObjectReader& object, ReferenceVisitor& visit) {
     }
 }
 
-ShortValue describe(const ObjectReader& object, std::size_t) { return {ShortValue::Kind::summary, fmt::format("deque of {}", length(object)), 0}; }
+ShortValue describe(const ObjectReader& object, std::size_t) {
+    return {ShortValue::Kind::summary, fmt::format("deque of {}", length(object)), 0};
+}
 
 constexpr const char* names[] = {"collections.deque"};
 
 }  // namespace
 
-const ObjectKind deque_kind = {.name = "deque", .type_names = names, .size = size, .visit_buffers = buffers, .visit_references = references, .describe = describe};
+const ObjectKind deque_kind = {.name = "deque",
+                               .type_names = names,
+                               .size = size,
+                               .visit_buffers = buffers,
+                               .visit_references = references,
+                               .describe = describe};
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
-// Exceptions and tracebacks. Every exception starts with the same fields; what a class of its own adds in C (OSError's file names,
-// StopIteration's value) is read by guess. (pyerrors.h, cpython/traceback.h)
+// Exceptions and tracebacks. Every exception starts with the same fields; what a class of its own adds in C (OSError's file
+// names, StopIteration's value) is read by guess. (pyerrors.h, cpython/traceback.h)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -32,7 +32,8 @@ void traceback_references(const ObjectReader& object, ReferenceVisitor& visit) {
 }
 
 ShortValue traceback_describe(const ObjectReader& object, std::size_t) {
-    return {ShortValue::Kind::summary, fmt::format("line {}", object.integer<std::int32_t>(object.layout().traceback.tb_lineno)), 0};
+    return {ShortValue::Kind::summary, fmt::format("line {}", object.integer<std::int32_t>(object.layout().traceback.tb_lineno)),
+            0};
 }
 
 constexpr const char* exception_names[] = {"BaseException"};
@@ -40,7 +41,11 @@ constexpr const char* traceback_names[] = {"traceback"};
 
 }  // namespace
 
-const ObjectKind exception_kind = {.name = "exception", .type_names = exception_names, .visit_references = exception_references, .plausible = exception_plausible};
-const ObjectKind traceback_kind = {.name = "traceback", .type_names = traceback_names, .visit_references = traceback_references, .describe = traceback_describe};
+const ObjectKind exception_kind = {.name = "exception",
+                                   .type_names = exception_names,
+                                   .visit_references = exception_references,
+                                   .plausible = exception_plausible};
+const ObjectKind traceback_kind = {
+    .name = "traceback", .type_names = traceback_names, .visit_references = traceback_references, .describe = traceback_describe};
 
 }  // namespace heapsift

@@ -1,8 +1,9 @@
 // frame, generator, coroutine, asynchronous generator.
 //
-// Since 3.11 (pycore_frame.h) what runs is an interpreter frame, which is no object: it lies on the thread's own stack of data, inside its
-// generator, or, once its call has returned and somebody still has the frame object, inside that. Whoever it lies in reports what it
-// holds: its function, code, locals and value stack. The value stack is known only while the frame is not running.
+// Since 3.11 (pycore_frame.h) what runs is an interpreter frame, which is no object: it lies on the thread's own stack of data,
+// inside its generator, or, once its call has returned and somebody still has the frame object, inside that. Whoever it lies in
+// reports what it holds: its function, code, locals and value stack. The value stack is known only while the frame is not
+// running.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -18,7 +19,7 @@ constexpr std::uint8_t owned_by_frame_object = 2;
 constexpr std::uint64_t tag_bits = 3;  // 3.14 and later tag references on the stack
 
 struct CodeShape {
-    std::uint64_t slots = 0;       // locals, cells, free variables, value stack
+    std::uint64_t slots = 0;  // locals, cells, free variables, value stack
     std::uint64_t localsplus = 0;
     Address names;
 };
@@ -88,9 +89,12 @@ std::uint64_t old_frame_size(const ObjectReader& object) {
     const PythonHeap& heap = object.heap();
     const Address code = object.pointer(object.layout().frame.f_code);
     if (code.is_null()) return basic_size(object);
-    auto length = [&](LayoutOffset tuple) { return std::clamp<std::int64_t>(heap.var_size(heap.pointer(code + *tuple)), 0, 1 << 20); };
+    auto length = [&](LayoutOffset tuple) {
+        return std::clamp<std::int64_t>(heap.var_size(heap.pointer(code + *tuple)), 0, 1 << 20);
+    };
     const std::int64_t slots = std::clamp(heap.integer<std::int32_t>(code + *l.co_stacksize), 0, 1 << 20) +
-                               std::clamp(heap.integer<std::int32_t>(code + *l.co_nlocals), 0, 1 << 20) + length(l.co_cellvars) + length(l.co_freevars);
+                               std::clamp(heap.integer<std::int32_t>(code + *l.co_nlocals), 0, 1 << 20) + length(l.co_cellvars) +
+                               length(l.co_freevars);
     return object.type().basicsize + 8 * static_cast<std::uint64_t>(slots) - 8;
 }
 
@@ -104,7 +108,8 @@ std::uint64_t frame_size(const ObjectReader& object) {
 
 bool owns_data(const ObjectReader& object) {
     const Layout& l = object.layout();
-    return object.heap().integer<std::uint8_t>(object.pointer(l.frame.f_frame) + *l.interpreter_frame.owner) == owned_by_frame_object;
+    return object.heap().integer<std::uint8_t>(object.pointer(l.frame.f_frame) + *l.interpreter_frame.owner) ==
+           owned_by_frame_object;
 }
 
 void frame_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -118,7 +123,9 @@ void frame_references(const ObjectReader& object, ReferenceVisitor& visit) {
 
 std::string function_name(const ObjectReader& object, Address code) {
     const auto& l = object.layout().code;
-    return object.heap().unicode_text(object.heap().pointer(code + *(l.co_qualname.present() ? l.co_qualname : l.co_name)), 200).value_or("?");
+    return object.heap()
+        .unicode_text(object.heap().pointer(code + *(l.co_qualname.present() ? l.co_qualname : l.co_name)), 200)
+        .value_or("?");
 }
 
 ShortValue frame_describe(const ObjectReader& object, std::size_t) {
@@ -134,7 +141,9 @@ Address generator_code(const ObjectReader& object) {
 }
 
 /// Frame data is valid below FRAME_COMPLETED (pycore_frame.h, 3.11 to 3.14).
-bool frame_is_alive(const ObjectReader& object) { return object.integer<std::int8_t>(object.layout().generator.gi_frame_state) < 1; }
+bool frame_is_alive(const ObjectReader& object) {
+    return object.integer<std::int8_t>(object.layout().generator.gi_frame_state) < 1;
+}
 
 std::uint64_t generator_size(const ObjectReader& object) {
     const Layout& l = object.layout();
@@ -148,9 +157,11 @@ void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.gi_name), ".__name__");
     visit.named(object.pointer(l.gi_qualname), ".__qualname__");
     visit.named(object.pointer(l.gi_frame), ".gi_frame");
-    if (l.gi_iframe.present() && frame_is_alive(object)) visit_interpreter_frame(object, generator_frame(object), ".gi_frame.", visit);
+    if (l.gi_iframe.present() && frame_is_alive(object))
+        visit_interpreter_frame(object, generator_frame(object), ".gi_frame.", visit);
     if (l.gi_iframe.present()) {
-        const Address frame_object = object.heap().pointer(generator_frame(object) + *object.layout().interpreter_frame.frame_obj);
+        const Address frame_object =
+            object.heap().pointer(generator_frame(object) + *object.layout().interpreter_frame.frame_obj);
         if (frame_is_alive(object)) visit.named(frame_object, ".gi_frame");
     }
     visit.named(object.pointer(l.gi_exc_type), ".<exception type>");
@@ -170,7 +181,19 @@ constexpr const char* generator_names[] = {"generator", "coroutine", "async_gene
 
 }  // namespace
 
-const ObjectKind frame_kind = {.name = "frame", .type_names = frame_names, .size = frame_size, .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; }, .visit_references = frame_references, .describe = frame_describe, .no_var_size = true};
-const ObjectKind generator_kind = {.name = "generator", .type_names = generator_names, .size = generator_size, .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; }, .visit_references = generator_references, .describe = generator_describe, .no_var_size = true};
+const ObjectKind frame_kind = {.name = "frame",
+                               .type_names = frame_names,
+                               .size = frame_size,
+                               .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; },
+                               .visit_references = frame_references,
+                               .describe = frame_describe,
+                               .no_var_size = true};
+const ObjectKind generator_kind = {.name = "generator",
+                                   .type_names = generator_names,
+                                   .size = generator_size,
+                                   .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; },
+                                   .visit_references = generator_references,
+                                   .describe = generator_describe,
+                                   .no_var_size = true};
 
 }  // namespace heapsift

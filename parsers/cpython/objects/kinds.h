@@ -15,8 +15,8 @@ extern const ObjectKind function_kind, code_kind;
 extern const ObjectKind frame_kind, generator_kind;
 extern const ObjectKind type_kind, module_kind;
 extern const ObjectKind method_kind, builtin_function_kind, descriptor_kind, method_wrapper_kind;
-extern const ObjectKind cell_kind, property_kind, classmethod_kind, staticmethod_kind, partial_kind, mappingproxy_kind, slice_kind,
-    range_kind, capsule_kind, none_kind;
+extern const ObjectKind cell_kind, property_kind, classmethod_kind, staticmethod_kind, partial_kind, mappingproxy_kind,
+    slice_kind, range_kind, capsule_kind, none_kind;
 extern const ObjectKind weakref_kind;
 extern const ObjectKind exception_kind, traceback_kind;
 extern const ObjectKind deque_kind;

@@ -1,6 +1,6 @@
-// dict, defaultdict, OrderedDict: a keys object (shared between the instances of a class, or the dict's own), and for a split table an
-// array of values. A string key is a reference that no traverse reports: hidden, and owned by the dict only where the keys are
-// its own. OrderedDict keeps its order in nodes beside the table. (dictobject.c, odictobject.c, _collectionsmodule.c)
+// dict, defaultdict, OrderedDict: a keys object (shared between the instances of a class, or the dict's own), and for a split
+// table an array of values. A string key is a reference that no traverse reports: hidden, and owned by the dict only where the
+// keys are its own. OrderedDict keeps its order in nodes beside the table. (dictobject.c, odictobject.c, _collectionsmodule.c)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -45,7 +45,9 @@ void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const bool keys_are_ours = owns_keys(*facts);
     object.heap().visit_dict(*facts, [&](Address key, Address value) {
         // A general table reports its keys; a table of str does not, but holds them all the same.
-        if (keys_are_ours) visit.visit(key, facts->unicode_keys ? ReferenceKind::hidden : ReferenceKind::strong, {ReferenceName::Form::key, "", 0, key});
+        if (keys_are_ours)
+            visit.visit(key, facts->unicode_keys ? ReferenceKind::hidden : ReferenceKind::strong,
+                        {ReferenceName::Form::key, "", 0, key});
         visit.visit(value, ReferenceKind::strong, {ReferenceName::Form::item, "", 0, key});
     });
 }
@@ -103,8 +105,23 @@ constexpr const char* ordered_dict_names[] = {"collections.OrderedDict"};
 
 }  // namespace
 
-const ObjectKind dict_kind = {.name = "dict", .type_names = dict_names, .size = dict_size, .visit_buffers = dict_buffers, .visit_references = dict_references, .describe = dict_describe};
-const ObjectKind defaultdict_kind = {.name = "defaultdict", .type_names = defaultdict_names, .size = dict_size, .visit_buffers = dict_buffers, .visit_references = defaultdict_references, .describe = dict_describe};
-const ObjectKind ordered_dict_kind = {.name = "OrderedDict", .type_names = ordered_dict_names, .size = ordered_dict_size, .visit_buffers = ordered_dict_buffers, .visit_references = ordered_dict_references, .describe = dict_describe};
+const ObjectKind dict_kind = {.name = "dict",
+                              .type_names = dict_names,
+                              .size = dict_size,
+                              .visit_buffers = dict_buffers,
+                              .visit_references = dict_references,
+                              .describe = dict_describe};
+const ObjectKind defaultdict_kind = {.name = "defaultdict",
+                                     .type_names = defaultdict_names,
+                                     .size = dict_size,
+                                     .visit_buffers = dict_buffers,
+                                     .visit_references = defaultdict_references,
+                                     .describe = dict_describe};
+const ObjectKind ordered_dict_kind = {.name = "OrderedDict",
+                                      .type_names = ordered_dict_names,
+                                      .size = ordered_dict_size,
+                                      .visit_buffers = ordered_dict_buffers,
+                                      .visit_references = ordered_dict_references,
+                                      .describe = dict_describe};
 
 }  // namespace heapsift

@@ -1,7 +1,7 @@
 // int, bool, float, complex: no references; an int's digits follow its header.
 //
-// Since 3.12 (longobject.h) lv_tag holds the number of digits above three flag bits; before, ob_size holds it with the sign. Digits are
-// of 30 bits. A result can be shorter than what was allocated for it, so a block may be larger than its int.
+// Since 3.12 (longobject.h) lv_tag holds the number of digits above three flag bits; before, ob_size holds it with the sign.
+// Digits are of 30 bits. A result can be shorter than what was allocated for it, so a block may be larger than its int.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -37,7 +37,8 @@ std::uint64_t int_size(const ObjectReader& object) {
 }
 
 std::uint64_t int_body(const ObjectReader& object) {
-    return std::max(object.type().basicsize, *object.layout().long_.ob_digit + 4 * std::min(digits(object).count, std::uint64_t{1} << 40));
+    return std::max(object.type().basicsize,
+                    *object.layout().long_.ob_digit + 4 * std::min(digits(object).count, std::uint64_t{1} << 40));
 }
 
 bool int_plausible(const ObjectReader& object) {
@@ -116,8 +117,18 @@ constexpr const char* complex_names[] = {"complex"};
 
 }  // namespace
 
-const ObjectKind int_kind = {.name = "int", .type_names = int_names, .size = int_size, .body_size = int_body, .describe = int_describe, .plausible = int_plausible};
-const ObjectKind bool_kind = {.name = "bool", .type_names = bool_names, .size = int_size, .body_size = int_body, .describe = bool_describe, .plausible = int_plausible};
+const ObjectKind int_kind = {.name = "int",
+                             .type_names = int_names,
+                             .size = int_size,
+                             .body_size = int_body,
+                             .describe = int_describe,
+                             .plausible = int_plausible};
+const ObjectKind bool_kind = {.name = "bool",
+                              .type_names = bool_names,
+                              .size = int_size,
+                              .body_size = int_body,
+                              .describe = bool_describe,
+                              .plausible = int_plausible};
 const ObjectKind float_kind = {.name = "float", .type_names = float_names, .describe = float_describe};
 const ObjectKind complex_kind = {.name = "complex", .type_names = complex_names, .describe = complex_describe};
 

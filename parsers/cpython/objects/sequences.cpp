@@ -1,5 +1,5 @@
-// list: a header and one array of item pointers in a block of its own. tuple: the items follow the header. (listobject.h, tupleobject.h)
-// Named tuples and the like are tuples; a struct sequence shows only its visible fields in ob_size.
+// list: a header and one array of item pointers in a block of its own. tuple: the items follow the header. (listobject.h,
+// tupleobject.h) Named tuples and the like are tuples; a struct sequence shows only its visible fields in ob_size.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -57,7 +57,16 @@ constexpr const char* tuple_names[] = {"tuple"};
 
 }  // namespace
 
-const ObjectKind list_kind = {.name = "list", .type_names = list_names, .size = list_size, .visit_buffers = list_buffers, .visit_references = list_references, .describe = list_describe};
-const ObjectKind tuple_kind = {.name = "tuple", .type_names = tuple_names, .visit_references = tuple_references, .describe = tuple_describe, .plausible = tuple_plausible};
+const ObjectKind list_kind = {.name = "list",
+                              .type_names = list_names,
+                              .size = list_size,
+                              .visit_buffers = list_buffers,
+                              .visit_references = list_references,
+                              .describe = list_describe};
+const ObjectKind tuple_kind = {.name = "tuple",
+                               .type_names = tuple_names,
+                               .visit_references = tuple_references,
+                               .describe = tuple_describe,
+                               .plausible = tuple_plausible};
 
 }  // namespace heapsift

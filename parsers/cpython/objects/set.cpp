@@ -48,6 +48,11 @@ constexpr const char* names[] = {"set", "frozenset"};
 
 }  // namespace
 
-const ObjectKind set_kind = {.name = "set", .type_names = names, .size = set_size, .visit_buffers = set_buffers, .visit_references = set_references, .describe = set_describe};
+const ObjectKind set_kind = {.name = "set",
+                             .type_names = names,
+                             .size = set_size,
+                             .visit_buffers = set_buffers,
+                             .visit_references = set_references,
+                             .describe = set_describe};
 
 }  // namespace heapsift

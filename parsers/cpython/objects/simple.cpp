@@ -1,5 +1,5 @@
-// Kinds with a handful of fields: cells, properties, class and static methods, partials, proxies, slices, ranges, capsules, and the
-// singletons that have none.
+// Kinds with a handful of fields: cells, properties, class and static methods, partials, proxies, slices, ranges, capsules, and
+// the singletons that have none.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -9,7 +9,9 @@ namespace heapsift {
 
 namespace {
 
-void cell_references(const ObjectReader& object, ReferenceVisitor& visit) { visit.named(object.pointer(object.layout().cell.ob_ref), ".cell_contents"); }
+void cell_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit.named(object.pointer(object.layout().cell.ob_ref), ".cell_contents");
+}
 
 void property_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().property;
@@ -38,7 +40,9 @@ void partial_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.dict), ".__dict__");
 }
 
-void mappingproxy_references(const ObjectReader& object, ReferenceVisitor& visit) { visit.named(object.pointer(object.layout().mappingproxy.mapping), ".<mapping>"); }
+void mappingproxy_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit.named(object.pointer(object.layout().mappingproxy.mapping), ".<mapping>");
+}
 
 void slice_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().slice;
@@ -80,10 +84,13 @@ constexpr const char* none_names[] = {"NoneType", "ellipsis", "NotImplementedTyp
 
 const ObjectKind cell_kind = {.name = "cell", .type_names = cell_names, .visit_references = cell_references};
 const ObjectKind property_kind = {.name = "property", .type_names = property_names, .visit_references = property_references};
-const ObjectKind classmethod_kind = {.name = "classmethod", .type_names = classmethod_names, .visit_references = classmethod_references};
-const ObjectKind staticmethod_kind = {.name = "staticmethod", .type_names = staticmethod_names, .visit_references = staticmethod_references};
+const ObjectKind classmethod_kind = {
+    .name = "classmethod", .type_names = classmethod_names, .visit_references = classmethod_references};
+const ObjectKind staticmethod_kind = {
+    .name = "staticmethod", .type_names = staticmethod_names, .visit_references = staticmethod_references};
 const ObjectKind partial_kind = {.name = "partial", .type_names = partial_names, .visit_references = partial_references};
-const ObjectKind mappingproxy_kind = {.name = "mappingproxy", .type_names = mappingproxy_names, .visit_references = mappingproxy_references};
+const ObjectKind mappingproxy_kind = {
+    .name = "mappingproxy", .type_names = mappingproxy_names, .visit_references = mappingproxy_references};
 const ObjectKind slice_kind = {.name = "slice", .type_names = slice_names, .visit_references = slice_references};
 const ObjectKind range_kind = {.name = "range", .type_names = range_names, .visit_references = range_references};
 const ObjectKind capsule_kind = {.name = "capsule", .type_names = capsule_names, .describe = capsule_describe};

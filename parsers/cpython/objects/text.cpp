@@ -29,7 +29,8 @@ std::uint64_t str_size(const ObjectReader& object) {
 std::uint64_t str_body(const ObjectReader& object) {
     const auto facts = object.heap().unicode(object.address());
     if (!facts || !facts->compact) return object.type().basicsize;
-    return (facts->ascii ? *object.layout().ascii.size : *object.layout().compact_unicode.size) + (facts->length + 1) * facts->kind;
+    return (facts->ascii ? *object.layout().ascii.size : *object.layout().compact_unicode.size) +
+           (facts->length + 1) * facts->kind;
 }
 
 void str_buffers(const ObjectReader& object, BufferVisitor& visit) {
@@ -65,12 +66,19 @@ std::string quoted(const std::string& utf8, bool cut, const char* prefix) {
     out += quote;
     for (const char c : utf8) {
         const auto byte = static_cast<unsigned char>(c);
-        if (c == quote || c == '\\') { out += '\\'; out += c; }
-        else if (c == '\n') out += "\\n";
-        else if (c == '\r') out += "\\r";
-        else if (c == '\t') out += "\\t";
-        else if (byte < 0x20 || byte == 0x7f) out += fmt::format("\\x{:02x}", byte);
-        else out += c;
+        if (c == quote || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (c == '\n')
+            out += "\\n";
+        else if (c == '\r')
+            out += "\\r";
+        else if (c == '\t')
+            out += "\\t";
+        else if (byte < 0x20 || byte == 0x7f)
+            out += fmt::format("\\x{:02x}", byte);
+        else
+            out += c;
     }
     if (cut) out += "…";
     return out + quote;
@@ -90,12 +98,19 @@ std::string bytes_text(const AddressSpace& memory, Address data, std::uint64_t l
     std::string escaped;
     for (const char c : raw) {
         const auto byte = static_cast<unsigned char>(c);
-        if (c == '\\' || c == quote) { escaped += '\\'; escaped += c; }
-        else if (c == '\n') escaped += "\\n";
-        else if (c == '\r') escaped += "\\r";
-        else if (c == '\t') escaped += "\\t";
-        else if (byte < 0x20 || byte >= 0x7f) escaped += fmt::format("\\x{:02x}", byte);
-        else escaped += c;
+        if (c == '\\' || c == quote) {
+            escaped += '\\';
+            escaped += c;
+        } else if (c == '\n')
+            escaped += "\\n";
+        else if (c == '\r')
+            escaped += "\\r";
+        else if (c == '\t')
+            escaped += "\\t";
+        else if (byte < 0x20 || byte >= 0x7f)
+            escaped += fmt::format("\\x{:02x}", byte);
+        else
+            escaped += c;
     }
     return std::string("b") + quote + escaped + (length > limit ? "…" : "") + quote;
 }
@@ -103,13 +118,15 @@ std::string bytes_text(const AddressSpace& memory, Address data, std::uint64_t l
 bool bytes_plausible(const ObjectReader& object) {
     const std::int64_t length = object.var_size();
     if (length < 0 || length > (std::int64_t{1} << 46)) return false;
-    const auto last = object.heap().memory().read<std::uint8_t>(object.at(*object.layout().bytes.ob_sval + static_cast<std::uint64_t>(length)));
+    const auto last =
+        object.heap().memory().read<std::uint8_t>(object.at(*object.layout().bytes.ob_sval + static_cast<std::uint64_t>(length)));
     return last && *last == 0;
 }
 
 ShortValue bytes_describe(const ObjectReader& object, std::size_t limit) {
     const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
-    return {ShortValue::Kind::literal, bytes_text(object.heap().memory(), object.at(*object.layout().bytes.ob_sval), length, limit), length};
+    return {ShortValue::Kind::literal,
+            bytes_text(object.heap().memory(), object.at(*object.layout().bytes.ob_sval), length, limit), length};
 }
 
 std::uint64_t bytearray_size(const ObjectReader& object) {
@@ -133,8 +150,19 @@ constexpr const char* bytearray_names[] = {"bytearray"};
 
 }  // namespace
 
-const ObjectKind str_kind = {.name = "str", .type_names = str_names, .size = str_size, .body_size = str_body, .visit_buffers = str_buffers, .describe = str_describe, .plausible = str_plausible};
-const ObjectKind bytes_kind = {.name = "bytes", .type_names = bytes_names, .describe = bytes_describe, .plausible = bytes_plausible};
-const ObjectKind bytearray_kind = {.name = "bytearray", .type_names = bytearray_names, .size = bytearray_size, .visit_buffers = bytearray_buffers, .describe = bytearray_describe};
+const ObjectKind str_kind = {.name = "str",
+                             .type_names = str_names,
+                             .size = str_size,
+                             .body_size = str_body,
+                             .visit_buffers = str_buffers,
+                             .describe = str_describe,
+                             .plausible = str_plausible};
+const ObjectKind bytes_kind = {
+    .name = "bytes", .type_names = bytes_names, .describe = bytes_describe, .plausible = bytes_plausible};
+const ObjectKind bytearray_kind = {.name = "bytearray",
+                                   .type_names = bytearray_names,
+                                   .size = bytearray_size,
+                                   .visit_buffers = bytearray_buffers,
+                                   .describe = bytearray_describe};
 
 }  // namespace heapsift

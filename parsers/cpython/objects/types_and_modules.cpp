@@ -1,5 +1,5 @@
-// type and module. A type holds its namespace, bases and mro; a class statement adds names, slots and the keys that its instances share.
-// Members of __slots__ lie behind the type and are not counted by sys.getsizeof. (typeobject.c, moduleobject.c)
+// type and module. A type holds its namespace, bases and mro; a class statement adds names, slots and the keys that its instances
+// share. Members of __slots__ lie behind the type and are not counted by sys.getsizeof. (typeobject.c, moduleobject.c)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::uint64_t heap_type_flag = 1ULL << 9;
 
-bool is_heap_type(const ObjectReader& object) { return object.integer<std::uint64_t>(object.layout().type.tp_flags) & heap_type_flag; }
+bool is_heap_type(const ObjectReader& object) {
+    return object.integer<std::uint64_t>(object.layout().type.tp_flags) & heap_type_flag;
+}
 
 std::uint64_t type_size(const ObjectReader& object) {
     const Layout& l = object.layout();
@@ -21,13 +23,16 @@ std::uint64_t type_size(const ObjectReader& object) {
     return *l.heap_type.size + (facts ? facts->keys_size : 0);
 }
 
-std::uint64_t type_body(const ObjectReader& object) { return is_heap_type(object) ? basic_size(object) : *object.layout().type.size; }
+std::uint64_t type_body(const ObjectReader& object) {
+    return is_heap_type(object) ? basic_size(object) : *object.layout().type.size;
+}
 
 void type_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto& l = object.layout().heap_type;
     if (!is_heap_type(object)) return;
     const Address keys = object.pointer(l.ht_cached_keys);
-    if (const auto facts = keys.is_null() ? std::nullopt : object.heap().dict_keys(keys)) visit.visit(keys, facts->keys_size, false);
+    if (const auto facts = keys.is_null() ? std::nullopt : object.heap().dict_keys(keys))
+        visit.visit(keys, facts->keys_size, false);
     if (const Address name = object.pointer(l.ht_tpname); !name.is_null()) visit.visit(name, 1, false);
 }
 
@@ -42,7 +47,8 @@ void type_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.type.tp_bases), ".__bases__", reported);
     visit.named(object.pointer(l.type.tp_base), ".__base__", reported);
     // Of a static builtin type of 3.12 and later tp_subclasses is an index, not a pointer.
-    const Address subclasses = state.is_null() ? object.pointer(l.type.tp_subclasses) : object.heap().pointer(state + *l.managed_static_type_state.tp_subclasses);
+    const Address subclasses = state.is_null() ? object.pointer(l.type.tp_subclasses)
+                                               : object.heap().pointer(state + *l.managed_static_type_state.tp_subclasses);
     visit.named(subclasses, ".__subclasses__", ReferenceKind::hidden);
     if (!heap_type) return;
     visit.named(object.pointer(l.heap_type.ht_module), ".<module>");
@@ -76,7 +82,8 @@ void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
     if (size <= 0 || size > (1 << 20)) return;
     for (std::uint64_t i = 0; i < object.readable_items(state, size / 8); ++i) {
         const Address target = object.heap().pointer(state + 8 * i);
-        if (!target.is_null() && target.aligned(8) && object.heap().type_of(target) != no_type) visit.named(target, ".<module state>", ReferenceKind::guess);
+        if (!target.is_null() && target.aligned(8) && object.heap().type_of(target) != no_type)
+            visit.named(target, ".<module state>", ReferenceKind::guess);
     }
 }
 
@@ -97,7 +104,17 @@ constexpr const char* module_names[] = {"module"};
 
 }  // namespace
 
-const ObjectKind type_kind = {.name = "type", .type_names = type_names, .size = type_size, .body_size = type_body, .visit_buffers = type_buffers, .visit_references = type_references, .describe = type_describe};
-const ObjectKind module_kind = {.name = "module", .type_names = module_names, .visit_buffers = module_buffers, .visit_references = module_references, .describe = module_describe};
+const ObjectKind type_kind = {.name = "type",
+                              .type_names = type_names,
+                              .size = type_size,
+                              .body_size = type_body,
+                              .visit_buffers = type_buffers,
+                              .visit_references = type_references,
+                              .describe = type_describe};
+const ObjectKind module_kind = {.name = "module",
+                                .type_names = module_names,
+                                .visit_buffers = module_buffers,
+                                .visit_references = module_references,
+                                .describe = module_describe};
 
 }  // namespace heapsift

@@ -22,7 +22,8 @@ ShortValue describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::summary, "to " + object.heap().types()[type].name, 0};
 }
 
-constexpr const char* names[] = {"weakref", "weakref.ReferenceType", "weakproxy", "weakcallableproxy", "weakref.ProxyType", "weakref.CallableProxyType"};
+constexpr const char* names[] = {"weakref",           "weakref.ReferenceType", "weakproxy",
+                                 "weakcallableproxy", "weakref.ProxyType",     "weakref.CallableProxyType"};
 
 }  // namespace
 

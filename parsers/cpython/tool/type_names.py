@@ -6,7 +6,7 @@ lies in its module (the module's build-id is in the core), under which keys the 
 the builtin types. All are read here from a real interpreter, with the extension modules of its standard library (and NumPy) loaded:
 
     python3.11 type_names.py read > names.3.11        once per build, with that build
-    python3.11 type_names.py write names.* > type_name_tables.cpp
+    python3.11 type_names.py write names.* > ../layouts/type_name_tables.cpp
 """
 
 import ctypes
