@@ -1,4 +1,5 @@
 #include "parsers/cpython/instance.h"
+#include "parsers/cpython/type_flags.h"
 
 // Attributes of an instance, in four forms. Up to 3.10 a dict at tp_dictoffset. 3.11: two words before the collector's header,
 // values and dict, one of them set. 3.12: one tagged word; odd: values (stored minus one). 3.13 and later: a dict word before the
@@ -14,8 +15,6 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::uint64_t managed_dict_flag = 1ULL << 4;
-constexpr std::uint64_t inline_values_flag = 1ULL << 2;
 constexpr std::int32_t member_object = 6;            // T_OBJECT, structmember.h
 constexpr std::int32_t member_object_ex = 16;        // T_OBJECT_EX
 constexpr std::uint64_t managed_dict_offset = 24;    // before the object

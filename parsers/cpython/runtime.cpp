@@ -12,6 +12,7 @@
 
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
+#include "parsers/cpython/type_flags.h"
 
 #include <fmt/format.h>
 
@@ -25,9 +26,6 @@ namespace {
 
 constexpr std::uint64_t max_interpreters = 4096;
 constexpr std::uint64_t max_threads = 1 << 20;
-constexpr std::uint64_t type_subclass_flag = 1ULL << 31;
-constexpr std::uint64_t dict_subclass_flag = 1ULL << 29;
-constexpr std::uint64_t ready_flag = 1ULL << 12;
 
 struct Candidate {
     Address runtime;

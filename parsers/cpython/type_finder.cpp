@@ -10,6 +10,7 @@
 //
 // What sys.getsizeof of an instance answers is decided here too: by the class in the mro whose __dict__ has __sizeof__.
 
+#include "parsers/cpython/type_flags.h"
 #include "parsers/cpython/type_names.h"
 #include "parsers/elf/word_sweep.h"
 
@@ -24,13 +25,6 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::uint64_t heap_type_flag = 1ULL << 9;
-constexpr std::uint64_t ready_flag = 1ULL << 12;
-constexpr std::uint64_t have_gc_flag = 1ULL << 14;
-constexpr std::uint64_t managed_weakref_flag = 1ULL << 3;
-constexpr std::uint64_t managed_dict_flag = 1ULL << 4;
-constexpr std::uint64_t tuple_subclass_flag = 1ULL << 26;
-constexpr std::uint64_t type_subclass_flag = 1ULL << 31;
 constexpr std::uint64_t max_basicsize = 1ULL << 24;
 constexpr std::int64_t max_mro = 4096;
 
@@ -195,7 +189,7 @@ private:
             info.name = tp_name->starts_with("builtins.") ? tp_name->substr(9) : *tp_name;
             return;
         }
-        info.named = false;  // for now: type_names.cpp knows more ways
+        info.named = false;  // name_without_files (type_names.cpp) looks on
         info.name = fmt::format("<type {:#x}>", info.address.value);
     }
 

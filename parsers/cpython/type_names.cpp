@@ -13,6 +13,7 @@
 // What none of these names stays anonymous and is counted. Measured without any file: 99.5 to 99.8 % of objects by 4 alone.
 
 #include "parsers/base/address_index.h"
+#include "parsers/cpython/type_flags.h"
 #include "parsers/cpython/type_name_tables.h"
 
 #include <algorithm>
@@ -22,8 +23,6 @@
 namespace heapsift {
 
 namespace {
-
-constexpr std::uint64_t heap_type_flag = 1ULL << 9;
 
 class Namer {
 public:
@@ -134,12 +133,7 @@ private:
     }
 
     /// A module of a subclass is laid out as a module; anything else in sys.modules is not.
-    bool has_module_layout(Address object) const {
-        const Address dict = heap_.pointer(object + *layout_.module.md_dict);
-        if (dict.is_null()) return false;
-        const auto flags = heap_.integer<std::uint64_t>(heap_.type_address(dict) + *layout_.type.tp_flags);
-        return (flags & (1ULL << 29)) != 0;
-    }
+    bool has_module_layout(Address object) const { return heap_.is_dict(heap_.pointer(object + *layout_.module.md_dict)); }
 
     void collect_keys(const std::string& prefix, Address dict) {
         heap_.visit_dict(dict, [&](Address key, Address value) {

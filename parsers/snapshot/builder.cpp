@@ -16,6 +16,7 @@
 //      the memory of Python objects points at it, which one more sweep finds.
 // Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost theirs to malloc.
 
+#include "parsers/cpython/type_flags.h"
 #include "parsers/elf/word_sweep.h"
 
 #include <fmt/format.h>
@@ -31,7 +32,6 @@ namespace {
 
 constexpr std::uint64_t granule = 16;
 constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t ready_flag = 1ULL << 12;
 constexpr std::uint64_t max_refcount = 0xffffffff;
 
 /// A bit per 16 bytes of saved writable memory. Pages of bits that are never set cost no memory.

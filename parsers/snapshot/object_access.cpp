@@ -2,6 +2,7 @@
 // knows is read by guess: aligned words of the body that point at something whose type is known.
 
 #include "parsers/snapshot/object_access.h"
+#include "parsers/cpython/type_flags.h"
 
 #include <algorithm>
 
@@ -9,10 +10,6 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::uint64_t heap_type_flag = 1ULL << 9;
-constexpr std::uint64_t managed_weakref_flag = 1ULL << 3;
-constexpr std::uint64_t managed_dict_flag = 1ULL << 4;
-constexpr std::uint64_t type_subclass_flag = 1ULL << 31;
 constexpr std::uint64_t max_guessed_bytes = 1 << 20;
 
 struct SumBuffers : BufferVisitor {

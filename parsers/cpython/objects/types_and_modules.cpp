@@ -2,14 +2,13 @@
 // share. Members of __slots__ lie behind the type and are not counted by sys.getsizeof. (typeobject.c, moduleobject.c)
 
 #include "parsers/cpython/objects/kinds.h"
+#include "parsers/cpython/type_flags.h"
 
 #include <fmt/format.h>
 
 namespace heapsift {
 
 namespace {
-
-constexpr std::uint64_t heap_type_flag = 1ULL << 9;
 
 bool is_heap_type(const ObjectReader& object) {
     return object.integer<std::uint64_t>(object.layout().type.tp_flags) & heap_type_flag;
