@@ -95,6 +95,21 @@ LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, c
     return result;
 }
 
+Layout with_structs_of(const Layout& table, const Layout& read) {
+    Layout result = table;
+    result.version = read.version;
+    bool has_struct = false;
+    for (const LayoutFieldName& field : layout_field_names()) {
+        if (is_struct_size(field)) has_struct = layout_offset(read, field).present();
+        if (!has_struct) continue;
+        if (field.bits)
+            member_at<LayoutBits>(result, field) = layout_bits(read, field);
+        else
+            member_at<LayoutOffset>(result, field) = layout_offset(read, field);
+    }
+    return result;
+}
+
 bool LayoutFromDebugInfo::usable() const {
     return layout.object.ob_type.present() && layout.type.tp_flags.present() &&
            layout.runtime_state.interpreters_head.present() && layout.interpreter_state.threads_head.present() &&

@@ -31,8 +31,7 @@ struct LayoutFromDebugInfo {
     bool usable() const;
 };
 
-/// Reads the layout of version `version` out of `files`: the interpreter first, then extension modules that are files of their
-/// own
+/// Reads the layout of version `version` out of `files`: the interpreter first, then extension modules that are files of their own
 /// (_collections, _ctypes, _decimal, _elementtree, _pickle, _struct, array). A struct is taken from the first file that defines
 /// it; what no file defines is absent. Damaged files are no error: see `files[].problem` and usable().
 LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, const LayoutVersion& version);
@@ -40,5 +39,8 @@ LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, c
 /// The LayoutOffset or LayoutBits of `layout` that `field` names.
 const LayoutOffset& layout_offset(const Layout& layout, const LayoutFieldName& field);
 const LayoutBits& layout_bits(const Layout& layout, const LayoutFieldName& field);
+
+/// `table`, but each struct that `read` has (its size is present) as `read` has it, absent fields included.
+Layout with_structs_of(const Layout& table, const Layout& read);
 
 }  // namespace heapsift

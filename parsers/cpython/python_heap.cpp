@@ -220,4 +220,15 @@ Address PythonHeap::type_dict(Address type) const {
     return pointer(type + *layout().type.tp_dict);
 }
 
+ArrayItems PythonHeap::array_items(Address descriptor) const {
+    const auto& fields = layout().array_descr;
+    const auto size = memory_.read<std::int32_t>(descriptor + fields.itemsize.or_else(4));
+    if (size)
+        return {descriptor, integer<char>(descriptor + fields.typecode.or_else(0)),
+                static_cast<std::uint8_t>(*size > 0 && *size <= 64 ? *size : 0)};
+    for (const ArrayItems& learned : learned_array_items_)
+        if (learned.descriptor == descriptor) return learned;
+    return {descriptor};
+}
+
 }  // namespace heapsift

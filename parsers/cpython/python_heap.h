@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heapsift {
 
@@ -42,6 +43,13 @@ struct DictFacts {
     bool unicode_keys = false;      // keys are all str (split tables, and 3.11+'s unicode tables)
     bool values_embedded = false;   // the values lie inside the instance
     std::uint64_t values_size = 0;  // bytes of the values that sys.getsizeof counts; 0 for a combined table
+};
+
+/// What one row of the array module's table of item types says.
+struct ArrayItems {
+    Address descriptor;
+    char typecode = '?';    // '?' where only the size is known
+    std::uint8_t size = 0;  // bytes an item; 0 unknown
 };
 
 class PythonHeap {
@@ -104,6 +112,10 @@ public:
     /// The per-interpreter state of a static builtin type (managed_static_type_state), null for other types.
     Address static_type_state(Address type) const;
 
+    /// The row at `descriptor`, from memory, else as it was learned.
+    ArrayItems array_items(Address descriptor) const;
+    void set_learned_array_items(std::vector<ArrayItems> learned) { learned_array_items_ = std::move(learned); }
+
 private:
     bool has_flag_of(Address object, unsigned bit) const {
         return !object.is_null() && (integer<std::uint64_t>(type_address(object) + *layout().type.tp_flags) >> bit & 1);
@@ -112,6 +124,7 @@ private:
     const AddressSpace& memory_;
     const PythonRuntime& runtime_;
     const TypeTable& types_;
+    std::vector<ArrayItems> learned_array_items_;  // at most a handful
 };
 
 }  // namespace heapsift

@@ -8,10 +8,12 @@
 // sys.__dict__ and builtins are dicts, the collector's lists close in both directions, and `type` is its own type. Sources:
 // pycore_runtime.h, pycore_interp.h, pycore_debug_offsets.h (3.13), gcmodule.c.
 //
-// The Layout is a built-in table; where the core itself carries offsets (3.13's debug offsets), those win.
+// Where the fields lie is a question of its own (layout_choice.cpp); what it answers is proved here too, and the next best answer
+// tried where the proof fails. Two places that differ between builds of one release are found by what is in them.
 
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
+#include "parsers/cpython/layout_choice.h"
 #include "parsers/cpython/type_flags.h"
 
 #include <fmt/format.h>
@@ -171,55 +173,6 @@ std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
     return found;
 }
 
-/// What 3.13 and later say of themselves (struct _Py_DebugOffsets): the fields that the interpreter's private structs move about.
-void apply_debug_offsets(const CoreFile& core, Address at, Layout& layout, std::vector<LayoutCheck>& checks,
-                         Diagnostics& diagnostics) {
-    struct Field {
-        std::uint32_t offset;
-        LayoutOffset* target;
-        const char* name;
-    };
-    // Offsets of 3.13's table (pycore_debug_offsets.h); it has no length field and is keyed by the minor version.
-    const std::array<Field, 20> fields{{
-        {40, &layout.runtime_state.interpreters_head, "interpreters_head"},
-        {56, &layout.interpreter_state.id, "id"},
-        {64, &layout.interpreter_state.next, "next"},
-        {72, &layout.interpreter_state.threads_head, "threads_head"},
-        {80, &layout.interpreter_state.gc, "gc"},
-        {88, &layout.interpreter_state.modules, "imports.modules"},
-        {96, &layout.interpreter_state.sysdict, "sysdict"},
-        {104, &layout.interpreter_state.builtins, "builtins"},
-        {160, &layout.thread_state.prev, "prev"},
-        {168, &layout.thread_state.next, "next"},
-        {176, &layout.thread_state.interp, "interp"},
-        {184, &layout.thread_state.current_frame, "current_frame"},
-        {192, &layout.thread_state.thread_id, "thread_id"},
-        {200, &layout.thread_state.native_thread_id, "native_thread_id"},
-        {208, &layout.thread_state.datastack_chunk, "datastack_chunk"},
-        {360, &layout.object.ob_type, "ob_type"},
-        {376, &layout.type.tp_name, "tp_name"},
-        {392, &layout.type.tp_flags, "tp_flags"},
-        {456, &layout.dict.ma_keys, "ma_keys"},
-        {464, &layout.dict.ma_values, "ma_values"},
-    }};
-    std::size_t differing = 0;
-    std::size_t unread = 0;
-    for (const Field& field : fields) {
-        const auto value = core.memory().read<std::uint64_t>(at + field.offset);
-        if (!value || *value > (1U << 24)) {
-            ++unread;
-            continue;
-        }
-        if (!field.target->present() || **field.target != *value) ++differing;
-        *field.target = static_cast<std::uint32_t>(*value);
-    }
-    checks.push_back({"debug offsets are readable and in range", unread == 0});
-    if (differing > 0)
-        diagnostics.add(
-            "layout-differs",
-            fmt::format("{} offsets of this build differ from the built-in table; the core's own are used", differing));
-}
-
 class Prover {
 public:
     Prover(const CoreFile& core, PythonRuntime& python)
@@ -244,6 +197,7 @@ public:
         check("the collector's lists close", lists);  // no condition: a collection may have been under way
         find_type_type();
         check("type is its own type", !python_.type_type.is_null());
+        if (has_static_type_states()) check("static types find their state", correct_static_type_states());
         return dicts && !python_.type_type.is_null();
     }
 
@@ -301,6 +255,45 @@ private:
         const Address youngest = pointer(gc + *layout_.gc_state.generation0);
         if (youngest > gc && youngest - gc < *layout_.gc_state.size)
             layout_.gc_state.generations = static_cast<std::uint32_t>(youngest - gc);
+    }
+
+    // Since 3.12 an interpreter keeps the dictionaries of static builtin types, in a table at the place that tp_subclasses counts
+    // from. It stands behind members whose size is a matter of the build: where it is not in its place, it is where `type`,
+    // `object` and `dict` all find themselves.
+
+    bool has_static_type_states() const {
+        return layout_.interpreter_state.types_builtins.present() && layout_.managed_static_type_state.type.present() &&
+               !python_.type_type.is_null();
+    }
+
+    /// Bytes from the table's start to the word that points back at `type`; nothing where it has no number.
+    std::optional<std::uint64_t> place_in_table(Address type) const {
+        const auto number = memory_.read<std::uint64_t>(type + *layout_.type.tp_subclasses);
+        if (!number || *number == 0 || *number > 1000) return std::nullopt;
+        return (*number - 1) * *layout_.managed_static_type_state.size + *layout_.managed_static_type_state.type;
+    }
+
+    bool correct_static_type_states() {
+        const PythonInterpreter& interpreter = python_.interpreters.front();
+        std::vector<std::pair<Address, std::uint64_t>> known;
+        for (const Address type : {python_.type_type, pointer(python_.type_type + *layout_.type.tp_base),
+                                   pointer(interpreter.sysdict + *layout_.object.ob_type)})
+            if (const auto place = place_in_table(type)) known.emplace_back(type, *place);
+        if (known.size() < 3) return core_.extent().cut();
+        const auto is_table = [&](Address table) {
+            return std::all_of(known.begin(), known.end(),
+                               [&](const auto& one) { return pointer(table + one.second) == one.first; });
+        };
+        LayoutOffset& field = layout_.interpreter_state.types_builtins;
+        if (is_table(interpreter.address + *field)) return true;
+        for (std::uint32_t offset = 0; offset < 2 * *layout_.interpreter_state.size; offset += 8) {
+            if (!is_table(interpreter.address + offset)) continue;
+            LayoutOffset& extensions = layout_.interpreter_state.types_for_extensions;
+            if (extensions.present()) extensions = *extensions + offset - *field;
+            field = offset;
+            return true;
+        }
+        return core_.extent().cut();
     }
 
     bool collector_lists_close(Address gc) const {
@@ -364,7 +357,7 @@ bool supported(const PythonVersion& version) { return version.major == 3 && vers
     throw cannot_analyse("python-not-supported",
                          fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet",
                                      escape_for_terminal(core.path()), version),
-                         "it reads 3.9 to 3.13, with the GIL, in release builds");
+                         "it reads 3.9 to 3.13, with the GIL");
 }
 
 /// No _PyRuntime anywhere: an older CPython (2.7 to 3.6 have none), or something else altogether.
@@ -435,22 +428,25 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         std::memcpy(&cookie, "xdebugpy", 8);
         const bool has_offsets = core.memory().read<std::uint64_t>(candidate.runtime) == cookie;
         if (has_offsets) python.free_threaded = core.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
-        const Layout* layout = builtin_layout({version->major, version->minor, false, false});
-        if (!layout || !supported(*version) || python.free_threaded) {
+        if (!supported(*version) || python.free_threaded) {
             unsupported = version->text() + (python.free_threaded ? ", free-threaded" : "");
             continue;
         }
         python.runtime = candidate.runtime;
         python.module = candidate.module;
         python.found_by = candidate.found_by;
-        python.layout = *layout;
-        python.layout_source = fmt::format("built-in table for CPython {}.{}", version->major, version->minor);
-        if (has_offsets) {
-            apply_debug_offsets(core, candidate.runtime, python.layout, python.checks, diagnostics);
-            python.layout_source = "debug offsets in the core, and the " + python.layout_source;
+        for (LayoutChoice& choice :
+             layout_choices(core, {version->major, version->minor, false, false}, candidate.runtime, candidate.module)) {
+            PythonRuntime attempt = python;
+            attempt.layout = choice.layout;
+            attempt.layout_source = std::move(choice.source);
+            attempt.checks = std::move(choice.checks);
+            if (Prover(core, attempt).prove()) {
+                if (!choice.remark.empty()) diagnostics.add("layout-differs", choice.remark);
+                return attempt;
+            }
+            rejected = std::move(attempt);
         }
-        if (Prover(core, python).prove()) return python;
-        rejected = std::move(python);
     }
     if (!unsupported.empty()) throw_not_supported(core, unsupported);
     std::string failed;

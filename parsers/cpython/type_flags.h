@@ -7,6 +7,7 @@
 
 namespace heapsift {
 
+inline constexpr std::uint64_t static_builtin_flag = 1ULL << 1;    // _Py_TPFLAGS_STATIC_BUILTIN, 3.12
 inline constexpr std::uint64_t inline_values_flag = 1ULL << 2;     // Py_TPFLAGS_INLINE_VALUES, 3.13
 inline constexpr std::uint64_t managed_weakref_flag = 1ULL << 3;   // 3.12
 inline constexpr std::uint64_t managed_dict_flag = 1ULL << 4;      // 3.11

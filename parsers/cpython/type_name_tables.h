@@ -1,7 +1,7 @@
 #pragma once
 
 // What is known of static types before a core is opened: names for cores whose program files are not at hand. The tables are
-// written by tool/type_names.py from real interpreters.
+// written by tool/type_names.py from real interpreters (and, for shapes, tool/type_shapes.cpp).
 
 #include <cstdint>
 #include <span>
@@ -32,5 +32,14 @@ struct TypeNumber {
     const char* name;
 };
 std::span<const TypeNumber> type_numbers();
+
+/// A static type of this tp_name in 3.`minor` has this shape (type_shape.h). Sorted by shape, then minor; shapes that types of
+/// several names have in the same minor are left out.
+struct TypeShape {
+    std::uint64_t shape;
+    int minor;
+    const char* name;
+};
+std::span<const TypeShape> type_shapes();
 
 }  // namespace heapsift

@@ -21,10 +21,21 @@ constexpr std::uint64_t at_buffer_info = 80, at_mem_handler = 88;
 constexpr std::uint64_t scalar_value = 16;
 constexpr std::uint64_t void_obval = 24, void_descr = 32, void_flags = 40, void_base = 48;
 
+/// sizeof(PyArrayObject_fields) of this NumPy, whatever a subclass adds: 80 up to 1.19, 88 up to 1.21, then 96.
+std::uint64_t fields_size(const ObjectReader& object) {
+    const TypeTable& types = object.heap().types();
+    const TypeInfo* at = &object.type();
+    while (at->base != no_type && types[at->base].base != no_type) at = &types[at->base];
+    return at->basicsize;
+}
+
 std::uint64_t array_size(const ObjectReader& object) {
     const auto facts = array_facts(object);
-    if (!facts) return object.type().basicsize;
-    return object.type().basicsize + 16 * static_cast<std::uint64_t>(facts->nd) + (facts->owns_data() ? facts->nbytes : 0);
+    // Up to 1.19 array_sizeof counted an ndarray for an instance of a subclass too.
+    const std::uint64_t fields = fields_size(object);
+    const std::uint64_t basicsize = fields <= at_buffer_info ? fields : object.type().basicsize;
+    if (!facts) return basicsize;
+    return basicsize + 16 * static_cast<std::uint64_t>(facts->nd) + (facts->owns_data() ? facts->nbytes : 0);
 }
 
 void array_buffers(const ObjectReader& object, BufferVisitor& visit) {
@@ -40,7 +51,7 @@ void array_references(const ObjectReader& object, ReferenceVisitor& visit) {
     if (!facts) return;
     visit.named(facts->base, ".base", ReferenceKind::hidden);
     visit.named(facts->descr, ".dtype", ReferenceKind::hidden);
-    if (object.type().basicsize > at_mem_handler)
+    if (fields_size(object) > at_mem_handler)
         visit.named(object.heap().pointer(object.at(at_mem_handler)), ".<mem_handler>", ReferenceKind::hidden);
     const auto descr = descr_facts(object.heap(), facts->descr);
     // Elements are the owner's; a view shares them.

@@ -4,6 +4,7 @@
 
 #include "parsers/cpython/type_finder.h"
 #include "parsers/snapshot/allocations.h"
+#include "parsers/snapshot/array_items.h"
 #include "parsers/snapshot/builder.h"
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
@@ -65,12 +66,15 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     report("types");
     state->types = find_types(state->core.memory(), state->python, all_object_kinds(), diagnostics, state->core.modules());
     state->heap = std::make_unique<PythonHeap>(state->core.memory(), state->python, state->types);
+    // sys.gettotalrefcount exists in debug builds only.
+    state->python.debug = !state->heap->dict_value(state->python.interpreters.front().sysdict, "gettotalrefcount").is_null();
     report("allocators");
     state->allocations = std::make_unique<Allocations>(state->core, Pymalloc::find(*state->heap, diagnostics),
                                                        MallocHeaps::find(state->core.memory()));
     find_allocator(state->core, state->python, *state->allocations, diagnostics);
     state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
     state->objects = find_objects(state->core, *state->access, diagnostics, progress);
+    state->heap->set_learned_array_items(learn_array_items(state->objects, *state->access, diagnostics));
     return HeapSnapshot(std::move(state));
 }
 

@@ -16,10 +16,10 @@ constexpr std::uint64_t owns_data = 4;
 
 /// The types of one NumPy release.
 struct Numpy {
-    Numpy(const Layout& layout, int major) : heap(layout), old(major == 1) {
+    Numpy(const Layout& layout, int major, std::uint64_t fields_size = array_basicsize) : heap(layout), old(major == 1) {
         for (const ObjectKind* kind : {&ndarray_kind, &numpy_scalar_kind, &numpy_void_kind, &numpy_dtype_kind})
             heap.kinds.push_back(kind);
-        array_type = heap.c_type("numpy.ndarray", {.basicsize = array_basicsize, .own_sizeof = true});
+        array_type = heap.c_type("numpy.ndarray", {.basicsize = fields_size, .own_sizeof = true});
         dtype_type = heap.c_type("numpy.dtype", {.basicsize = old ? 96UL : 136UL});
         // The class of one dtype, as numpy.dtype[float64] is: it adds nothing.
         double_type = heap.c_type("numpy.dtypes.Float64DType", {.base = dtype_type, .basicsize = old ? 96UL : 136UL});
@@ -78,6 +78,20 @@ TEST_CASE("ndarray: shape, itemsize and bytes, with the descriptors of both rele
     CHECK(size_of(numpy.heap, array) == array_basicsize + 3 * 16 + 480);
     CHECK(buffers(numpy.heap, array) == std::vector<SeenBuffer>{{facts->dimensions, 48, false}, {data, 480, true}});
     CHECK(plausible(numpy.heap, array));
+}
+
+TEST_CASE("ndarray: NumPy 1.19 sizes an instance of a subclass as an ndarray, and has no handler of its memory", "[numpy]") {
+    const std::uint64_t fields_size = GENERATE(80, 88, 96);
+    Numpy numpy(*all_layouts().front(), 1, fields_size);
+    numpy.array_type = numpy.heap.python_class("Kind", {.base = numpy.array_type});
+    const std::uint64_t subclass_size = numpy.heap.type(numpy.array_type).basicsize;
+    REQUIRE(subclass_size > fields_size);
+    const Address array = numpy.array(numpy.descr('f', 8, 12), {3}, numpy.heap.allocate(24));
+    numpy.heap.put(array + 88, numpy.heap.none());  // the handler, from 1.22 on; before, what the subclass keeps there
+    CHECK(size_of(numpy.heap, array) == (fields_size == 80 ? 80 : subclass_size) + 16 + 24);
+    const auto seen = references(numpy.heap, array);
+    const bool handler = std::any_of(seen.begin(), seen.end(), [](const auto& r) { return r.name == ".<mem_handler>"; });
+    CHECK(handler == (fields_size == 96));
 }
 
 TEST_CASE("ndarray: a view owns shape and strides, and holds its base", "[numpy]") {

@@ -24,14 +24,12 @@ void managed_buffer_references(const ObjectReader& object, ReferenceVisitor& vis
         visit.named(object.heap().pointer(object.at(*l.managed_buffer.master + *l.buffer.obj)), ".obj");
 }
 
-std::uint64_t array_itemsize(const ObjectReader& object) {
-    const Address descr = object.pointer(object.layout().array.ob_descr);
-    const auto size = object.heap().integer<std::int32_t>(descr + object.layout().array_descr.itemsize.or_else(4));
-    return size > 0 && size <= 64 ? static_cast<std::uint64_t>(size) : 0;
+ArrayItems array_items(const ObjectReader& object) {
+    return object.heap().array_items(object.pointer(object.layout().array.ob_descr));
 }
 
 std::uint64_t array_bytes(const ObjectReader& object) {
-    return object.integer<std::uint64_t>(object.layout().array.allocated) * array_itemsize(object);
+    return object.integer<std::uint64_t>(object.layout().array.allocated) * array_items(object).size;
 }
 
 std::uint64_t array_size(const ObjectReader& object) { return object.type().basicsize + array_bytes(object); }
@@ -42,8 +40,7 @@ void array_buffers(const ObjectReader& object, BufferVisitor& visit) {
 }
 
 ShortValue array_describe(const ObjectReader& object, std::size_t) {
-    const Address descr = object.pointer(object.layout().array.ob_descr);
-    const auto code = object.heap().integer<char>(descr + object.layout().array_descr.typecode.or_else(0));
+    const char code = array_items(object).typecode;
     return {ShortValue::Kind::summary,
             fmt::format("array '{}' of {}", code >= ' ' && code < 127 ? code : '?', std::max<std::int64_t>(object.var_size(), 0)),
             0};

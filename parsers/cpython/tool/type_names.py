@@ -2,11 +2,14 @@
 """Names of static types, for cores whose program files are not at hand.
 
 A static type's name is a C string in read-only data, which the kernel leaves out of a core. Two things survive: where the type
-lies in its module (the module's build-id is in the core), under which keys the modules' dictionaries hold it, and since 3.12 its number among
-the builtin types. All are read here from a real interpreter, with the extension modules of its standard library (and NumPy) loaded:
+lies in its module (the module's build-id is in the core), under which keys the modules' dictionaries hold it, since 3.12 its number among
+the builtin types, and its shape (type_shape.cpp). All are read from a real interpreter, with the extension modules of its standard library
+(and NumPy) loaded:
 
     python3.11 type_names.py read > names.3.11        once per build, with that build
-    python3.11 type_names.py write names.* > ../layouts/type_name_tables.cpp
+    python3.11 type_names.py core                     the same modules; ends with SIGABRT, which leaves a core (ulimit -c unlimited)
+    heapsift-type-shapes core > shapes.3.11
+    python3.11 type_names.py write names.* shapes.* > ../layouts/type_name_tables.cpp
 """
 
 import ctypes
@@ -22,7 +25,8 @@ _SKIPPED = re.compile(r"test|idlelib|lib2to3|turtle|tkinter|antigravity|^this$|_
 _HEAP_TYPE = 1 << 9
 
 
-def read():
+def import_all():
+    """Every module of the standard library that imports here, and NumPy. Returns the names of the library's."""
     standard = set(getattr(sys, "stdlib_module_names", None) or {module.name for module in pkgutil.iter_modules([os.path.dirname(os.__file__)])})
     for name in sorted(set(sys.builtin_module_names) | set(standard) | {
             "xml.etree.ElementTree", "concurrent.futures", "multiprocessing.shared_memory", "unittest.mock", "email.message", "importlib.metadata",
@@ -33,6 +37,11 @@ def read():
             importlib.import_module(name)
         except BaseException:  # not every module imports everywhere
             pass
+    return standard
+
+
+def read():
+    standard = import_all()
     found = {}
     walk(object, found)
     for one in more_types():
@@ -145,13 +154,15 @@ namespace heapsift {
 
 
 def write(paths):
-    builds, aliases, numbers = {}, {}, {}
+    builds, aliases, numbers, shapes = {}, {}, {}, {}
     for path in paths:
         with open(path) as file:
             for line in file:
                 kind, first, second, name = line.rstrip("\n").split(" ", 3)
                 if kind == "B":
                     builds[first, int(second, 16)] = name
+                elif kind == "S":
+                    shapes.setdefault((int(second, 16), int(first)), set()).add(name)
                 elif kind == "A":
                     aliases[second, int(first)] = name
                 else:
@@ -162,14 +173,35 @@ def write(paths):
     out += ['    {"%s", %d, "%s"},\n' % (plain, minor, name) for (plain, minor), name in sorted(aliases.items())]
     out.append("};\n\nstatic constexpr TypeNumber numbers[] = {\n")
     out += ['    {%d, %d, "%s"},\n' % (minor, number, name) for (minor, number), name in sorted(numbers.items())]
+    out.append("};\n\nstatic constexpr TypeShape shapes[] = {\n")
+    out += ['    {0x%016x, %d, "%s"},\n' % (shape, minor, name) for shape, minor, name in without_repeats(shapes)]
     out.append("};\n\nstd::span<const TypeNameAt> type_names_by_place() { return names_by_place; }\n\n"
                "std::span<const TypeAlias> type_aliases() { return aliases; }\n\n"
-               "std::span<const TypeNumber> type_numbers() { return numbers; }\n\n}  // namespace heapsift\n")
+               "std::span<const TypeNumber> type_numbers() { return numbers; }\n\n"
+               "std::span<const TypeShape> type_shapes() { return shapes; }\n\n}  // namespace heapsift\n")
     sys.stdout.write("".join(out))
 
 
+def without_repeats(shapes):
+    """(shape, minor, name), sorted: no shape that has several names in its minor; one row where all minors agree on the name."""
+    unique = {key: next(iter(names)) for key, names in shapes.items() if len(names) == 1}
+    ambiguous = {shape for (shape, _), names in shapes.items() if len(names) > 1}
+    named = {}
+    for (shape, _), name in unique.items():
+        named.setdefault(shape, set()).add(name)
+    written = set()
+    for (shape, minor), name in sorted(unique.items()):
+        alone = len(named[shape]) == 1 and shape not in ambiguous
+        if not alone or shape not in written:
+            written.add(shape)
+            yield shape, minor, name
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["read"]:
+    if sys.argv[1:2] == ["core"]:
+        import_all()
+        os.abort()
+    elif sys.argv[1:2] == ["read"]:
         read()
     elif sys.argv[1:2] == ["write"] and len(sys.argv) > 2:
         write(sys.argv[2:])
