@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# All tests, on a fresh Debian 12 or 13: installs what they need, builds, gets the other suite's Python, runs ctest, sums up.
+# All tests, on a fresh Debian 12 or 13: installs what they need, builds, gets other suites' Pythons, runs ctest, sums up.
 #
 #     bash testdata/test.sh
 #
-# The interpreters: this machine's own python3 with NumPy, and, for root, a debootstrap tree of the other suite (Debian 13 on 12, 12
-# on 13) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. Where that cannot be made it is said; with CI=true it is a failure.
+# The interpreters: this machine's own python3 with NumPy, and, for root, debootstrap trees of Debian 11 and of the other suite
+# (13 on 12, 12 on 13) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. Where one cannot be made it is said; with CI=true it is a failure.
 # Run it again: it skips what is done.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,10 +23,10 @@ main() {
     check_machine
     step 1/4 "packages: compiler, libraries, Catch2, gdb, Python with NumPy, debootstrap"
     install_packages "${packages[@]}"
-    step 2/4 "interpreters: this machine's $(/usr/bin/python3 --version), and the other suite's in $HEAPSIFT_TREES"
+    step 2/4 "interpreters: this machine's $(/usr/bin/python3 --version), and other suites' in $HEAPSIFT_TREES"
     case $suite in
-        bookworm) make_tree trixie ;;
-        trixie) make_tree bookworm ;;
+        bookworm) make_tree bullseye; make_tree trixie ;;
+        trixie) make_tree bullseye; make_tree bookworm ;;
         *) leave_out "Debian 12 and 13: this is neither" ;;
     esac
     step 3/4 "build: heapsift and its tests, with $(build_jobs) compilers at a time"

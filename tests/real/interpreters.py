@@ -1,7 +1,7 @@
 """The Python interpreters at hand, for cores of each.
 
-Three places: this machine's /usr/bin/python3.N; the trees that debootstrap makes (a chroot each, one Debian suite); a folder
-of interpreters as pyenv lays them out (NAME/bin/python3). Each is asked for its version and its NumPy. Older than 3.9: not taken.
+Three places: this machine's /usr/bin/python3.N, and its debug build python3.Nd; those of the trees that debootstrap makes (a chroot
+each, one Debian suite); a folder of interpreters as pyenv lays them out (NAME/bin/python3). Each is asked for its version and its NumPy. Older than 3.9: not taken.
 """
 
 import dataclasses
@@ -54,11 +54,11 @@ def _ask(where, path, tree=""):
     version = tuple(map(int, answer[0].split(".")))
     if version < _OLDEST:
         return None
-    return Interpreter("%s %s" % (answer[0], where), path, version, answer[1].strip("-"), tree)
+    return Interpreter("%s%s %s" % (answer[0], "d" if path.endswith("d") else "", where), path, version, answer[1].strip("-"), tree)
 
 
 def _debian_pythons(folder):
-    return [path for path in sorted(glob.glob(folder + "/python3.*")) if re.fullmatch(r"python3\.\d+", os.path.basename(path))]
+    return [path for path in sorted(glob.glob(folder + "/python3.*")) if re.fullmatch(r"python3\.\d+d?", os.path.basename(path))]
 
 
 def find(trees, versions, wanted):

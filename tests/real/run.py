@@ -11,6 +11,7 @@ import argparse
 import atexit
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,12 +19,14 @@ import tempfile
 import time
 
 import cores
+import files_away
 import interpreters
 from compare import ALLOCATED, CONTENT, FOUND_BY, REFERRER, compare, load_truth
 
 PROGRAMS = ("plain", "views", "churn", "zoo")
 _FAULTS = ("missing", "missing in closure", "type", "size", "tracked", "count", "twice", "unexplained", "recording")
 _OFFENDERS = 20
+_ENOUGH_NAMES = 99.5  # percent of the objects, without any file
 
 
 def main():
@@ -69,6 +72,8 @@ def parse():
     parser.add_argument("--required", nargs="*", default=[], metavar="VERSION", help="fail where one of these, with NumPy, is not at hand")
     parser.add_argument("--programs", nargs="*", default=PROGRAMS, choices=PROGRAMS)
     parser.add_argument("--kinds", nargs="*", default=cores.KINDS, choices=cores.KINDS)
+    parser.add_argument("--files", default="here", choices=("here", "away", "unknown"),
+                        help="away: heapsift finds no file of the process; unknown: nor is any build one it knows. Of names it must then tell %s %%" % _ENOUGH_NAMES)
     parser.add_argument("--environment", action="append", default=[], metavar="NAME=VALUE", help="for the processes: PYTHONMALLOC=debug")
     parser.add_argument("--work", metavar="DIR", help="where cores are taken; some 1.3 GB free")
     parser.add_argument("--keep", action="store_true", help="keep the cores and heapsift's rows")
@@ -107,14 +112,15 @@ def run_one(options, interpreter, program, kind, work):
     except cores.NoCore as reason:
         return str(reason)
     try:
+        take_files_away(options.files, taken)
         began = time.monotonic()
-        rows_path, problem = ask_heapsift(options.heapsift, taken, interpreter)
+        rows_path, problem = ask_heapsift(options, taken, interpreter)
         seconds = time.monotonic() - began
         if problem:
             return problem
         result = compare(load_truth(taken.truth), taken.core, read_rows(rows_path))
         print_line(interpreter, program, kind, result, seconds)
-        return ", ".join("%s %d" % (kind, result.faults[kind]) for kind in _FAULTS if result.faults[kind]) or None
+        return ", ".join(faults_of(result, options.files)) or None
     finally:
         if options.keep:
             print("  kept: %s" % taken.core)
@@ -122,14 +128,33 @@ def run_one(options, interpreter, program, kind, work):
             taken.delete()
 
 
-def ask_heapsift(heapsift, taken, interpreter):
+def faults_of(result, files):
+    """Without files a few types stay anonymous: how many objects of the truth are named rightly is then measured, all else is as ever."""
+    faults = ["%s %d" % (kind, result.faults[kind]) for kind in _FAULTS if result.faults[kind] and (kind != "type" or files == "here")]
+    if files != "here":
+        share = 100 - 100 * result.faults["type"] / max(1, result.collected + result.closure)
+        print("  named rightly without files: %.3f %%" % share)
+        if share < _ENOUGH_NAMES:
+            faults.append("type names right: %.3f %%" % share)
+    return faults
+
+
+def take_files_away(files, taken):
+    if files == "away":
+        files_away.move_files_away(taken.core)
+    elif files == "unknown":
+        files_away.forget_builds(taken.core)
+
+
+def ask_heapsift(options, taken, interpreter):
     rows_path = os.path.join(taken.folder, "rows.jsonl")
-    command = [heapsift, "objects", taken.core, "--format", "jsonl", "-n", "0"]
-    if interpreter.tree:
+    command = [options.heapsift, "objects", taken.core, "--format", "jsonl", "-n", "0"]
+    if interpreter.tree and options.files == "here":
         command += ["--sysroot", interpreter.tree]
     environment = {**os.environ, "HEAPSIFT_STATE": "off", "XDG_CACHE_HOME": taken.folder}
     with open(rows_path, "wb") as rows:
-        done = subprocess.run(command, stdout=rows, stderr=subprocess.PIPE, text=True, errors="replace", env=environment, timeout=600)
+        done = subprocess.run(command, stdout=rows, stderr=subprocess.PIPE, text=True, errors="replace", env=environment, timeout=600,
+                              preexec_fn=files_away.hide_debug_files if options.files == "away" else None)
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["nothing on standard error"]
         return rows_path, "heapsift ended with %d: %s" % (done.returncode, said[-1])
@@ -152,11 +177,22 @@ def print_line(interpreter, program, kind, result, seconds):
         faults["size"], extras, result.proofs[REFERRER], result.proofs[CONTENT], result.proofs[ALLOCATED], faults["unexplained"], seconds), flush=True)
     if result.sized_in_python:
         print("  sized by Python code, so not compared: " + ", ".join("%d %s" % (count, name) for name, count in result.sized_in_python.most_common(8)))
-    for fault, type_name, address, expected, got in sorted(result.offenders, key=lambda one: _FAULTS.index(one[0]))[:_OFFENDERS]:
+    print_offenders(result.offenders)
+
+
+def print_offenders(offenders):
+    """Equal faults are one line, with how many and where the first is."""
+    groups = {}
+    for fault, type_name, address, expected, got in offenders:
         what = "%s (found by: %s)" if fault == "unexplained" else "expected %s, got %s"
-        print("  %-18s %s at %#x: %s" % (fault, type_name, address, what % (expected, got)))
-    if len(result.offenders) > _OFFENDERS:
-        print("  … and %d more" % (len(result.offenders) - _OFFENDERS))
+        if fault in ("size", "count"):
+            what, expected = "not the expected %s; first: %s, got %s" % (fault, expected, got), None
+        text = what if expected is None else what % (expected, re.sub("0x[0-9a-f]+", "0x…", str(got)))
+        groups.setdefault((_FAULTS.index(fault), fault, type_name, text if expected is not None else ""), []).append((address, text))
+    for (_, fault, type_name, _), found in sorted(groups.items(), key=lambda group: (group[0][0], -len(group[1])))[:_OFFENDERS]:
+        print("  %6d %-12s %s: %s, at %#x" % (len(found), fault, type_name, found[0][1], found[0][0]))
+    if len(groups) > _OFFENDERS:
+        print("  … and %d more kinds" % (len(groups) - _OFFENDERS))
 
 
 if __name__ == "__main__":
