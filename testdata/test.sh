@@ -16,12 +16,12 @@ log=$PWD/build/dev/test.log
 . testdata/steps.sh
 
 packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev catch2 libfmt-dev
-    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev gdb python3 python3-numpy debootstrap)
+    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev gdb dwz python3 python3-numpy debootstrap)
 not_covered=()
 
 main() {
     check_machine
-    step 1/4 "packages: compiler, libraries, Catch2, gdb, Python with NumPy, debootstrap"
+    step 1/4 "packages: compiler, libraries, Catch2, gdb, dwz, Python with NumPy, debootstrap"
     install_packages "${packages[@]}"
     step 2/4 "interpreters: this machine's $(/usr/bin/python3 --version), and other suites' in $HEAPSIFT_TREES"
     case $suite in

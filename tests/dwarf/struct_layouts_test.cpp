@@ -197,3 +197,42 @@ TEST_CASE("struct layouts: a section that claims to unpack to a huge size is ref
     std::memcpy(bytes.data() + header.e_shoff, sections.data(), sections.size() * sizeof(Elf64_Shdr));
     CHECK_THAT(problem_with(bytes), ContainsSubstring("claims to be"));
 }
+
+#ifdef HEAPSIFT_SHARED_ENTRIES_FILE
+TEST_CASE("dwarf: entries and names that dwz moved to a shared file are read as if they were here", "[dwarf]") {
+    const std::string file = HEAPSIFT_SHARED_ENTRIES_FILE;
+    const StructLayouts whole = read_one(shapes_file, everything);
+    const StructLayouts shared = read_one(file, everything);
+    CHECK(shared.files.at(0).problem == "");
+    CHECK(shared.files.at(0).build_id == whole.files.at(0).build_id);
+    REQUIRE(whole.structs.at(0));
+    REQUIRE(shared.structs.at(0));
+    CHECK(shared.structs.at(0)->byte_size == whole.structs.at(0)->byte_size);
+    REQUIRE(shared.structs.at(0)->members.size() == whole.structs.at(0)->members.size());
+    for (std::size_t i = 0; i < whole.structs.at(0)->members.size(); ++i) {
+        const auto &expected = whole.structs.at(0)->members[i], &got = shared.structs.at(0)->members[i];
+        CHECK(got.has_value() == expected.has_value());
+        if (got && expected) CHECK(std::pair(got->byte, got->byte_size) == std::pair(expected->byte, expected->byte_size));
+    }
+}
+
+TEST_CASE("dwarf: without the file that has the shared entries nothing is read, and that is said", "[dwarf]") {
+    const TemporaryFile alone(bytes_of(HEAPSIFT_SHARED_ENTRIES_FILE));  // its neighbour stays behind
+    const StructLayouts read = read_one(alone.path(), everything);
+    CHECK_FALSE(read.structs.at(0));
+    CHECK(read.files.at(0).problem.find("shares debug information") != std::string::npos);
+}
+
+TEST_CASE("dwarf: damaged files with shared entries are an answer or a problem", "[dwarf][damaged]") {
+    const std::string path = std::string(HEAPSIFT_SHARED_ENTRIES_FILE) + ".damaged";
+    const std::string bytes = bytes_of(HEAPSIFT_SHARED_ENTRIES_FILE);
+    std::mt19937_64 random(7);
+    for (int round = 0; round < 400; ++round) {
+        std::string damaged = bytes;
+        for (int n = 0; n < 4; ++n) damaged[random() % damaged.size()] = static_cast<char>(random());
+        std::ofstream(path, std::ios::binary) << damaged;
+        (void)read_one(path, everything);
+    }
+    std::remove(path.c_str());
+}
+#endif
