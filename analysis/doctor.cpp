@@ -85,6 +85,10 @@ DoctorResult examine(const HeapSnapshot& heap, const ProgressCallback& progress)
     result.python_found_by = heap.python().found_by;
     result.layout_source = heap.python().layout_source;
     result.checks = heap.python().checks;
+    for (const TypeInfo& type : heap.types()) {
+        ++result.types;
+        result.unnamed_types += !type.named;
+    }
     add_objects(result, heap, progress);
     return result;
 }

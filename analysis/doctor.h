@@ -19,6 +19,8 @@ struct DoctorResult {
     std::string python_found_by;
     std::string layout_source;
     std::vector<LayoutCheck> checks;
+    std::uint64_t types = 0;
+    std::uint64_t unnamed_types = 0;  // static types whose names lie in files that were not found, and nothing else told
     /// Objects by how their references are known: written (by a kind of heapsift's) or guessed.
     std::uint64_t references_written = 0;
     std::uint64_t references_guessed = 0;

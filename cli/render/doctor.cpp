@@ -90,10 +90,14 @@ std::string interpreter_text(const DoctorResult& result, const Page& page) {
     const auto passed = std::count_if(result.checks.begin(), result.checks.end(), [](const LayoutCheck& c) { return c.passed; });
     Table table({{Align::left, ""}, {Align::left, "", TableColumn::Fit::wrap}});
     table.add({"interpreter", escape_for_terminal(page.redact().message(result.python_found_by))});
-    table.add({"layout", escape_for_terminal(result.layout_source)});
+    table.add({"layout", escape_for_terminal(page.redact().message(result.layout_source))});
     table.add({"checks", fmt::format("{} of {} passed", passed, result.checks.size())});
     for (const LayoutCheck& check : result.checks)
         if (!check.passed) table.add({"", "failed: " + escape_for_terminal(check.what)});
+    table.add({"types",
+               grouped(result.types) + (result.unnamed_types == 0 ? ", all with their names"
+                                                                  : fmt::format(", {} without a name: their files were not found",
+                                                                                grouped(result.unnamed_types)))});
     return text + table.text(page.width, false);
 }
 
@@ -146,9 +150,11 @@ Json layout_json(const DoctorResult& result, Redactor& redactor) {
     Json checks = Json::array();
     for (const LayoutCheck& check : result.checks) checks.push_back({{"what", check.what}, {"passed", check.passed}});
     Json json;
-    json["source"] = result.layout_source.empty() ? Json(nullptr) : Json(result.layout_source);
+    json["source"] = result.layout_source.empty() ? Json(nullptr) : Json(redactor.message(result.layout_source));
     json["python_found_by"] = result.python_found_by.empty() ? Json(nullptr) : Json(redactor.message(result.python_found_by));
     json["checks"] = checks;
+    json["types"] = result.types;
+    json["unnamed_types"] = result.unnamed_types;
     return json;
 }
 

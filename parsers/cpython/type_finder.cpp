@@ -309,14 +309,8 @@ bool TypeTable::derives(TypeId type, TypeId ancestor) const {
 }
 
 TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
-                     Diagnostics& diagnostics, std::span<const Module> modules) {
-    TypeTable table = TypeFinder(memory, python, kinds, modules).find();
-    std::uint64_t anonymous = 0;
-    for (const TypeInfo& type : table) anonymous += type.named ? 0 : 1;
-    if (anonymous > 0)
-        diagnostics.add("types-unnamed",
-                        fmt::format("{} of {} types have no readable name: their files were not found", anonymous, table.size()));
-    return table;
+                     std::span<const Module> modules) {
+    return TypeFinder(memory, python, kinds, modules).find();
 }
 
 }  // namespace heapsift

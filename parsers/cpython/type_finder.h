@@ -2,7 +2,6 @@
 
 // Finds every type of the interpreter. (How: type_finder.cpp.)
 
-#include "parsers/base/diagnostics.h"
 #include "parsers/cpython/object_kind.h"
 
 namespace heapsift {
@@ -10,6 +9,6 @@ namespace heapsift {
 /// All types in the saved memory, named as far as files, dictionaries and tables go, with sizes of headers and kinds. Cost: two
 /// or three sweeps over writable memory. `modules`: of the core, for names by build-id where a file is not at hand.
 TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
-                     Diagnostics& diagnostics, std::span<const Module> modules = {});
+                     std::span<const Module> modules = {});
 
 }  // namespace heapsift

@@ -64,7 +64,7 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     report("interpreter");
     state->python = find_python_runtime(state->core, diagnostics);
     report("types");
-    state->types = find_types(state->core.memory(), state->python, all_object_kinds(), diagnostics, state->core.modules());
+    state->types = find_types(state->core.memory(), state->python, all_object_kinds(), state->core.modules());
     state->heap = std::make_unique<PythonHeap>(state->core.memory(), state->python, state->types);
     // sys.gettotalrefcount exists in debug builds only.
     state->python.debug = !state->heap->dict_value(state->python.interpreters.front().sysdict, "gettotalrefcount").is_null();

@@ -580,9 +580,8 @@ const PythonHeap& PythonHeapBuilder::heap() {
         segment.module = region.module;
         segments.push_back(segment);
     }
-    Diagnostics diagnostics;
     memory_ = std::make_unique<AddressSpace>(std::move(segments));
-    types_ = std::make_unique<TypeTable>(find_types(*memory_, runtime_, kinds, diagnostics));
+    types_ = std::make_unique<TypeTable>(find_types(*memory_, runtime_, kinds));
     heap_ = std::make_unique<PythonHeap>(*memory_, runtime_, *types_);
     return *heap_;
 }

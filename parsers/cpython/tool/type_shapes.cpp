@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
         if (argc == 3) search.sysroot = argv[2];
         const CoreFile core = CoreFile::open(argv[1], search, diagnostics);
         const PythonRuntime python = find_python_runtime(core, diagnostics);
-        const TypeTable types = find_types(core.memory(), python, {}, diagnostics, core.modules());
+        const TypeTable types = find_types(core.memory(), python, {}, core.modules());
         const PythonHeap heap(core.memory(), python, types);
         int unnamed = 0;
         for (const TypeInfo& type : types) {
