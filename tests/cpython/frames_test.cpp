@@ -83,7 +83,7 @@ TEST_CASE("frame: one that runs leaves its locals to the thread's stack", "[cpyt
     CHECK(references(heap, frame) == std::vector<Seen>{{back, ".f_back", strong}});
 }
 
-TEST_CASE("frame: up to 3.10 it holds code, globals, locals and stack itself", "[cpython][frame][!mayfail]") {
+TEST_CASE("frame: up to 3.10 it holds code, globals, locals and stack itself", "[cpython][frame]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->frame;

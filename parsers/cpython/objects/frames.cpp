@@ -3,7 +3,7 @@
 // Since 3.11 (pycore_frame.h) what runs is an interpreter frame, which is no object: it lies on the thread's own stack of data,
 // inside its generator, or, once its call has returned and somebody still has the frame object, inside that. Whoever it lies in
 // reports what it holds: its function, code, locals and value stack. The value stack is known only while the frame is not
-// running.
+// running. Up to 3.10 the frame object itself has all of it.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -112,6 +112,41 @@ bool owns_data(const ObjectReader& object) {
            owned_by_frame_object;
 }
 
+/// Up to 3.10 the frame object has it all: locals, cells and free variables from f_localsplus on, the value stack behind them.
+/// The depth of the stack is known only while the frame is not running (frameobject.c, frame_traverse).
+void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
+    const PythonHeap& heap = object.heap();
+    const auto& l = object.layout().frame;
+    const auto& code_layout = object.layout().code;
+    const Address code = object.pointer(l.f_code);
+    visit.named(code, ".f_code");
+    visit.named(object.pointer(l.f_builtins), ".f_builtins");
+    visit.named(object.pointer(l.f_globals), ".f_globals");
+    visit.named(object.pointer(l.f_locals), ".<f_locals>");
+    const Address stack = object.pointer(l.f_valuestack);
+    const Address first = object.at(*l.f_localsplus);
+    if (code.is_null() || stack < first) return;
+    const Address names = heap.pointer(code + *code_layout.co_varnames);
+    const std::int64_t named =
+        std::clamp<std::int64_t>(heap.integer<std::int32_t>(code + *code_layout.co_nlocals), 0, heap.var_size(names));
+    const std::uint64_t locals =
+        object.readable_items(first, std::min<std::int64_t>(static_cast<std::int64_t>((stack - first) / 8), 1 << 20));
+    for (std::uint64_t i = 0; i < locals; ++i) {
+        const Address target = heap.pointer(first + 8 * i);
+        if (target.is_null()) continue;
+        if (i < static_cast<std::uint64_t>(named))
+            visit.visit(target, ReferenceKind::strong,
+                        {ReferenceName::Form::local, ".", i, heap.pointer(names + *heap.layout().tuple.ob_item + 8 * i)});
+        else
+            visit.named(target, ".<cell>");
+    }
+    std::int64_t depth = object.integer<std::int32_t>(l.f_stackdepth);
+    if (const Address top = object.pointer(l.f_stacktop); top > stack) depth = static_cast<std::int64_t>((top - stack) / 8);
+    depth = std::min<std::int64_t>(depth, std::max(heap.integer<std::int32_t>(code + *code_layout.co_stacksize), 0));
+    for (std::uint64_t i = 0; i < object.readable_items(stack, depth); ++i)
+        visit.named(heap.pointer(stack + 8 * i), ".<value stack>");
+}
+
 void frame_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().frame;
     visit.named(object.pointer(l.f_back), ".f_back");
@@ -119,6 +154,7 @@ void frame_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.f_extra_locals), ".<extra locals>");
     visit.named(object.pointer(l.f_locals_cache), ".<locals cache>");
     if (l.f_frame.present() && owns_data(object)) visit_interpreter_frame(object, object.pointer(l.f_frame), ".", visit);
+    if (l.f_valuestack.present()) visit_old_frame(object, visit);
 }
 
 std::string function_name(const ObjectReader& object, Address code) {
