@@ -1,21 +1,41 @@
 #include "parsers/numpy/array_layout.h"
 
-// Reading arrays and dtypes; the essay is in the header.
+// Reading arrays and dtypes; the essay is in the header. dtype.str is arraydescr_protocol_typestr_get of descriptor.c, the unit
+// of a date append_metastr_to_string of datetime.c; units in the order of NPY_DATETIMEUNIT.
+
+#include "parsers/numpy/kinds.h"
 
 #include <fmt/format.h>
+
+#include <array>
 
 namespace heapsift {
 
 namespace {
 
 // PyArrayObject_fields
-constexpr std::uint64_t at_data = 16, at_nd = 24, at_dimensions = 32, at_base = 48, at_descr = 56, at_flags = 64;
+constexpr std::uint64_t at_data = 16, at_nd = 24, at_dimensions = 32, at_strides = 40, at_base = 48, at_descr = 56, at_flags = 64;
 // PyArray_Descr, the part that both variants share
 constexpr std::uint64_t at_kind = 24, at_byteorder = 26, at_type_num = 28;
 // and what moved: 1.x has a 32-bit elsize at 32; 2.x has 64-bit flags at 32 and elsize at 40
-constexpr std::uint64_t old_elsize = 32, old_fields = 48, old_names = 56;
-constexpr std::uint64_t new_elsize = 40, new_fields = 96, new_names = 104;
+constexpr std::uint64_t old_elsize = 32, old_fields = 48, old_names = 56, old_metadata = 80;
+constexpr std::uint64_t new_elsize = 40, new_fields = 96, new_names = 104, new_metadata = 112;
 constexpr std::uint64_t old_descr_basicsize = 96;
+constexpr std::int32_t object_type_num = 17, unicode_type_num = 19, datetime_type_num = 21, timedelta_type_num = 22;
+// PyArray_DatetimeDTypeMetaData: behind an NpyAuxData of four pointers, the unit and how many of it
+constexpr std::uint64_t at_unit = 32, at_unit_count = 36;
+constexpr std::array units = {"Y", "M", "W", "", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"};
+constexpr int longest_chain = 1000;  // of bases; NumPy itself makes it one array long where it can
+
+// "[25us]"; empty for a date without unit, or where it cannot be read.
+std::string unit_text(const PythonHeap& heap, Address metadata) {
+    if (metadata.is_null()) return {};
+    const auto unit = heap.memory().read<std::int32_t>(metadata + at_unit);
+    const auto count = heap.memory().read<std::int32_t>(metadata + at_unit_count);
+    if (!unit || !count || *unit < 0 || static_cast<std::size_t>(*unit) >= units.size()) return {};
+    const char* name = units[static_cast<std::size_t>(*unit)];
+    return *count == 1 ? fmt::format("[{}]", name) : fmt::format("[{}{}]", *count, name);
+}
 
 }  // namespace
 
@@ -70,6 +90,7 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
         facts.itemsize = static_cast<std::uint64_t>(elsize);
         facts.fields = heap.pointer(descr + old_fields);
         facts.names = heap.pointer(descr + old_names);
+        facts.metadata = heap.pointer(descr + old_metadata);
     } else {
         const auto elsize = heap.integer<std::int64_t>(descr + new_elsize);
         if (elsize < 0) return std::nullopt;
@@ -78,9 +99,18 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
         if (facts.type_num >= 0 && (facts.type_num < 24 || (facts.type_num >= 256 && facts.type_num < 2056))) {
             facts.fields = heap.pointer(descr + new_fields);
             facts.names = heap.pointer(descr + new_names);
+            facts.metadata = heap.pointer(descr + new_metadata);
         }
     }
     return facts;
+}
+
+std::string descr_str(const PythonHeap& heap, const DescrFacts& descr) {
+    const char order = descr.byteorder == '=' ? '<' : descr.byteorder;  // cores of x86-64 only
+    if (descr.type_num == object_type_num) return fmt::format("{}{}", order, descr.kind);
+    const std::uint64_t length = descr.type_num == unicode_type_num ? descr.itemsize / 4 : descr.itemsize;
+    const bool is_date = descr.type_num == datetime_type_num || descr.type_num == timedelta_type_num;
+    return fmt::format("{}{}{}{}", order, descr.kind, length, is_date ? unit_text(heap, descr.metadata) : std::string());
 }
 
 std::optional<ArrayFacts> array_facts(const ObjectReader& array) {
@@ -105,6 +135,43 @@ std::optional<ArrayFacts> array_facts(const ObjectReader& array) {
     }
     facts.nbytes = bytes;
     return facts;
+}
+
+std::optional<std::vector<std::int64_t>> array_strides(const ObjectReader& array, const ArrayFacts& facts) {
+    const PythonHeap& heap = array.heap();
+    const Address strides = heap.pointer(array.at(at_strides));
+    std::vector<std::int64_t> result;
+    for (std::int32_t i = 0; i < facts.nd; ++i) {
+        const auto stride = heap.memory().read<std::int64_t>(strides + 8 * static_cast<std::uint64_t>(i));
+        if (!stride) return std::nullopt;
+        result.push_back(*stride);
+    }
+    return result;
+}
+
+Address array_owner(const ObjectReader& array) {
+    const PythonHeap& heap = array.heap();
+    const Layout& l = heap.layout();
+    Address at = array.address();
+    for (int steps = 0; steps < longest_chain; ++steps) {
+        const TypeId type = heap.type_of(at);
+        if (type == no_type) return Address();
+        const TypeInfo& info = heap.types()[type];
+        Address next;
+        if (info.kind == &ndarray_kind) {
+            const bool owns = heap.integer<std::uint32_t>(at + at_flags) & array_flag_owns_data;
+            if (owns) return at;
+            next = heap.pointer(at + at_base);
+            if (next.is_null()) return next;
+        } else if (info.name == "memoryview" && l.memoryview.view.present() && l.buffer.obj.present()) {
+            next = heap.pointer(at + *l.memoryview.view + *l.buffer.obj);
+            if (next.is_null()) return at;
+        } else {
+            return at;
+        }
+        at = next;
+    }
+    return Address();
 }
 
 std::string shape_text(const ArrayFacts& array) {

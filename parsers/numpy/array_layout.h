@@ -8,6 +8,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 namespace heapsift {
 
@@ -29,17 +30,29 @@ struct ArrayFacts {
 
 std::optional<ArrayFacts> array_facts(const ObjectReader& array);
 
+/// Bytes from one element to the next, a number for each dimension. Nothing where they are not in the core.
+std::optional<std::vector<std::int64_t>> array_strides(const ObjectReader& array, const ArrayFacts& facts);
+
+/// The object whose buffer the elements are in: the array itself where it owns its data, else the end of the chain of bases: an
+/// array, a bytes, an mmap; of a memoryview what it was made of. Null where nobody is named (memory that C code lent), or where
+/// the chain does not end.
+Address array_owner(const ObjectReader& array);
+
 struct DescrFacts {
     std::uint64_t itemsize = 0;
     char kind = '?';  // 'f'
     char byteorder = '=';
     std::int32_t type_num = -1;
     Address fields, names;  // null or None where it has none
+    Address metadata;       // c_metadata, where datetime64 and timedelta64 keep their unit; null where it has none
     /// "float64", "int32", "object", "str160", "void24".
     std::string name() const;
 };
 
 std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr);
+
+/// What `dtype.str` returns: "<f8", "|O", "<U40", "<M8[ns]", "|V24".
+std::string descr_str(const PythonHeap& heap, const DescrFacts& descr);
 
 /// "(500, 32, 32, 3)"
 std::string shape_text(const ArrayFacts& array);

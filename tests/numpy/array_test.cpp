@@ -111,6 +111,71 @@ TEST_CASE("ndarray: a view owns shape and strides, and holds its base", "[numpy]
     CHECK(text_of(numpy.heap, view) == "(30,) float64, a view");
 }
 
+TEST_CASE("ndarray: the owner of the elements is the end of the chain of bases", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address dtype = numpy.descr('f', 8, 12);
+    const Address data = numpy.heap.allocate(480);
+    const auto view_of = [&](Address base) {
+        const Address view = numpy.array(dtype, {30}, data, 0);
+        numpy.heap.put(view + 48, base);
+        return view;
+    };
+    const auto owner_of = [&](Address array) { return array_owner(numpy.heap.reader(array)); };
+    const Address owner = numpy.array(dtype, {60}, data);
+    CHECK(owner_of(owner) == owner);
+    CHECK(owner_of(view_of(view_of(owner))) == owner);
+    const Address bytes = numpy.heap.bytes("some bytes");
+    CHECK(owner_of(view_of(bytes)) == bytes);
+    CHECK(owner_of(view_of(Address())).is_null());  // memory that C code lent
+    const Address first = view_of(Address()), second = view_of(first);
+    numpy.heap.put(first + 48, second);
+    CHECK(owner_of(first).is_null());  // a ring
+}
+
+TEST_CASE("ndarray: strides are the array's own; where they are not in the core there are none", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address array = numpy.array(numpy.descr('f', 8, 12), {5, 4}, numpy.heap.allocate(160));
+    const Address elsewhere = numpy.heap.allocate(16);
+    numpy.heap.put(elsewhere, std::int64_t{-8});
+    numpy.heap.put(elsewhere + 8, std::int64_t{40});
+    numpy.heap.put(array + 40, elsewhere);
+    const auto facts = numpy.facts(array);
+    REQUIRE(facts);
+    CHECK(array_strides(numpy.heap.reader(array), *facts) == std::vector<std::int64_t>{-8, 40});
+    numpy.heap.put(array + 40, Address(0x1000));
+    CHECK_FALSE(array_strides(numpy.heap.reader(array), *facts).has_value());
+}
+
+TEST_CASE("dtype.str: byte order, kind, length, and the unit of a date", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const int release = GENERATE(1, 2);
+    Numpy numpy(*layout, release);
+    const auto str_of = [&](Address dtype) {
+        return descr_str(numpy.heap.heap(), descr_facts(numpy.heap.heap(), dtype).value());
+    };
+    CHECK(str_of(numpy.descr('f', 8, 12)) == "<f8");
+    CHECK(str_of(numpy.descr('U', 160, 19)) == "<U40");
+    const Address native = numpy.descr('i', 4, 5), objects = numpy.descr('O', 8, 17), date = numpy.descr('M', 8, 21);
+    numpy.heap.put(native + 26, '=');
+    numpy.heap.put(objects + 26, '|');
+    CHECK(str_of(native) == "<i4");
+    CHECK(str_of(objects) == "|O");
+    CHECK(str_of(date) == "<M8");
+    const Address unit = numpy.heap.allocate(48);
+    numpy.heap.put(date + (release == 1 ? 80 : 112), unit);
+    numpy.heap.put(unit + 32, std::int32_t{10});
+    numpy.heap.put(unit + 36, std::int32_t{1});
+    CHECK(str_of(date) == "<M8[ns]");
+    numpy.heap.put(unit + 36, std::int32_t{25});
+    CHECK(str_of(date) == "<M8[25ns]");
+    numpy.heap.put(unit + 32, std::int32_t{14});  // without a unit
+    CHECK(str_of(date) == "<M8");
+    numpy.heap.put(unit + 32, std::int32_t{-3});
+    CHECK(str_of(date) == "<M8");
+}
+
 TEST_CASE("ndarray: the objects of an object array are the owner's, and hidden", "[numpy]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     Numpy numpy(*layout, GENERATE(1, 2));
