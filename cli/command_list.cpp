@@ -3,6 +3,7 @@
 #include "cli/command_list.h"
 
 #include "cli/commands/doctor.h"
+#include "cli/commands/export.h"
 #include "cli/commands/objects.h"
 #include "cli/commands/overview.h"
 #include "cli/commands/show.h"
@@ -29,6 +30,13 @@ const std::vector<Command>& all_commands() {
          "what the core holds and lacks, which files were found, what is guessed",
          false,
          setup_doctor},
+        {{.name = "export"},
+         "-o FILE [CORE]",
+         "the whole heap in a file: SQLite (.db), lines of JSON (.jsonl)",
+         false,
+         setup_export,
+         true,
+         export_details},
         {{.name = "help", .takes_core = false, .takes_topics = true},
          "[TOPIC|COMMAND]",
          "capture: how to get a core; words: what the words mean; or a command's name",

@@ -17,7 +17,7 @@ void add_when(CLI::App& app, const std::string& name, When& when, const std::str
 
 }  // namespace
 
-void add_common_options(CLI::App& app, CommonOptions& options) {
+void add_common_options(CLI::App& app, CommonOptions& options, bool own_format) {
     app.option_defaults()->group(common_group)->take_last();
     app.add_option("--core", options.core, "the core; without it a word that is a file, $HEAPSIFT_CORE, or the core in use")
         ->type_name("PATH");
@@ -25,11 +25,13 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
         ->type_name("PATH");
     app.add_option("--sysroot", options.search.sysroot, "where the program files of the crashed machine are")->type_name("DIR");
     app.add_option("--debug-dir", options.search.debug_dir, "where debug files are, by build-id")->type_name("DIR");
-    add_choice(
-        app, "--format", {"text", "json", "jsonl", "csv"},
-        [&options](std::size_t choice) { options.format = static_cast<Format>(choice); }, "how to answer");
+    if (!own_format)
+        add_choice(
+            app, "--format", {"text", "json", "jsonl", "csv"},
+            [&options](std::size_t choice) { options.format = static_cast<Format>(choice); }, "how to answer");
     app.add_flag_callback(
-        "--json", [&options] { options.format = Format::json; }, "the same as --format json");
+        "--json", [&options] { options.format = Format::json; },
+        own_format ? "what was done, as a document on standard output" : "the same as --format json");
     add_number(app, "-n,--limit", options.limit, "rows to show; 0 for all (20 in text, else all)");
     app.add_flag("--bytes", options.exact_bytes, "exact bytes in text");
     app.add_flag("--redact", options.redact, "leave out values, arguments and directories; keep names and numbers");

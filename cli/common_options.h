@@ -34,8 +34,9 @@ struct CommonOptions {
     std::size_t rows() const { return limit.value_or(format == Format::text ? 20 : 0); }
 };
 
-/// Declares them on `app`; they are filled when it parses, and `options` must live until then.
-void add_common_options(CLI::App& app, CommonOptions& options);
+/// Declares them on `app`; they are filled when it parses, and `options` must live until then. `own_format`: without --format,
+/// which the command has declared itself.
+void add_common_options(CLI::App& app, CommonOptions& options, bool own_format);
 
 /// The group of --help that they stand in.
 inline constexpr const char* common_group = "Options of every command";

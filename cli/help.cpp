@@ -51,7 +51,8 @@ std::string command_help(const Command& command, const CLI::App& app) {
     std::string text =
         fmt::format("Usage: heapsift {} {} [options]\n\n{}\n\n", command.words.name, command.usage, command.summary);
     text += "Options\n" + options_text(app, false);
-    return text + "\n" + common_group + "\n" + options_text(app, true);
+    text += std::string("\n") + common_group + "\n" + options_text(app, true);
+    return *command.details == '\0' ? text : text + "\n" + command.details;
 }
 
 }  // namespace heapsift

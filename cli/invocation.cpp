@@ -59,7 +59,7 @@ struct Invocation::Parser {
         app.set_help_flag("-h,--help", "this help");
         app.option_defaults()->take_last();
         if (command.setup) run = command.setup(app);
-        add_common_options(app, options);
+        add_common_options(app, options, command.own_format);
     }
 
     const CLI::Option* find(const std::string& name) const { return app.get_option_no_throw(name); }
@@ -200,16 +200,16 @@ void Invocation::check_options(const Parser& parser) const {
             throw wrong_usage("missing-value", fmt::format("{} needs a value", use.name), fmt::format("{} {}", use.name, value));
         if (value.empty() && use.value) throw wrong_usage("unexpected-value", fmt::format("{} takes no value", use.name));
     }
-    check_contradictions();
+    check_contradictions(parser);
 }
 
 // An option given twice counts as it was given last; but not where that would be another question.
-void Invocation::check_contradictions() const {
+void Invocation::check_contradictions(const Parser& parser) const {
     const OptionUse* core = find_use("--core");
     const OptionUse* format = find_use("--format");
     for (const OptionUse& use : arguments_.options)
         if (use.name == "--core" && use.value != core->value) throw two_cores(use.value.value_or(""), core->value.value_or(""));
-    if (uses("--json") && format && format->value != "json")
+    if (uses("--json") && !parser.command.own_format && format && format->value != "json")
         throw wrong_usage("two-formats",
                           fmt::format("--json and --format {}: two formats", shell_quoted(format->value.value_or(""))),
                           "give one of them");
@@ -220,7 +220,8 @@ void Invocation::parse_options(Parser& parser) {
     for (const OptionUse& use : arguments_.options) {
         // The long name joined to its value, so that CLI11 need not guess; --json after --format or before: the last one counts.
         const std::string name = "--" + parser.find(use.name)->get_lnames().front();
-        reversed.push_back(name == "--json" ? "--format=json" : use.value ? name + "=" + *use.value : name);
+        const bool is_format = name == "--json" && !parser.command.own_format;
+        reversed.push_back(is_format ? "--format=json" : use.value ? name + "=" + *use.value : name);
     }
     std::reverse(reversed.begin(), reversed.end());
     try {

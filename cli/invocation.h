@@ -46,7 +46,7 @@ private:
     void throw_if_unknown() const;
     [[noreturn]] void throw_unknown_option(const OptionUse& use, const Parser& parser) const;
     void check_options(const Parser& parser) const;
-    void check_contradictions() const;
+    void check_contradictions(const Parser& parser) const;
     void parse_options(Parser& parser);
     ExitCode run_command(Parser& parser, const Words& words);
 

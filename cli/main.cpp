@@ -2,6 +2,7 @@
 // with an exit code of the contract and at most one line that says why.
 
 #include "cli/invocation.h"
+#include "cli/output_file.h"
 
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <exception>
 #include <new>
 #include <string_view>
+#include <utility>
 
 namespace {
 
@@ -16,6 +18,7 @@ using namespace heapsift;
 
 // Only what is allowed in a signal handler.
 void say_and_leave(std::string_view line, int code) {
+    remove_unfinished_files();
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
     ::_exit(code);
 }
@@ -27,6 +30,13 @@ void on_bus_error(int) {
     say_and_leave("heapsift: the core could not be read to its end: was it changed while it was read?\n", 1);
 }
 
+// What is left of an output goes, and then the signal does what it would have done.
+void on_end(int signal) {
+    remove_unfinished_files();
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+}
+
 void handle(int signal, void (*handler)(int)) {
     struct sigaction action {};
     action.sa_handler = handler;
@@ -35,10 +45,14 @@ void handle(int signal, void (*handler)(int)) {
 }
 
 void handle_signals() {
-    struct sigaction inherited {};
-    sigaction(SIGINT, nullptr, &inherited);
-    if (inherited.sa_handler != SIG_IGN) handle(SIGINT, on_interrupt);  // as nohup and background jobs ask
+    using Handler = std::pair<int, void (*)(int)>;
+    for (const auto& [signal, handler] : {Handler(SIGINT, on_interrupt), Handler(SIGTERM, on_end), Handler(SIGHUP, on_end)}) {
+        struct sigaction inherited {};
+        sigaction(signal, nullptr, &inherited);
+        if (inherited.sa_handler != SIG_IGN) handle(signal, handler);  // as nohup and background jobs ask
+    }
     handle(SIGPIPE, SIG_IGN);
+    handle(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error like a full disk
     handle(SIGBUS, on_bus_error);
 }
 

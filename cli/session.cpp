@@ -32,7 +32,7 @@ Session::Session(const CommonOptions& options, const Words& words, Console& cons
     for (const std::string& path : {wishes_.search.sysroot, wishes_.search.debug_dir}) redactor_.know_directory(path);
 }
 
-const CoreChoice& Session::choose() {
+const CoreChoice& Session::choice() {
     if (choice_) return *choice_;
     choice_ = choose_core(wishes_, store_);
     redactor_.know_path(choice_->path);
@@ -59,7 +59,7 @@ void Session::know_core(const CoreFile& core, const PythonRuntime* python) {
 }
 
 CoreFile Session::read_core() {
-    const CoreChoice& choice = choose();
+    const CoreChoice& choice = this->choice();
     CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_);
     know_core(core, nullptr);
     if (const std::string unused = unused_executable(core.modules(), choice.search.executable); !unused.empty())
@@ -124,7 +124,7 @@ Envelope Session::envelope(const std::string& command) const {
 }
 
 Json Session::error_document(const std::string& command, const Error& error) const {
-    Json document = envelope_json(envelope(command), redactor_);
+    Json document = head(command);
     document["data"] = nullptr;
     document["error"] = error_json(error, redactor_);
     return document;
@@ -132,9 +132,9 @@ Json Session::error_document(const std::string& command, const Error& error) con
 
 // Rows are written as they come: a document of all objects of a large heap does not fit in memory.
 void Session::write_document(Output& output, const Answer& answer, const std::optional<Error>& error) const {
-    Json head = envelope_json(envelope(answer.command), redactor_);
-    if (error) head["error"] = error_json(*error, redactor_);
-    std::string text = json_text(head);
+    Json document = head(answer.command);
+    if (error) document["error"] = error_json(*error, redactor_);
+    std::string text = json_text(document);
     text.pop_back();
     output.write(text + ",\"data\":{");
     if (answer.rows) {

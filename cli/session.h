@@ -28,6 +28,8 @@ public:
     ProgressCallback progress() { return progress_.callback(); }
     void clear_progress() { progress_.clear(); }
 
+    /// Which core it is about; chosen when it is first asked for.
+    const CoreChoice& choice();
     /// Chooses the core and reads its headers. It is the core in use then.
     CoreFile open_core();
     /// The same, and all its objects; it is the core in use once they were found.
@@ -38,6 +40,8 @@ public:
     /// Writes the answer, warnings first. `error`: why it is not the whole answer; its exit code then.
     ExitCode write(const Answer& answer, const std::optional<Error>& error = std::nullopt);
 
+    /// The document around an answer, without `data`, as far as it is known by now.
+    Json head(const std::string& command) const { return envelope_json(envelope(command), redactor_); }
     /// "command": the document for an error, wherever it struck.
     Json error_document(const std::string& command, const Error& error) const;
 
@@ -48,7 +52,6 @@ public:
     void note(std::string_view code, const std::string& message);
 
 private:
-    const CoreChoice& choose();
     CoreFile read_core();
     void know_secrets(const CoreFile& core);
     void know_core(const CoreFile& core, const PythonRuntime* python);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace heapsift {
@@ -84,6 +85,12 @@ std::string shell_quoted(std::string_view word) {
     std::string quoted = "'";
     for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
+}
+
+std::string system_reason(int error_number) {
+    std::string text = std::strerror(error_number);
+    if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+    return text;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -32,6 +32,9 @@ std::string escape_for_terminal(std::string_view text);
 /// `escape_for_terminal` would change becomes printable ASCII, which the shell turns into the same bytes: $'a\033[31mb'.
 std::string shell_quoted(std::string_view word);
 
+/// What the system says of an errno, in the form of our messages: "no space left on device".
+std::string system_reason(int error_number);
+
 /// The least number of letters to insert, delete, replace or swap with a neighbour that turns one into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

@@ -57,6 +57,8 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics&, const ProgressCall
     python.version = {3, 11, 2};
     python.found_by = "symbol _PyRuntime of /usr/bin/python3.11";
     python.layout_source = "built-in table for CPython 3.11";
+    python.layout = made.layout;
+    python.interpreters = made.interpreters;
     python.checks = {{"type is its own type", true}};
     TypeTable types = types_of(*next_heap);  // in the order in which the test wrote the objects down
     std::vector<TypeId> type_of;

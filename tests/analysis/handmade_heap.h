@@ -28,6 +28,8 @@ struct HandmadeHeap {
     std::vector<HeapSnapshot::MemoryRow> memory;
     AddressFinding finding{AddressFinding::Kind::unmapped, no_object, no_object};  // of addresses that are no object
     std::string core_bytes;                                                        // an ELF core; empty: a small whole one
+    Layout layout;                                                                 // where a test lays objects out in memory
+    std::vector<PythonInterpreter> interpreters;
 
     HeapSnapshot build() const;
 };

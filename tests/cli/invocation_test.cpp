@@ -67,6 +67,25 @@ TEST_CASE("command line: an address is needed, and is checked before the core is
     CHECK(complaint({"show", "app.CACHE['x']"}).code == "bad-address");
 }
 
+TEST_CASE("command line: export knows its format, and where not to write", "[cli][invocation][export]") {
+    const TemporaryDirectory directory;
+    const std::string there = directory.write("heap.db", "old"), core = directory.write("core.1", "bytes");
+    const auto code = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"export", "--core", core});
+        return complaint(arguments).code;
+    };
+    CHECK(code({}) == "no-output");
+    CHECK(code({"-o", "heap.csv"}) == "unknown-ending");
+    CHECK(complaint({"export", "--core", core, "-o", "heap"}).hint == "end it in .db or .jsonl, or add --format db|jsonl");
+    CHECK(complaint({"export", "-o", "x", "--format", "csv"}).hint == "it is one of db, jsonl");
+    CHECK(code({"-o", there}) == "output-exists");
+    CHECK(code({"-o", core, "--format", "db", "-f"}) == "output-is-core");
+    CHECK(code({"-o", directory.path() + "/no/heap.db"}) == "cannot-create");
+    CHECK(code({"-o", "-", "--format", "db"}) == "not-a-file");
+    CHECK(code({"-o", "-", "--json"}) == "two-answers");
+    CHECK(code({"-o", "heap.db", "-n", "3"}) == "bad-option");
+}
+
 TEST_CASE("command line: two cores, two formats", "[cli][invocation]") {
     CHECK(complaint({"types", "--core", "a", "--core=b"}).code == "two-cores");
     CHECK(complaint({"types", "--core", "a", "--core=b"}).message == "a and b: two cores, and one question is about one core");

@@ -1,0 +1,66 @@
+// A table shows what its columns ask for, and people have questions that no table foresaw: those go to SQL or to a data frame. An
+// export is therefore the heap as it is, one row a type, an object and an array, nothing grouped and nothing cut. Rows are made
+// one by one as they are written: all at once they would be several times the heap.
+//
+// What an array shows and what it owns are different things; the columns of `array` are those of ndarray's own attributes, and
+// `owner` follows the bases to whoever holds the bytes (parsers/numpy).
+
+#include "analysis/export.h"
+
+#include "analysis/generations.h"
+#include "parsers/numpy/array_layout.h"
+#include "parsers/numpy/kinds.h"
+
+namespace heapsift {
+namespace {
+
+std::optional<Address> unless_null(Address address) { return address.is_null() ? std::nullopt : std::optional(address); }
+
+}  // namespace
+
+Export::Export(const HeapSnapshot& heap)
+    : heap_(heap), python_(heap.core().memory(), heap.python(), heap.types()), generations_(generations(heap)) {}
+
+ExportedType Export::type(TypeId id) const {
+    const TypeInfo& info = heap_.types()[id];
+    ExportedType row;
+    row.id = id;
+    row.name = info.name;
+    row.address = info.address;
+    row.basicsize = info.basicsize;
+    row.itemsize = info.itemsize;
+    if (info.base != no_type) row.base = info.base;
+    return row;
+}
+
+ExportedObject Export::object(ObjectId id) const {
+    ExportedObject object;
+    object.row = object_row(heap_, id);
+    if (heap_.type_of(id) != no_type) object.type = heap_.type_of(id);
+    if (generations_[id] != no_generation) object.generation = generations_[id];
+    return object;
+}
+
+bool Export::is_array(ObjectId id) const {
+    const TypeId type = heap_.type_of(id);
+    return type != no_type && heap_.types()[type].kind == &ndarray_kind;
+}
+
+ExportedArray Export::array(ObjectId id) const {
+    ExportedArray row;
+    row.address = heap_.address_of(id);
+    const ObjectReader reader(python_, row.address, heap_.types()[heap_.type_of(id)]);
+    const auto facts = array_facts(reader);
+    if (!facts) return row;
+    if (const auto descr = descr_facts(python_, facts->descr)) row.dtype = descr_str(python_, *descr);
+    row.shape.emplace(facts->shape.begin(), facts->shape.begin() + facts->nd);
+    row.strides = array_strides(reader, *facts);
+    row.nbytes = facts->nbytes;
+    row.data = facts->data;
+    row.owns_data = facts->owns_data();
+    row.base = unless_null(facts->base);
+    row.owner = unless_null(array_owner(reader));
+    return row;
+}
+
+}  // namespace heapsift

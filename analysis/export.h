@@ -1,0 +1,73 @@
+#pragma once
+
+// Everything that is known of a heap, as the rows of a few tables.
+
+#include "analysis/object_row.h"
+#include "analysis/pass.h"
+#include "parsers/cpython/python_heap.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+struct ExportedType {
+    TypeId id = no_type;
+    std::string name;
+    Address address;
+    std::uint64_t basicsize = 0;
+    std::int64_t itemsize = 0;
+    std::optional<TypeId> base;  // tp_base
+};
+
+struct ExportedObject {
+    ObjectRow row;
+    std::optional<TypeId> type;
+    std::optional<int> generation;  // 0, 1, 2; 3: frozen; nothing where it is in no list of the collector
+};
+
+/// An ndarray. Where its fields do not read, only the address is there.
+struct ExportedArray {
+    Address address;
+    std::optional<std::string> dtype;  // dtype.str
+    std::optional<std::vector<std::int64_t>> shape, strides;
+    std::optional<std::uint64_t> nbytes;
+    std::optional<Address> data;
+    std::optional<bool> owns_data;
+    std::optional<Address> base;   // nothing where it has none
+    std::optional<Address> owner;  // the object whose buffer it shows; nothing where that is unknown
+};
+
+/// One pass over each table. It keeps a byte an object, and no rows; `heap` must outlive it.
+class Export {
+public:
+    explicit Export(const HeapSnapshot& heap);
+
+    std::size_t type_count() const { return heap_.types().size(); }
+    std::size_t object_count() const { return heap_.object_count(); }
+
+    ExportedType type(TypeId id) const;
+    ExportedObject object(ObjectId id) const;
+    bool is_array(ObjectId id) const;
+    ExportedArray array(ObjectId id) const;
+
+private:
+    const HeapSnapshot& heap_;
+    PythonHeap python_;
+    std::vector<std::int8_t> generations_;
+};
+
+/// Hands out every row: types by id, objects and then arrays by address. The `sink` has members type, object and array.
+template <class Sink>
+void for_each_row(const Export& rows, const HeapSnapshot& heap, const ProgressCallback& progress, Sink& sink) {
+    for (TypeId id = 0; id < rows.type_count(); ++id) sink.type(rows.type(id));
+    std::vector<ObjectId> arrays;
+    for_each_object(heap, "exporting objects", progress, [&](ObjectId id) {
+        sink.object(rows.object(id));
+        if (rows.is_array(id)) arrays.push_back(id);
+    });
+    for (const ObjectId id : arrays) sink.array(rows.array(id));
+}
+
+}  // namespace heapsift

@@ -1,0 +1,14 @@
+#pragma once
+
+// heapsift export: its options.
+
+#include "cli/command.h"
+
+namespace heapsift {
+
+CommandRunner setup_export(CLI::App& app);
+
+/// What --help says below the options.
+extern const char* const export_details;
+
+}  // namespace heapsift

@@ -1,0 +1,62 @@
+#pragma once
+
+// SQLite, in as much of it as is needed to write a database in one go. The only folder that includes it.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace heapsift {
+
+class Database;
+
+/// Of a Database, which must outlive it. Values go in by place, from 1 on; what is not bound is NULL. `run` makes the row, and
+/// the statement is ready for the next.
+class Statement {
+public:
+    Statement() = default;
+    void bind(int place, std::int64_t value);
+    /// `text` must live until `run`.
+    void bind(int place, std::string_view text);
+    void run();
+
+private:
+    friend class Database;
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const;
+    };
+    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+    const Database* database_ = nullptr;
+};
+
+/// Errors are thrown as `Error` (exit 1, "cannot-write") that name the file as `name`.
+class Database {
+public:
+    /// Opens the empty file `path` and begins the one transaction that everything is written in. The file is nobody else's until
+    /// `commit`, and worthless if that is not reached: no journal is kept, and nothing is forced to the disk.
+    Database(const std::string& path, std::string name);
+    ~Database();
+    Database(const Database&) = delete;
+    Database& operator=(const Database&) = delete;
+
+    void execute(const std::string& sql);
+    Statement prepare(const std::string& sql);
+    /// Writes all that is left, and closes the file.
+    void commit();
+
+private:
+    friend class Statement;
+    void check(int result) const;
+    struct Close {
+        void operator()(sqlite3* database) const;
+    };
+    std::unique_ptr<sqlite3, Close> database_;
+    std::string name_;
+};
+
+}  // namespace heapsift

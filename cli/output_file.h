@@ -1,0 +1,54 @@
+#pragma once
+
+// The file of -o: whole or absent.
+
+#include <string>
+#include <string_view>
+
+namespace heapsift {
+
+/// A file that is written beside its place, mode 0600, under a name of its own, and gets its name when it is whole. Until
+/// `commit` the destructor removes it; so do SIGINT, SIGTERM and SIGHUP (`remove_unfinished_files`). Where the name belongs to a
+/// pipe or a device, that is written to as it is.
+class OutputFile {
+public:
+    /// Throws `Error` (exit 2): "output-exists" (without `overwrite`), "is-a-directory", "output-is-core" where `path` is one of
+    /// the core (`protected_path`), by whatever name, "not-a-file" where `seekable` and it is no regular file, and
+    /// "cannot-create" for the rest.
+    struct Rules {
+        bool overwrite = false;
+        bool seekable = false;
+        std::string protected_path = {};  // the core
+    };
+    OutputFile(const std::string& path, const Rules& rules);
+    ~OutputFile();
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    /// As it was given: for messages.
+    const std::string& name() const { return name_; }
+    /// Where it is written, for who opens it by name.
+    const std::string& temporary_path() const { return temporary_; }
+
+    /// Buffered. Throws `Error` (exit 1, "cannot-write") where the disk is full.
+    void write(std::string_view text);
+    /// Writes what is left and gives the file its name. Throws "cannot-write"; "output-exists" where the name was taken
+    /// meanwhile.
+    void commit();
+
+private:
+    void flush();
+    [[noreturn]] void throw_cannot_write(int reason) const;
+
+    std::string name_;       // as it was given
+    std::string place_;      // symbolic links resolved
+    std::string temporary_;  // empty: written to directly
+    bool overwrite_;
+    int descriptor_ = -1;
+    std::string buffer_;
+};
+
+/// For signal handlers.
+void remove_unfinished_files();
+
+}  // namespace heapsift

@@ -1,0 +1,58 @@
+// What an export says about itself, inside it and afterwards. A column that is NULL throughout would read as "nothing there";
+// `not_computed` says which are NULL because nobody looked.
+
+#include "cli/render/export.h"
+
+#include "cli/units.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+namespace heapsift {
+namespace {
+
+constexpr const char* example_query =
+    "SELECT name, count(*), sum(memory) FROM object JOIN type ON type_id = id GROUP BY id ORDER BY 3 DESC LIMIT 20";
+
+std::string export_text(const ExportSummary& summary, const Page& page) {
+    const std::string name = page.redact().path(summary.path);
+    std::string text = page.at_least(fmt::format("{}: {} of {}", escape_for_terminal(name), counted(summary.objects, "object"),
+                                                 counted(summary.types, "type")));
+    if (summary.arrays > 0) text += ", " + counted(summary.arrays, "array");
+    text += fmt::format("; {}\n", page.bytes(summary.bytes));
+    if (summary.format == "db") text += fmt::format("next: sqlite3 {} {}\n", shell_quoted(name), shell_quoted(example_query));
+    return text;
+}
+
+}  // namespace
+
+Json export_meta(const Json& envelope, const Export& rows, bool redacted) {
+    Json meta;
+    for (const char* key : {"schema", "heapsift", "complete", "certain", "warnings"}) meta[key] = envelope[key];
+    const Json& core = envelope["core"];
+    for (const auto& [key, value] : core.items())
+        if (key != "python" && key != "path" && key != "chosen_by") meta[key] = value;
+    meta["core"] = core.value("path", Json());
+    const Json python = core.value("python", Json());
+    if (python.is_object())
+        for (const auto& [key, value] : python.items()) meta[key == "version" ? "python" : key] = value;
+    meta["types"] = rows.type_count();
+    meta["objects"] = rows.object_count();
+    meta["redacted"] = redacted;
+    meta["not_computed"] = {"object.retained", "object.dominator", "object.state", "reference", "root"};
+    meta["frozen_generation"] = 3;
+    return meta;
+}
+
+Answer render_export(const ExportSummary& summary, Redactor& redactor) {
+    Answer answer;
+    answer.command = "export";
+    answer.data["path"] = redactor.path(summary.path);
+    answer.data["format"] = summary.format;
+    answer.data["bytes"] = summary.bytes;
+    answer.data["rows"] = {{"type", summary.types}, {"object", summary.objects}, {"array", summary.arrays}};
+    answer.text = [summary](const Page& page) { return export_text(summary, page); };
+    return answer;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,60 @@
+#pragma once
+
+// An export as it is written: the tables in a database or in lines of JSON, and what is said about it afterwards.
+
+#include "analysis/export.h"
+#include "cli/answer.h"
+#include "cli/database/database.h"
+#include "cli/json.h"
+#include "cli/redact.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace heapsift {
+
+/// The rows of `meta`, in order: what an envelope says, flat, and what is not computed. `envelope`: as `envelope_json` makes it.
+Json export_meta(const Json& envelope, const Export& rows, bool redacted);
+
+/// The tables of the contract in an empty database. A sink for `for_each_row`; text is escaped for the terminal, as in CSV.
+/// Addresses are SQLite's integers, signed: 2^64 is to be added to a negative one.
+class DatabaseExport {
+public:
+    DatabaseExport(Database& database, Redactor& redactor);
+    void meta(const Json& meta);
+    void type(const ExportedType& row);
+    void object(const ExportedObject& row);
+    void array(const ExportedArray& row);
+
+private:
+    Redactor& redactor_;
+    Statement meta_, type_, object_, array_;
+};
+
+/// A line of JSON a row, with the name of its table first. Addresses are "0x…", as in every JSON of heapsift.
+class LinesExport {
+public:
+    using Write = std::function<void(std::string_view)>;
+    LinesExport(Write write, Redactor& redactor) : write_(std::move(write)), redactor_(redactor) {}
+    void meta(const Json& meta);
+    void type(const ExportedType& row);
+    void object(const ExportedObject& row);
+    void array(const ExportedArray& row);
+
+private:
+    void line(const char* table, const Json& columns);
+    Write write_;
+    Redactor& redactor_;
+};
+
+struct ExportSummary {
+    std::string path;    // as it was given
+    std::string format;  // "db", "jsonl"
+    std::uint64_t bytes = 0;
+    std::uint64_t types = 0, objects = 0, arrays = 0;
+};
+
+Answer render_export(const ExportSummary& summary, Redactor& redactor);
+
+}  // namespace heapsift

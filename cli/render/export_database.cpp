@@ -1,0 +1,102 @@
+// The tables of the contract, in SQLite. `address` is the key of the tables that have one a row, so that it is the place of the
+// row in the file as well, and nothing is stored twice. References and roots have their tables, which are empty so far.
+
+#include "cli/render/export.h"
+#include "parsers/base/text.h"
+
+namespace heapsift {
+namespace {
+
+// application_id: "heap", by which file(1) and heapsift can tell an export from other databases; user_version: of these tables.
+constexpr const char* schema = R"(
+PRAGMA application_id = 1751474544;
+PRAGMA user_version = 1;
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE type(id INTEGER PRIMARY KEY, name TEXT NOT NULL, address INTEGER, basicsize INTEGER, itemsize INTEGER,
+    base_id INTEGER REFERENCES type(id));
+CREATE TABLE object(address INTEGER PRIMARY KEY, type_id INTEGER REFERENCES type(id), size INTEGER, memory INTEGER,
+    block_size INTEGER, refcount INTEGER, gc_tracked INTEGER, generation INTEGER, state TEXT, retained INTEGER, dominator INTEGER,
+    value TEXT);
+CREATE TABLE reference(source INTEGER, target INTEGER, name TEXT, kind TEXT, followed INTEGER);
+CREATE TABLE root(address INTEGER, kind TEXT, name TEXT);
+CREATE TABLE array(address INTEGER PRIMARY KEY, dtype TEXT, shape TEXT, strides TEXT, nbytes INTEGER, data INTEGER,
+    owns_data INTEGER, base INTEGER, owner INTEGER);
+)";
+
+std::int64_t integer(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::int64_t integer(Address address) { return integer(address.value); }
+
+void bind_address(Statement& statement, int place, const std::optional<Address>& address) {
+    if (address) statement.bind(place, integer(*address));
+}
+
+}  // namespace
+
+DatabaseExport::DatabaseExport(Database& database, Redactor& redactor) : redactor_(redactor) {
+    database.execute(schema);
+    meta_ = database.prepare("INSERT INTO meta VALUES(?,?)");
+    type_ = database.prepare("INSERT INTO type VALUES(?,?,?,?,?,?)");
+    object_ = database.prepare("INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+    array_ = database.prepare("INSERT INTO array VALUES(?,?,?,?,?,?,?,?,?)");
+}
+
+void DatabaseExport::meta(const Json& meta) {
+    for (const auto& [key, value] : meta.items()) {
+        const std::string text = value.is_string() ? escape_for_terminal(value.get<std::string>()) : json_text(value);
+        meta_.bind(1, key);
+        if (value.is_boolean())
+            meta_.bind(2, value.get<bool>() ? 1 : 0);
+        else if (value.is_number_integer())
+            meta_.bind(2, value.get<std::int64_t>());
+        else if (!value.is_null())
+            meta_.bind(2, text);
+        meta_.run();
+    }
+}
+
+void DatabaseExport::type(const ExportedType& row) {
+    const std::string name = escape_for_terminal(row.name);
+    type_.bind(1, row.id);
+    type_.bind(2, name);
+    type_.bind(3, integer(row.address));
+    type_.bind(4, integer(row.basicsize));
+    type_.bind(5, row.itemsize);
+    if (row.base) type_.bind(6, *row.base);
+    type_.run();
+}
+
+void DatabaseExport::object(const ExportedObject& object) {
+    const ObjectFacts& facts = object.row.facts;
+    std::string value;
+    object_.bind(1, integer(object.row.address));
+    if (object.type) object_.bind(2, *object.type);
+    object_.bind(3, integer(facts.size));
+    object_.bind(4, integer(facts.memory));
+    object_.bind(5, integer(facts.block_size));
+    object_.bind(6, facts.refcount);
+    object_.bind(7, facts.gc_tracked ? 1 : 0);
+    if (object.generation) object_.bind(8, *object.generation);
+    if (object.row.value.kind != ShortValue::Kind::none) {
+        value = escape_for_terminal(redactor_.value(object.row.value, object.row.type));
+        object_.bind(12, value);
+    }
+    object_.run();
+}
+
+void DatabaseExport::array(const ExportedArray& row) {
+    const std::string shape = row.shape ? json_text(*row.shape) : std::string();
+    const std::string strides = row.strides ? json_text(*row.strides) : std::string();
+    const std::string dtype = escape_for_terminal(row.dtype.value_or(""));
+    array_.bind(1, integer(row.address));
+    if (row.dtype) array_.bind(2, dtype);
+    if (row.shape) array_.bind(3, shape);
+    if (row.strides) array_.bind(4, strides);
+    if (row.nbytes) array_.bind(5, integer(*row.nbytes));
+    bind_address(array_, 6, row.data);
+    if (row.owns_data) array_.bind(7, *row.owns_data ? 1 : 0);
+    bind_address(array_, 8, row.base);
+    bind_address(array_, 9, row.owner);
+    array_.run();
+}
+
+}  // namespace heapsift
