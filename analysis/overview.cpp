@@ -3,6 +3,8 @@
 
 #include "analysis/overview.h"
 
+#include "analysis/signature.h"
+
 #include <algorithm>
 
 namespace heapsift {
@@ -51,6 +53,7 @@ OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const 
     std::stable_sort(result.memory.begin(), result.memory.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     result.mapped_bytes = heap.core().extent().mapped_bytes;
     result.headline = choose_headline(result.memory, result.mapped_bytes, result.types.types);
+    result.dominant_types = dominant_types(result.types.types, result.types.total_memory);
     cut_types(result.types, type_limit);
     return result;
 }

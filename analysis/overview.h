@@ -24,6 +24,7 @@ struct OverviewResult {
     std::uint64_t mapped_bytes = 0;
     TypesResult types;  // sorted by memory, cut to the limit
     OverviewHeadline headline;
+    std::vector<std::string> dominant_types;  // by name (analysis/signature.h)
 };
 
 OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const ProgressCallback& progress = {});

@@ -2,6 +2,7 @@
 
 #include "cli/command_list.h"
 
+#include "cli/commands/batch.h"
 #include "cli/commands/doctor.h"
 #include "cli/commands/export.h"
 #include "cli/commands/objects.h"
@@ -37,6 +38,13 @@ const std::vector<Command>& all_commands() {
          setup_export,
          true,
          export_details},
+        {{.name = "batch", .takes_core = false, .takes_paths = true},
+         "PATH...",
+         "many cores, a line of JSON each, with a signature to group them by",
+         false,
+         setup_batch,
+         true,
+         batch_details},
         {{.name = "help", .takes_core = false, .takes_topics = true},
          "[TOPIC|COMMAND]",
          "capture: how to get a core; words: what the words mean; or a command's name",

@@ -31,7 +31,7 @@ void add_common_options(CLI::App& app, CommonOptions& options, bool own_format) 
             [&options](std::size_t choice) { options.format = static_cast<Format>(choice); }, "how to answer");
     app.add_flag_callback(
         "--json", [&options] { options.format = Format::json; },
-        own_format ? "what was done, as a document on standard output" : "the same as --format json");
+        "answer with one JSON document: the same as --format json, where that is a choice");
     add_number(app, "-n,--limit", options.limit, "rows to show; 0 for all (20 in text, else all)");
     app.add_flag("--bytes", options.exact_bytes, "exact bytes in text");
     app.add_flag("--redact", options.redact, "leave out values, arguments and directories; keep names and numbers");

@@ -1,16 +1,16 @@
-// heapsift: what is on the heap of a CPython process, from its core. The program starts here, and ends here, whatever happens:
-// with an exit code of the contract and at most one line that says why.
+// heapsift: what is on the heap of a CPython process, from its core. The program starts here: what the
+// system may do to it from outside is settled, and the rest is run_program.
 
-#include "cli/invocation.h"
 #include "cli/output_file.h"
+#include "cli/program.h"
 
 #include <unistd.h>
 
 #include <csignal>
-#include <exception>
-#include <new>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -56,32 +56,9 @@ void handle_signals() {
     handle(SIGBUS, on_bus_error);
 }
 
-ExitCode run(Invocation& invocation) {
-    try {
-        return invocation.run();
-    } catch (const Error& error) {
-        return invocation.fail(error);
-    } catch (const std::bad_alloc&) {
-        return invocation.fail(cannot_analyse("out-of-memory", "there is not enough memory for this question",
-                                              "a machine with more memory, or a narrower question (-n, --type)"));
-    } catch (const std::exception& error) {
-        return invocation.fail(cannot_analyse("internal-error", std::string("something unexpected happened: ") + error.what(),
-                                              "this is a mistake in heapsift; please report it"));
-    }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
     handle_signals();
-    try {
-        Invocation invocation(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
-        return static_cast<int>(run(invocation));
-    } catch (const OutputClosed&) {
-        return 0;
-    } catch (const Error& error) {
-        return static_cast<int>(error.exit());  // even the reason could not be written
-    } catch (const std::exception&) {
-        return 1;
-    }
+    return run_program(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
 }

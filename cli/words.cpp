@@ -30,6 +30,10 @@ public:
         if (words.empty()) return result_;
         all_ = words;
         std::size_t next = take_command(words);
+        if (command_ && command_->takes_paths && result_.core) {  // heapsift core.1 batch core.2
+            result_.paths.push_back(*result_.core);
+            result_.core.reset();
+        }
         for (; next < words.size(); ++next) take_after_command(words[next]);
         return result_;
     }
@@ -66,7 +70,9 @@ private:
     }
 
     void take_after_command(const std::string& word) {
-        if (command_->takes_topics)
+        if (command_->takes_paths)
+            result_.paths.push_back(word);
+        else if (command_->takes_topics)
             take_topic(word);
         else if (command_->takes_core && is_file(word) && !(result_.core && wants_address() && looks_like_address(word)))
             take_core(word);

@@ -18,6 +18,7 @@ struct WordShape {
     bool takes_core = true;
     bool takes_address = false;
     bool takes_topics = false;  // help: one word, whatever it is
+    bool takes_paths = false;   // batch: any number of words, all of them paths
 };
 
 struct Words {
@@ -25,6 +26,7 @@ struct Words {
     std::optional<std::string> core;
     std::optional<std::string> address;
     std::vector<std::string> topics;
+    std::vector<std::string> paths;
     std::vector<std::string> notes;  // lines for standard error
 };
 

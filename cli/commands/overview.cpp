@@ -4,6 +4,7 @@
 #include "cli/commands/overview.h"
 
 #include "analysis/overview.h"
+#include "analysis/signature.h"
 #include "cli/render/overview.h"
 #include "cli/render/types.h"
 
@@ -20,7 +21,8 @@ ExitCode run_overview(Session& session) {
     const HeapSnapshot heap = session.open_heap();
     const OverviewResult result = overview(heap, session.options().limit.value_or(screen_rows), session.progress());
     note_uncertain_sizes(result.types, session.diagnostics());
-    const OverviewCore core = overview_core(heap.core(), heap.python());
+    OverviewCore core = overview_core(heap.core(), heap.python());
+    core.signature = signature(result, core.process, heap.python().version, !session.redactor().active());
     return session.write(render_overview(result, core, session.redactor()));
 }
 

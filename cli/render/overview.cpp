@@ -141,6 +141,7 @@ Answer render_overview(const OverviewResult& result, const OverviewCore& core, R
     answer.data["memory"] = memory_json(result, core);
     answer.data["types"] = types_json(result, redactor);
     answer.data["suspects"] = nullptr;
+    answer.data["signature"] = core.signature;
     answer.text = [&result, &core](const Page& page) { return overview_text(result, core, page); };
     return answer;
 }

@@ -13,6 +13,7 @@ struct OverviewCore {
     ProcessInfo process;
     std::size_t threads = 0;
     CoreExtent extent;
+    std::string signature;         // analysis/signature.h
     std::string python;            // "CPython 3.11.2", "CPython 3.13.0, free-threaded"
     std::size_t module_count = 0;  // that have a file
     std::size_t modules_missing = 0;

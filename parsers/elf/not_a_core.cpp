@@ -145,7 +145,8 @@ Error cannot_open_core(const std::string& path, const FileMapping::Status& statu
         return text;
     };
     if (status.failure == FileMapping::Failure::is_directory)
-        return cannot_analyse("is-a-directory", name + " is a directory, not a core", "name the core in it");
+        return cannot_analyse("is-a-directory", name + " is a directory, not a core",
+                              "name the core in it; heapsift batch " + shell_quoted(path) + " answers for each");
     if (status.failure == FileMapping::Failure::not_regular)
         return cannot_analyse("not-a-regular-file", name + " is not a regular file", "write the core to a file first");
     if (status.failure == FileMapping::Failure::cannot_map)

@@ -15,7 +15,8 @@ namespace {
 const std::vector<WordShape> commands = {{.name = "overview"},
                                          {.name = "types"},
                                          {.name = "show", .takes_address = true},
-                                         {.name = "help", .takes_core = false, .takes_topics = true}};
+                                         {.name = "help", .takes_core = false, .takes_topics = true},
+                                         {.name = "batch", .takes_core = false, .takes_paths = true}};
 
 Words read(const std::vector<std::string>& words, const std::set<std::string>& files = {"core.1"}, bool core_given = false) {
     return read_words(words, {commands, "overview", core_given, [&](const std::string& path) { return files.contains(path); }});
@@ -43,6 +44,14 @@ TEST_CASE("words: a file alone is the overview of that core", "[cli][words]") {
     const Words words = read({"core.1"});
     CHECK(words.command == "overview");
     CHECK(words.core == "core.1");
+}
+
+TEST_CASE("words: batch takes every word as a path, and the one before it", "[cli][words][batch]") {
+    CHECK(read({"batch", "core.1", "types", "0x1234", "-", "gone"}).paths ==
+          std::vector<std::string>{"core.1", "types", "0x1234", "-", "gone"});
+    const Words words = read({"core.1", "batch", "core.2"});
+    CHECK(words.paths == std::vector<std::string>{"core.1", "core.2"});
+    CHECK_FALSE(words.core.has_value());
 }
 
 TEST_CASE("words: the command before or after the core", "[cli][words]") {

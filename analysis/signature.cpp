@@ -1,0 +1,92 @@
+// Whoever gets a hundred cores wants to know how many causes there are. Crash reporters group by the frames of the stack; a heap
+// has none that says why it is full, but it has what fills it. What two runs of one fault share is the program, how it ended and
+// which types dominate; what they never share is addresses, ids and exact sizes. Shares come in coarse steps (a quarter of all
+// objects' memory), and names in the order of the alphabet, so that a little more or less changes nothing.
+
+#include "analysis/signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <sstream>
+
+namespace heapsift {
+namespace {
+
+std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+std::string without_numbers(const std::string& text) {
+    constexpr std::size_t long_number = 3;
+    std::string result;
+    for (std::size_t i = 0; i < text.size();) {
+        std::size_t end = i;
+        while (end < text.size() && is_digit(text[end])) ++end;
+        if (end - i >= long_number)
+            result += "#";
+        else
+            result += text.substr(i, std::max<std::size_t>(end - i, 1));
+        i = std::max(end, i + 1);
+    }
+    return result;
+}
+
+// What Python was told to run: the first word after its own options.
+std::string script_of(const std::vector<std::string>& words) {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (word == "-c") return "-c";
+        if (word == "-m") return i + 1 < words.size() ? words[i + 1] : "-m";
+        if (word == "-X" || word == "-W")
+            ++i;
+        else if (word[0] != '-')
+            return base_of(word);
+    }
+    return base_of(words.front());
+}
+
+// gcore stops a process with a signal of its own, and the core has that.
+std::string end_of(const ProcessInfo& process) {
+    const int signal = process.signal.value_or(0);
+    const bool of_gdb = signal == SIGSTOP || signal == SIGTRAP || signal == SIGINT || signal == SIGCONT;
+    if (signal == 0 || (process.from_gcore && of_gdb)) return "alive";
+    const char* name = sigabbrev_np(signal);
+    return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+}  // namespace
+
+std::string program_name(const ProcessInfo& process, bool with_arguments) {
+    std::istringstream arguments(with_arguments ? process.arguments : std::string());
+    std::vector<std::string> words;
+    for (std::string word; arguments >> word;) words.push_back(word);
+    if (words.empty()) return without_numbers(process.name);
+    std::string name = base_of(words.front()).starts_with("python") ? script_of(words) : base_of(words.front());
+    while (name.ends_with(':')) name.pop_back();  // "gunicorn: worker [shop]"
+    return without_numbers(name);
+}
+
+std::vector<std::string> dominant_types(const std::vector<TypeRow>& types, std::uint64_t total) {
+    std::map<std::string, std::uint64_t> memory;
+    for (const TypeRow& row : types) memory[row.name] += row.memory;
+    std::vector<std::string> names;
+    for (const auto& [name, bytes] : memory)
+        if (bytes > 0 && bytes >= total / 4) names.push_back(name);
+    if (!names.empty() || memory.empty()) return names;
+    return {
+        std::max_element(memory.begin(), memory.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first};
+}
+
+std::string signature(const OverviewResult& result, const ProcessInfo& process, const PythonVersion& version,
+                      bool with_arguments) {
+    const std::string region = result.memory.empty() ? "no memory" : result.memory.front().name;
+    return fmt::format("CPython {}.{}; {}; {}; {}; {}", version.major, version.minor, program_name(process, with_arguments),
+                       end_of(process), region, fmt::join(result.dominant_types, ", "));
+}
+
+}  // namespace heapsift

@@ -1,0 +1,144 @@
+// heapsift batch: the overview of many cores, a line each, every core in a process of its own.
+
+#include "cli/commands/batch.h"
+
+#include "cli/child_processes.h"
+#include "cli/core_paths.h"
+#include "cli/machine.h"
+#include "cli/option_kinds.h"
+#include "cli/program.h"
+#include "cli/render/batch.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t default_timeout = 1800;  // seconds: a hundred GiB from a slow disk takes less
+constexpr std::size_t most_jobs = 512;
+
+struct BatchOptions {
+    std::optional<std::size_t> jobs;
+    std::optional<std::size_t> timeout;
+};
+
+// A child keeps some bytes an object and reads the core from its mapping: an eighth of the core is more than was ever seen.
+std::size_t default_jobs(const std::vector<std::string>& paths) {
+    std::uint64_t largest = 0;
+    for (const std::string& path : paths) {
+        struct stat facts {};
+        if (::stat(path.c_str(), &facts) == 0) largest = std::max(largest, static_cast<std::uint64_t>(facts.st_size));
+    }
+    const std::uint64_t each = (std::uint64_t{256} << 20) + largest / 8;
+    const std::uint64_t fitting = available_memory().value_or(each) / each;
+    return std::clamp<std::size_t>(fitting, 1, available_processors());
+}
+
+std::vector<std::string> arguments_for(const std::string& path, const CommonOptions& options) {
+    std::vector<std::string> arguments = {"overview", "--json", "--progress=never", "--core=" + path};
+    const auto add = [&](const char* name, const std::string& value) {
+        if (!value.empty()) arguments.push_back(name + value);
+    };
+    add("--executable=", options.search.executable);
+    add("--sysroot=", options.search.sysroot);
+    add("--debug-dir=", options.search.debug_dir);
+    if (options.limit) arguments.push_back(fmt::format("--limit={}", *options.limit));
+    if (options.redact) arguments.emplace_back("--redact");
+    return arguments;
+}
+
+// In the child: nothing that it does may change which core is in use.
+int answer(const std::string& path, const CommonOptions& options) {
+    ::setenv("HEAPSIFT_STATE", "off", 1);
+    return run_program(arguments_for(path, options));
+}
+
+struct Tally {
+    std::size_t answered = 0, in_part = 0, failed = 0;
+
+    void add(const Json& line) {
+        const int exit = line["exit"].get<int>();
+        ++(exit == 0 ? answered : line.contains("overview") ? in_part : failed);
+    }
+    ExitCode exit() const {
+        if (in_part + failed == 0) return ExitCode::answered;
+        return answered + in_part == 0 ? ExitCode::cannot_analyse : ExitCode::answered_in_part;
+    }
+};
+
+void check(const Session& session, const BatchOptions& options) {
+    if (!session.options().core.empty())
+        throw wrong_usage("bad-option", "--core: batch takes its cores as words", "heapsift batch core.1 core.2");
+    if (session.words().paths.empty())
+        throw wrong_usage("no-paths", "batch needs cores, or a folder with cores", "heapsift batch /var/crash, or core.*");
+    if (options.jobs && (*options.jobs == 0 || *options.jobs > most_jobs))
+        throw wrong_usage("bad-option", fmt::format("-j {}: a number from 1 to {} is needed", *options.jobs, most_jobs));
+}
+
+ExitCode run_batch(Session& session, const BatchOptions& options) {
+    check(session, options);
+    const CorePaths cores = find_core_paths(session.words().paths, std::cin);
+    for (const std::string& path : cores.paths) session.redactor().know_path(path);
+    for (const std::string& word : session.words().paths) session.redactor().know_directory(word);
+    for (const std::string& note : cores.notes) session.console().note(note);
+    const std::size_t count = cores.paths.size();
+    if (count == 0) session.console().note("there is no core to answer for");
+    constexpr std::size_t longest = 1 << 30;
+    const ChildRules rules{std::min(options.jobs.value_or(default_jobs(cores.paths)), std::max<std::size_t>(count, 1)),
+                           std::chrono::seconds(std::min(options.timeout.value_or(default_timeout), longest))};
+    const ProgressCallback progress = session.progress();
+    Output output;
+    Tally tally;
+    const auto job = [&](std::size_t i) { return answer(cores.paths[i], session.options()); };
+    const auto done = [&](std::size_t i, const ChildEnd& end) {
+        const Json line = batch_line(cores.paths[i], end, session.redactor());
+        tally.add(line);
+        session.clear_progress();
+        output.write(json_text(line) + "\n");
+        output.flush();
+        if (progress)
+            progress(fmt::format("{} of {} cores done, {} of them not analysed", i + 1, count, tally.failed),
+                     static_cast<double>(i + 1) / static_cast<double>(count));
+    };
+    run_in_children(count, rules, job, done);
+    session.clear_progress();
+    return tally.exit();
+}
+
+}  // namespace
+
+const char* const batch_details =
+    R"(PATH is a core, a folder (the files right in it that are cores by content, compressed or not), or - for paths on
+standard input, a line each or as find -print0 writes them. Every core is read in a process of its own, and its line
+comes in the order of the paths:
+
+  {"path", "exit", "overview", "signature", "complete", "certain", "warnings", "core"}    as overview --json
+  {"path", "exit", "error": {"code", "message", "hint"}, "signature", ...}                what went wrong
+
+A crash, a core that takes longer than --timeout, and a process killed for lack of memory are errors of that one line
+("crashed", "timed-out", "killed"). signature is the same for cores of one cause, as far as a heap can tell:
+interpreter, program, how it ended, the largest part of the memory, the dominating types. To count them:
+
+  heapsift batch /var/crash | jq -r .signature | sort | uniq -c | sort -rn
+
+Exit codes: 0 every core answered; 3 some only in part, or not at all; 1 none could be analysed.
+)";
+
+CommandRunner setup_batch(CLI::App& app) {
+    auto options = std::make_shared<BatchOptions>();
+    add_number(app, "-j,--jobs", options->jobs, "cores at a time; without it as many as processors and memory allow");
+    add_number(app, "--timeout", options->timeout, "seconds that one core may take; 0 for no end (1800)");
+    add_choice(
+        app, "--format", {"jsonl", "json"}, [](std::size_t) {}, "both the same here: a line of JSON a core");
+    return [options](Session& session) { return run_batch(session, *options); };
+}
+
+}  // namespace heapsift

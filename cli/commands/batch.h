@@ -1,0 +1,14 @@
+#pragma once
+
+// heapsift batch: its options.
+
+#include "cli/command.h"
+
+namespace heapsift {
+
+CommandRunner setup_batch(CLI::App& app);
+
+/// What --help says below the options.
+extern const char* const batch_details;
+
+}  // namespace heapsift

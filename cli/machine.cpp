@@ -1,0 +1,47 @@
+// In a container the machine is larger than what one may take of it: of memory the smaller of both counts (proc(5), MemAvailable;
+// cgroup v2 memory.max and memory.current, and their names in v1).
+
+#include "cli/machine.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+namespace heapsift {
+namespace {
+
+std::optional<std::uint64_t> number_in(const char* path) {
+    std::ifstream file(path);
+    std::uint64_t number = 0;
+    return file >> number ? std::optional(number) : std::nullopt;  // "max" is none
+}
+
+}  // namespace
+
+std::size_t available_processors() {
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    if (::sched_getaffinity(0, sizeof processors, &processors) != 0) return 1;
+    return static_cast<std::size_t>(std::max(CPU_COUNT(&processors), 1));
+}
+
+std::optional<std::uint64_t> available_memory() {
+    std::optional<std::uint64_t> available;
+    std::ifstream facts("/proc/meminfo");
+    for (std::string line; std::getline(facts, line);)
+        if (line.starts_with("MemAvailable:")) available = std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
+    constexpr const char* groups[][2] = {
+        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+        {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
+    for (const auto& group : groups) {
+        const auto most = number_in(group[0]), used = number_in(group[1]);
+        if (!most || !used) continue;
+        const std::uint64_t left = *most - std::min(*most, *used);
+        available = std::min(available.value_or(left), left);
+    }
+    return available;
+}
+
+}  // namespace heapsift
