@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""What heapsift writes about a real core, read again by others: the SQLite export with sqlite3, lines of JSON, a batch of cores.
+
+    outputs.py --heapsift build/dev/heapsift [--core CORE]
+
+One core of this machine's newest /usr/bin/python3.N (the zoo, where NumPy is there), or --core. The exports must say what
+`heapsift objects` says, object by object, and what /usr/bin/sqlite3 or a rename can spoil must not: interruptions, full disks, files
+that are there already. A batch must have a line for each core with the exit code that heapsift has for it alone.
+"""
+
+import argparse
+import collections
+import json
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+import cores
+import interpreters
+
+_failures = []
+
+
+def main():
+    parser = argparse.ArgumentParser(description="reads heapsift's exports and batches again")
+    parser.add_argument("--heapsift", required=True, metavar="PATH")
+    parser.add_argument("--core", metavar="PATH", help="this core; else one is taken")
+    options = parser.parse_args()
+    heapsift = Heapsift(os.path.abspath(options.heapsift))
+    folder = tempfile.mkdtemp(prefix="heapsift-outputs-", dir="/var/tmp")
+    try:
+        heapsift.folder = folder
+        core = os.path.abspath(options.core) if options.core else take_core(folder)
+        if core:
+            out = os.path.join(folder, "out")
+            os.mkdir(out)
+            check_exports(heapsift, core, out)
+            check_redacted(heapsift, core, out)
+            check_interruptions(heapsift, core, out)
+            check_batch(heapsift, core, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print("failed: %d" % len(_failures) if _failures else "all as promised")
+    return 1 if _failures else 0
+
+
+def take_core(folder):
+    pythons = interpreters.find({}, None, [])
+    if not pythons:
+        fail("a core of Python", "no /usr/bin/python3.N to take one of")
+        return None
+    kind = "kernel" if cores.why_no_kernel_cores() is None else "gcore"
+    return cores.take(pythons[-1], "zoo", kind, folder).core
+
+
+class Heapsift:
+    def __init__(self, path):
+        self.path = path
+        self.folder = None
+
+    def environment(self):
+        environment = {**os.environ, "HEAPSIFT_STATE": "off", "XDG_CACHE_HOME": self.folder}
+        environment.pop("HEAPSIFT_CORE", None)
+        return environment
+
+    def run(self, *arguments, **more):
+        return subprocess.run([self.path, *arguments], env=self.environment(), stdin=subprocess.DEVNULL, text=True, errors="replace",
+                              capture_output=True, timeout=300, **more)
+
+    def start(self, *arguments, **more):
+        return subprocess.Popen([self.path, *arguments], env=self.environment(), stdin=subprocess.DEVNULL, **more)
+
+
+def fail(case, what):
+    _failures.append(case)
+    print("FAIL  %s: %s" % (case, what), flush=True)
+
+
+def check(case, got, expected):
+    if got != expected:
+        fail(case, "%r, not %r" % (got, expected))
+
+
+def done(case, detail):
+    print("ok    %-28s %s" % (case, detail), flush=True)
+
+
+# --- exports
+
+_COLUMNS = ("size", "memory", "refcount", "gc_tracked", "value")
+
+
+def check_exports(heapsift, core, out):
+    rows = {}
+    listing = heapsift.start("objects", core, "--format", "jsonl", "-n", "0", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    for line in listing.stdout:
+        row = json.loads(line)
+        rows[int(row["address"], 16)] = (row["type"],) + tuple(row[key] for key in _COLUMNS)
+    check("objects", listing.wait(), 0)
+
+    database, lines = os.path.join(out, "heap.db"), os.path.join(out, "heap.jsonl")
+    began = time.monotonic()
+    check("export to SQLite", heapsift.run("export", core, "-o", database).returncode, 0)
+    seconds = time.monotonic() - began
+    check("mode of the file", oct(os.stat(database).st_mode & 0o777), "0o600")
+    check("export to lines", heapsift.run("export", core, "-o", lines).returncode, 0)
+    db = sqlite3.connect("file:%s?mode=ro" % database, uri=True)
+    check("integrity", db.execute("PRAGMA integrity_check").fetchone()[0], "ok")
+    check("tables", [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")],
+          ["array", "meta", "object", "reference", "root", "type"])
+    compare_objects(rows, db)
+    compare_lines(lines, db)
+    check_meta(dict(db.execute("SELECT key, value FROM meta")), rows)
+    check_generations(db)
+    arrays = check_arrays(db)
+    db.close()
+    done("exports", "%d objects, %d arrays, %.1f MiB in %.1f s" % (len(rows), arrays, os.stat(database).st_size / 2**20, seconds))
+
+
+def compare_objects(rows, db):
+    """Every object, column by column."""
+    seen = 0
+    query = "SELECT object.address, name, %s FROM object JOIN type ON type_id = id" % ", ".join(_COLUMNS)
+    for address, name, *columns in db.execute(query):
+        seen += 1
+        row = rows.get(address)
+        columns[3] = bool(columns[3])
+        # Text in the database is escaped for terminals; control characters make the difference.
+        if row is None or (name, *columns[:4]) != row[:5] or (columns[4] != row[5] and all(32 <= ord(c) < 127 for c in row[5] or "")):
+            fail("an object of the export", "%#x: %r, not %r" % (address, (name, *columns), row))
+            return
+    check("objects of the export", seen, len(rows))
+
+
+def compare_lines(path, db):
+    """The lines hold as many rows of each table, and say of arrays what the database says."""
+    counts, order = collections.Counter(), []
+    arrays = {}
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            row = json.loads(line)
+            table = row.pop("table")
+            counts[table] += 1
+            if not order or order[-1] != table:
+                order.append(table)
+            if table == "array":
+                arrays[int(row["address"], 16)] = (row["dtype"], json.dumps(row["shape"], separators=(",", ":")), row["nbytes"])
+    check("order of the tables", order, ["meta", "type", "object"] + (["array"] if arrays else []))
+    for table in ("type", "object", "array"):
+        check("rows of " + table, counts[table], db.execute("SELECT count(*) FROM " + table).fetchone()[0])
+    check("arrays in lines", arrays, {row[0]: row[1:] for row in db.execute("SELECT address, dtype, shape, nbytes FROM array")})
+
+
+def check_meta(meta, rows):
+    check("meta objects", meta.get("objects"), len(rows))
+    check("meta complete", (meta.get("complete"), meta.get("certain"), meta.get("redacted")), (1, 1, 0))
+    check("meta schema", meta.get("schema"), "heapsift.export/1")
+    check("meta not_computed", "object.retained" in json.loads(meta.get("not_computed") or "[]"), True)
+
+
+def check_generations(db):
+    """Tracked objects are in a list of the collector, others in none; a few may be in neither where it was at work."""
+    wrong = db.execute("SELECT count(*) FROM object WHERE (generation IS NOT NULL) != gc_tracked").fetchone()[0]
+    check("generation where tracked", wrong, 0)
+    found = [generation for generation, in db.execute("SELECT DISTINCT generation FROM object WHERE generation IS NOT NULL")]
+    check("generations", set(found) <= {0, 1, 2, 3} and len(found) > 1, True)
+
+
+def check_arrays(db):
+    for address, owns, base, owner, nbytes, shape in db.execute("SELECT address, owns_data, base, owner, nbytes, shape FROM array"):
+        if owns and owner != address:
+            fail("an array", "%#x owns its data and %r does" % (address, owner))
+        if not json.loads(shape) and nbytes == 0:
+            fail("an array", "%#x has no dimensions and no bytes" % address)
+    lost = db.execute("SELECT count(*) FROM array WHERE base IS NOT NULL AND base NOT IN (SELECT address FROM object)").fetchone()[0]
+    check("bases that are objects", lost, 0)
+    return db.execute("SELECT count(*) FROM array").fetchone()[0]
+
+
+def check_redacted(heapsift, core, out):
+    path = os.path.join(out, "redacted.db")
+    check("export --redact", heapsift.run("export", core, "-o", path, "--redact").returncode, 0)
+    db = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
+    meta = dict(db.execute("SELECT key, value FROM meta"))
+    check("redacted meta", (meta["redacted"], meta["core"]), (1, os.path.basename(core)))
+    slashes = [key for key, value in meta.items() if "/" in str(value) and key not in ("schema", "not_computed")]
+    check("paths in redacted meta", slashes, [])
+    shown = db.execute("SELECT count(*) FROM object JOIN type ON type_id = id WHERE name = 'str' AND value NOT LIKE '‹str %'").fetchone()[0]
+    check("strings shown", shown, 0)
+    db.close()
+    os.remove(path)
+    done("redacted", "no string's text, no directory")
+
+
+# --- whole or absent
+
+def check_interruptions(heapsift, core, out):
+    before = sorted(os.listdir(out))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for ending in ("db", "jsonl"):
+            process = heapsift.start("export", core, "-o", os.path.join(out, "interrupted." + ending), stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL)
+            deadline = time.monotonic() + 60
+            while sorted(os.listdir(out)) == before and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.005)
+            time.sleep(0.2)
+            process.send_signal(number)
+            check("exit after %s" % number.name, process.wait(60), 130 if number == signal.SIGINT else -number)
+            check("left after %s" % number.name, sorted(os.listdir(out)), before)
+    for ending in ("db", "jsonl"):
+        full = heapsift.run("export", core, "-o", os.path.join(out, "full." + ending),
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+        check("exit on a full disk", full.returncode, 1)
+        check("lines on a full disk", [line.startswith("heapsift: ") and "cannot be written" in line for line in full.stderr.splitlines()],
+              [True])
+        check("left on a full disk", sorted(os.listdir(out)), before)
+    refused = heapsift.run("export", core, "-o", os.path.join(out, "heap.db"))
+    check("exit where it exists", refused.returncode, 2)
+    check("exit over the core", heapsift.run("export", core, "-f", "--format", "db", "-o", core).returncode, 2)
+    piped = heapsift.start("export", core, "-o", "-", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    first = json.loads(piped.stdout.readline())
+    piped.stdout.close()
+    check("first line", first["table"], "meta")
+    check("exit where the reader goes", (piped.wait(60), piped.stderr.read()), (0, b""))
+    done("whole or absent", "signals, a full disk, files that exist, a reader that goes")
+
+
+# --- batch
+
+def check_batch(heapsift, core, folder):
+    mixed = os.path.join(folder, "mixed")
+    os.mkdir(mixed)
+    os.symlink(core, os.path.join(mixed, "a.core"))
+    size = os.stat(core).st_size
+    with open(core, "rb") as whole, open(os.path.join(mixed, "b.core"), "wb") as cut:
+        cut.write(whole.read(size // 2))
+    with open(os.path.join(mixed, "c.core"), "wb") as header:
+        header.write(b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x04\x00" + bytes(60))
+    with open(os.path.join(mixed, "notes.txt"), "w", encoding="ascii") as text:
+        text.write("no core\n")
+    missing = os.path.join(folder, "missing")
+    alone = {path: heapsift.run("overview", "--core", path, "--json") for path in
+             [os.path.join(mixed, name) for name in ("a.core", "b.core", "c.core")] + [missing]}
+    outputs = []
+    for jobs in ("1", "2", "8"):
+        answer = heapsift.run("batch", mixed, missing, "-j", jobs)
+        check("exit of a mixed batch", answer.returncode, 3)
+        check("notes of a mixed batch", "1 file that is no core" in answer.stderr, True)
+        outputs.append(answer.stdout)
+    check("batches of any -j", len(set(outputs)), 1)
+    lines = [json.loads(line) for line in outputs[0].splitlines()]
+    check("paths of the batch", [line["path"] for line in lines], list(alone))
+    for line in lines:
+        document = json.loads(alone[line["path"]].stdout)
+        check("exit of " + line["path"], line["exit"], alone[line["path"]].returncode)
+        check("overview of " + line["path"], line.get("overview"), document["data"])
+        check("error of " + line["path"], line.get("error"), document.get("error"))
+        check("signature of " + line["path"], bool(line["signature"]), True)
+    check("exit of none", heapsift.run("batch", missing).returncode, 1)
+    check("exit of one", heapsift.run("batch", core).returncode, 0)
+    slow = heapsift.run("batch", core, missing, "--timeout", "1")  # done in time or not: there is a line
+    check("lines with a timeout", len(slow.stdout.splitlines()), 2)
+    check_no_orphans(heapsift, core)
+    done("batch", "%d lines: %s" % (len(lines), ", ".join("%d" % line["exit"] for line in lines)))
+
+
+def check_no_orphans(heapsift, core):
+    for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, "reader goes"):
+        process = heapsift.start("batch", "-j", "2", *[core] * 8, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process.stdout.readline()
+        time.sleep(0.1)
+        children = children_of(process.pid)
+        if end == "reader goes":
+            process.stdout.close()
+        else:
+            process.send_signal(end)
+        code = process.wait(60)
+        process.stdout.close()
+        check("exit after %s" % end, code, {signal.SIGINT: 130, "reader goes": 0}.get(end, -end if end != "reader goes" else 0))
+        deadline = time.monotonic() + 10
+        while any(map(is_running, children)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        check("children after %s" % end, [child for child in children if is_running(child)], [])
+
+
+def children_of(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def is_running(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())
