@@ -32,6 +32,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_output = 64 << 20;  // more than any document; the rest is read and dropped
+constexpr std::chrono::milliseconds tick_time{500};
 constexpr std::size_t most_errors = 64 << 10;
 
 class Descriptor {
@@ -137,8 +138,9 @@ private:
         return true;
     }
 
-    int milliseconds_to_deadline() const {
+    int milliseconds_to_wait() const {
         Clock::time_point first = Clock::time_point::max();
+        if (rules_.tick) first = Clock::now() + tick_time;
         for (const auto& child : running_) first = std::min(first, child->deadline);
         if (first == Clock::time_point::max()) return -1;
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(first - Clock::now()).count();
@@ -151,7 +153,8 @@ private:
             polled.push_back({child->output.number(), POLLIN, 0});  // poll overlooks what is closed, -1
             polled.push_back({child->errors.number(), POLLIN, 0});
         }
-        if (::poll(polled.data(), polled.size(), milliseconds_to_deadline()) < 0) return;
+        if (rules_.tick) rules_.tick();
+        if (::poll(polled.data(), polled.size(), milliseconds_to_wait()) < 0) return;
         if (polled[0].revents & (POLLERR | POLLHUP)) throw OutputClosed{};
         for (std::size_t i = 0; i < running_.size(); ++i) {
             Child& child = *running_[i];

@@ -20,7 +20,8 @@ struct ChildEnd {
 
 struct ChildRules {
     std::size_t at_once = 1;
-    std::chrono::seconds timeout{0};  // of each; 0: none
+    std::chrono::seconds timeout{0};       // of each; 0: none
+    std::function<void()> tick = nullptr;  // called now and then while the children work; may be empty
 };
 
 /// Runs the jobs 0 … count-1, each in a fork of this process whose standard output and error are caught, and whose end is the

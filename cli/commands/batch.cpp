@@ -68,6 +68,11 @@ struct Tally {
         const int exit = line["exit"].get<int>();
         ++(exit == 0 ? answered : line.contains("overview") ? in_part : failed);
     }
+    std::size_t done() const { return answered + in_part + failed; }
+    double share(std::size_t count) const { return static_cast<double>(done()) / static_cast<double>(count); }
+    std::string text(std::size_t count) const {
+        return fmt::format("{} of {} cores done, {} of them not analysed,", done(), count, failed);
+    }
     ExitCode exit() const {
         if (in_part + failed == 0) return ExitCode::answered;
         return answered + in_part == 0 ? ExitCode::cannot_analyse : ExitCode::answered_in_part;
@@ -92,11 +97,13 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     const std::size_t count = cores.paths.size();
     if (count == 0) session.console().note("there is no core to answer for");
     constexpr std::size_t longest = 1 << 30;
-    const ChildRules rules{std::min(options.jobs.value_or(default_jobs(cores.paths)), std::max<std::size_t>(count, 1)),
-                           std::chrono::seconds(std::min(options.timeout.value_or(default_timeout), longest))};
     const ProgressCallback progress = session.progress();
     Output output;
     Tally tally;
+    ChildRules rules;
+    rules.at_once = std::min(options.jobs.value_or(default_jobs(cores.paths)), std::max<std::size_t>(count, 1));
+    rules.timeout = std::chrono::seconds(std::min(options.timeout.value_or(default_timeout), longest));
+    if (progress) rules.tick = [&] { progress(tally.text(count), tally.share(count)); };
     const auto job = [&](std::size_t i) { return answer(cores.paths[i], session.options()); };
     const auto done = [&](std::size_t i, const ChildEnd& end) {
         const Json line = batch_line(cores.paths[i], end, session.redactor());
@@ -104,9 +111,6 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
         session.clear_progress();
         output.write(json_text(line) + "\n");
         output.flush();
-        if (progress)
-            progress(fmt::format("{} of {} cores done, {} of them not analysed", i + 1, count, tally.failed),
-                     static_cast<double>(i + 1) / static_cast<double>(count));
     };
     run_in_children(count, rules, job, done);
     session.clear_progress();
@@ -121,7 +125,7 @@ standard input, a line each or as find -print0 writes them. Every core is read i
 comes in the order of the paths:
 
   {"path", "exit", "overview", "signature", "complete", "certain", "warnings", "core"}    as overview --json
-  {"path", "exit", "error": {"code", "message", "hint"}, "signature", ...}                what went wrong
+  {"path", "exit", "error": {"code", "message", "hint"}, "signature", "warnings", "core"}                 what went wrong
 
 A crash, a core that takes longer than --timeout, and a process killed for lack of memory are errors of that one line
 ("crashed", "timed-out", "killed"). signature is the same for cores of one cause, as far as a heap can tell:

@@ -65,10 +65,13 @@ Json batch_line(const std::string& path, const ChildEnd& end, const Redactor& re
     } else {
         line["overview"] = data;
         line["signature"] = data.value("signature", Json());
+        for (const char* key : {"complete", "certain"}) line[key] = document.value(key, Json());
     }
-    for (const char* key : {"complete", "certain", "warnings", "core"}) line[key] = document.value(key, Json());
-    if (line["core"].is_object())
-        for (const char* key : {"path", "chosen_by"}) line["core"].erase(key);  // the line has the path
+    line["warnings"] = document.value("warnings", Json::array());
+    Json core = document.value("core", Json());
+    if (core.is_object())
+        for (const char* key : {"path", "chosen_by"}) core.erase(key);  // the line has the path
+    line["core"] = core.empty() ? Json(nullptr) : core;
     return line;
 }
 

@@ -30,7 +30,7 @@ _failures = []
 def main():
     parser = argparse.ArgumentParser(description="reads heapsift's exports and batches again")
     parser.add_argument("--heapsift", required=True, metavar="PATH")
-    parser.add_argument("--core", metavar="PATH", help="this core; else one is taken")
+    parser.add_argument("--core", metavar="PATH", help="this core, whole and with its files at hand; else one is taken")
     options = parser.parse_args()
     heapsift = Heapsift(os.path.abspath(options.heapsift))
     folder = tempfile.mkdtemp(prefix="heapsift-outputs-", dir="/var/tmp")
@@ -88,7 +88,13 @@ def check(case, got, expected):
 
 
 def done(case, detail):
-    print("ok    %-28s %s" % (case, detail), flush=True)
+    """Closes a group of checks: ok where none of them failed."""
+    failed = len(_failures) - done.failures
+    done.failures = len(_failures)
+    print("%-5s %-28s %s" % ("FAIL" if failed else "ok", case, detail), flush=True)
+
+
+done.failures = 0
 
 
 # --- exports
