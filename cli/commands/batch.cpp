@@ -125,7 +125,7 @@ standard input, a line each or as find -print0 writes them. Every core is read i
 comes in the order of the paths:
 
   {"path", "exit", "overview", "signature", "complete", "certain", "warnings", "core"}    as overview --json
-  {"path", "exit", "error": {"code", "message", "hint"}, "signature", "warnings", "core"}                 what went wrong
+  {"path", "exit", "error": {"code", "message", "hint"}, "signature", "warnings", "core"}    what went wrong
 
 A crash, a core that takes longer than --timeout, and a process killed for lack of memory are errors of that one line
 ("crashed", "timed-out", "killed"). signature is the same for cores of one cause, as far as a heap can tell:
