@@ -99,12 +99,20 @@ def start(interpreter, arguments, folder, **environment):
 
 def _take(interpreter, program, kind, folder):
     truth = os.path.join(folder, "truth.tsv")
-    process = start(interpreter, [program + ".py"], folder, HEAPSIFT_TRUTH="truth.tsv", HEAPSIFT_CORE_BY=kind)
+    core, said = take_at_rest(interpreter, [program + ".py"], kind, folder, truth, HEAPSIFT_TRUTH="truth.tsv")
+    return TakenCore(core, truth, folder, said)
+
+
+def take_at_rest(interpreter, arguments, kind, folder, sign, **environment):
+    """The core of a program that writes the file `sign` when it stands still (and aborts then, for the kernel's kind), and what it
+    said. Raises NoCore."""
+    program = os.path.basename(arguments[0])
+    process = start(interpreter, arguments, folder, HEAPSIFT_CORE_BY=kind, **environment)
     try:
         if kind == "kernel":
             process.wait(_PATIENCE)
         else:
-            _wait_for(truth, process)
+            _wait_for(sign, process)
             gcore(process.pid, os.path.join(folder, "core"))
     except subprocess.TimeoutExpired:
         raise NoCore("%s did not come to rest in %d seconds" % (program, _PATIENCE)) from None
@@ -112,11 +120,11 @@ def _take(interpreter, program, kind, folder):
         process.kill()
         status = process.wait()
     said = _read(os.path.join(folder, "said"))
-    if not os.path.exists(truth):
-        raise NoCore("%s wrote no truth (exit %s): %s" % (program, status, _last_line(said)))
+    if not os.path.exists(sign):
+        raise NoCore("%s wrote no %s (exit %s): %s" % (program, os.path.basename(sign), status, _last_line(said)))
     if kind == "kernel" and status != -signal.SIGABRT:
         raise NoCore("%s did not dump core (exit %s): %s" % (program, status, _last_line(said)))
-    return TakenCore(_core_in(folder), truth, folder, said)
+    return _core_in(folder), said
 
 
 def _core_in(folder):
