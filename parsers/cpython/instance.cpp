@@ -31,12 +31,7 @@ const TypeInfo* c_base(const PythonHeap& heap, const TypeInfo& type) {
     return at;
 }
 
-DictFacts cached_keys(const ObjectReader& object) {
-    const auto& field = object.layout().heap_type.ht_cached_keys;
-    const Address keys = object.type().heap_type ? object.heap().pointer(object.type().address + *field) : Address();
-    if (keys.is_null()) return {};
-    return object.heap().dict_keys(keys).value_or(DictFacts{});
-}
+DictFacts cached_keys(const ObjectReader& object) { return object.heap().cached_keys(object.type()); }
 
 std::uint64_t round8(std::uint64_t n) { return (n + 7) / 8 * 8; }
 
@@ -76,6 +71,13 @@ void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
 bool has_instance_dict(const PythonHeap& heap, const TypeInfo& type) {
     if (managed(heap, type)) return true;
     return type.python_class && type.dictoffset != 0 && type.dictoffset != c_base(heap, type)->dictoffset;
+}
+
+Address values_apart(const PythonHeap& heap, Address object) {
+    if (heap.layout().dict_values.embedded.present() || heap.layout().version.minor < 11) return {};
+    const Address word = heap.pointer(object - managed_dict_offset);
+    if (heap.layout().version.minor == 12) return word.value & 1 ? word + 1 : Address();
+    return word.is_null() ? heap.pointer(object - managed_values_offset) : Address();
 }
 
 InstanceDict instance_dict(const ObjectReader& object) {

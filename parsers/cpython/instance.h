@@ -20,6 +20,10 @@ bool has_instance_dict(const PythonHeap& heap, const TypeInfo& type);
 
 InstanceDict instance_dict(const ObjectReader& object);
 
+/// Where an instance with a managed dict keeps its values, if not in its own block: an address inside values_block; null for
+/// none. Reads nothing but the words before the object.
+Address values_apart(const PythonHeap& heap, Address object);
+
 /// Bytes of inline values that follow the object in its own block (3.13+), 0 elsewhere.
 std::uint64_t inline_values_size(const ObjectReader& object);
 

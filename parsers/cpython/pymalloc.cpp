@@ -61,8 +61,10 @@ std::optional<std::uint32_t> free_list_length(const std::byte* data, Address sta
     std::uint32_t length = 0;
     std::uint64_t block = h.freeblock;
     while (block != 0) {
-        const std::uint64_t offset = block - start.value;
-        if (offset < header_size || offset >= h.nextoffset || (offset - header_size) % size != 0) return std::nullopt;
+        const std::uint64_t distance = block - start.value;
+        if (distance < header_size || distance >= h.nextoffset) return std::nullopt;
+        const auto offset = static_cast<std::uint32_t>(distance);
+        if ((offset - header_size) % size != 0) return std::nullopt;
         if (++length > carved) return std::nullopt;
         block = load<std::uint64_t>(data + offset);
     }
@@ -225,15 +227,20 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     result.arenas_.erase(std::unique(result.arenas_.begin(), result.arenas_.end(),
                                      [](const AddressRange& one, const AddressRange& other) { return one.start == other.start; }),
                          result.arenas_.end());
-    result.index_ = AddressIndex(result.pools_.size());
-    for (std::uint32_t i = 0; i < result.pools_.size(); ++i) result.index_.add(result.pools_[i].start, i);
+    result.index_pools();
     return result;
 }
 
-const Pool* Pymalloc::pool_at(Address address) const {
-    if (pools_.empty()) return nullptr;
-    const std::uint32_t found = index_.find(address.rounded_down(pool_size_));
-    return found == AddressIndex::missing ? nullptr : &pools_[found];
+void Pymalloc::index_pools() {
+    const std::size_t slots_a_chunk = chunk_size / pool_size_;
+    std::vector<Address> keys;
+    for (const Pool& pool : pools_)
+        if (keys.empty() || keys.back() != chunk_key(pool.start)) keys.push_back(chunk_key(pool.start));
+    chunks_ = AddressIndex(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) chunks_.add(keys[i], static_cast<std::uint32_t>(i * slots_a_chunk));
+    pool_of_slot_.assign(keys.size() * slots_a_chunk, no_pool);
+    for (std::uint32_t i = 0; i < pools_.size(); ++i)
+        pool_of_slot_[chunks_.find(chunk_key(pools_[i].start)) + (pools_[i].start.value % chunk_size) / pool_size_] = i;
 }
 
 std::optional<PymallocBlock> Pymalloc::block_at(Address address) const {
@@ -257,20 +264,32 @@ std::optional<PymallocBlock> Pymalloc::block_at(Address address) const {
     return block;
 }
 
+std::vector<AddressRange> Pymalloc::ranges() const {
+    if (arenas_proved_) return arenas_;
+    std::vector<AddressRange> ranges;
+    for (const Pool& pool : pools_) {
+        if (!ranges.empty() && ranges.back().end == pool.start)
+            ranges.back().end = pool.start + pool_size_;
+        else
+            ranges.push_back({pool.start, pool.start + pool_size_});
+    }
+    return ranges;
+}
+
 std::uint64_t Pymalloc::bytes_allocated() const {
     std::uint64_t sum = 0;
     for (const Pool& pool : pools_) sum += std::uint64_t{pool.allocated} * pool.block_size;
     return sum;
 }
 
-void Pymalloc::free_blocks(const Pool& pool, std::vector<bool>& free) const {
-    free.assign(pool.carved, false);
+void Pymalloc::free_blocks(const Pool& pool, std::vector<std::uint8_t>& free) const {
+    free.assign(pool.carved, 0);
     std::uint64_t next = load<std::uint64_t>(pool.data + *freeblock_);
     for (std::uint32_t steps = 0; next != 0 && steps <= pool.carved; ++steps) {
         const std::uint64_t at = next - pool.start.value;
         if (at < header_size_ || at + 8 > pool_size_) break;
-        const std::uint64_t index = (at - header_size_) / pool.block_size;
-        if (index < pool.carved) free[index] = true;
+        const std::uint32_t index = static_cast<std::uint32_t>(at - header_size_) / pool.block_size;
+        if (index < pool.carved) free[index] = 1;
         next = load<std::uint64_t>(pool.data + at);
     }
 }

@@ -10,13 +10,26 @@ namespace heapsift {
 
 namespace {
 
-std::uint32_t bits(const AddressSpace& memory, Address object, const LayoutBits& field, std::uint32_t absent) {
-    if (!field.present()) return absent;
-    const auto word = memory.read<std::uint32_t>(object + (*field.byte & ~3U));
-    if (!word) return absent;
-    const unsigned first = (*field.byte & 3U) * 8U + field.bit;
-    return (*word >> first) & ((1U << field.width) - 1U);
-}
+/// The bit fields of one object, which as a rule share a word: it is read once.
+class BitFields {
+public:
+    explicit BitFields(const AddressSpace::Window& object) : object_(object) {}
+    std::uint32_t operator()(const LayoutBits& field, std::uint32_t absent) {
+        if (!field.present()) return absent;
+        if (const std::uint32_t at = *field.byte & ~3U; at != at_) {
+            at_ = at;
+            word_ = object_.read<std::uint32_t>(at);
+        }
+        if (!word_) return absent;
+        const unsigned first = (*field.byte & 3U) * 8U + field.bit;
+        return (*word_ >> first) & ((1U << field.width) - 1U);
+    }
+
+private:
+    const AddressSpace::Window& object_;
+    std::uint32_t at_ = 0xffffffff;
+    std::optional<std::uint32_t> word_;
+};
 
 void append_utf8(std::string& out, std::uint32_t c) {
     if (c < 0x80) {
@@ -52,38 +65,55 @@ bool power_of_two(std::uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 }  // namespace
 
+PythonHeap::PythonHeap(const AddressSpace& memory, const PythonRuntime& runtime, const TypeTable& types)
+    : memory_(memory), runtime_(runtime), types_(types) {
+    std::vector<DictFacts> keys;
+    keys.reserve(types.size());
+    for (const TypeInfo& type : types) keys.push_back(read_cached_keys(type));
+    cached_keys_ = std::move(keys);
+}
+
+DictFacts PythonHeap::read_cached_keys(const TypeInfo& type) const {
+    const auto& field = layout().heap_type.ht_cached_keys;
+    const Address keys = type.heap_type ? pointer(type.address + *field) : Address();
+    return keys.is_null() ? DictFacts{} : dict_keys(keys).value_or(DictFacts{});
+}
+
 std::optional<UnicodeFacts> PythonHeap::unicode(Address str) const {
     const Layout& l = layout();
-    const auto length = memory_.read<std::int64_t>(str + *l.ascii.length);
+    const AddressSpace::Window fields(memory_, str, *l.unicode.size);
+    const auto length = fields.read<std::int64_t>(*l.ascii.length);
     if (!length || *length < 0) return std::nullopt;
     UnicodeFacts facts;
     facts.length = static_cast<std::uint64_t>(*length);
-    facts.kind = static_cast<std::uint8_t>(bits(memory_, str, l.ascii.state_kind, 0));
-    facts.compact = bits(memory_, str, l.ascii.state_compact, 0) != 0;
-    facts.ascii = bits(memory_, str, l.ascii.state_ascii, 0) != 0;
-    const bool ready = bits(memory_, str, l.ascii.state_ready, 1) != 0;
+    BitFields bits(fields);
+    facts.kind = static_cast<std::uint8_t>(bits(l.ascii.state_kind, 0));
+    facts.compact = bits(l.ascii.state_compact, 0) != 0;
+    facts.ascii = bits(l.ascii.state_ascii, 0) != 0;
+    const bool ready = bits(l.ascii.state_ready, 1) != 0;
     if (facts.kind == 3 || facts.kind > 4) return std::nullopt;
     if (facts.ascii && facts.kind != 1) return std::nullopt;
     if (facts.compact) {
         if (facts.kind == 0) return std::nullopt;
         facts.data = str + (facts.ascii ? *l.ascii.size : *l.compact_unicode.size);
     } else {
-        facts.data = pointer(str + *l.unicode.data);
+        facts.data = fields.pointer(*l.unicode.data);
     }
     if (facts.length > (std::uint64_t{1} << 48)) return std::nullopt;
     if (!facts.compact || !facts.ascii) {
-        const Address utf8 = pointer(str + *l.compact_unicode.utf8);
+        const Address utf8 = fields.pointer(*l.compact_unicode.utf8);
         if (!utf8.is_null() && utf8 != facts.data) {
             facts.utf8 = utf8;
-            facts.utf8_length = integer<std::uint64_t>(str + *l.compact_unicode.utf8_length);
+            facts.utf8_length = fields.read<std::uint64_t>(*l.compact_unicode.utf8_length).value_or(0);
         }
     }
     if (l.ascii.wstr.present()) {
-        const Address wstr = pointer(str + *l.ascii.wstr);
+        const Address wstr = fields.pointer(*l.ascii.wstr);
         if (!wstr.is_null() && (!ready || wstr != facts.data)) {
             facts.wstr = wstr;
-            facts.wstr_length =
-                facts.compact && facts.ascii ? facts.length : integer<std::uint64_t>(str + *l.compact_unicode.wstr_length);
+            facts.wstr_length = facts.compact && facts.ascii
+                                    ? facts.length
+                                    : fields.read<std::uint64_t>(*l.compact_unicode.wstr_length).value_or(0);
         }
     }
     if (facts.kind == 0) {  // a legacy string that is not ready: only the wchar_t copy
@@ -130,12 +160,13 @@ std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
     const auto& l = layout().dict_keys;
     DictFacts facts;
     facts.keys = keys;
+    const AddressSpace::Window fields(memory_, keys, *l.dk_indices);  // what precedes the indices
     std::uint64_t table_size = 0;
     std::uint64_t index_bytes = 0;
     if (l.dk_log2_size.present()) {
-        const auto log2_size = memory_.read<std::uint8_t>(keys + *l.dk_log2_size);
-        const auto log2_index = memory_.read<std::uint8_t>(keys + *l.dk_log2_index_bytes);
-        const auto kind = memory_.read<std::uint8_t>(keys + *l.dk_kind);
+        const auto log2_size = fields.read<std::uint8_t>(*l.dk_log2_size);
+        const auto log2_index = fields.read<std::uint8_t>(*l.dk_log2_index_bytes);
+        const auto kind = fields.read<std::uint8_t>(*l.dk_kind);
         if (!log2_size || !log2_index || !kind || *log2_size > 48 || *log2_index > 56 || *kind > 2) return std::nullopt;
         table_size = std::uint64_t{1} << *log2_size;
         index_bytes = std::uint64_t{1} << *log2_index;
@@ -150,8 +181,8 @@ std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
         facts.entry_size = 24;
     }
     facts.capacity = (table_size << 1) / 3;
-    const auto entry_count = memory_.read<std::int64_t>(keys + *l.dk_nentries);
-    const auto refcount = memory_.read<std::int64_t>(keys + *l.dk_refcnt);
+    const auto entry_count = fields.read<std::int64_t>(*l.dk_nentries);
+    const auto refcount = fields.read<std::int64_t>(*l.dk_refcnt);
     if (!entry_count || !refcount || *entry_count < 0) return std::nullopt;
     if (static_cast<std::uint64_t>(*entry_count) > facts.capacity) return std::nullopt;
     facts.entry_count = static_cast<std::uint64_t>(*entry_count);

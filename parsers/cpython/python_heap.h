@@ -54,8 +54,8 @@ struct ArrayItems {
 
 class PythonHeap {
 public:
-    PythonHeap(const AddressSpace& memory, const PythonRuntime& runtime, const TypeTable& types)
-        : memory_(memory), runtime_(runtime), types_(types) {}
+    /// Reads the shared keys of each type, some 100 ns a type.
+    PythonHeap(const AddressSpace& memory, const PythonRuntime& runtime, const TypeTable& types);
 
     const AddressSpace& memory() const { return memory_; }
     const Layout& layout() const { return runtime_.layout; }
@@ -88,6 +88,11 @@ public:
     std::optional<DictFacts> dict(Address dict) const;
     /// The same for a keys object alone (a type's cached keys). `capacity`, `entries` and `keys_size` are set.
     std::optional<DictFacts> dict_keys(Address keys) const;
+    /// The keys that instances of a class share (ht_cached_keys); all null where it has none that read as keys.
+    DictFacts cached_keys(const TypeInfo& type) const {
+        const TypeId id = types_.id_of(type);
+        return id < cached_keys_.size() ? cached_keys_[id] : read_cached_keys(type);
+    }
     /// Calls with key and value of each live entry, in order.
     template <class F>
     void visit_dict(Address dict_object, F&& visit) const {
@@ -121,10 +126,13 @@ private:
         return !object.is_null() && (integer<std::uint64_t>(type_address(object) + *layout().type.tp_flags) >> bit & 1);
     }
 
+    DictFacts read_cached_keys(const TypeInfo& type) const;
+
     const AddressSpace& memory_;
     const PythonRuntime& runtime_;
     const TypeTable& types_;
     std::vector<ArrayItems> learned_array_items_;  // at most a handful
+    std::vector<DictFacts> cached_keys_;  // by TypeId: each instance of a class asks for them
 };
 
 }  // namespace heapsift

@@ -31,8 +31,13 @@ constexpr std::int64_t max_mro = 4096;
 class TypeFinder {
 public:
     TypeFinder(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
-               std::span<const Module> modules)
-        : memory_(memory), python_(python), layout_(python.layout), heap_(memory, python, no_types_), modules_(modules) {
+               std::span<const Module> modules, std::span<const AddressRange> pools)
+        : memory_(memory),
+          python_(python),
+          layout_(python.layout),
+          heap_(memory, python, no_types_),
+          modules_(modules),
+          pools_(pools) {
         for (const ObjectKind* kind : kinds)
             for (const char* name : kind->type_names) kinds_by_name_.emplace(name, kind);
     }
@@ -92,7 +97,7 @@ private:
             const AddressSet set(std::move(metatypes));
             metatypes.clear();
             std::vector<std::uint64_t> found;
-            sweep_words(memory_, set, {}, [&](Address at, std::uint64_t) {
+            sweep_words(memory_, set, pools_, [&](Address at, std::uint64_t) {
                 const Address type = at - *layout_.object.ob_type;
                 if (is_type(type)) found.push_back(type.value);
             });
@@ -284,6 +289,7 @@ private:
     TypeTable no_types_;
     PythonHeap heap_;
     std::span<const Module> modules_;
+    std::span<const AddressRange> pools_;
     std::vector<std::uint64_t> addresses_;
     std::unordered_map<std::string, const ObjectKind*> kinds_by_name_;
 };
@@ -309,8 +315,8 @@ bool TypeTable::derives(TypeId type, TypeId ancestor) const {
 }
 
 TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
-                     std::span<const Module> modules) {
-    return TypeFinder(memory, python, kinds, modules).find();
+                     std::span<const Module> modules, std::span<const AddressRange> pools) {
+    return TypeFinder(memory, python, kinds, modules, pools).find();
 }
 
 }  // namespace heapsift

@@ -54,6 +54,11 @@ public:
     std::size_t size() const { return types_.size(); }
     const TypeInfo& operator[](TypeId id) const { return types_[id]; }
     TypeInfo& operator[](TypeId id) { return types_[id]; }
+    /// The id of a type of this table, `no_type` for one that is not in it.
+    TypeId id_of(const TypeInfo& type) const {
+        const auto offset = reinterpret_cast<std::uintptr_t>(&type) - reinterpret_cast<std::uintptr_t>(types_.data());
+        return offset < types_.size() * sizeof(TypeInfo) ? static_cast<TypeId>(offset / sizeof(TypeInfo)) : no_type;
+    }
     auto begin() const { return types_.begin(); }
     auto end() const { return types_.end(); }
     /// The type object at `address`, or `no_type`. Constant time.

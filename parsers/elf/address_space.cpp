@@ -84,20 +84,13 @@ AddressSpace::AddressSpace(std::vector<Segment> segments) {
     for (const std::size_t i : order) segments_.push_back(segments[i]);
 }
 
-const Segment* AddressSpace::find(Address address) const {
-    // Walks through a heap stay in one arena for long. One index for all address spaces of a thread: it is only ever a guess, and
-    // is checked against the segments before it is believed.
-    thread_local std::size_t last_hit = 0;
-    if (last_hit < segments_.size()) {
-        const Segment& guess = segments_[last_hit];
-        if (address - guess.start < guess.size) return &guess;
-    }
+const Segment* AddressSpace::search(Address address) const {
     auto after =
         std::upper_bound(segments_.begin(), segments_.end(), address, [](Address a, const Segment& s) { return a < s.start; });
     if (after == segments_.begin()) return nullptr;
     const Segment& before = *--after;
     if (address - before.start >= before.size) return nullptr;
-    last_hit = static_cast<std::size_t>(after - segments_.begin());
+    guesses_[guess_slot(address)] = static_cast<std::uint32_t>(after - segments_.begin());
     return &before;
 }
 

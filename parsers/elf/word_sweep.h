@@ -1,8 +1,8 @@
 #pragma once
 
-// Sweeps over all words of the saved, writable memory: the one way to find what no list holds. A sweep costs about as much as
-// reading the memory once: a word is compared with the range of the addresses looked for, then with a filter of bits that stays
-// in the first-level cache, and only then looked up.
+// Sweeps over all words of the saved, writable memory: the one way to find what no list holds. A sweep costs some two times as
+// much as reading the memory once: words are looked up in a table of bytes that stays in the second-level cache, eight at a time
+// and without a branch each (what a word is cannot be predicted), and only where one of the bytes is set is more asked.
 
 #include "parsers/elf/address_space.h"
 
@@ -11,35 +11,36 @@
 
 namespace heapsift {
 
-/// A set of addresses, made once, that answers "surely not" within a nanosecond.
+/// A set of addresses that answers "surely not" within a nanosecond. 290 KB and 8 bytes an address.
 class AddressSet {
 public:
     /// Any order; duplicates allowed.
-    explicit AddressSet(std::vector<std::uint64_t> addresses) : sorted_(std::move(addresses)), bits_(bit_count / 64) {
-        std::sort(sorted_.begin(), sorted_.end());
-        sorted_.erase(std::unique(sorted_.begin(), sorted_.end()), sorted_.end());
-        for (const std::uint64_t a : sorted_) bits_[slot(a) / 64] |= std::uint64_t{1} << (slot(a) % 64);
-        if (!sorted_.empty()) {
-            first_ = sorted_.front();
-            span_ = sorted_.back() - first_;
-        }
-    }
+    explicit AddressSet(std::vector<std::uint64_t> addresses);
+
     bool empty() const { return sorted_.empty(); }
     const std::vector<std::uint64_t>& sorted() const { return sorted_; }
     bool contains(std::uint64_t a) const {
-        if (a - first_ > span_) return false;
-        if (!(bits_[slot(a) / 64] >> (slot(a) % 64) & 1)) return false;
-        return std::binary_search(sorted_.begin(), sorted_.end(), a);
+        const std::uint64_t s = other_slot(a);
+        return counts_[slot(a)] && (bits_[s / 64] >> (s % 64) & 1) && std::binary_search(sorted_.begin(), sorted_.end(), a);
     }
+    /// Takes `a`, one of the set, out of the table, so that what is met at every turn is looked up once. It may still be found,
+    /// where it shares its place in the table with another.
+    void remove(std::uint64_t a) {
+        std::uint8_t& count = counts_[slot(a)];
+        if (count != 0 && count != 0xff) --count;
+    }
+    /// The offset of the first word in data[at, stop) that is in the set; where there is none, one from which no word fits any
+    /// more.
+    std::uint64_t next_in(const std::byte* data, std::uint64_t at, std::uint64_t stop) const;
 
 private:
-    static constexpr std::uint64_t bit_count = 1 << 18;
-    static std::uint64_t slot(std::uint64_t a) { return ((a >> 4) ^ (a >> 22)) % bit_count; }
+    static constexpr std::uint64_t slot_count = 1 << 18;
+    static std::uint64_t slot(std::uint64_t a) { return (a >> 4) % slot_count; }
+    static std::uint64_t other_slot(std::uint64_t a) { return (a * 0x9e3779b97f4a7c15ULL) >> 46; }
 
     std::vector<std::uint64_t> sorted_;
-    std::vector<std::uint64_t> bits_;
-    std::uint64_t first_ = 1;
-    std::uint64_t span_ = 0;
+    std::vector<std::uint8_t> counts_;  // addresses of a slot; 255: that many or more
+    std::vector<std::uint64_t> bits_;   // by other_slot
 };
 
 /// Calls `hit(address of the word, its value)` for every aligned word in `ranges` of saved, writable memory that is in `set`.
@@ -64,11 +65,11 @@ void sweep_words(const AddressSpace& memory, const AddressSet& set, std::span<co
                 }
                 stop = skip_from;
             }
-            const std::byte* data = segment.data;
-            for (; at + 8 <= stop; at += 8) {
-                std::uint64_t word;
-                std::memcpy(&word, data + at, 8);
-                if (set.contains(word)) hit(segment.start + at, word);
+            while ((at = set.next_in(segment.data, at, stop)) + 8 <= stop) {
+                std::uint64_t word = 0;
+                std::memcpy(&word, segment.data + at, 8);
+                hit(segment.start + at, word);
+                at += 8;
             }
             if (at + 8 > stop && stop < segment.size) at = stop;
         }

@@ -189,7 +189,7 @@ private:
         pooled_.addresses.reserve(blocks);
         pooled_.types.reserve(blocks);
         pooled_.found_by.reserve(blocks);
-        std::vector<bool> free;
+        std::vector<std::uint8_t> free;
         std::size_t n = 0;
         for (const Pool& pool : pymalloc_.pools()) {
             if (++n % 4096 == 0)

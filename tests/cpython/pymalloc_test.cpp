@@ -77,7 +77,7 @@ TEST_CASE("pymalloc: blocks in use and blocks that were given back", "[cpython][
     CHECK(pool.allocated == 7);
     CHECK(pymalloc.bytes_allocated() == 7 * 64);
     CHECK(pymalloc.bytes_in_pools() == space.pool_size);
-    std::vector<bool> free;
+    std::vector<std::uint8_t> free;
     pymalloc.free_blocks(pool, free);
     REQUIRE(free.size() == 10);
     for (std::uint32_t n = 0; n < 10; ++n) {

@@ -106,6 +106,17 @@ TEST_CASE("word sweep: a segment that starts between words is read at the words"
     CHECK(hits(memory, {range(0x1010, 0x1020)}) == std::vector<std::uint64_t>{0x1008, 0x1020, 0x1028, 0x1030, 0x1038});
 }
 
+TEST_CASE("word sweep: an address that was removed is met no more, others are", "[elf][word_sweep]") {
+    AddressSet set({0x5000, 0x6000, 0x7000});
+    const std::uint64_t words[] = {0x5000, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0x7000, 0x6000, 0x5000};
+    const auto* data = reinterpret_cast<const std::byte*>(words);
+    CHECK(set.next_in(data, 0, sizeof words) == 0);
+    set.remove(0x5000);
+    CHECK(set.next_in(data, 0, sizeof words) == 80);
+    CHECK(set.next_in(data, 88, sizeof words) == 88);
+    CHECK(set.next_in(data, 96, sizeof words) == sizeof words);
+}
+
 TEST_CASE("word sweep: as the obvious loop, on random segments and ranges", "[elf][word_sweep]") {
     std::mt19937 random(20240607);
     auto below = [&](unsigned n) { return static_cast<std::uint64_t>(random() % n); };

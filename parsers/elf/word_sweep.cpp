@@ -1,0 +1,39 @@
+#include "parsers/elf/word_sweep.h"
+
+// The inner loop, in a function of its own: the table and the place are all that the registers then hold. Four instructions a
+// word.
+
+namespace heapsift {
+
+AddressSet::AddressSet(std::vector<std::uint64_t> addresses)
+    : sorted_(std::move(addresses)), counts_(slot_count), bits_(slot_count / 64) {
+    std::sort(sorted_.begin(), sorted_.end());
+    sorted_.erase(std::unique(sorted_.begin(), sorted_.end()), sorted_.end());
+    for (const std::uint64_t a : sorted_) {
+        if (counts_[slot(a)] != 0xff) ++counts_[slot(a)];
+        bits_[other_slot(a) / 64] |= std::uint64_t{1} << (other_slot(a) % 64);
+    }
+}
+
+std::uint64_t AddressSet::next_in(const std::byte* data, std::uint64_t at, std::uint64_t stop) const {
+    constexpr std::uint64_t group = 8;
+    const std::uint8_t* const counts = counts_.data();
+    auto word_at = [data](std::uint64_t offset) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, data + offset, 8);
+        return word;
+    };
+    for (;;) {
+        for (; at + 8 * group <= stop; at += 8 * group) {
+            unsigned any = 0;
+            for (std::uint64_t i = 0; i < group; ++i) any |= counts[slot(word_at(at + 8 * i))];
+            if (any) break;
+        }
+        for (std::uint64_t i = 0; i < group; ++i, at += 8) {
+            if (at + 8 > stop) return at;
+            if (contains(word_at(at))) return at;
+        }
+    }
+}
+
+}  // namespace heapsift
