@@ -2,9 +2,8 @@
 
 #include "analysis/types.h"
 
-#include "analysis/pass.h"
-
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 namespace heapsift {
@@ -16,12 +15,11 @@ struct Sums {
     std::uint64_t largest_memory = 0, largest_size = 0;
 
     // Objects come in address order, so that of equals the lowest address stays.
-    void add(ObjectId object, const ObjectFacts& facts) {
+    void add(ObjectId object, const ObjectSizes& facts) {
         ++count;
         size += facts.size;
         memory += facts.memory;
         array_data += facts.array_data;
-        uncertain += facts.size_is_certain ? 0 : 1;
         if (largest == no_object || std::tie(facts.memory, facts.size) > std::tie(largest_memory, largest_size)) {
             largest = object;
             largest_memory = facts.memory;
@@ -77,15 +75,24 @@ void add_to_totals(TypesResult& result, const TypeRow& row, const Sums& sums) {
 TypesResult group_by_type(const HeapSnapshot& heap, SortKey sort, std::size_t limit, const ProgressCallback& progress) {
     const TypeTable& types = heap.types();
     std::vector<Sums> sums(types.size() + 1);  // the last one: objects whose type was not found
-    for_each_object(heap, "adding up types", progress, [&](ObjectId object) {
-        const TypeId type = heap.type_of(object);
-        sums[std::min<std::size_t>(type, types.size())].add(object, heap.facts(object));
-    });
+    std::array<ObjectSizes, 1024> sizes;
+    const std::size_t objects = heap.object_count();
+    for (std::size_t first = 0; first < objects; first += sizes.size()) {
+        if (progress && first % (64 * sizes.size()) == 0)
+            progress("adding up types", static_cast<double>(first) / static_cast<double>(objects));
+        const std::span batch(sizes.data(), std::min(sizes.size(), objects - first));
+        heap.sizes(static_cast<ObjectId>(first), batch);
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            const auto object = static_cast<ObjectId>(first + i);
+            sums[std::min<std::size_t>(heap.type_of(object), types.size())].add(object, batch[i]);
+        }
+    }
 
     TypesResult result;
     for (std::size_t i = 0; i < sums.size(); ++i) {
         if (sums[i].count == 0) continue;
         const bool known = i < types.size();
+        if (known && types[static_cast<TypeId>(i)].size_source != SizeSource::known) sums[i].uncertain = sums[i].count;
         TypeRow row;
         row.name = type_name(heap, known ? static_cast<TypeId>(i) : no_type);
         if (known) row.address = types[static_cast<TypeId>(i)].address;

@@ -4,7 +4,7 @@
 //
 // An object is eight bytes of count and eight bytes that are the address of a type, and by chance many other things are that too.
 // So nothing is an object because it looks like one; each has a second fact. In this order:
-//   1. the collector's lists: what is linked there in both directions is an object;
+//   1. the collector's lists: what is linked there in both directions is an object (collector_links.cpp: by asking each object);
 //   2. pymalloc's blocks: allocated, in no free list, the object where its type's header puts it, of the size its type asks for,
 //   with a
 //      count above 0, and if the collector knows its type, a header that is linked or untracked, nothing else;
@@ -15,58 +15,26 @@
 //   inside
 //      the memory of Python objects points at it, which one more sweep finds.
 // Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost theirs to malloc.
+//
+// Speed: memory is gone through in address order, once for 1 and 2 together, and where an object must be asked about memory far
+// away (the items of a tuple) a pool's worth of such words is fetched before the first is looked at.
 
 #include "parsers/cpython/type_flags.h"
 #include "parsers/elf/word_sweep.h"
+#include "parsers/snapshot/collector_links.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
-#include <numeric>
+#include <optional>
 
 namespace heapsift {
 
 namespace {
 
-constexpr std::uint64_t granule = 16;
+constexpr std::uint32_t granule = 16;
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t max_refcount = 0xffffffff;
-
-/// A bit per 16 bytes of saved writable memory. Pages of bits that are never set cost no memory.
-class AddressBits {
-public:
-    explicit AddressBits(const AddressSpace& memory) : memory_(memory), bits_(memory.segments().size()) {}
-    void set(Address address) {
-        if (std::uint64_t* word = word_of(address, true)) *word |= mask(address);
-    }
-    bool test(Address address) const {
-        const std::uint64_t* word = const_cast<AddressBits*>(this)->word_of(address, false);
-        return word && (*word & mask(address));
-    }
-
-private:
-    struct Free {
-        void operator()(std::uint64_t* p) const { std::free(p); }
-    };
-    static std::uint64_t mask(Address a) { return std::uint64_t{1} << (a.value / granule % 64); }
-    std::uint64_t* word_of(Address address, bool create) {
-        const Segment* segment = memory_.find(address);
-        if (!segment || segment->state != ByteState::in_core) return nullptr;
-        auto& bits = bits_[static_cast<std::size_t>(segment - memory_.segments().data())];
-        const std::uint64_t first = segment->start.value / granule / 64;
-        if (!bits) {
-            if (!create) return nullptr;
-            const std::uint64_t words = segment->end().value / granule / 64 - first + 1;
-            bits.reset(static_cast<std::uint64_t*>(std::calloc(words, 8)));
-            if (!bits) throw std::bad_alloc();
-        }
-        return bits.get() + (address.value / granule / 64 - first);
-    }
-    const AddressSpace& memory_;
-    std::vector<std::unique_ptr<std::uint64_t[], Free>> bits_;
-};
 
 struct Entry {
     Address address;
@@ -84,19 +52,25 @@ public:
           pymalloc_(access.allocations().pymalloc()),
           diagnostics_(diagnostics),
           progress_(progress),
-          collected_(memory_) {}
+          links_(core, access) {}
 
     FoundObjects build() {
-        report("collector's lists", 0);
-        walk_collector_lists();
-        report("pymalloc blocks", 0);
-        scan_pools();
-        report("other memory", 0);
-        add_types();
-        sweep_other_memory();
+        find();
+        while (!links_.closed()) {
+            forget();
+            report("collector's lists", 0);
+            if (!links_.ask_neighbours()) walk_collector_lists();
+            find();
+        }
+        if (pymalloc_.damaged_pools() > 0)
+            diagnostics_.add(
+                "pools-damaged",
+                fmt::format("{} pymalloc pools do not add up (was the process stopped inside malloc?) and were left out",
+                            pymalloc_.damaged_pools()));
         report("proofs", 0);
         prove_doubtful();
-        return merge();
+        merge();
+        return std::move(pooled_);
     }
 
 private:
@@ -106,49 +80,49 @@ private:
         if (progress_) progress_(pass, done);
     }
 
-    // --- 1. the collector's lists
+    void find() {
+        report("pymalloc blocks", 0);
+        scan_pools();
+        report("other memory", 0);
+        add_types();
+        sweep_other_memory();
+    }
+
+    void forget() {
+        pooled_.addresses.clear();
+        pooled_.types.clear();
+        pooled_.found_by.clear();
+        others_.clear();
+        doubtful_.clear();
+    }
+
+    // --- 1. the collector's lists, where what was found does not make them up
 
     void walk_collector_lists() {
-        const Layout& l = heap_.layout();
-        for (const PythonInterpreter& interpreter : heap_.runtime().interpreters) {
-            for (std::uint32_t generation = 0; generation < 3; ++generation)
-                walk_list(interpreter.gc + *l.gc_state.generations + generation * *l.gc_generation.size);
-            if (l.gc_state.permanent_generation.present()) walk_list(interpreter.gc + *l.gc_state.permanent_generation);
-        }
-        if (broken_lists_ > 0)
-            diagnostics_.add("collector-lists-broken",
-                             fmt::format("{} of the collector's lists break off; their objects are found by their blocks instead",
-                                         broken_lists_),
-                             Severity::damage);
+        const std::uint64_t broken = links_.walk([&](Address object, TypeId type) {
+            if (!pymalloc_.pool_at(object)) others_.push_back({object, type, FoundBy::collector});
+        });
+        if (broken > 0)
+            diagnostics_.add(
+                "collector-lists-broken",
+                fmt::format("{} of the collector's lists break off; their objects are found by their blocks instead", broken),
+                Severity::damage);
     }
 
-    void walk_list(Address head) {
-        const auto& l = heap_.layout().gc_head;
-        const std::uint64_t most = core_.extent().in_core_bytes / 32;
-        Address previous = head;
-        Address node(heap_.pointer(head + *l.next).value & ~std::uint64_t{3});
-        for (std::uint64_t n = 0; node != head; ++n) {
-            const Address object = node + *l.size;
-            const TypeId type = node.is_null() ? no_type : heap_.type_of(object);
-            const bool linked = type != no_type && Address(heap_.pointer(node + *l.prev).value & ~std::uint64_t{3}) == previous;
-            if (!linked || n > most) {
-                ++broken_lists_;
-                return;
-            }
-            if (!pymalloc_.pool_at(object) && !collected_.test(object)) others_.push_back({object, type, FoundBy::collector});
-            collected_.set(object);
-            previous = node;
-            node = Address(heap_.pointer(node + *l.next).value & ~std::uint64_t{3});
-        }
+    /// Is `object` nothing but the second word of an object that is linked?
+    bool in_header_of_linked(Address object) const {
+        if (object.aligned(granule)) return false;
+        const Address before = object.rounded_down(granule);
+        const TypeId type = heap_.type_of(before);
+        return type != no_type && access_.is_gc(before, heap_.types()[type]) && links_.is_linked(before);
     }
+
+    bool linked(Address object, const TypeInfo& type) { return access_.is_gc(object, type) && links_.linked(object, false); }
 
     // --- what any candidate must satisfy
 
-    bool count_is_alive(Address object) const {
-        // A count above 2^32 would need 32 GiB of references; immortal objects (3.12+) have 2^32 - 1.
-        const auto count = heap_.integer<std::uint64_t>(object);
-        return count != 0 && count <= max_refcount;
-    }
+    /// A count above 2^32 would need 32 GiB of references; immortal objects (3.12+) have 2^32 - 1.
+    static bool alive(std::uint64_t count) { return count != 0 && count <= max_refcount; }
 
     /// The collector's header reads as untracked, or as linked in a list.
     bool header_reads(Address object, const TypeInfo& type) const {
@@ -163,13 +137,13 @@ private:
 
     /// A candidate in an allocated block of `block_size` bytes whose first byte is `presize` before it.
     Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size, std::uint64_t slack) const {
-        if (!count_is_alive(object) || !header_reads(object, type)) return Verdict::no;
+        const auto count = heap_.integer<std::uint64_t>(object);
+        if (!alive(count) || !header_reads(object, type)) return Verdict::no;
         const std::uint64_t requested = access_.requested(object, type);
         if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return Verdict::no;
         // Some C types allocate less than they declare: a datetime.time without tzinfo, say.
         if (requested > block_size) return type.kind && type.kind->plausible ? Verdict::no : Verdict::doubtful;
         // A count that is also an address may be a pointer: the start of an array, say. (Contents that fit are proof enough.)
-        const auto count = heap_.integer<std::uint64_t>(object);
         const bool distinctive = type.kind && type.kind->plausible && heap_.var_size(object) != 0;
         if (!distinctive && count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return Verdict::doubtful;
         // pymalloc keeps a block that shrank by up to a quarter, malloc gives the rest back; an int may be shorter than its room.
@@ -183,60 +157,103 @@ private:
 
     // --- 2. pymalloc
 
+    /// What may be an object in a block of the pool at hand; offsets in the pool, in bytes.
+    struct Candidate {
+        std::uint32_t block;  // (behind the debug hooks' mark)
+        std::uint32_t size;   // of the block, likewise
+        std::uint32_t offset;
+        TypeId type;
+        bool is_gc;
+    };
+
     void scan_pools() {
         std::uint64_t blocks = 0;
         for (const Pool& pool : pymalloc_.pools()) blocks += pool.allocated;
-        pooled_.addresses.reserve(blocks);
-        pooled_.types.reserve(blocks);
-        pooled_.found_by.reserve(blocks);
+        // Room for the others as well: what is not used stays untouched, and costs nothing.
+        const std::uint64_t room = blocks + blocks / 16 + (1 << 16);
+        pooled_.addresses.reserve(room);
+        pooled_.types.reserve(room);
+        pooled_.found_by.reserve(room);
         std::vector<std::uint8_t> free;
+        std::vector<Candidate> candidates;
         std::size_t n = 0;
         for (const Pool& pool : pymalloc_.pools()) {
             if (++n % 4096 == 0)
                 report("pymalloc blocks", static_cast<double>(n) / static_cast<double>(pymalloc_.pools().size()));
             pymalloc_.free_blocks(pool, free);
-            for (std::uint32_t i = 0; i < pool.carved; ++i) {
-                if (free[i]) continue;
-                scan_block(pool.start + pymalloc_.header_size() + std::uint64_t{i} * pool.block_size, pool.block_size);
-            }
+            candidates.clear();
+            std::uint32_t block = pymalloc_.header_size();
+            for (std::uint32_t i = 0; i < pool.carved; ++i, block += pool.block_size)
+                if (!free[i]) add_candidate(pool, block, candidates);
+            for (const Candidate& candidate : candidates)
+                for (std::optional<Candidate> at = candidate; at && !judge_candidate(pool, *at);)
+                    at = next_candidate(pool, at->block, at->size, at->offset + granule);
         }
-        if (pymalloc_.damaged_pools() > 0)
-            diagnostics_.add(
-                "pools-damaged",
-                fmt::format("{} pymalloc pools do not add up (was the process stopped inside malloc?) and were left out",
-                            pymalloc_.damaged_pools()));
     }
 
-    void scan_block(Address block, std::uint32_t size) {
+    void add_candidate(const Pool& pool, std::uint32_t block, std::vector<Candidate>& candidates) {
+        std::uint32_t size = pool.block_size;
         if (access_.allocations().debug_hooks()) {
-            const auto inner = access_.allocations().behind_debug_mark({block, size, Allocations::Owner::pymalloc});
+            const auto inner = access_.allocations().behind_debug_mark({pool.start + block, size, Allocations::Owner::pymalloc});
             if (!inner) return;
-            block = inner->start;
+            block = static_cast<std::uint32_t>(inner->start - pool.start);
             size = static_cast<std::uint32_t>(inner->usable);
         }
-        for (std::uint32_t offset = 0; offset <= 32 && offset + 16 <= size; offset += 16) {
-            const Address object = block + offset;
-            const TypeId id = heap_.type_of(object);
+        if (const auto candidate = next_candidate(pool, block, size, block)) candidates.push_back(*candidate);
+    }
+
+    /// The first in a block, from the offset `from` on. Its object, type word included, lies in the block.
+    std::optional<Candidate> next_candidate(const Pool& pool, std::uint32_t block, std::uint32_t size, std::uint32_t from) const {
+        const std::uint32_t type_offset = *heap_.layout().object.ob_type;
+        for (std::uint32_t offset = from; offset <= block + 32 && offset + type_offset + 8 <= block + size; offset += granule) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, pool.data + offset + type_offset, 8);
+            const TypeId id = heap_.types().find(Address(word));
             if (id == no_type) continue;
             const TypeInfo& type = heap_.types()[id];
-            if (access_.presize(object, type) != offset) continue;
-            if (collected_.test(object)) {
-                add_pooled(object, id, FoundBy::collector);
-                return;
-            }
-            const Verdict verdict = judge_in_block(object, type, size, granule);
-            if (verdict == Verdict::yes) {
-                add_pooled(object, id, FoundBy::pymalloc);
-                return;
-            }
-            if (verdict == Verdict::doubtful) doubtful_.push_back({object, id, FoundBy::pymalloc});
+            const Address object = pool.start + offset;
+            const bool is_gc = access_.is_gc(object, type);
+            if ((is_gc ? type.presize : 0) != offset - block) continue;
+            if (type.flags & tuple_subclass_flag) fetch_items(pool.data + offset, block + size - offset);
+            return Candidate{block, size, offset, id, is_gc};
+        }
+        return std::nullopt;
+    }
+
+    /// Of a tuple that is in no list, the first items are looked at (tuple_plausible): on their way into the cache.
+    void fetch_items(const std::byte* tuple, std::uint32_t size) const {
+        std::uint64_t next = 0;
+        std::memcpy(&next, tuple - *heap_.layout().gc_head.size + *heap_.layout().gc_head.next, 8);
+        if (next != 0) return;
+        const std::uint32_t first = *heap_.layout().tuple.ob_item;
+        for (std::uint32_t at = first; at + 8 <= size && at < first + 4 * 8; at += 8) {
+            std::uint64_t item = 0;
+            std::memcpy(&item, tuple + at, 8);
+            if (const auto bytes = memory_.view(Address(item), 16); !bytes.empty()) __builtin_prefetch(bytes.data());
         }
     }
 
-    void add_pooled(Address object, TypeId type, FoundBy by) {
+    /// Does the object have a count that hardly is anything else?
+    static bool small_count(const std::byte* object) {
+        std::uint64_t count = 0;
+        std::memcpy(&count, object, 8);
+        return count != 0 && count < 4096;
+    }
+
+    /// True where it was added: it is an object.
+    bool judge_candidate(const Pool& pool, const Candidate& candidate) {
+        const Address object = pool.start + candidate.offset;
+        FoundBy by = FoundBy::collector;
+        if (!candidate.is_gc || !links_.linked(object, small_count(pool.data + candidate.offset))) {
+            by = FoundBy::pymalloc;
+            const Verdict verdict = judge_in_block(object, heap_.types()[candidate.type], candidate.size, granule);
+            if (verdict == Verdict::doubtful) doubtful_.push_back({object, candidate.type, by});
+            if (verdict != Verdict::yes) return false;
+        }
         pooled_.addresses.push_back(object);
-        pooled_.types.push_back(type);
+        pooled_.types.push_back(candidate.type);
         pooled_.found_by.push_back(by);
+        return true;
     }
 
     // --- 3. everything else
@@ -244,7 +261,11 @@ private:
     void add_types() {
         for (TypeId id = 0; id < heap_.types().size(); ++id) {
             const TypeInfo& type = heap_.types()[id];
-            if (type.metatype == no_type || pymalloc_.pool_at(type.address) || collected_.test(type.address)) continue;
+            if (type.metatype == no_type || pymalloc_.pool_at(type.address)) continue;
+            if (linked(type.address, heap_.types()[type.metatype])) {
+                if (!links_.walked()) others_.push_back({type.address, type.metatype, FoundBy::collector});
+                continue;
+            }
             const bool is_static = access_.allocations().is_static(type.address);
             if (!(type.flags & ready_flag)) {  // counts only if it has instances: they refer to it
                 doubtful_.push_back({type.address, type.metatype, FoundBy::static_data});
@@ -254,35 +275,26 @@ private:
         }
     }
 
-    std::vector<AddressRange> pymalloc_ranges() const {
-        if (pymalloc_.arenas_proved()) return pymalloc_.arenas();
-        std::vector<AddressRange> ranges;
-        for (const Pool& pool : pymalloc_.pools()) {
-            if (!ranges.empty() && ranges.back().end == pool.start)
-                ranges.back().end = pool.start + pymalloc_.pool_size();
-            else
-                ranges.push_back({pool.start, pool.start + pymalloc_.pool_size()});
-        }
-        return ranges;
-    }
-
     void sweep_other_memory() {
         std::vector<std::uint64_t> types;
         for (const TypeInfo& type : heap_.types()) types.push_back(type.address.value);
         const AddressSet set(std::move(types));
         const std::uint64_t type_offset = *heap_.layout().object.ob_type;
-        const std::vector<AddressRange> skip = pymalloc_ranges();
+        const std::vector<AddressRange> skip = pymalloc_.ranges();
         sweep_words(memory_, set, skip, [&](Address at, std::uint64_t word) {
             const Address object = at - type_offset;
             const TypeId id = heap_.types().find(Address(word));
-            if (id == no_type || collected_.test(object) || heap_.types().find(object) != no_type) return;
-            judge_elsewhere(object, id);
+            if (id == no_type || heap_.types().find(object) != no_type || in_header_of_linked(object)) return;
+            if (!linked(object, heap_.types()[id]))
+                judge_elsewhere(object, id);
+            else if (!links_.walked())
+                others_.push_back({object, id, FoundBy::collector});
         });
     }
 
     void judge_elsewhere(Address object, TypeId id) {
         const TypeInfo& type = heap_.types()[id];
-        if (!count_is_alive(object)) return;
+        if (!alive(heap_.integer<std::uint64_t>(object))) return;
         const Address start = object - access_.presize(object, type);
         if (start == object && access_.allocations().malloc_heaps().is_fast_bin_link(object)) return;
         if (const auto block = access_.allocations().block_starting_at(start)) {
@@ -313,20 +325,22 @@ private:
         std::sort(others_.begin(), others_.end(), by_address);
         std::vector<std::uint64_t> addresses;
         for (const Entry& entry : doubtful_) addresses.push_back(entry.address.value);
-        const AddressSet set(std::move(addresses));
+        AddressSet set(std::move(addresses));
         std::vector<std::uint32_t> proved;
         std::vector<std::pair<std::uint32_t, std::uint32_t>> chains;  // one doubtful object refers to another
         std::vector<bool> seen(doubtful_.size());
         sweep_words(memory_, set, {}, [&](Address at, std::uint64_t word) {
             const std::uint32_t target = doubtful_index(Address(word));
+            if (seen[target]) return;
             const std::uint32_t source = access_.allocations().is_static(at) ? holder(doubtful_, at) : no_object;
             // A word of its own body proves nothing.
-            if (source == target || seen[target] || at - doubtful_[target].address < 32) return;
+            if (source == target || at - doubtful_[target].address < 32) return;
             if (source != no_object) {
                 chains.emplace_back(source, target);
             } else if (belongs_to_python(at)) {
                 seen[target] = true;
                 proved.push_back(target);
+                set.remove(word);
             }
         });
         std::sort(chains.begin(), chains.end());
@@ -373,33 +387,36 @@ private:
         return false;
     }
 
-    FoundObjects merge() {
-        std::stable_sort(others_.begin(), others_.end(), [](const Entry& a, const Entry& b) { return a.address < b.address; });
+    // In place: two tables of a large heap at once would be the peak of all memory used.
+    void merge() {
+        auto by_address = [](const Entry& a, const Entry& b) { return a.address < b.address; };
+        std::stable_sort(others_.begin(), others_.end(), by_address);
         others_.erase(
             std::unique(others_.begin(), others_.end(), [](const Entry& a, const Entry& b) { return a.address == b.address; }),
             others_.end());
-        FoundObjects result;
-        const std::size_t total = pooled_.addresses.size() + others_.size();
-        if (total >= no_object) throw std::length_error("more than 2^32 objects");
-        result.addresses.reserve(total);
-        result.types.reserve(total);
-        result.found_by.reserve(total);
-        std::size_t p = 0;
-        auto take_pooled = [&] {
-            result.addresses.push_back(pooled_.addresses[p]);
-            result.types.push_back(pooled_.types[p]);
-            result.found_by.push_back(pooled_.found_by[p]);
-            ++p;
-        };
-        for (const Entry& entry : others_) {
-            while (p < pooled_.addresses.size() && pooled_.addresses[p] < entry.address) take_pooled();
-            if (p < pooled_.addresses.size() && pooled_.addresses[p] == entry.address) continue;
-            result.addresses.push_back(entry.address);
-            result.types.push_back(entry.type);
-            result.found_by.push_back(entry.found_by);
+        const auto& all = pooled_.addresses;
+        std::erase_if(others_, [&](const Entry& e) { return std::binary_search(all.begin(), all.end(), e.address); });
+        if (all.size() + others_.size() >= no_object) throw std::length_error("more than 2^32 objects");
+        std::vector<std::size_t> places(others_.size());  // of each of the others: how many pooled ones are below it
+        for (std::size_t i = 0; i < places.size(); ++i)
+            places[i] = static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), others_[i].address) - all.begin());
+        merge_column(pooled_.addresses, places, [&](std::size_t i) { return others_[i].address; });
+        merge_column(pooled_.types, places, [&](std::size_t i) { return others_[i].type; });
+        merge_column(pooled_.found_by, places, [&](std::size_t i) { return others_[i].found_by; });
+    }
+
+    /// From the end on, so that nothing is overwritten before it was moved.
+    template <class T, class F>
+    static void merge_column(std::vector<T>& column, const std::vector<std::size_t>& places, F&& other) {
+        std::size_t from = column.size();
+        column.resize(column.size() + places.size());
+        for (std::size_t i = places.size(); i-- > 0;) {
+            std::move_backward(column.begin() + static_cast<std::ptrdiff_t>(places[i]),
+                               column.begin() + static_cast<std::ptrdiff_t>(from),
+                               column.begin() + static_cast<std::ptrdiff_t>(from + i + 1));
+            column[places[i] + i] = other(i);
+            from = places[i];
         }
-        while (p < pooled_.addresses.size()) take_pooled();
-        return result;
     }
 
     const CoreFile& core_;
@@ -409,11 +426,10 @@ private:
     const Pymalloc& pymalloc_;
     Diagnostics& diagnostics_;
     const ProgressCallback& progress_;
-    AddressBits collected_;
+    CollectorLinks links_;
     FoundObjects pooled_;
     std::vector<Entry> others_;
     std::vector<Entry> doubtful_;
-    std::uint64_t broken_lists_ = 0;
 };
 
 }  // namespace

@@ -63,14 +63,15 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     auto state = std::make_unique<State>(std::move(core));
     report("interpreter");
     state->python = find_python_runtime(state->core, diagnostics);
+    const AddressSpace& memory = state->core.memory();
+    report("allocators");
+    Pymalloc pymalloc = Pymalloc::find(PythonHeap(memory, state->python, state->types), diagnostics);  // asks for no type
     report("types");
-    state->types = find_types(state->core.memory(), state->python, all_object_kinds(), state->core.modules());
-    state->heap = std::make_unique<PythonHeap>(state->core.memory(), state->python, state->types);
+    state->types = find_types(memory, state->python, all_object_kinds(), state->core.modules(), pymalloc.ranges());
+    state->heap = std::make_unique<PythonHeap>(memory, state->python, state->types);
     // sys.gettotalrefcount exists in debug builds only.
     state->python.debug = !state->heap->dict_value(state->python.interpreters.front().sysdict, "gettotalrefcount").is_null();
-    report("allocators");
-    state->allocations = std::make_unique<Allocations>(state->core, Pymalloc::find(*state->heap, diagnostics),
-                                                       MallocHeaps::find(state->core.memory()));
+    state->allocations = std::make_unique<Allocations>(state->core, std::move(pymalloc), MallocHeaps::find(memory));
     find_allocator(state->core, state->python, *state->allocations, diagnostics);
     state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
     state->objects = find_objects(state->core, *state->access, diagnostics, progress);
@@ -94,6 +95,21 @@ ObjectId HeapSnapshot::find(Address address) const {
 
 ObjectFacts HeapSnapshot::facts(ObjectId object) const {
     return state_->access->facts(address_of(object), state_->types[type_of(object)]);
+}
+
+void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
+    constexpr std::size_t ahead = 16;
+    const ObjectAccess& access = *state_->access;
+    auto fetch = [&](std::size_t i) {
+        const auto object = static_cast<ObjectId>(first + i);
+        access.fetch_parts(address_of(object), state_->types[type_of(object)]);
+    };
+    for (std::size_t i = 0; i < std::min(ahead, out.size()); ++i) fetch(i);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        if (i + ahead < out.size()) fetch(i + ahead);
+        const auto object = static_cast<ObjectId>(first + i);
+        out[i] = access.sizes(address_of(object), state_->types[type_of(object)]);
+    }
 }
 
 ShortValue HeapSnapshot::value(ObjectId object, std::size_t limit) const {
@@ -187,12 +203,9 @@ std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const {
     std::uint64_t python = 0;
     std::uint64_t arrays = 0;
     for (ObjectId id = 0; id < object_count(); ++id) {
-        std::uint64_t size = 0;
-        std::uint64_t memory = 0;
-        std::uint64_t array_data = 0;
-        state_->access->sizes(address_of(id), state_->types[type_of(id)], size, memory, array_data);
-        arrays += array_data;
-        python += memory - std::min(memory, array_data);
+        const ObjectSizes sizes = state_->access->sizes(address_of(id), state_->types[type_of(id)]);
+        arrays += sizes.array_data;
+        python += sizes.memory - std::min(sizes.memory, sizes.array_data);
     }
     std::uint64_t free_python = 0;
     for (const AddressRange& arena : pymalloc.arenas()) free_python += arena.size();

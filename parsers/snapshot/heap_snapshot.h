@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -68,6 +69,8 @@ public:
 
     /// Sizes, reference count and flags, read from the core. Some tens of nanoseconds.
     ObjectFacts facts(ObjectId object) const;
+    /// Only the sizes, of `out.size()` objects from `first` on: for sums over all objects. Some 30 nanoseconds an object.
+    void sizes(ObjectId first, std::span<ObjectSizes> out) const;
     /// A short value for people: a literal cut at `limit` characters, a name, or "list of 100".
     ShortValue value(ObjectId object, std::size_t limit = 60) const;
     /// The references of one object, named, in layout order; multiplicity is kept. `Reference::target` may be an address at

@@ -26,14 +26,6 @@ struct SumBuffers : BufferVisitor {
 
 }  // namespace
 
-bool ObjectAccess::is_gc(Address object, const TypeInfo& type) const {
-    if (!type.has_gc) return false;
-    if (!(type.flags & type_subclass_flag)) return true;
-    return (heap_->integer<std::uint64_t>(object + *heap_->layout().type.tp_flags) & heap_type_flag) != 0;
-}
-
-std::uint32_t ObjectAccess::presize(Address object, const TypeInfo& type) const { return is_gc(object, type) ? type.presize : 0; }
-
 bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
     if (!is_gc(object, type)) return false;
     return heap_->integer<std::uint64_t>(object - *heap_->layout().gc_head.size + *heap_->layout().gc_head.next) != 0;
@@ -55,10 +47,14 @@ std::uint64_t ObjectAccess::size(Address object, const TypeInfo& type) const {
 
 std::uint64_t ObjectAccess::requested(Address object, const TypeInfo& type) const {
     const ObjectReader reader(*heap_, object, type);
-    std::uint64_t body =
-        type.kind && type.kind->body_size ? std::max(type.kind->body_size(reader), type.basicsize) : basic_size(reader);
-    if (type.kind && type.kind->body_size && type.kind->plausible) body = type.kind->body_size(reader);
-    body += inline_values_size(reader);
+    std::uint64_t body = 0;
+    if (type.kind && type.kind->body_size) {
+        body = type.kind->body_size(reader);
+        if (!type.kind->plausible) body = std::max(body, type.basicsize);
+    } else {
+        body = basic_size(reader);
+    }
+    if (type.flags & inline_values_flag) body += inline_values_size(reader);
     return body + presize(object, type);
 }
 
@@ -66,18 +62,35 @@ bool ObjectAccess::immortal(Address object) const {
     return heap_->layout().version.minor >= 12 && heap_->integer<std::int32_t>(object) < 0;
 }
 
-void ObjectAccess::sizes(Address object, const TypeInfo& type, std::uint64_t& size_out, std::uint64_t& memory,
-                         std::uint64_t& array_data) const {
-    size_out = size(object, type);
+ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
+    ObjectSizes sizes;
+    sizes.size = size(object, type);
+    const Address start = object - presize(object, type);
+    const Pool* pool = allocations_->pymalloc().pool_at(start);
+    sizes.memory = pool ? pool->block_size : allocations_->bytes_of(start, requested(object, type));
+    // Beside the kind's buffers there are values in the place of a dict, which only a managed one has. Where they lie in
+    // pymalloc's memory, their block is as large as all of its pool, and they need not be looked at.
+    const bool managed = (type.flags & managed_dict_flag) != 0;
+    const Address values = managed ? values_apart(*heap_, object) : Address();
+    const Pool* values_pool = values.is_null() ? nullptr : allocations_->pymalloc().pool_at(values);
+    if (values_pool) sizes.memory += values_pool->block_size;
     SumBuffers buffers(*allocations_);
-    visit_buffers(object, type, buffers);
-    memory = allocations_->bytes_of(object - presize(object, type), requested(object, type)) + buffers.memory;
-    array_data = buffers.array_data;
+    const ObjectReader reader(*heap_, object, type);
+    if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(reader, buffers);
+    if (managed && !values_pool && !values.is_null()) visit_instance_buffers(reader, buffers);
+    sizes.memory += buffers.memory;
+    sizes.array_data = buffers.array_data;
+    return sizes;
+}
+
+void ObjectAccess::fetch_parts(Address object, const TypeInfo& type) const {
+    if (!(type.flags & dict_subclass_flag)) return;
+    const Address keys = heap_->pointer(object + *heap_->layout().dict.ma_keys);
+    if (const auto bytes = heap_->memory().view(keys, 1); !bytes.empty()) __builtin_prefetch(bytes.data());
 }
 
 ObjectFacts ObjectAccess::facts(Address object, const TypeInfo& type) const {
-    ObjectFacts facts;
-    sizes(object, type, facts.size, facts.memory, facts.array_data);
+    ObjectFacts facts{sizes(object, type)};
     facts.block_size = allocations_->bytes_of(object - presize(object, type), requested(object, type));
     facts.refcount = refcount(object);
     facts.immortal = immortal(object);

@@ -4,6 +4,7 @@
 // proves objects by it, and the snapshot, which answers from it.
 
 #include "parsers/cpython/instance.h"
+#include "parsers/cpython/type_flags.h"
 #include "parsers/snapshot/allocations.h"
 
 #include <functional>
@@ -18,9 +19,11 @@ public:
     const Allocations& allocations() const { return *allocations_; }
 
     /// Does the collector know objects like this one? (Static types have no header, although `type` has the flag.)
-    bool is_gc(Address object, const TypeInfo& type) const;
+    bool is_gc(Address object, const TypeInfo& type) const {
+        return type.has_gc && (!(type.flags & type_subclass_flag) || is_heap_type(object));
+    }
     /// Bytes between the start of the block and the object.
-    std::uint32_t presize(Address object, const TypeInfo& type) const;
+    std::uint32_t presize(Address object, const TypeInfo& type) const { return is_gc(object, type) ? type.presize : 0; }
     /// Linked in a list of the collector now.
     bool gc_tracked(Address object, const TypeInfo& type) const;
 
@@ -35,7 +38,9 @@ public:
 
     ObjectFacts facts(Address object, const TypeInfo& type) const;
     /// Without what needs a second look: for sums over all objects.
-    void sizes(Address object, const TypeInfo& type, std::uint64_t& size, std::uint64_t& memory, std::uint64_t& array_data) const;
+    ObjectSizes sizes(Address object, const TypeInfo& type) const;
+    /// Asks for the memory apart from the object that `sizes` will read: a dict's table.
+    void fetch_parts(Address object, const TypeInfo& type) const;
 
     ShortValue value(Address object, const TypeInfo& type, std::size_t limit) const;
     Reference named(Address target, ReferenceKind kind, const ReferenceName& name) const;
@@ -45,6 +50,9 @@ public:
     static bool references_exact(const TypeInfo& type);
 
 private:
+    bool is_heap_type(Address type) const {
+        return (heap_->integer<std::uint64_t>(type + *heap_->layout().type.tp_flags) & heap_type_flag) != 0;
+    }
     void visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to, ReferenceVisitor& visit) const;
 
     const PythonHeap* heap_;

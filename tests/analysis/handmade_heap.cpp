@@ -75,6 +75,9 @@ Address HeapSnapshot::address_of(ObjectId object) const { return state_->made.ob
 TypeId HeapSnapshot::type_of(ObjectId object) const { return state_->type_of[object]; }
 FoundBy HeapSnapshot::found_by(ObjectId object) const { return state_->made.objects[object].found_by; }
 ObjectFacts HeapSnapshot::facts(ObjectId object) const { return state_->made.objects[object].facts; }
+void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = facts(static_cast<ObjectId>(first + i));
+}
 ShortValue HeapSnapshot::value(ObjectId object, std::size_t) const { return state_->made.objects[object].value; }
 std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const { return state_->made.memory; }
 

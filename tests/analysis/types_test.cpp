@@ -84,14 +84,17 @@ TEST_CASE("types: sizes that sys.getsizeof would not have said are counted by ty
     frame.address = Address(0x500);
     frame.name = "pandas.DataFrame";
     frame.size_source = SizeSource::python;
-    heap.types = {frame};
+    TypeInfo thing;
+    thing.address = Address(0x600);
+    thing.name = "c.Thing";
+    thing.size_source = SizeSource::unknown;
+    heap.types = {frame, thing};
     heap.objects.push_back({Address(0xa000), "pandas.DataFrame", facts(48, 64), {}, {}});
     heap.objects.push_back({Address(0xa100), "c.Thing", facts(48, 64), {}, {}});
-    heap.objects.back().facts.size_is_certain = false;
     const TypesResult result = group_by_type(heap.build(), SortKey::memory, 0);
     CHECK(result.python_sizeof_types == std::vector<std::pair<std::string, std::uint64_t>>{{"pandas.DataFrame", 1}});
     CHECK(result.uncertain_types == std::vector<std::pair<std::string, std::uint64_t>>{{"c.Thing", 1}});
-    CHECK(result.uncertain_sizes == 1);
+    CHECK(result.uncertain_sizes == 2);
 }
 
 TEST_CASE("types: no objects, no rows", "[analysis][types]") {

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <random>
+#include <tuple>
+#include <vector>
 
 using namespace heapsift;
 using namespace heapsift::test;
@@ -125,6 +127,32 @@ TEST_CASE("snapshot: sizes are those of sys.getsizeof, memory that of the alloca
     CHECK_FALSE(facts(opened.core.modules).gc_tracked);
 }
 
+TEST_CASE("snapshot: sizes asked for all at once are those of one by one", "[snapshot]") {
+    const Opened opened;
+    std::vector<ObjectSizes> sizes(opened.snapshot.object_count());
+    opened.snapshot.sizes(0, sizes);
+    for (ObjectId id = 0; id < sizes.size(); ++id) {
+        const ObjectFacts facts = opened.snapshot.facts(id);
+        CHECK(std::tie(sizes[id].size, sizes[id].memory, sizes[id].array_data) ==
+              std::tie(facts.size, facts.memory, facts.array_data));
+    }
+}
+
+TEST_CASE("snapshot: a list of the collector that breaks off is told, and its objects are found all the same",
+          "[snapshot][damaged]") {
+    SmallCore core;
+    core.heap.put(core.items - 16, Address(0x123450));  // the link to module_dict
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    CHECK(std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
+                      [](const Diagnostic& d) { return d.code == "collector-lists-broken"; }));
+    REQUIRE(snapshot.find(core.items) != no_object);
+    REQUIRE(snapshot.find(core.module_dict) != no_object);
+    CHECK(snapshot.found_by(snapshot.find(core.items)) == FoundBy::collector);
+    CHECK(snapshot.found_by(snapshot.find(core.module_dict)) == FoundBy::malloc);
+}
+
 TEST_CASE("snapshot: references have the names that people read", "[snapshot]") {
     const Opened opened;
     CHECK(opened.names(opened.core.items) == std::vector<std::string>{"[0]", "[1]"});
@@ -175,6 +203,8 @@ void build_and_ask(const TemporaryDirectory& directory, const std::string& bytes
     try {
         const HeapSnapshot snapshot = open_bytes(directory, bytes, diagnostics);
         std::uint64_t references = 0;
+        std::vector<ObjectSizes> sizes(snapshot.object_count());
+        snapshot.sizes(0, sizes);
         for (ObjectId id = 0; id < snapshot.object_count(); ++id) {
             (void)snapshot.facts(id);
             (void)snapshot.value(id);
