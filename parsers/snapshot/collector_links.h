@@ -6,6 +6,7 @@
 #include "parsers/elf/core_file.h"
 #include "parsers/snapshot/object_access.h"
 
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <vector>
