@@ -41,9 +41,10 @@ public:
     /// [start, end) of each arena, sorted. Empty where the table of arenas was not found: then pools alone are known.
     const std::vector<AddressRange>& arenas() const { return arenas_; }
     bool arenas_proved() const { return arenas_proved_; }
+    bool in_arena(Address address) const;
     /// Words about how the arenas were found, for doctor.
     const std::string& found_by() const { return found_by_; }
-    /// Pools whose free list did not add up and that were left out.
+    /// Pools whose header or free list did not add up: of those in proved arenas whose header reads, the blocks are in pools().
     std::uint64_t damaged_pools() const { return damaged_pools_; }
 
     const Pool* pool_at(Address address) const;
@@ -57,6 +58,8 @@ public:
     void free_blocks(const Pool& pool, std::vector<bool>& free) const;
 
 private:
+    void add_damaged(const std::vector<Pool>& damaged, const AddressSpace& memory);
+
     std::vector<Pool> pools_;
     AddressIndex index_;  // of pools_, by start
     std::vector<AddressRange> arenas_;

@@ -50,6 +50,8 @@ public:
     /// The segment that holds `address`, or null where it is unmapped. Thread-safe.
     const Segment* find(Address address) const;
     ByteState state_of(Address address) const;
+    /// How many of the `size` bytes from `address` on are mapped without a gap, saved or not. Cost: the segments they span.
+    std::uint64_t mapped_bytes(Address address, std::uint64_t size) const;
 
     /// Copies `size` bytes; false (and `out` unspecified) if any of them is not readable. Straddling reads are put together.
     bool read_bytes(Address address, void* out, std::size_t size) const;

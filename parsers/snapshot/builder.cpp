@@ -116,30 +116,51 @@ private:
             if (l.gc_state.permanent_generation.present()) walk_list(interpreter.gc + *l.gc_state.permanent_generation);
         }
         if (broken_lists_ > 0)
-            diagnostics_.add("collector-lists-broken",
-                             fmt::format("{} of the collector's lists break off; their objects are found by their blocks instead",
-                                         broken_lists_),
-                             Severity::damage);
+            diagnostics_.add(
+                "collector-lists-broken",
+                fmt::format("{} of the collector's lists break off; they were followed from both ends, and objects in "
+                            "between are found by their blocks instead",
+                            broken_lists_),
+                Severity::damage);
+        if (unknown_in_lists_ > 0)
+            diagnostics_.add(
+                "types-unreadable",
+                fmt::format("{} objects of the collector's lists were left out: their types do not read", unknown_in_lists_),
+                Severity::damage);
     }
 
+    /// Forward to where it closes or breaks; then also backward, so that one torn link costs one object and not a generation.
     void walk_list(Address head) {
+        const auto& l = heap_.layout().gc_head;
+        if (follow_list(head, *l.next, *l.prev)) return;
+        ++broken_lists_;
+        follow_list(head, *l.prev, *l.next);
+    }
+
+    bool follow_list(Address head, std::uint64_t onward, std::uint64_t back) {
         const auto& l = heap_.layout().gc_head;
         const std::uint64_t most = core_.extent().in_core_bytes / 32;
         Address previous = head;
-        Address node(heap_.pointer(head + *l.next).value & ~std::uint64_t{3});
+        Address node(heap_.pointer(head + onward).value & ~std::uint64_t{3});
         for (std::uint64_t n = 0; node != head; ++n) {
-            const Address object = node + *l.size;
-            const TypeId type = node.is_null() ? no_type : heap_.type_of(object);
-            const bool linked = type != no_type && Address(heap_.pointer(node + *l.prev).value & ~std::uint64_t{3}) == previous;
-            if (!linked || n > most) {
-                ++broken_lists_;
-                return;
-            }
-            if (!pymalloc_.pool_at(object) && !collected_.test(object)) others_.push_back({object, type, FoundBy::collector});
-            collected_.set(object);
+            if (node.is_null() || n > most) return false;
+            if (Address(heap_.pointer(node + back).value & ~std::uint64_t{3}) != previous) return false;
+            add_collected(node + *l.size);
             previous = node;
-            node = Address(heap_.pointer(node + *l.next).value & ~std::uint64_t{3});
+            node = Address(heap_.pointer(node + onward).value & ~std::uint64_t{3});
         }
+        return true;
+    }
+
+    void add_collected(Address object) {
+        const TypeId type = heap_.type_of(object);
+        if (type == no_type) {
+            ++unknown_in_lists_;
+            return;
+        }
+        if (collected_.test(object)) return;
+        if (!pymalloc_.pool_at(object)) others_.push_back({object, type, FoundBy::collector});
+        collected_.set(object);
     }
 
     // --- what any candidate must satisfy
@@ -155,9 +176,10 @@ private:
         if (!access_.is_gc(object, type)) return true;
         const auto& l = heap_.layout().gc_head;
         const Address head = object - *l.size;
-        const Address next(heap_.integer<std::uint64_t>(head + *l.next) & ~std::uint64_t{3});
+        const auto next_word = heap_.integer<std::uint64_t>(head + *l.next);
+        const Address next(next_word & ~std::uint64_t{3});
         const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & ~std::uint64_t{3});
-        if (next.is_null()) return prev.is_null();
+        if (next.is_null()) return next_word == 0 && prev.is_null();  // flags stand beside links alone
         return Address(heap_.integer<std::uint64_t>(next + *l.prev) & ~std::uint64_t{3}) == head;
     }
 
@@ -166,7 +188,9 @@ private:
         if (!count_is_alive(object) || !header_reads(object, type)) return Verdict::no;
         const std::uint64_t requested = access_.requested(object, type);
         if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return Verdict::no;
-        // Some C types allocate less than they declare: a datetime.time without tzinfo, say.
+        // Some C types allocate less than they declare, by a few words: a datetime.time without tzinfo, say. A pointer and a type
+        // in a block that is far too small are a C module's state.
+        if (requested > block_size && requested - block_size > ObjectAccess::declared_too_much) return Verdict::no;
         if (requested > block_size) return type.kind && type.kind->plausible ? Verdict::no : Verdict::doubtful;
         // A count that is also an address may be a pointer: the start of an array, say. (Contents that fit are proof enough.)
         const auto count = heap_.integer<std::uint64_t>(object);
@@ -203,8 +227,10 @@ private:
         if (pymalloc_.damaged_pools() > 0)
             diagnostics_.add(
                 "pools-damaged",
-                fmt::format("{} pymalloc pools do not add up (was the process stopped inside malloc?) and were left out",
-                            pymalloc_.damaged_pools()));
+                fmt::format("{} pymalloc pools do not add up (was the process stopped inside malloc?): which of their blocks are "
+                            "free is judged by the blocks, and those of a pool whose header does not read are left out",
+                            pymalloc_.damaged_pools()),
+                Severity::damage);
     }
 
     void scan_block(Address block, std::uint32_t size) {
@@ -414,6 +440,7 @@ private:
     std::vector<Entry> others_;
     std::vector<Entry> doubtful_;
     std::uint64_t broken_lists_ = 0;
+    std::uint64_t unknown_in_lists_ = 0;
 };
 
 }  // namespace

@@ -68,6 +68,11 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     report("allocators");
     state->allocations = std::make_unique<Allocations>(state->core, Pymalloc::find(*state->heap, diagnostics),
                                                        MallocHeaps::find(state->core.memory()));
+    if (const std::uint64_t broken = state->allocations->malloc_heaps().broken_heaps(); broken > 0)
+        diagnostics.add(
+            "malloc-heaps-broken",
+            fmt::format("{} of malloc's heaps break off in the middle: blocks behind that are judged one by one", broken),
+            Severity::damage);
     find_allocator(state->core, state->python, *state->allocations, diagnostics);
     state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
     state->objects = find_objects(state->core, *state->access, diagnostics, progress);
@@ -183,12 +188,9 @@ std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const {
     std::uint64_t python = 0;
     std::uint64_t arrays = 0;
     for (ObjectId id = 0; id < object_count(); ++id) {
-        std::uint64_t size = 0;
-        std::uint64_t memory = 0;
-        std::uint64_t array_data = 0;
-        state_->access->sizes(address_of(id), state_->types[type_of(id)], size, memory, array_data);
-        arrays += array_data;
-        python += memory - std::min(memory, array_data);
+        const auto sizes = state_->access->sizes(address_of(id), state_->types[type_of(id)]);
+        arrays += sizes.array_data;
+        python += sizes.memory - std::min(sizes.memory, sizes.array_data);
     }
     std::uint64_t free_python = 0;
     for (const AddressRange& arena : pymalloc.arenas()) free_python += arena.size();

@@ -12,16 +12,25 @@ namespace {
 
 constexpr std::uint64_t max_guessed_bytes = 1 << 20;
 
+// What a size may be above the blocks that were found: rounding, headers, a word or two that no buffer is known for.
+constexpr std::uint64_t unexplained_size = 4096;
+
 struct SumBuffers : BufferVisitor {
     explicit SumBuffers(const Allocations& a) : allocations(a) {}
     void visit(Address start, std::uint64_t bytes, bool is_array) override {
-        const std::uint64_t block = allocations.bytes_of(start, bytes);
-        memory += block;
-        if (is_array) array_data += std::min(bytes, std::max(block, bytes));
+        const Allocations::Held held = allocations.held(start, bytes);
+        memory += held.bytes;
+        claimed += held.whole ? std::max(bytes, held.bytes) : held.bytes;
+        if (is_array) array_data += held.whole ? bytes : std::min(bytes, held.bytes);
+        whole = whole && held.whole;
+        any = true;
     }
     const Allocations& allocations;
     std::uint64_t memory = 0;
+    std::uint64_t claimed = 0;
     std::uint64_t array_data = 0;
+    bool whole = true;
+    bool any = false;
 };
 
 }  // namespace
@@ -57,7 +66,9 @@ std::uint64_t ObjectAccess::requested(Address object, const TypeInfo& type) cons
     const ObjectReader reader(*heap_, object, type);
     std::uint64_t body =
         type.kind && type.kind->body_size ? std::max(type.kind->body_size(reader), type.basicsize) : basic_size(reader);
-    if (type.kind && type.kind->body_size && type.kind->plausible) body = type.kind->body_size(reader);
+    // A static type ends with its PyTypeObject, although its metatype's instances are larger.
+    const bool static_type = (type.flags & type_subclass_flag) && !is_gc(object, type);
+    if (type.kind && type.kind->body_size && (type.kind->plausible || static_type)) body = type.kind->body_size(reader);
     body += inline_values_size(reader);
     return body + presize(object, type);
 }
@@ -66,20 +77,38 @@ bool ObjectAccess::immortal(Address object) const {
     return heap_->layout().version.minor >= 12 && heap_->integer<std::int32_t>(object) < 0;
 }
 
-void ObjectAccess::sizes(Address object, const TypeInfo& type, std::uint64_t& size_out, std::uint64_t& memory,
-                         std::uint64_t& array_data) const {
-    size_out = size(object, type);
+ObjectAccess::Sizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
+    const ObjectReader reader(*heap_, object, type);
+    const std::uint64_t own = requested(object, type);
+    const Allocations::Held block = allocations_->held(object - presize(object, type), own, declared_too_much);
     SumBuffers buffers(*allocations_);
     visit_buffers(object, type, buffers);
-    memory = allocations_->bytes_of(object - presize(object, type), requested(object, type)) + buffers.memory;
-    array_data = buffers.array_data;
+    Sizes sizes;
+    sizes.size = size(object, type);
+    sizes.block_size = block.bytes;
+    sizes.memory = block.bytes + buffers.memory;
+    sizes.array_data = buffers.array_data;
+    sizes.damaged = !block.whole || !buffers.whole || (type.kind && type.kind->reads && !type.kind->reads(reader));
+    // Types that know no buffers may own some (an io.BytesIO's is a bytes object): then only all memory is a bound.
+    const std::uint64_t there = (block.whole ? std::max(own, block.bytes) : block.bytes) + buffers.claimed;
+    const std::uint64_t most = buffers.any || sizes.damaged ? there + unexplained_size : allocations_->mapped_bytes();
+    if (sizes.size > most) {
+        sizes.damaged = true;
+        sizes.size = there;
+    }
+    sizes.memory = std::min(sizes.memory, allocations_->mapped_bytes());
+    return sizes;
 }
 
 ObjectFacts ObjectAccess::facts(Address object, const TypeInfo& type) const {
     ObjectFacts facts;
-    sizes(object, type, facts.size, facts.memory, facts.array_data);
-    facts.block_size = allocations_->bytes_of(object - presize(object, type), requested(object, type));
+    const Sizes measured = sizes(object, type);
+    facts.size = measured.size;
+    facts.memory = measured.memory;
+    facts.array_data = measured.array_data;
+    facts.block_size = measured.block_size;
     facts.refcount = refcount(object);
+    facts.damaged = measured.damaged || facts.refcount <= 0;
     facts.immortal = immortal(object);
     if (facts.immortal) facts.refcount &= 0xffffffff;
     facts.gc_tracked = gc_tracked(object, type);

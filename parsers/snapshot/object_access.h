@@ -14,6 +14,9 @@ class ObjectAccess {
 public:
     ObjectAccess(const PythonHeap& heap, const Allocations& allocations) : heap_(&heap), allocations_(&allocations) {}
 
+    /// So many bytes more than it allocates, at most, may a C type declare as its size.
+    static constexpr std::uint64_t declared_too_much = 64;
+
     const PythonHeap& heap() const { return *heap_; }
     const Allocations& allocations() const { return *allocations_; }
 
@@ -34,8 +37,13 @@ public:
     bool immortal(Address object) const;
 
     ObjectFacts facts(Address object, const TypeInfo& type) const;
-    /// Without what needs a second look: for sums over all objects.
-    void sizes(Address object, const TypeInfo& type, std::uint64_t& size, std::uint64_t& memory, std::uint64_t& array_data) const;
+    /// What `facts` says of sizes, and no more: for sums over all objects. No size is more than the memory that is there: what an
+    /// object claims is held against its blocks, and where it cannot be, the object is damaged and its sizes are cut down.
+    struct Sizes {
+        std::uint64_t size = 0, memory = 0, array_data = 0, block_size = 0;
+        bool damaged = false;
+    };
+    Sizes sizes(Address object, const TypeInfo& type) const;
 
     ShortValue value(Address object, const TypeInfo& type, std::size_t limit) const;
     Reference named(Address target, ReferenceKind kind, const ReferenceName& name) const;
