@@ -83,20 +83,23 @@ PoolSearch search_pools(const PythonHeap& heap, std::uint32_t pool_size, std::ui
     PoolSearch found;
     for (const Segment& segment : heap.memory().segments()) {
         if (segment.state != ByteState::in_core || !segment.writable || segment.size < pool_size) continue;
-        const std::uint64_t lead = (pool_size - segment.start.value % pool_size) % pool_size;
-        for (std::uint64_t at = lead; at + pool_size <= segment.size; at += pool_size) {
-            const std::byte* data = segment.data + at;
-            const PoolHeader h = read_header(heap.layout(), data);
-            if (!header_plausible(h, pool_size, header_size, alignment)) continue;
-            const std::uint32_t size = (h.szidx + 1) * alignment;
-            const std::uint32_t carved = (h.nextoffset - header_size) / size;
-            const auto free = free_list_length(data, segment.start + at, h, header_size, size);
-            if (!free || carved - *free != h.ref_count) {
-                found.damaged.push_back({segment.start + at, size, carved, std::min(h.ref_count, carved), data});
-                continue;
+        std::uint64_t at = (pool_size - segment.start.value % pool_size) % pool_size;
+        heap.memory().visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
+            if (at < from) at += (from - at) / pool_size * pool_size;  // the pool in which the stretch begins
+            for (; at < to && at + pool_size <= segment.size; at += pool_size) {
+                const std::byte* data = segment.data + at;
+                const PoolHeader h = read_header(heap.layout(), data);
+                if (!header_plausible(h, pool_size, header_size, alignment)) continue;
+                const std::uint32_t size = (h.szidx + 1) * alignment;
+                const std::uint32_t carved = (h.nextoffset - header_size) / size;
+                const auto free = free_list_length(data, segment.start + at, h, header_size, size);
+                if (!free || carved - *free != h.ref_count) {
+                    found.damaged.push_back({segment.start + at, size, carved, std::min(h.ref_count, carved), data});
+                    continue;
+                }
+                found.pools.push_back({{segment.start + at, size, carved, h.ref_count, data}, h.arenaindex});
             }
-            found.pools.push_back({{segment.start + at, size, carved, h.ref_count, data}, h.arenaindex});
-        }
+        });
     }
     return found;
 }
