@@ -111,8 +111,8 @@ void note_damaged_objects(std::uint64_t count, Diagnostics& diagnostics) {
         Severity::damage);
 }
 
-void note_impossible_total(std::uint64_t memory, std::uint64_t mapped, Diagnostics& diagnostics) {
-    if (memory <= mapped) return;
+void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64_t mapped, Diagnostics& diagnostics) {
+    if (size <= mapped && memory <= mapped) return;
     diagnostics.add("memory-counted-twice",
                     "the objects' memory adds up to more than the process had: damaged objects claim the same blocks",
                     Severity::damage);

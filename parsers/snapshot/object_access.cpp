@@ -91,7 +91,9 @@ ObjectAccess::Sizes ObjectAccess::sizes(Address object, const TypeInfo& type) co
     sizes.damaged = !block.whole || !buffers.whole || (type.kind && type.kind->reads && !type.kind->reads(reader));
     // Types that know no buffers may own some (an io.BytesIO's is a bytes object): then only all memory is a bound.
     const std::uint64_t there = (block.whole ? std::max(own, block.bytes) : block.bytes) + buffers.claimed;
-    const std::uint64_t most = buffers.any || sizes.damaged ? there + unexplained_size : allocations_->mapped_bytes();
+    const bool buffers_known = !type.size_kind || type.size_kind->visit_buffers;
+    const std::uint64_t most =
+        buffers_known || buffers.any || sizes.damaged ? there + unexplained_size : allocations_->mapped_bytes();
     if (sizes.size > most) {
         sizes.damaged = true;
         sizes.size = there;
