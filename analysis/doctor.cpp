@@ -37,6 +37,7 @@ void add_objects(DoctorResult& result, const HeapSnapshot& heap, const ProgressC
     for_each_object(heap, "examining objects", progress, [&](ObjectId object) {
         ++found[static_cast<std::size_t>(heap.found_by(object)) % found.size()];
         const ObjectFacts facts = heap.facts(object);
+        result.damaged_objects += facts.damaged ? 1 : 0;
         if (facts.references_exact) {
             ++result.references_written;
             return;

@@ -23,6 +23,7 @@ struct DoctorResult {
     std::uint64_t unnamed_types = 0;  // static types whose names lie in files that were not found, and nothing else told
     /// Objects by how their references are known: written (by a kind of heapsift's) or guessed.
     std::uint64_t references_written = 0;
+    std::uint64_t damaged_objects = 0;  // see ObjectFacts::damaged
     std::uint64_t references_guessed = 0;
     /// Types whose references are guessed, by objects, largest first; name, objects, bytes.
     struct GuessedType {

@@ -113,6 +113,7 @@ ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, 
         const std::size_t type = std::min<std::size_t>(heap.type_of(object), rank.size());
         if (!wanted[type]) return;
         const ObjectFacts facts = heap.facts(object);
+        result.damaged_objects += facts.damaged ? 1 : 0;
         if (!satisfies(facts, query.where)) return;
         ++result.total_count;
         result.total_size += facts.size;

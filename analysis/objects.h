@@ -28,7 +28,8 @@ struct ObjectsResult {
     std::uint64_t total_count = 0;  // of all that match
     std::uint64_t total_size = 0;
     std::uint64_t total_memory = 0;
-    std::uint64_t shown_memory = 0;  // of the rows given
+    std::uint64_t shown_memory = 0;     // of the rows given
+    std::uint64_t damaged_objects = 0;  // of all that were looked at; see ObjectFacts::damaged
 };
 
 /// One pass; with a limit it keeps only so many matches in memory. Ties: by type name, then address.

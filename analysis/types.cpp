@@ -10,7 +10,7 @@ namespace heapsift {
 namespace {
 
 struct Sums {
-    std::uint64_t count = 0, size = 0, memory = 0, array_data = 0, uncertain = 0;
+    std::uint64_t count = 0, size = 0, memory = 0, array_data = 0, uncertain = 0, damaged = 0;
     ObjectId largest = no_object;
     std::uint64_t largest_memory = 0, largest_size = 0;
 
@@ -20,6 +20,7 @@ struct Sums {
         size += facts.size;
         memory += facts.memory;
         array_data += facts.array_data;
+        damaged += facts.damaged ? 1 : 0;
         if (largest == no_object || std::tie(facts.memory, facts.size) > std::tie(largest_memory, largest_size)) {
             largest = object;
             largest_memory = facts.memory;
@@ -68,6 +69,7 @@ void add_to_totals(TypesResult& result, const TypeRow& row, const Sums& sums) {
     result.total_memory += row.memory;
     result.total_array_data += row.array_data;
     result.uncertain_sizes += sums.uncertain;
+    result.damaged_objects += sums.damaged;
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ struct TypesResult {
     std::uint64_t uncertain_sizes = 0;                                       // objects whose __sizeof__ is not known
     std::vector<std::pair<std::string, std::uint64_t>> uncertain_types;      // name, objects; largest first
     std::vector<std::pair<std::string, std::uint64_t>> python_sizeof_types;  // their __sizeof__ is written in Python, not run
+    std::uint64_t damaged_objects = 0;                                       // see ObjectFacts::damaged
     std::uint64_t anonymous_objects = 0;                                     // of types whose name could not be read
 };
 

@@ -5,6 +5,7 @@
 
 #include "analysis/doctor.h"
 #include "cli/render/doctor.h"
+#include "cli/render/types.h"
 
 #include <CLI/CLI.hpp>
 
@@ -37,6 +38,7 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
     }
     if (heap) {
         const DoctorResult result = examine(*heap, session.progress());
+        note_damaged_objects(result.damaged_objects, session.diagnostics());
         return session.write(render_doctor(result, session.redactor()));
     }
     session.diagnostics() = Diagnostics();  // the core is opened again, and would say the same again

@@ -5,6 +5,7 @@
 #include "analysis/objects.h"
 #include "analysis/type_names.h"
 #include "cli/render/objects.h"
+#include "cli/render/types.h"
 #include "cli/sort_option.h"
 #include "cli/where.h"
 
@@ -52,6 +53,8 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     const HeapSnapshot heap = session.open_heap();
     if (!options.type.empty()) query.types = types_named(heap, options.type);
     const ObjectsResult result = list_objects(heap, query, session.progress());
+    note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes, session.diagnostics());
+    note_damaged_objects(result.damaged_objects, session.diagnostics());
     const auto row = [&](ObjectId object) { return object_row(heap, object); };
     return session.write(render_objects(result, row, what_was_asked(options), options.sort, session.redactor()));
 }

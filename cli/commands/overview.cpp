@@ -20,6 +20,8 @@ constexpr std::size_t screen_rows = 12;
 ExitCode run_overview(Session& session) {
     const HeapSnapshot heap = session.open_heap();
     const OverviewResult result = overview(heap, session.options().limit.value_or(screen_rows), session.progress());
+    note_impossible_total(result.types.total_size, result.types.total_memory, heap.core().extent().mapped_bytes,
+                          session.diagnostics());
     note_uncertain_sizes(result.types, session.diagnostics());
     OverviewCore core = overview_core(heap.core(), heap.python());
     core.signature = signature(result, core.process, heap.python().version, !session.redactor().active());

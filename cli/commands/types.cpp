@@ -20,6 +20,7 @@ struct TypesOptions {
 ExitCode run_types(Session& session, const TypesOptions& options) {
     const HeapSnapshot heap = session.open_heap();
     const TypesResult result = group_by_type(heap, options.sort, session.options().rows(), session.progress());
+    note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes, session.diagnostics());
     note_uncertain_sizes(result, session.diagnostics());
     return session.write(render_types(result, options.sort, session.redactor()));
 }

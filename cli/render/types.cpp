@@ -101,7 +101,25 @@ Answer render_types(const TypesResult& result, SortKey sort, Redactor& redactor)
     return answer;
 }
 
+void note_damaged_objects(std::uint64_t count, Diagnostics& diagnostics) {
+    if (count == 0) return;
+    diagnostics.add(
+        "objects-damaged",
+        counted(count, "object does", "objects do") +
+            " not read: what they say of their own length is more than their memory, or contradicts itself; only what "
+            "can be there is counted of them",
+        Severity::damage);
+}
+
+void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64_t mapped, Diagnostics& diagnostics) {
+    if (size <= mapped && memory <= mapped) return;
+    diagnostics.add("memory-counted-twice",
+                    "the objects' memory adds up to more than the process had: damaged objects claim the same blocks",
+                    Severity::damage);
+}
+
 void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics) {
+    note_damaged_objects(result.damaged_objects, diagnostics);
     if (!result.python_sizeof_types.empty())
         diagnostics.add("sizeof-in-python", "a __sizeof__ written in Python is not run, and the size is that of the C base: " +
                                                 named_counts(result.python_sizeof_types));

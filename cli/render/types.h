@@ -19,6 +19,12 @@ Json types_total_json(const TypesResult& result);
 /// The line below a cut table: how many rows of how many, and what share of the bytes they are.
 std::string types_footer(const TypesResult& result, const Page& page);
 
+/// How many objects do not read whole, as damage; nothing where there are none.
+void note_damaged_objects(std::uint64_t count, Diagnostics& diagnostics);
+
+/// Tells where a sum of sizes or of memory is more than all that was mapped.
+void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64_t mapped, Diagnostics& diagnostics);
+
 /// Whose sizes are not what sys.getsizeof would have said.
 void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics);
 

@@ -125,7 +125,9 @@ InstanceDict instance_dict(const ObjectReader& object) {
     // The byte before the values is the size of what precedes them (dictobject.c, new_values).
     const auto prefix = heap.integer<std::uint8_t>(values - 1);
     result.values_block = values - prefix;
-    result.values_block_size = prefix + 8 * keys.capacity;
+    // As many as the shared keys could take when the instance was made, which is never fewer than they can take now.
+    const auto usable = heap.integer<std::uint64_t>(keys.keys + *object.layout().dict_keys.dk_usable);
+    result.values_block_size = prefix + 8 * (std::min(usable, keys.capacity - keys.entry_count) + keys.entry_count);
     return result;
 }
 

@@ -27,8 +27,8 @@ std::uint64_t basic_size(const ObjectReader& object) {
     if (type.itemsize <= 0) return type.basicsize;
     const std::int64_t count = object.var_size();
     const std::uint64_t items = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
-    if (items > (std::uint64_t{1} << 48)) return type.basicsize;
-    return type.basicsize + static_cast<std::uint64_t>(type.itemsize) * items;
+    // An absurd count gives an absurd size, which does not wrap: whoever asks holds it against the block.
+    return type.basicsize + std::min(items, std::uint64_t{1} << 38) * static_cast<std::uint64_t>(type.itemsize);
 }
 
 }  // namespace heapsift

@@ -97,6 +97,8 @@ struct ObjectKind {
     ShortValue (*describe)(const ObjectReader&, std::size_t limit) = nullptr;
     /// Do the contents read as an instance? Used where nothing else proves that these bytes are an object. Null: cannot tell.
     bool (*plausible)(const ObjectReader&) = nullptr;
+    /// Do its own counts and pointers agree, as they do in every instance? False: torn, or overwritten. Null: cannot tell.
+    bool (*reads)(const ObjectReader&) = nullptr;
     /// True where it holds references that `visit_references` does not know: the words of its body are read by guess as well.
     bool guesses = false;
     /// True where ob_size is not a field of the instances although the type has items (frames, generators).

@@ -78,27 +78,30 @@ struct Candidate {
 
 struct PoolSearch {
     std::vector<Candidate> pools;
-    std::uint64_t damaged = 0;
+    std::vector<Pool> damaged;  // the free list does not add up
 };
 
 PoolSearch search_pools(const PythonHeap& heap, std::uint32_t pool_size, std::uint32_t header_size, std::uint32_t alignment) {
     PoolSearch found;
     for (const Segment& segment : heap.memory().segments()) {
         if (segment.state != ByteState::in_core || !segment.writable || segment.size < pool_size) continue;
-        const std::uint64_t lead = (pool_size - segment.start.value % pool_size) % pool_size;
-        for (std::uint64_t at = lead; at + pool_size <= segment.size; at += pool_size) {
-            const std::byte* data = segment.data + at;
-            const PoolHeader h = read_header(heap.layout(), data);
-            if (!header_plausible(h, pool_size, header_size, alignment)) continue;
-            const std::uint32_t size = (h.szidx + 1) * alignment;
-            const std::uint32_t carved = (h.nextoffset - header_size) / size;
-            const auto free = free_list_length(data, segment.start + at, h, header_size, size);
-            if (!free || carved - *free != h.ref_count) {
-                ++found.damaged;
-                continue;
+        std::uint64_t at = (pool_size - segment.start.value % pool_size) % pool_size;
+        heap.memory().visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
+            if (at < from) at += (from - at) / pool_size * pool_size;  // the pool in which the stretch begins
+            for (; at < to && at + pool_size <= segment.size; at += pool_size) {
+                const std::byte* data = segment.data + at;
+                const PoolHeader h = read_header(heap.layout(), data);
+                if (!header_plausible(h, pool_size, header_size, alignment)) continue;
+                const std::uint32_t size = (h.szidx + 1) * alignment;
+                const std::uint32_t carved = (h.nextoffset - header_size) / size;
+                const auto free = free_list_length(data, segment.start + at, h, header_size, size);
+                if (!free || carved - *free != h.ref_count) {
+                    found.damaged.push_back({segment.start + at, size, carved, std::min(h.ref_count, carved), data});
+                    continue;
+                }
+                found.pools.push_back({{segment.start + at, size, carved, h.ref_count, data}, h.arenaindex});
             }
-            found.pools.push_back({{segment.start + at, size, carved, h.ref_count, data}, h.arenaindex});
-        }
+        });
     }
     return found;
 }
@@ -185,7 +188,7 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
         }
         if (!best.pools.empty()) break;
     }
-    result.damaged_pools_ = best.damaged;
+    result.damaged_pools_ = best.damaged.size();
     if (best.pools.empty()) {
         result.found_by_ = "no pymalloc pools";
         return result;
@@ -215,7 +218,10 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     const auto& l = heap.layout().arena_object;
     for (Candidate& c : best.pools) {
         const Address table = confirmed_by(c);
-        if (!tables.empty() && table.is_null()) continue;
+        if (!tables.empty() && table.is_null()) {
+            best.damaged.push_back(c.pool);
+            continue;
+        }
         result.pools_.push_back(c.pool);
         if (table.is_null()) continue;
         const Address start = heap.pointer(table + std::uint64_t{c.arenaindex} * *l.size + *l.address);
@@ -227,6 +233,7 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     result.arenas_.erase(std::unique(result.arenas_.begin(), result.arenas_.end(),
                                      [](const AddressRange& one, const AddressRange& other) { return one.start == other.start; }),
                          result.arenas_.end());
+    if (result.arenas_proved_) result.add_damaged(best.damaged, heap.memory());
     result.index_pools();
     return result;
 }
@@ -241,6 +248,33 @@ void Pymalloc::index_pools() {
     pool_of_slot_.assign(keys.size() * slots_a_chunk, no_pool);
     for (std::uint32_t i = 0; i < pools_.size(); ++i)
         pool_of_slot_[chunks_.find(chunk_key(pools_[i].start)) + (pools_[i].start.value % chunk_size) / pool_size_] = i;
+}
+
+// What reads as a pool with blocks in use and lies in a proved arena is one, whatever its free list or its index says: in an
+// arena no other memory can be. Which of its blocks are free is then told by the blocks (a free one begins with a link). Outside
+// of arenas it is stale memory. A header that does not read at all, and says that blocks are in use, is only counted.
+void Pymalloc::add_damaged(const std::vector<Pool>& damaged, const AddressSpace& memory) {
+    damaged_pools_ = 0;
+    const std::size_t whole = pools_.size();
+    for (const Pool& pool : damaged) {
+        if (in_arena(pool.start)) pools_.push_back(pool);
+    }
+    damaged_pools_ = pools_.size() - whole;
+    std::sort(pools_.begin(), pools_.end(), [](const Pool& a, const Pool& b) { return a.start < b.start; });
+    auto next = pools_.begin();
+    for (const AddressRange& arena : arenas_)
+        for (Address at = (arena.start + (pool_size_ - 1)).rounded_down(pool_size_); at + pool_size_ <= arena.end;
+             at = at + pool_size_) {
+            while (next != pools_.end() && next->start < at) ++next;
+            const bool is_known = next != pools_.end() && next->start == at;
+            if (!is_known && memory.read<std::uint32_t>(at).value_or(0) != 0) ++damaged_pools_;
+        }
+}
+
+bool Pymalloc::in_arena(Address address) const {
+    const auto above = std::upper_bound(arenas_.begin(), arenas_.end(), address,
+                                        [](Address a, const AddressRange& arena) { return a < arena.start; });
+    return above != arenas_.begin() && (above - 1)->contains(address);
 }
 
 std::optional<PymallocBlock> Pymalloc::block_at(Address address) const {

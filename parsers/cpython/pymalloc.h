@@ -43,9 +43,10 @@ public:
     bool arenas_proved() const { return arenas_proved_; }
     /// All memory that is pymalloc's, sorted: its arenas, or where these are not known its pools.
     std::vector<AddressRange> ranges() const;
+    bool in_arena(Address address) const;
     /// Words about how the arenas were found, for doctor.
     const std::string& found_by() const { return found_by_; }
-    /// Pools whose free list did not add up and that were left out.
+    /// Pools whose header or free list did not add up: of those in proved arenas whose header reads, the blocks are in pools().
     std::uint64_t damaged_pools() const { return damaged_pools_; }
 
     /// The pool that holds `address`, or null. Constant time: some 3 ns.
@@ -69,6 +70,7 @@ private:
     static constexpr std::uint32_t no_pool = 0xffffffff;
     static Address chunk_key(Address a) { return a.rounded_down(chunk_size) + 1; }  // never null
     void index_pools();
+    void add_damaged(const std::vector<Pool>& damaged, const AddressSpace& memory);
 
     std::vector<Pool> pools_;
     // From an address to its pool: an index of the MiB that hold pools at all, small enough for the first-level cache, and for

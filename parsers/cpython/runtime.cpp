@@ -56,17 +56,18 @@ std::vector<Candidate> candidates_by_cookie(const CoreFile& core) {
     std::memcpy(&cookie, "xdebugpy", 8);
     for (const Segment& segment : core.memory().segments()) {
         if (segment.state != ByteState::in_core || !segment.writable) continue;
-        const std::uint64_t lead = (8 - segment.start.value % 8) % 8;
-        for (std::uint64_t at = lead; at + 24 <= segment.size; at += 8) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, segment.data + at, 8);
-            if (word != cookie) continue;
-            std::uint64_t version = 0;
-            std::memcpy(&version, segment.data + at + 8, 8);
-            if ((version >> 24) != 3) continue;
-            const Address address = segment.start + at;
-            found.push_back({address, module_index_at(core, address), fmt::format("debug offsets at {:#x}", address.value)});
-        }
+        core.memory().visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
+            for (std::uint64_t at = (segment.start + from + 7).rounded_down(8) - segment.start; at + 24 <= to; at += 8) {
+                std::uint64_t word = 0;
+                std::memcpy(&word, segment.data + at, 8);
+                if (word != cookie) continue;
+                std::uint64_t version = 0;
+                std::memcpy(&version, segment.data + at + 8, 8);
+                if ((version >> 24) != 3) continue;
+                const Address address = segment.start + at;
+                found.push_back({address, module_index_at(core, address), fmt::format("debug offsets at {:#x}", address.value)});
+            }
+        });
     }
     return found;
 }
@@ -182,6 +183,9 @@ public:
     bool prove() {
         read_interpreters();
         check("the list of interpreters closes", !python_.interpreters.empty());
+        const bool cut_off = python_.interpreters.empty() && interpreters_were_cut_off();
+        // What is left then are types and the blocks of their instances: without lists, without modules' names.
+        if (cut_off) python_.interpreters.emplace_back();
         if (python_.interpreters.empty()) return false;
         bool threads = true;
         bool dicts = true;
@@ -198,12 +202,21 @@ public:
         find_type_type();
         check("type is its own type", !python_.type_type.is_null());
         if (has_static_type_states()) check("static types find their state", correct_static_type_states());
-        return dicts && !python_.type_type.is_null();
+        return (dicts || cut_off) && !python_.type_type.is_null();
     }
 
 private:
     void check(const char* what, bool passed) { python_.checks.push_back({what, passed}); }
     Address pointer(Address at) const { return memory_.read_address(at).value_or(Address()); }
+
+    bool interpreters_were_cut_off() const {
+        const Address head = python_.runtime + *layout_.runtime_state.interpreters_head;
+        for (const Address at : {head, pointer(head) + *layout_.interpreter_state.id}) {
+            const Segment* segment = memory_.find(at);
+            if (segment && segment->cut) return true;
+        }
+        return false;
+    }
 
     void read_interpreters() {
         Address at = pointer(python_.runtime + *layout_.runtime_state.interpreters_head);
@@ -332,16 +345,15 @@ private:
         for (const Segment& segment : memory_.segments()) {
             if (!python_.type_type.is_null()) return;
             if (segment.state != ByteState::in_core || !segment.writable) continue;
-            const std::uint64_t lead = (8 - segment.start.value % 8) % 8 + *layout_.object.ob_type;
-            for (std::uint64_t offset = lead; offset + 8 <= segment.size; offset += 8) {
-                std::uint64_t word = 0;
-                std::memcpy(&word, segment.data + offset, 8);
-                const Address object = segment.start + offset - *layout_.object.ob_type;
-                if (word == object.value && is_type_type(object)) {
-                    python_.type_type = object;
-                    return;
+            memory_.visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
+                std::uint64_t offset = (segment.start + from + 7).rounded_down(8) - segment.start;
+                for (offset += *layout_.object.ob_type; offset + 8 <= to && python_.type_type.is_null(); offset += 8) {
+                    std::uint64_t word = 0;
+                    std::memcpy(&word, segment.data + offset, 8);
+                    const Address object = segment.start + offset - *layout_.object.ob_type;
+                    if (word == object.value && is_type_type(object)) python_.type_type = object;
                 }
-            }
+            });
         }
     }
 
@@ -369,6 +381,11 @@ bool supported(const PythonVersion& version) { return version.major == 3 && vers
         if (!version) version = version_by_path(module.path);
         throw_not_supported(core, version ? version->text() : "of an unknown version");
     }
+    if (core.extent().cut())  // what is missing cannot be called missing from the process
+        throw cannot_analyse("runtime-not-found",
+                             fmt::format("{}: the core is cut, and no CPython runtime is in the part that is there",
+                                         escape_for_terminal(core.path())),
+                             "get a whole core: was there room on the disk, is ulimit -c or coredump.conf's size limit too low?");
     std::string program = core.process().name;
     for (const Module& module : core.modules())
         if (module.is_executable) program = module.path;

@@ -68,7 +68,28 @@ private:
         const auto itemsize = heap_.integer<std::int64_t>(type + *layout_.type.tp_itemsize);
         if (basicsize < 16 || static_cast<std::uint64_t>(basicsize) > max_basicsize) return false;
         if (itemsize < 0 || static_cast<std::uint64_t>(itemsize) > max_basicsize) return false;
-        return mro_contains(type);
+        return mro_contains(type) || (mro_was_cut_off(type) && stands_among_types(type));
+    }
+
+    /// Is the tuple, or the part of it that would tell, in what a cut core lacks?
+    bool mro_was_cut_off(Address type) const {
+        const Address mro = heap_.pointer(type + *layout_.type.tp_mro);
+        return !mro.is_null() &&
+               (is_cut_off(mro) || is_cut_off(mro + *layout_.tuple.ob_item) || is_cut_off(heap_.type_address(mro)));
+    }
+
+    bool is_cut_off(Address address) const {
+        const Segment* segment = memory_.find(address);
+        return segment && segment->cut;
+    }
+
+    /// What else a type that is ready has: a base that is a type, or is cut off too (`object` has none), and code to free with.
+    bool stands_among_types(Address type) const {
+        const Address base = heap_.pointer(type + *layout_.type.tp_base);
+        if (base == type) return false;
+        const bool base_reads = base.is_null() || is_cut_off(base) || (flags(base) & ready_flag);
+        const Segment* dealloc = memory_.find(heap_.pointer(type + *layout_.type.tp_dealloc));
+        return base_reads && dealloc && (dealloc->executable || !dealloc->writable);
     }
 
     template <class F>

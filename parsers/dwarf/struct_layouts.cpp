@@ -127,8 +127,9 @@ std::string check_sections(const OpenFile& file) {
     for (const auto& section : *sections) {
         auto name = elf.getSectionName(section);
         if (!name) return explanation(name.takeError());
-        if (!name->starts_with(".debug_") || section.sh_type == llvm::ELF::SHT_NOBITS) continue;
+        if (section.sh_type == llvm::ELF::SHT_NOBITS) continue;
         has_info = has_info || *name == ".debug_info";
+        // LLVM unpacks whatever is marked as compressed, whatever its name.
         if ((section.sh_flags & llvm::ELF::SHF_COMPRESSED) == 0) continue;
         auto bytes = elf.getSectionContents(section);
         if (!bytes) return explanation(bytes.takeError());

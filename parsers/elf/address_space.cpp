@@ -99,6 +99,14 @@ ByteState AddressSpace::state_of(Address address) const {
     return s ? s->state : ByteState::unmapped;
 }
 
+std::uint64_t AddressSpace::mapped_bytes(Address address, std::uint64_t size) const {
+    const Segment* s = find(address);
+    if (!s) return 0;
+    const Segment* const last = segments_.data() + segments_.size() - 1;
+    while (s->end() - address < size && s != last && (s + 1)->start == s->end()) ++s;
+    return std::min(size, s->end() - address);
+}
+
 bool AddressSpace::read_bytes(Address address, void* out, std::size_t size) const {
     auto* to = static_cast<std::byte*>(out);
     while (size > 0) {

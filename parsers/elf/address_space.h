@@ -12,10 +12,12 @@
 
 #include "parsers/base/address.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,6 +61,29 @@ public:
         return search(address);
     }
     ByteState state_of(Address address) const;
+    /// How many of the `size` bytes from `address` on are mapped without a gap, saved or not. Cost: the segments they span.
+    std::uint64_t mapped_bytes(Address address, std::uint64_t size) const;
+
+    /// Parts of saved bytes that are known to be zero without a look at them: a sparse core's holes. By address in this process.
+    void set_holes(std::vector<std::span<const std::byte>> holes) { holes_ = std::move(holes); }
+    /// Calls `visit(from, to)` with the stretches of a saved segment, as offsets, that are not such holes. A hundred GiB of holes
+    /// cost nothing; a sweep that reads them would fill the page cache with zeros. Words that begin before a hole are in a
+    /// stretch.
+    template <class F>
+    void visit_written(const Segment& segment, F&& visit) const {
+        const std::less<const std::byte*> before;
+        const std::byte* at = segment.data;
+        const std::byte* const end = segment.data + segment.size;
+        auto hole = std::lower_bound(
+            holes_.begin(), holes_.end(), at,
+            [&](const std::span<const std::byte>& h, const std::byte* p) { return !before(p, h.data() + h.size()); });
+        for (; hole != holes_.end() && before(hole->data(), end); ++hole) {
+            const auto to = static_cast<std::uint64_t>(hole->data() - segment.data);
+            if (before(at, hole->data())) visit(static_cast<std::uint64_t>(at - segment.data), std::min(to + 7, segment.size));
+            at = hole->data() + hole->size();
+        }
+        if (before(at, end)) visit(static_cast<std::uint64_t>(at - segment.data), segment.size);
+    }
 
     /// Copies `size` bytes; false (and `out` unspecified) if any of them is not readable. Straddling reads are put together.
     bool read_bytes(Address address, void* out, std::size_t size) const;
@@ -117,6 +142,7 @@ private:
     const Segment* search(Address address) const;
 
     std::vector<Segment> segments_;
+    std::vector<std::span<const std::byte>> holes_;
     static thread_local constinit inline std::array<std::uint32_t, 64> guesses_{};
 };
 

@@ -22,7 +22,6 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 namespace heapsift {
 namespace {
@@ -116,7 +115,6 @@ FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
         archive_read_next_header(in.get(), &entry) != ARCHIVE_OK || archive_filter_code(in.get(), 0) == ARCHIVE_FILTER_NONE)
         throw cannot_analyse("cannot-unpack", fmt::format("{} begins as a compressed file, and does not unpack", name),
                              "was it cut, or copied as text?");
-    std::vector<std::byte> buffer(chunk);
     std::uint64_t size = 0;
     std::uint64_t checked = 0;
     for (;;) {
@@ -130,9 +128,13 @@ FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
                     "set XDG_CACHE_HOME to a folder with more room");
             checked = size + space_step;
         }
-        const la_ssize_t got = archive_read_data(in.get(), buffer.data(), buffer.size());
-        if (got == 0) break;
-        if (got < 0) {
+        // Block by block as the decompressor makes them: where the stream ends early, what came before is not lost with it.
+        const void* block = nullptr;
+        std::size_t got = 0;
+        la_int64_t offset = 0;
+        const int status = archive_read_data_block(in.get(), &block, &got, &offset);
+        if (status == ARCHIVE_EOF) break;
+        if (status < ARCHIVE_WARN) {
             if (size == 0)
                 throw cannot_analyse("cannot-unpack", fmt::format("{} begins as a compressed file, and does not unpack", name),
                                      "was it cut, or copied as text?");
@@ -142,12 +144,12 @@ FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
                             Severity::damage);
             break;
         }
-        if (!write_sparse(out.fd, buffer.data(), static_cast<std::size_t>(got), size))
+        if (!write_sparse(out.fd, static_cast<const std::byte*>(block), got, size))
             throw cannot_analyse("no-space",
                                  fmt::format("{} is compressed, and {} could not be written after {} MiB", name,
                                              escape_for_terminal(folder), size >> 20),
                                  "set XDG_CACHE_HOME to a folder with more room");
-        size += static_cast<std::uint64_t>(got);
+        size += got;
     }
     if (::ftruncate(out.fd, static_cast<off_t>(size)) != 0)
         throw cannot_analyse("cannot-unpack", fmt::format("{} could not be unpacked", name));

@@ -108,6 +108,7 @@ CoreFile CoreFile::open(const std::string& path, const FileSearch& search, Diagn
     state->mapping = std::move(mapping);
     const CoreHeaders headers = read_core_headers(path, state->mapping.bytes(), diagnostics);
     state->notes = read_core_notes(path, headers, diagnostics);
+    if (state->notes.mapped_files.empty()) state->notes.mapped_files = images_in_memory(memory_of_core(headers, {}));
     const AddressSpace of_core = memory_of_core(headers, state->notes.mapped_files);
     state->list = find_modules(of_core, state->notes.mapped_files, state->notes.auxiliary);
     for (std::size_t i = 0; i < state->list.modules.size(); ++i) {
@@ -116,6 +117,7 @@ CoreFile CoreFile::open(const std::string& path, const FileSearch& search, Diagn
     }
     report_files(state->list.modules, state->module_files.index_incomplete(), diagnostics);
     state->memory = memory_with_files(of_core, state->list, state->files);
+    state->memory.set_holes(state->mapping.holes());
     state->rows = space_of_rows(state->list.rows);
     state->extent = measure(state->mapping.bytes(), headers, state->memory);
     state->symbols.resize(state->list.modules.size());

@@ -21,10 +21,12 @@ FileMapping::Failure kind_failure(const struct stat& facts) {
 
 }  // namespace
 
-FileMapping::FileMapping(FileMapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+FileMapping::FileMapping(FileMapping&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})), holes_(std::exchange(other.holes_, {})) {}
 
 FileMapping& FileMapping::operator=(FileMapping&& other) noexcept {
     std::swap(bytes_, other.bytes_);
+    std::swap(holes_, other.holes_);
     return *this;
 }
 
@@ -62,6 +64,7 @@ FileMapping FileMapping::open(const std::string& path, Status& status) {
             status = {Failure::cannot_map, errno};
         else
             mapping.bytes_ = {static_cast<const std::byte*>(where), size};
+        if (static_cast<std::uint64_t>(facts.st_blocks) * 512 < size) mapping.find_holes(fd);
     }
     ::close(fd);
     return mapping;
@@ -74,7 +77,24 @@ FileMapping FileMapping::of_descriptor(int fd) {
     const auto size = static_cast<std::size_t>(facts.st_size);
     void* const where = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
     if (where != MAP_FAILED) mapping.bytes_ = {static_cast<const std::byte*>(where), size};
+    mapping.find_holes(fd);
     return mapping;
+}
+
+void FileMapping::find_holes(int fd) {
+    constexpr std::size_t most = 1'000'000;     // of looks; a file in more pieces than that is read as it is
+    constexpr std::uint64_t least = 128 << 10;  // below that, skipping costs more than reading
+    off_t at = 0;
+    const auto size = static_cast<off_t>(bytes_.size());
+    for (std::size_t look = 0; look < most && at < size; ++look) {
+        const off_t hole = ::lseek(fd, at, SEEK_HOLE);
+        if (hole < 0 || hole >= size) return;
+        const off_t data = ::lseek(fd, hole, SEEK_DATA);
+        at = data < 0 || data > size ? size : data;  // ENXIO: nothing but a hole up to the end
+        if (data < 0 && errno != ENXIO) return;
+        if (static_cast<std::uint64_t>(at - hole) >= least)
+            holes_.push_back(bytes_.subspan(static_cast<std::size_t>(hole), static_cast<std::size_t>(at - hole)));
+    }
 }
 
 }  // namespace heapsift

@@ -6,6 +6,7 @@
 #include "parsers/elf/bytes.h"
 
 #include <string>
+#include <vector>
 
 namespace heapsift {
 
@@ -34,8 +35,14 @@ public:
 
     Bytes bytes() const { return bytes_; }
 
+    /// The parts of `bytes()` that the file system says were never written, in order: all zero. Small ones are left out.
+    const std::vector<Bytes>& holes() const { return holes_; }
+
 private:
+    void find_holes(int fd);
+
     Bytes bytes_;
+    std::vector<Bytes> holes_;
 };
 
 }  // namespace heapsift

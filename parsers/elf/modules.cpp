@@ -14,6 +14,8 @@
 
 #include "parsers/elf/bytes.h"
 
+#include <fmt/format.h>
+
 #include <elf.h>
 #include <algorithm>
 #include <string_view>
@@ -118,6 +120,31 @@ std::string_view path_of_mapped_file(std::string_view path) {
     constexpr std::string_view mark = " (deleted)";
     if (path.ends_with(mark)) path.remove_suffix(mark.size());
     return path;
+}
+
+std::vector<MappedFile> images_in_memory(const AddressSpace& memory) {
+    std::vector<MappedFile> rows;
+    for (const Segment& segment : memory.segments()) {
+        // The whole first page is one row to begin with: the program headers in it tell the rest.
+        const MappedFile first{{segment.start, segment.start + std::min(segment.size, page_size)},
+                               0,
+                               fmt::format("[image at {:#x}]", segment.start.value)};
+        if (!segment.data || (!rows.empty() && rows.back().range.end > segment.start)) continue;
+        const auto image = read_elf_image(memory, std::span(&first, 1));
+        if (!image) continue;
+        for (const Elf64_Phdr& header : image->program_headers) {
+            if (header.p_type != PT_LOAD || header.p_filesz == 0 || header.p_filesz > (std::uint64_t{1} << 40)) continue;
+            const std::uint64_t from = page_start(header.p_vaddr);
+            const Address start = image->runtime(from);
+            const Address end = start + page_end(header.p_filesz + (header.p_vaddr - from));
+            if (start < segment.start || end <= start) continue;
+            if (!rows.empty() && rows.back().path == first.path && rows.back().range.end > start) continue;
+            rows.push_back({{start, end}, page_start(header.p_offset), first.path});
+        }
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const MappedFile& a, const MappedFile& b) { return a.range.start < b.range.start; });
+    return rows;
 }
 
 ModuleList find_modules(const AddressSpace& memory, const std::vector<MappedFile>& mapped_files,

@@ -13,6 +13,10 @@
 
 namespace heapsift {
 
+/// The images whose first page was saved, as rows that NT_FILE would have, with a name of ours: for a core that has lost its
+/// notes (gdb writes them last, so a cut takes them first).
+std::vector<MappedFile> images_in_memory(const AddressSpace& memory);
+
 struct ModuleList {
     std::vector<Module> modules;                  // by address; files not looked for yet
     std::vector<std::optional<ElfImage>> images;  // one for each module; nothing if its headers were not saved

@@ -50,29 +50,31 @@ void sweep_words(const AddressSpace& memory, const AddressSet& set, std::span<co
     if (set.empty()) return;
     for (const Segment& segment : memory.segments()) {
         if (segment.state != ByteState::in_core || !segment.writable) continue;
-        std::uint64_t at = (8 - segment.start.value % 8) % 8;
-        auto next_skip = std::lower_bound(skip.begin(), skip.end(), segment.start,
-                                          [](const AddressRange& r, Address a) { return r.end <= a; });
-        while (at + 8 <= segment.size) {
-            std::uint64_t stop = segment.size;
-            if (next_skip != skip.end() && next_skip->start < segment.end()) {
-                const std::uint64_t skip_from = next_skip->start > segment.start ? next_skip->start - segment.start : 0;
-                if (skip_from <= at) {
-                    at = (std::max)(at, std::min(next_skip->end - segment.start, segment.size));
-                    at = (segment.start + at + 7).rounded_down(8) - segment.start;
-                    ++next_skip;
-                    continue;
+        memory.visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
+            std::uint64_t at = (segment.start + from + 7).rounded_down(8) - segment.start;
+            auto next_skip = std::lower_bound(skip.begin(), skip.end(), segment.start + from,
+                                              [](const AddressRange& r, Address a) { return r.end <= a; });
+            while (at + 8 <= to) {
+                std::uint64_t stop = to;
+                if (next_skip != skip.end() && next_skip->start < segment.start + to) {
+                    const std::uint64_t skip_from = next_skip->start > segment.start ? next_skip->start - segment.start : 0;
+                    if (skip_from <= at) {
+                        at = (std::max)(at, std::min(next_skip->end - segment.start, to));
+                        at = (segment.start + at + 7).rounded_down(8) - segment.start;
+                        ++next_skip;
+                        continue;
+                    }
+                    stop = skip_from;
                 }
-                stop = skip_from;
+                while ((at = set.next_in(segment.data, at, stop)) + 8 <= stop) {
+                    std::uint64_t word = 0;
+                    std::memcpy(&word, segment.data + at, 8);
+                    hit(segment.start + at, word);
+                    at += 8;
+                }
+                if (at + 8 > stop && stop < to) at = stop;
             }
-            while ((at = set.next_in(segment.data, at, stop)) + 8 <= stop) {
-                std::uint64_t word = 0;
-                std::memcpy(&word, segment.data + at, 8);
-                hit(segment.start + at, word);
-                at += 8;
-            }
-            if (at + 8 > stop && stop < segment.size) at = stop;
-        }
+        });
     }
 }
 

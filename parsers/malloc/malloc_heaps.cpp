@@ -22,6 +22,7 @@ constexpr std::uint64_t prev_in_use = 1;
 constexpr std::uint64_t is_mmapped = 2;
 constexpr std::uint64_t min_chunk = 32;
 constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t enough_chunks = 256;  // in a chain: no memory reads as so many by chance
 
 std::uint64_t load(const std::byte* at) {
     std::uint64_t v;
@@ -31,6 +32,7 @@ std::uint64_t load(const std::byte* at) {
 
 struct Walk {
     std::uint64_t end = 0;  // offset past the last chunk (the top)
+    bool breaks = false;    // a size that cannot be, after so many chunks that this is a heap
     std::uint64_t chunks = 0, in_use = 0, free = 0;
 };
 
@@ -43,8 +45,10 @@ std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vecto
         const std::uint64_t size = word & ~flag_bits;
         if (size < min_chunk || size % 16 != 0 || size > segment.size - at || (word & is_mmapped)) {
             // Behind the last heap of an arena stand fence posts of size 16 or 0.
-            if (result.chunks > 2 && (size == 16 || size == 0)) break;
-            return std::nullopt;
+            if (result.chunks > 2 && (size == 16 || size == 0) && !(word & is_mmapped)) break;
+            if (result.chunks < enough_chunks) return std::nullopt;
+            result.breaks = true;
+            break;
         }
         const std::uint64_t next = at + size;
         const bool last = next + 16 > segment.size;
@@ -79,6 +83,7 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory) {
             if (!tried || tried->chunks < 3) continue;
             std::vector<std::uint64_t> bits(segment.size / 16 / 64 + 2);
             walk(segment, start, &bits);
+            result.broken_heaps_ += tried->breaks ? 1 : 0;
             result.heaps_.push_back({{segment.start, segment.start + tried->end}, tried->in_use, tried->free, tried->chunks});
             result.chunk_bits_.push_back(std::move(bits));
             break;
@@ -111,11 +116,11 @@ std::optional<MallocBlock> MallocHeaps::block_starting_at(Address start) const {
         // A mapping of its own: the chunk (with what an aligned request left before it) begins and ends on a page.
         const auto lead = memory_->read<std::uint64_t>(chunk);
         if (!lead || (chunk.value - *lead) % page != 0 || (chunk.value + size) % page != 0) return std::nullopt;
-        if (memory_->state_of(chunk + size - 8) == ByteState::unmapped) return std::nullopt;
+        if (memory_->mapped_bytes(chunk, size) != size) return std::nullopt;
         return MallocBlock{start, size - 16, true};
     }
     const auto next = memory_->read<std::uint64_t>(chunk + size + 8);
-    if (!next || !(*next & prev_in_use)) return std::nullopt;
+    if (!next || !(*next & prev_in_use) || memory_->mapped_bytes(chunk, size) != size) return std::nullopt;
     const std::uint64_t next_size = *next & ~flag_bits;
     if (next_size < 16 || next_size % 16 != 0 || next_size > (std::uint64_t{1} << 46)) return std::nullopt;
     return MallocBlock{start, size - 8, false};

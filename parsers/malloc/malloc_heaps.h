@@ -40,10 +40,13 @@ public:
         std::uint64_t chunks = 0;
     };
     const std::vector<Heap>& heaps() const { return heaps_; }
+    /// Heaps whose chain of chunks breaks off in the middle. What is behind the break is treated as memory that was not walked.
+    std::uint64_t broken_heaps() const { return broken_heaps_; }
     const Heap* heap_at(Address address) const;
 
 private:
     const AddressSpace* memory_ = nullptr;
+    std::uint64_t broken_heaps_ = 0;
     std::vector<Heap> heaps_;                             // sorted
     std::vector<std::vector<std::uint64_t>> chunk_bits_;  // a bit per 16 bytes of each heap: a chunk in use starts here
 };

@@ -2,14 +2,24 @@
 
 #include "parsers/snapshot/allocations.h"
 
+#include "parsers/elf/bytes.h"
+
 #include <algorithm>
 
 namespace heapsift {
+
+namespace {
+
+// What malloc gives more than was asked for: rounding, and a rest too small to be a chunk; an aligned request, a little more.
+constexpr std::uint64_t believed_spare = 256;
+
+}  // namespace
 
 Allocations::Allocations(const CoreFile& core, Pymalloc pymalloc, MallocHeaps heaps)
     : memory_(&core.memory()), pymalloc_(std::move(pymalloc)), heaps_(std::move(heaps)) {
     for (const Module& module : core.modules())
         if (module.image_end > module.start) images_.push_back({module.start, module.image_end});
+    for (const Segment& segment : memory_->segments()) mapped_bytes_ += segment.size;
     std::sort(images_.begin(), images_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     for (std::size_t i = 1; i < images_.size(); ++i) images_[i - 1].end = std::min(images_[i - 1].end, images_[i].start);
 }
@@ -48,21 +58,34 @@ std::optional<Allocations::Block> Allocations::raw_block_starting_at(Address sta
         if (!block || !block->allocated) return std::nullopt;
         return Block{start, block->size, Owner::pymalloc};
     }
-    if (is_static(start)) return std::nullopt;
+    if (is_static(start) || pymalloc_.in_arena(start)) return std::nullopt;
     if (const auto block = heaps_.block_starting_at(start))
         return Block{start, block->usable, block->mmapped ? Owner::mapping : Owner::malloc};
     return std::nullopt;
 }
 
-std::uint64_t Allocations::bytes_of(Address start, std::uint64_t requested) const {
-    if (const Pool* pool = pymalloc_.pool_at(start)) return pool->block_size;
-    if (is_static(start)) return 0;
-    if (const auto block = heaps_.block_starting_at(start); block && block->usable >= requested) return block->usable;
+Allocations::Held Allocations::held(Address start, std::uint64_t requested, std::uint64_t slack) const {
+    if (const Pool* pool = pymalloc_.pool_at(start)) {
+        const std::uint64_t behind = pool->start + pymalloc_.pool_size() - start;
+        return {pool->block_size, requested <= pool->block_size + slack && requested <= behind};
+    }
+    if (is_static(start)) return {0, memory_->mapped_bytes(start, requested) == requested};
+    const Held rounded{(requested + 15) / 16 * 16, true};
+    const MallocHeaps::Heap* heap = heaps_.heap_at(start);
+    if (pymalloc_.in_arena(start)) return memory_->mapped_bytes(start, requested) == requested ? rounded : Held{0, false};
+    if (const auto block = heaps_.block_starting_at(start)) {
+        // Outside of heaps that were walked, a block that is far larger than what was asked for is a word that looks like a size.
+        const bool believed = heap || block->usable - requested <= (block->mmapped ? page_bytes : 0) + believed_spare;
+        if (block->usable >= requested && believed) return {block->usable, true};
+        if (heap && block->usable < requested && requested - block->usable > slack) return {block->usable, false};
+    }
     if (debug_hooks_)
         for (const std::uint64_t marks : {16U, 32U})
             if (const auto block = heaps_.block_starting_at(start - marks); block && block->usable >= requested)
-                return block->usable;
-    return (requested + 15) / 16 * 16;
+                return {block->usable, true};
+    // A claim that cannot be true is no measure of anything: nothing is counted then.
+    const std::uint64_t there = heap ? std::min(requested, heap->range.end - start) : memory_->mapped_bytes(start, requested);
+    return there == requested ? rounded : Held{0, false};
 }
 
 bool Allocations::is_static(Address address) const {

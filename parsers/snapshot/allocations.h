@@ -33,7 +33,16 @@ public:
     std::optional<Block> block_starting_at(Address start) const;
     /// Bytes of the block that starts at `start`, for a request of `requested` bytes: what the allocator handed out; 0 in a
     /// module's static data; `requested` rounded up to 16 where no allocator that is known has it.
-    std::uint64_t bytes_of(Address start, std::uint64_t requested) const;
+    std::uint64_t bytes_of(Address start, std::uint64_t requested) const { return held(start, requested).bytes; }
+    /// The same, and whether `requested` bytes can be there at all: no more than the block has (`slack` bytes more are let pass),
+    /// and no more than is mapped without a gap. Where they cannot, `bytes` is what can.
+    struct Held {
+        std::uint64_t bytes = 0;
+        bool whole = true;
+    };
+    Held held(Address start, std::uint64_t requested, std::uint64_t slack = 0) const;
+    /// All memory of the process: no size can be more.
+    std::uint64_t mapped_bytes() const { return mapped_bytes_; }
     /// A module's data, its .bss included.
     bool is_static(Address address) const;
     /// Is `at` inside a block that is in use: pymalloc's, or a chunk of a heap of malloc that was walked? In other memory that is
@@ -47,6 +56,7 @@ private:
     Pymalloc pymalloc_;
     MallocHeaps heaps_;
     bool debug_hooks_ = false;
+    std::uint64_t mapped_bytes_ = 0;
     std::vector<AddressRange> images_;  // of modules, sorted, no overlaps
 };
 

@@ -65,8 +65,10 @@ public:
         if (pymalloc_.damaged_pools() > 0)
             diagnostics_.add(
                 "pools-damaged",
-                fmt::format("{} pymalloc pools do not add up (was the process stopped inside malloc?) and were left out",
-                            pymalloc_.damaged_pools()));
+                fmt::format("{} pymalloc pools do not add up (was the process stopped inside malloc?): which of their blocks are "
+                            "free is judged by the blocks, and those of a pool whose header does not read are left out",
+                            pymalloc_.damaged_pools()),
+                Severity::damage);
         report("proofs", 0);
         prove_doubtful();
         merge();
@@ -99,13 +101,20 @@ private:
     // --- 1. the collector's lists, where what was found does not make them up
 
     void walk_collector_lists() {
-        const std::uint64_t broken = links_.walk([&](Address object, TypeId type) {
+        const CollectorLinks::Walked walked = links_.walk([&](Address object, TypeId type) {
             if (!pymalloc_.pool_at(object)) others_.push_back({object, type, FoundBy::collector});
         });
-        if (broken > 0)
+        if (walked.broken_lists > 0)
             diagnostics_.add(
                 "collector-lists-broken",
-                fmt::format("{} of the collector's lists break off; their objects are found by their blocks instead", broken),
+                fmt::format("{} of the collector's lists break off; they were followed from both ends, and objects in "
+                            "between are found by their blocks instead",
+                            walked.broken_lists),
+                Severity::damage);
+        if (walked.unknown > 0)
+            diagnostics_.add(
+                "types-unreadable",
+                fmt::format("{} objects of the collector's lists were left out: their types do not read", walked.unknown),
                 Severity::damage);
     }
 
@@ -129,9 +138,10 @@ private:
         if (!access_.is_gc(object, type)) return true;
         const auto& l = heap_.layout().gc_head;
         const Address head = object - *l.size;
-        const Address next(heap_.integer<std::uint64_t>(head + *l.next) & ~std::uint64_t{3});
+        const auto next_word = heap_.integer<std::uint64_t>(head + *l.next);
+        const Address next(next_word & ~std::uint64_t{3});
         const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & ~std::uint64_t{3});
-        if (next.is_null()) return prev.is_null();
+        if (next.is_null()) return next_word == 0 && prev.is_null();  // flags stand beside links alone
         return Address(heap_.integer<std::uint64_t>(next + *l.prev) & ~std::uint64_t{3}) == head;
     }
 
@@ -141,7 +151,9 @@ private:
         if (!alive(count) || !header_reads(object, type)) return Verdict::no;
         const std::uint64_t requested = access_.requested(object, type);
         if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return Verdict::no;
-        // Some C types allocate less than they declare: a datetime.time without tzinfo, say.
+        // Some C types allocate less than they declare, by a few words: a datetime.time without tzinfo, say. A pointer and a type
+        // in a block that is far too small are a C module's state.
+        if (requested > block_size && requested - block_size > ObjectAccess::declared_too_much) return Verdict::no;
         if (requested > block_size) return type.kind && type.kind->plausible ? Verdict::no : Verdict::doubtful;
         // A count that is also an address may be a pointer: the start of an array, say. (Contents that fit are proof enough.)
         const bool distinctive = type.kind && type.kind->plausible && heap_.var_size(object) != 0;

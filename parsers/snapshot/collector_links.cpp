@@ -63,24 +63,36 @@ bool CollectorLinks::ask_neighbours() {
     return true;
 }
 
-std::uint64_t CollectorLinks::walk(const std::function<void(Address, TypeId)>& visit) {
+CollectorLinks::Walked CollectorLinks::walk(const std::function<void(Address, TypeId)>& visit) {
     method_ = Method::walk;
-    std::uint64_t broken = 0;
-    for (const Address head : heads_) broken += walk_list(head, visit) ? 0 : 1;
-    return broken;
+    Walked walked;
+    for (const Address head : heads_) {
+        if (follow(head, next_offset_, prev_offset_, walked, visit)) continue;
+        ++walked.broken_lists;
+        follow(head, prev_offset_, next_offset_, walked, visit);
+    }
+    return walked;
 }
 
-bool CollectorLinks::walk_list(Address head, const std::function<void(Address, TypeId)>& visit) {
+bool CollectorLinks::follow(Address head, std::uint32_t onward, std::uint32_t back, Walked& walked,
+                            const std::function<void(Address, TypeId)>& visit) {
+    const auto link = [&](Address node, std::uint32_t offset) {
+        return Address(heap_.pointer(node + offset).value & address_bits);
+    };
     Address previous = head;
-    Address node = next_of(head);
+    Address node = link(head, onward);
     for (std::uint64_t n = 0; node != head; ++n) {
+        if (node.is_null() || n > most_ || link(node, back) != previous) return false;
         const Address object = node + header_size_;
-        const TypeId type = node.is_null() ? no_type : heap_.type_of(object);
-        if (type == no_type || previous_of(node) != previous || n > most_) return false;
-        if (!met_.test(object)) visit(object, type);
-        met_.set(object);
+        const TypeId type = heap_.type_of(object);
+        if (type == no_type)
+            ++walked.unknown;
+        else if (!met_.test(object)) {
+            visit(object, type);
+            met_.set(object);
+        }
         previous = node;
-        node = next_of(node);
+        node = link(node, onward);
     }
     return true;
 }

@@ -64,9 +64,14 @@ public:
     /// From now on each object's successor is asked. All objects are to be asked about again. False where this was so already.
     bool ask_neighbours();
 
-    /// Walks the lists instead, from head to head; from now on `linked` says what the walk met. Calls `visit` with each object on
-    /// the way. The number of lists that break off. Cost: a cache miss an object where the heap is old.
-    std::uint64_t walk(const std::function<void(Address, TypeId)>& visit);
+    /// Walks the lists instead, from head to head, and where one breaks off also from its other end, so that one torn link costs
+    /// one object and not a generation; from now on `linked` says what the walk met. Calls `visit` with each object on the way,
+    /// once. Cost: a cache miss an object where the heap is old.
+    struct Walked {
+        std::uint64_t broken_lists = 0;
+        std::uint64_t unknown = 0;  // objects whose type is none
+    };
+    Walked walk(const std::function<void(Address, TypeId)>& visit);
     bool walked() const { return method_ == Method::walk; }
 
 private:
@@ -80,8 +85,9 @@ private:
     static std::uint64_t edge(Address from, Address to) { return mixed(from.value * 0x9e3779b97f4a7c15ULL + to.value); }
     Address next_of(Address node) const { return Address(heap_.pointer(node + next_offset_).value & address_bits); }
     Address previous_of(Address node) const { return Address(heap_.pointer(node + prev_offset_).value & address_bits); }
-    /// False where the list breaks off.
-    bool walk_list(Address head, const std::function<void(Address, TypeId)>& visit);
+    /// Along the links at `onward`, as long as those at `back` agree. False where the list breaks off.
+    bool follow(Address head, std::uint32_t onward, std::uint32_t back, Walked& walked,
+                const std::function<void(Address, TypeId)>& visit);
 
     const PythonHeap& heap_;
     std::uint64_t most_;

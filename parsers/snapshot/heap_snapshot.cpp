@@ -72,6 +72,11 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     // sys.gettotalrefcount exists in debug builds only.
     state->python.debug = !state->heap->dict_value(state->python.interpreters.front().sysdict, "gettotalrefcount").is_null();
     state->allocations = std::make_unique<Allocations>(state->core, std::move(pymalloc), MallocHeaps::find(memory));
+    if (const std::uint64_t broken = state->allocations->malloc_heaps().broken_heaps(); broken > 0)
+        diagnostics.add(
+            "malloc-heaps-broken",
+            fmt::format("{} of malloc's heaps break off in the middle: blocks behind that are judged one by one", broken),
+            Severity::damage);
     find_allocator(state->core, state->python, *state->allocations, diagnostics);
     state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
     state->objects = find_objects(state->core, *state->access, diagnostics, progress);

@@ -12,16 +12,28 @@ namespace {
 
 constexpr std::uint64_t max_guessed_bytes = 1 << 20;
 
+// What a size may be above the blocks that were found: rounding, headers, a word or two that no buffer is known for.
+constexpr std::uint64_t unexplained_size = 4096;
+
 struct SumBuffers : BufferVisitor {
     explicit SumBuffers(const Allocations& a) : allocations(a) {}
     void visit(Address start, std::uint64_t bytes, bool is_array) override {
-        const std::uint64_t block = allocations.bytes_of(start, bytes);
-        memory += block;
-        if (is_array) array_data += std::min(bytes, std::max(block, bytes));
+        const Allocations::Held held = allocations.held(start, bytes);
+        add(held, bytes);
+        if (is_array) array_data += held.whole ? bytes : std::min(bytes, held.bytes);
+    }
+    void add(const Allocations::Held& held, std::uint64_t bytes) {
+        memory += held.bytes;
+        claimed += held.whole ? std::max(bytes, held.bytes) : held.bytes;
+        whole = whole && held.whole;
+        any = true;
     }
     const Allocations& allocations;
     std::uint64_t memory = 0;
+    std::uint64_t claimed = 0;
     std::uint64_t array_data = 0;
+    bool whole = true;
+    bool any = false;
 };
 
 }  // namespace
@@ -50,7 +62,9 @@ std::uint64_t ObjectAccess::requested(Address object, const TypeInfo& type) cons
     std::uint64_t body = 0;
     if (type.kind && type.kind->body_size) {
         body = type.kind->body_size(reader);
-        if (!type.kind->plausible) body = std::max(body, type.basicsize);
+        // A static type ends with its PyTypeObject, although its metatype's instances are larger.
+        const bool static_type = (type.flags & type_subclass_flag) && !is_gc(object, type);
+        if (!type.kind->plausible && !static_type) body = std::max(body, type.basicsize);
     } else {
         body = basic_size(reader);
     }
@@ -63,23 +77,35 @@ bool ObjectAccess::immortal(Address object) const {
 }
 
 ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
-    ObjectSizes sizes;
-    sizes.size = size(object, type);
-    const Address start = object - presize(object, type);
-    const Pool* pool = allocations_->pymalloc().pool_at(start);
-    sizes.memory = pool ? pool->block_size : allocations_->bytes_of(start, requested(object, type));
+    const ObjectReader reader(*heap_, object, type);
+    const std::uint64_t own = requested(object, type);
+    const Allocations::Held block = allocations_->held(object - presize(object, type), own, declared_too_much);
+    SumBuffers buffers(*allocations_);
+    if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(reader, buffers);
     // Beside the kind's buffers there are values in the place of a dict, which only a managed one has. Where they lie in
     // pymalloc's memory, their block is as large as all of its pool, and they need not be looked at.
     const bool managed = (type.flags & managed_dict_flag) != 0;
     const Address values = managed ? values_apart(*heap_, object) : Address();
-    const Pool* values_pool = values.is_null() ? nullptr : allocations_->pymalloc().pool_at(values);
-    if (values_pool) sizes.memory += values_pool->block_size;
-    SumBuffers buffers(*allocations_);
-    const ObjectReader reader(*heap_, object, type);
-    if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(reader, buffers);
-    if (managed && !values_pool && !values.is_null()) visit_instance_buffers(reader, buffers);
-    sizes.memory += buffers.memory;
+    if (const Pool* pool = values.is_null() ? nullptr : allocations_->pymalloc().pool_at(values))
+        buffers.add({pool->block_size, true}, pool->block_size);
+    else if (!values.is_null())
+        visit_instance_buffers(reader, buffers);
+    ObjectSizes sizes;
+    sizes.size = size(object, type);
+    sizes.block_size = block.bytes;
+    sizes.memory = block.bytes + buffers.memory;
     sizes.array_data = buffers.array_data;
+    sizes.damaged = !block.whole || !buffers.whole || (type.kind && type.kind->reads && !type.kind->reads(reader));
+    // Types that know no buffers may own some (an io.BytesIO's is a bytes object): then only all memory is a bound.
+    const std::uint64_t there = (block.whole ? std::max(own, block.bytes) : block.bytes) + buffers.claimed;
+    const bool buffers_known = !type.size_kind || type.size_kind->visit_buffers;
+    const std::uint64_t most =
+        buffers_known || buffers.any || sizes.damaged ? there + unexplained_size : allocations_->mapped_bytes();
+    if (sizes.size > most) {
+        sizes.damaged = true;
+        sizes.size = there;
+    }
+    sizes.memory = std::min(sizes.memory, allocations_->mapped_bytes());
     return sizes;
 }
 
@@ -91,8 +117,8 @@ void ObjectAccess::fetch_parts(Address object, const TypeInfo& type) const {
 
 ObjectFacts ObjectAccess::facts(Address object, const TypeInfo& type) const {
     ObjectFacts facts{sizes(object, type)};
-    facts.block_size = allocations_->bytes_of(object - presize(object, type), requested(object, type));
     facts.refcount = refcount(object);
+    facts.damaged = facts.damaged || facts.refcount <= 0;
     facts.immortal = immortal(object);
     if (facts.immortal) facts.refcount &= 0xffffffff;
     facts.gc_tracked = gc_tracked(object, type);

@@ -15,6 +15,9 @@ class ObjectAccess {
 public:
     ObjectAccess(const PythonHeap& heap, const Allocations& allocations) : heap_(&heap), allocations_(&allocations) {}
 
+    /// So many bytes more than it allocates, at most, may a C type declare as its size.
+    static constexpr std::uint64_t declared_too_much = 64;
+
     const PythonHeap& heap() const { return *heap_; }
     const Allocations& allocations() const { return *allocations_; }
 
@@ -37,7 +40,8 @@ public:
     bool immortal(Address object) const;
 
     ObjectFacts facts(Address object, const TypeInfo& type) const;
-    /// Without what needs a second look: for sums over all objects.
+    /// What `facts` says of sizes, and no more: for sums over all objects. No size is more than the memory that is there: what an
+    /// object claims is held against its blocks, and where it cannot be, the object is damaged and its sizes are cut down.
     ObjectSizes sizes(Address object, const TypeInfo& type) const;
     /// Asks for the memory apart from the object that `sizes` will read: a dict's table.
     void fetch_parts(Address object, const TypeInfo& type) const;

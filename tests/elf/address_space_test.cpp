@@ -100,3 +100,30 @@ TEST_CASE("address space: overlaps go to the earlier segment of the input, as by
         for (std::size_t i = 1; i < segments.size(); ++i) REQUIRE(segments[i - 1].end() <= segments[i].start);
     }
 }
+
+TEST_CASE("address space: what was never written is left out of sweeps, and reads as zero", "[elf]") {
+    std::vector<std::byte> bytes(64 * 4096, std::byte{7});
+    Segment segment;
+    segment.start = Address(0x10000);
+    segment.size = bytes.size();
+    segment.data = bytes.data();
+    segment.state = ByteState::in_core;
+    AddressSpace space({segment});
+    const auto stretches = [&] {
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+        space.visit_written(space.segments().front(),
+                            [&](std::uint64_t from, std::uint64_t to) { found.emplace_back(from, to); });
+        return found;
+    };
+    using Stretches = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+    CHECK(stretches() == Stretches{{0, 64 * 4096}});
+    // Two holes, one of them at the end; and one of another file.
+    const std::vector<std::byte> other(4096);
+    std::vector<std::span<const std::byte>> holes = {std::span(bytes).subspan(4096, 8192), std::span(bytes).subspan(40 * 4096)};
+    holes.insert(std::less<const std::byte*>{}(other.data(), bytes.data()) ? holes.begin() : holes.end(), std::span(other));
+    space.set_holes(holes);
+    CHECK(stretches() == Stretches{{0, 4096 + 7}, {3 * 4096, 40 * 4096 + 7}});
+    space.set_holes({std::span<const std::byte>(bytes)});
+    CHECK(stretches().empty());
+    CHECK(space.read<std::uint8_t>(Address(0x10000)) == 7);
+}

@@ -39,6 +39,13 @@ void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
     }
 }
 
+/// The table reads, has room for what is in it, and no more is in use than was ever entered. (Null while a dict is being made.)
+bool dict_reads(const ObjectReader& object) {
+    if (object.pointer(object.layout().dict.ma_keys).is_null()) return true;
+    const auto facts = object.heap().dict(object.address());
+    return facts && facts->used <= facts->entry_count && facts->keys_refcount > 0;
+}
+
 void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto facts = object.heap().dict(object.address());
     if (!facts) return;
@@ -76,8 +83,9 @@ void visit_nodes(const ObjectReader& object, F&& visit) {
 
 std::uint64_t ordered_dict_size(const ObjectReader& object) {
     const Layout& l = object.layout();
-    const auto used = object.integer<std::uint64_t>(l.dict.ma_used);
-    return dict_size(object) + 8 * object.integer<std::uint64_t>(l.ordered_dict.od_fast_nodes_size) +
+    const auto absurd = std::uint64_t{1} << 56;  // what is more is not believed, and must not wrap
+    const auto used = std::min(object.integer<std::uint64_t>(l.dict.ma_used), absurd);
+    return dict_size(object) + 8 * std::min(object.integer<std::uint64_t>(l.ordered_dict.od_fast_nodes_size), absurd) +
            (object.pointer(l.ordered_dict.od_first).is_null() ? 0 : *l.ordered_dict_node.size * used);
 }
 
@@ -110,18 +118,21 @@ const ObjectKind dict_kind = {.name = "dict",
                               .size = dict_size,
                               .visit_buffers = dict_buffers,
                               .visit_references = dict_references,
-                              .describe = dict_describe};
+                              .describe = dict_describe,
+                              .reads = dict_reads};
 const ObjectKind defaultdict_kind = {.name = "defaultdict",
                                      .type_names = defaultdict_names,
                                      .size = dict_size,
                                      .visit_buffers = dict_buffers,
                                      .visit_references = defaultdict_references,
-                                     .describe = dict_describe};
+                                     .describe = dict_describe,
+                                     .reads = dict_reads};
 const ObjectKind ordered_dict_kind = {.name = "OrderedDict",
                                       .type_names = ordered_dict_names,
                                       .size = ordered_dict_size,
                                       .visit_buffers = ordered_dict_buffers,
                                       .visit_references = ordered_dict_references,
-                                      .describe = dict_describe};
+                                      .describe = dict_describe,
+                                      .reads = dict_reads};
 
 }  // namespace heapsift

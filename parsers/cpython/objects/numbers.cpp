@@ -53,12 +53,12 @@ bool int_plausible(const ObjectReader& object) {
 /// Decimal digits of the magnitude, by repeated division; long ones in hexadecimal, with their length.
 std::string int_text(const ObjectReader& object, std::uint64_t& length) {
     Digits d = digits(object);
-    if (d.count > (std::uint64_t{1} << 24)) return "?";
-    std::vector<std::uint32_t> limbs(d.count);
+    if (d.count > (std::uint64_t{1} << 40)) return "?";
     const Address first = object.at(*object.layout().long_.ob_digit);
-    if (d.count > 0 && !object.heap().memory().read_bytes(first, limbs.data(), d.count * 4)) return "?";
     std::string text;
     if (d.count <= 40) {
+        std::vector<std::uint32_t> limbs(d.count);
+        if (d.count > 0 && !object.heap().memory().read_bytes(first, limbs.data(), d.count * 4)) return "?";
         do {
             std::uint64_t rest = 0;
             for (std::size_t i = limbs.size(); i-- > 0;) {
@@ -72,8 +72,11 @@ std::string int_text(const ObjectReader& object, std::uint64_t& length) {
         std::reverse(text.begin(), text.end());
         length = text.size();
     } else {
+        // Only the highest digit is read: a count may lie, and nothing is allocated for it.
+        const auto top = object.heap().memory().read<std::uint32_t>(first + 4 * (d.count - 1));
+        if (!top) return "?";
         length = (d.count - 1) * 30 * 30103 / 100000 + 1;
-        text = fmt::format("{:#x}…", limbs.back());
+        text = fmt::format("{:#x}…", *top);
     }
     return d.negative ? "-" + text : text;
 }

@@ -138,6 +138,12 @@ void bytearray_buffers(const ObjectReader& object, BufferVisitor& visit) {
     if (!bytes.is_null()) visit.visit(bytes, object.integer<std::uint64_t>(object.layout().bytearray.ob_alloc), false);
 }
 
+bool bytearray_reads(const ObjectReader& object) {
+    const std::int64_t length = object.var_size();
+    const auto allocated = object.integer<std::int64_t>(object.layout().bytearray.ob_alloc);
+    return length >= 0 && length <= allocated && allocated <= (std::int64_t{1} << 48);
+}
+
 ShortValue bytearray_describe(const ObjectReader& object, std::size_t limit) {
     const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
     const Address start = object.pointer(object.layout().bytearray.ob_start);
@@ -163,6 +169,7 @@ const ObjectKind bytearray_kind = {.name = "bytearray",
                                    .type_names = bytearray_names,
                                    .size = bytearray_size,
                                    .visit_buffers = bytearray_buffers,
-                                   .describe = bytearray_describe};
+                                   .describe = bytearray_describe,
+                                   .reads = bytearray_reads};
 
 }  // namespace heapsift

@@ -1,0 +1,155 @@
+// Every kind of object, on every layout, over bodies that say anything.
+//
+// The types are good (made as tests/cpython makes them, and found by the real finder), the bodies are the fuzzer's. An input is:
+// the layout, the type, then words. A word is a byte that says how it is made, and what that takes: a number, a small number, a
+// power of two, a pointer into the bodies themselves, at a good object, at a type. So chains of bodies that refer to each other
+// come easily, and lengths that are huge, negative, or one too many.
+//
+// Asked: everything that heapsift asks of an object; answers must come, and be no longer than the memory that is there.
+
+#include "parsers/numpy/kinds.h"
+#include "parsers/snapshot/object_kinds.h"
+#include "tests/cpython/heap_questions.h"
+#include "tests/fuzz/fuzzer.h"
+
+#include <array>
+#include <memory>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+constexpr std::uint64_t body_bytes = 8192;
+constexpr std::uint64_t object_at = 64;
+constexpr std::uint64_t most_references = 200'000;
+
+struct FuzzedHeap {
+    PythonHeapBuilder heap;
+    Address bodies;
+    std::vector<Address> types;
+    std::vector<Address> good;
+
+    explicit FuzzedHeap(const Layout& layout) : heap(layout) {
+        const auto all = all_object_kinds();
+        heap.kinds.assign(all.begin(), all.end());
+        for (const ObjectKind* kind : all)
+            for (const char* name : kind->type_names) types.push_back(type_called(name));
+        types.push_back(heap.python_class("Point", {.attributes = {"x", "y"}}));
+        good = {heap.none(), heap.integer(7), heap.str("name"), heap.bytes("bytes"), heap.real(1.5)};
+        good.push_back(heap.tuple({good[1], good[2]}));
+        good.push_back(heap.list({good[1], good[5]}, 4));
+        good.push_back(heap.dict({{good[2], good[6]}}));
+        good.push_back(heap.keys({{good[2], good[1]}}));
+        good.push_back(heap.set({good[2]}));
+        bodies = heap.map(Address(0x7e0000000000), body_bytes);
+        (void)heap.heap();
+    }
+    Address type_called(const std::string& name) {
+        try {
+            return heap.builtin(name);
+        } catch (const std::exception&) {
+            return heap.c_type(name, {.basicsize = 80, .flags = have_gc_flag});
+        }
+    }
+};
+
+const std::vector<std::unique_ptr<FuzzedHeap>>& heaps() {
+    static const auto made = [] {
+        std::vector<std::unique_ptr<FuzzedHeap>> all;
+        for (const Layout* layout : all_layouts()) all.push_back(std::make_unique<FuzzedHeap>(*layout));
+        return all;
+    }();
+    return made;
+}
+
+class Input {
+public:
+    Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+    bool empty() const { return size_ == 0; }
+    std::uint64_t number(std::size_t bytes) {
+        std::uint64_t value = 0;
+        const std::size_t there = std::min(bytes, size_);
+        std::memcpy(&value, data_, there);
+        data_ += there;
+        size_ -= there;
+        return value;
+    }
+
+private:
+    const std::uint8_t* data_;
+    std::size_t size_;
+};
+
+std::uint64_t read_word(Input& input, const FuzzedHeap& heap) {
+    switch (input.number(1) % 8) {
+        case 0:
+            return input.number(8);
+        case 1:
+            return input.number(1);
+        case 2:
+            return std::uint64_t{1} << (input.number(1) & 63);
+        case 3:
+            return heap.bodies.value + input.number(1) * 8;
+        case 4:
+            return heap.good[input.number(1) % heap.good.size()].value;
+        case 5:
+            return heap.types[input.number(1) % heap.types.size()].value;
+        case 6:
+            return 0 - input.number(1);
+        default:
+            return heap.bodies.value + (input.number(2) % body_bytes);
+    }
+}
+
+struct CountReferences : ReferenceVisitor {
+    void visit(Address, ReferenceKind, const ReferenceName&) override { ++count; }
+    std::uint64_t count = 0;
+};
+
+void ask(FuzzedHeap& fuzzed, Address object) {
+    if (fuzzed.heap.type_id(fuzzed.heap.heap().type_address(object)) == no_type) return;
+    const ObjectReader reader = fuzzed.heap.reader(object);
+    const ObjectKind* kind = reader.type().kind;
+    CountReferences references;
+    if (kind && kind->visit_references) kind->visit_references(reader, references);
+    visit_instance_references(reader, references);
+    require(references.count < most_references);
+    (void)buffers(fuzzed.heap, object);
+    (void)size_of(fuzzed.heap, object);
+    for (const std::size_t limit : {std::size_t{0}, std::size_t{60}, std::size_t{100'000}})
+        require(text_of(fuzzed.heap, object, limit).size() <= 16 * body_bytes + 16 * limit);
+    (void)plausible(fuzzed.heap, object);
+    if (kind && kind->body_size) (void)kind->body_size(reader);
+    (void)inline_values_size(reader);
+}
+
+}  // namespace
+
+std::vector<std::string> heapsift::test::fuzz_seeds() {
+    std::vector<std::string> seeds;
+    const std::size_t types = heaps().front()->types.size();
+    for (std::size_t layout = 0; layout < heaps().size(); ++layout)
+        for (std::size_t type = layout; type < types; type += heaps().size()) {
+            std::string words;
+            for (int i = 0; i < 24; ++i)
+                words += {static_cast<char>(1 + (i + static_cast<int>(type)) % 5), static_cast<char>(i * 3)};
+            seeds.push_back(std::string{static_cast<char>(layout), static_cast<char>(type)} + words);
+        }
+    return seeds;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    Input input(data, size);
+    FuzzedHeap& fuzzed = *heaps()[input.number(1) % heaps().size()];
+    const Address type = fuzzed.types[input.number(1) % fuzzed.types.size()];
+    std::array<std::uint64_t, body_bytes / 8> words{};
+    for (std::size_t i = 0; i < words.size() && !input.empty(); ++i) words[i] = read_word(input, fuzzed);
+    words[object_at / 8] = 1;
+    words[object_at / 8 + 1] = type.value;
+    fuzzed.heap.put(fuzzed.bodies, words);
+    ask(fuzzed, fuzzed.bodies + object_at);
+    ask(fuzzed, fuzzed.bodies);  // whatever type the first words name
+    ask(fuzzed, fuzzed.bodies + (body_bytes - 16));
+    return 0;
+}

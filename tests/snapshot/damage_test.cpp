@@ -1,0 +1,85 @@
+// What is torn or overwritten in a heap is told and counted, costs no more than itself, and never makes a number absurd.
+
+#include "tests/catch.h"
+#include "tests/elf/temporary_directory.h"
+#include "tests/snapshot/small_core.h"
+
+#include "parsers/snapshot/heap_snapshot.h"
+
+#include <algorithm>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+struct Opened {
+    explicit Opened(SmallCore& core)
+        : snapshot(HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), diagnostics)) {}
+
+    TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    HeapSnapshot snapshot;
+
+    ObjectFacts facts(Address address) const { return snapshot.facts(snapshot.find(address)); }
+    bool told(const std::string& code) const {
+        const auto& all = diagnostics.all();
+        return std::any_of(all.begin(), all.end(), [&](const Diagnostic& d) { return d.code == code; });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("damage: a good heap has none", "[snapshot][damaged]") {
+    SmallCore core;
+    const Opened opened(core);
+    CHECK(opened.diagnostics.complete());
+    for (ObjectId id = 0; id < opened.snapshot.object_count(); ++id) {
+        INFO(opened.snapshot.types()[opened.snapshot.type_of(id)].name << " at " << std::hex
+                                                                       << opened.snapshot.address_of(id).value);
+        CHECK_FALSE(opened.snapshot.facts(id).damaged);
+    }
+}
+
+TEST_CASE("damage: a list that claims more than its block has the bytes that are there", "[snapshot][damaged]") {
+    SmallCore core;
+    const auto claim =
+        GENERATE(std::int64_t{4}, std::int64_t{1} << 20, std::int64_t{1} << 40, std::int64_t{1} << 61, std::int64_t{-2});
+    core.heap.set(core.items, core.heap.layout().list.allocated, claim);
+    const Opened opened(core);
+    const ObjectFacts facts = opened.facts(core.items);
+    CHECK(facts.damaged);
+    CHECK(facts.memory <= 56 + 24);
+    CHECK(facts.size <= 56 + 24 + 16);
+}
+
+TEST_CASE("damage: a count of entries, of items or of references that cannot be is damage", "[snapshot][damaged]") {
+    SmallCore core;
+    const Layout& l = core.heap.layout();
+    core.heap.set(core.module_dict, l.dict.ma_used, std::uint64_t{1} << 50);
+    core.heap.put(core.items, std::int64_t{-3});
+    const Opened opened(core);
+    CHECK(opened.facts(core.module_dict).damaged);
+    CHECK(opened.facts(core.items).damaged);
+    CHECK_FALSE(opened.facts(core.text).damaged);
+}
+
+TEST_CASE("damage: a torn link of the collector's list costs one object", "[snapshot][damaged]") {
+    SmallCore core;
+    const std::uint64_t header = *core.heap.layout().gc_head.size;
+    core.heap.put(core.items - header, std::uint64_t{0x123456789000});
+    const Opened opened(core);
+    CHECK(opened.told("collector-lists-broken"));
+    CHECK_FALSE(opened.diagnostics.complete());
+    for (const Address address : {core.items, core.module_dict, core.type, core.instance})
+        CHECK(opened.snapshot.find(address) != no_object);
+}
+
+TEST_CASE("damage: an object of the collector's whose type does not read is counted", "[snapshot][damaged]") {
+    SmallCore core;
+    core.heap.put(core.items + 8, std::uint64_t{0x123456789000});
+    const Opened opened(core);
+    CHECK(opened.told("types-unreadable"));
+    CHECK(opened.snapshot.find(core.items) == no_object);
+    CHECK(opened.snapshot.find(core.module_dict) != no_object);
+}
