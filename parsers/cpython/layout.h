@@ -57,6 +57,7 @@ struct LayoutVersion {
 
 struct Layout {
     LayoutVersion version;
+    const char* build_id = "";  // of the interpreter that a built-in table was read from, in hex; else empty
 #define LAYOUT_STRUCT(name, dwarf, other) name##_layout name;
 #define LAYOUT_FIELD(name, field, path, other)
 #define LAYOUT_BITS(name, field, path)

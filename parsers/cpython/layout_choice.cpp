@@ -78,7 +78,6 @@ void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice)
 
 std::optional<LayoutChoice> from_debug_information(const CoreFile& core, const LayoutVersion& version, std::int32_t module,
                                                    const Layout* table) {
-    if (module < 0) return std::nullopt;
     const std::string file = core.debug_file_for(core.modules()[static_cast<std::size_t>(module)]);
     if (file.empty()) return std::nullopt;
     const LayoutFromDebugInfo read = layout_from_debug_info(std::array{file}, version);
@@ -94,9 +93,17 @@ std::optional<LayoutChoice> from_debug_information(const CoreFile& core, const L
 std::vector<LayoutChoice> layout_choices(const CoreFile& core, const LayoutVersion& version, Address runtime,
                                          std::int32_t module) {
     const Layout* table = builtin_layout(version);
+    const std::string build_id = module < 0 ? std::string() : core.modules()[static_cast<std::size_t>(module)].build_id;
+    const bool is_of_this_build = table && !build_id.empty() && build_id == table->build_id;
     std::vector<LayoutChoice> choices;
-    if (auto choice = from_debug_information(core, version, module, table)) choices.push_back(std::move(*choice));
-    if (table) choices.push_back({*table, fmt::format("built-in table for CPython {}.{}", version.major, version.minor), {}, {}});
+    if (module >= 0 && !is_of_this_build)
+        if (auto choice = from_debug_information(core, version, module, table)) choices.push_back(std::move(*choice));
+    if (table)
+        choices.push_back({*table,
+                           fmt::format("built-in table for CPython {}.{}{}", version.major, version.minor,
+                                       is_of_this_build ? ", read from this very build" : ""),
+                           {},
+                           {}});
     if (has_debug_offsets(core, runtime))
         for (LayoutChoice& choice : choices) apply_debug_offsets(core, runtime, choice);
     return choices;

@@ -1,7 +1,8 @@
 """The Python interpreters at hand, for cores of each.
 
 Three places: this machine's /usr/bin/python3.N, and its debug build python3.Nd; those of the trees that debootstrap makes (a chroot
-each, one Debian suite); a folder of interpreters as pyenv lays them out (NAME/bin/python3). Each is asked for its version and its NumPy. Older than 3.9: not taken.
+each, one Debian suite); a folder of interpreters as pyenv lays them out (NAME/bin/python3). Each is asked for its version and its NumPy. Older than 3.9: not
+taken.
 """
 
 import dataclasses
@@ -30,6 +31,10 @@ class Interpreter:
     numpy: str      # its version, or ""
     tree: str = ""  # root of its chroot, or ""
 
+    @property
+    def debug(self):
+        return self.path.endswith("d")
+
     def environment(self, **more):
         """A small one, the same everywhere: what a process inherits is in its core."""
         return {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "5", **more}
@@ -54,7 +59,7 @@ def _ask(where, path, tree=""):
     version = tuple(map(int, answer[0].split(".")))
     if version < _OLDEST:
         return None
-    return Interpreter("%s%s %s" % (answer[0], "d" if path.endswith("d") else "", where), path, version, answer[1].strip("-"), tree)
+    return Interpreter("%s%s %s" % (answer[0], "d" if candidate.debug else "", where), path, version, answer[1].strip("-"), tree)
 
 
 def _debian_pythons(folder):

@@ -20,6 +20,7 @@ extern const Layout cpython_3_10;
 
 constexpr Layout cpython_3_10 = {
     .version = {.major = 3, .minor = 10},
+    .build_id = "ece57af647dd10ee274f46d757d62a5eab42c418",
     .runtime_state = {.size = 672, .finalizing = 16, .interpreters_head = 32, .interpreters_main = 40, .tstate_current = 568},
     .interpreter_state = {
         .size = 113528,

@@ -20,6 +20,7 @@ extern const Layout cpython_3_11;
 
 constexpr Layout cpython_3_11 = {
     .version = {.major = 3, .minor = 11},
+    .build_id = "c561f3aa7232f2bd6ac6d56bd475f1c154a00486",
     .runtime_state = {
         .size = 166688,
         .finalizing = 24,

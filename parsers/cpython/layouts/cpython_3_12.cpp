@@ -20,6 +20,7 @@ extern const Layout cpython_3_12;
 
 constexpr Layout cpython_3_12 = {
     .version = {.major = 3, .minor = 12},
+    .build_id = "f9d5c82f5f2c22df68c1d49c944ef3dee5103dcc",
     .runtime_state = {
         .size = 459944,
         .finalizing = 24,

@@ -20,6 +20,7 @@ extern const Layout cpython_3_13;
 
 constexpr Layout cpython_3_13 = {
     .version = {.major = 3, .minor = 13},
+    .build_id = "7e8d5f6d0cd6cd1e9bff2a775c11d398cecca758",
     .debug_offsets = {.size = 584},
     .runtime_state = {
         .size = 283376,

@@ -20,6 +20,7 @@ extern const Layout cpython_3_9;
 
 constexpr Layout cpython_3_9 = {
     .version = {.major = 3, .minor = 9},
+    .build_id = "8a6cadea533dd782615a0f14a75b5aef248a10d4",
     .runtime_state = {.size = 656, .finalizing = 16, .interpreters_head = 32, .interpreters_main = 40, .tstate_current = 568},
     .interpreter_state = {
         .size = 5656,

@@ -127,8 +127,10 @@ std::string table_source(const Request& request, const LayoutFromDebugInfo& read
         "// Written by a program, not by clang-format.\n// clang-format off\n// Absent fields are left out on purpose.\n#pragma "
         "GCC diagnostic ignored "
         "\"-Wmissing-field-initializers\"\n\n";
-    source += fmt::format("namespace heapsift {{\n\nextern const Layout {0};\n\nconstexpr Layout {0} = {{\n    .version = {1},\n",
-                          name, version_initialiser(request.version));
+    source += fmt::format(
+        "namespace heapsift {{\n\nextern const Layout {0};\n\nconstexpr Layout {0} = {{\n    .version = {1},\n    "
+        ".build_id = \"{2}\",\n",
+        name, version_initialiser(request.version), read.files.front().build_id);
     std::string_view struct_name;
     std::vector<std::string> fields;
     for (const LayoutFieldName& field : layout_field_names()) {
