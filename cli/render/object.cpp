@@ -47,6 +47,7 @@ Json object_json(const ObjectRow& object, Redactor& redactor) {
     json["state"] = object.state ? Json(name_of(*object.state)) : Json(nullptr);
     json["references"] = facts.references_exact ? "exact" : "guessed";
     json["size_certain"] = facts.size_is_certain;
+    json["damaged"] = facts.damaged;
     json["found_by"] = name_of(object.found_by);
     json["value"] = value_json(object.value, object.type, redactor);
     return json;

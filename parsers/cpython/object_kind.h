@@ -14,7 +14,8 @@
 
 namespace heapsift {
 
-/// One object, with checked access to its fields. Cheap to copy.
+/// One object, with checked access to its fields. Made for one question, or a few that are asked together: what it reads of a str
+/// or a dict it keeps, and does not read again. Not for two threads.
 class ObjectReader {
 public:
     ObjectReader(const PythonHeap& heap, Address object, const TypeInfo& type) : heap_(&heap), address_(object), type_(&type) {}
@@ -32,6 +33,17 @@ public:
         return field.present() ? heap_->integer<T>(address_ + *field) : T{};
     }
     std::int64_t var_size() const { return heap_->var_size(address_); }
+    /// The object as a str, as a dict (PythonHeap's facts).
+    const std::optional<UnicodeFacts>& unicode() const {
+        if (!unicode_read_) unicode_ = heap_->unicode(address_);
+        unicode_read_ = true;
+        return unicode_;
+    }
+    const std::optional<DictFacts>& dict() const {
+        if (!dict_read_) dict_ = heap_->dict(address_);
+        dict_read_ = true;
+        return dict_;
+    }
     Address at(std::uint64_t offset) const { return address_ + offset; }
     /// `count` held against the memory that is there: the number of 8-byte items readable from `items` on, at most `count`.
     std::uint64_t readable_items(Address items, std::int64_t count) const;
@@ -40,6 +52,9 @@ private:
     const PythonHeap* heap_;
     Address address_;
     const TypeInfo* type_;
+    mutable bool unicode_read_ = false, dict_read_ = false;
+    mutable std::optional<UnicodeFacts> unicode_;
+    mutable std::optional<DictFacts> dict_;
 };
 
 /// What a reference is called, before it is put into words: nothing is allocated while references are visited.

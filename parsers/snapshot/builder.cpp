@@ -149,8 +149,9 @@ private:
     Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size, std::uint64_t slack) const {
         const auto count = heap_.integer<std::uint64_t>(object);
         if (!alive(count) || !header_reads(object, type)) return Verdict::no;
-        const std::uint64_t requested = access_.requested(object, type);
-        if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return Verdict::no;
+        const ObjectReader reader(heap_, object, type);
+        const std::uint64_t requested = access_.requested(reader);
+        if (type.kind && type.kind->plausible && !type.kind->plausible(reader)) return Verdict::no;
         // Some C types allocate less than they declare, by a few words: a datetime.time without tzinfo, say. A pointer and a type
         // in a block that is far too small are a C module's state.
         if (requested > block_size && requested - block_size > ObjectAccess::declared_too_much) return Verdict::no;
@@ -318,9 +319,20 @@ private:
         }
         // Static data, or the middle of a block; in a chunk that is free, nothing lives.
         if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object)) return;
-        if (!header_reads(object, type)) return;
+        if (!header_reads(object, type) || !fits_inside(object, type)) return;
         if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return;
         doubtful_.push_back({object, id, access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference});
+    }
+
+    /// In the middle of a block of malloc's: does the object end before the block, with a count that is no pointer? What a
+    /// freed block left behind, where a larger one has its place now, seldom does both.
+    bool fits_inside(Address object, const TypeInfo& type) const {
+        const auto block = access_.allocations().malloc_heaps().block_containing(object);
+        if (!block) return true;
+        const auto count = heap_.integer<std::uint64_t>(object);
+        if (count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return false;
+        const Address start = object - access_.presize(object, type);
+        return start >= block->start && access_.requested(object, type) <= block->start + block->usable - start;
     }
 
     // --- 4. doubtful ones

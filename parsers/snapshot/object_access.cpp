@@ -43,8 +43,9 @@ bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
     return heap_->integer<std::uint64_t>(object - *heap_->layout().gc_head.size + *heap_->layout().gc_head.next) != 0;
 }
 
-std::uint64_t ObjectAccess::size(Address object, const TypeInfo& type) const {
-    const ObjectReader reader(*heap_, object, type);
+std::uint64_t ObjectAccess::size(const ObjectReader& reader) const {
+    const Address object = reader.address();
+    const TypeInfo& type = reader.type();
     std::uint64_t bytes = type.size_kind ? type.size_kind->size(reader) : basic_size(reader);
     // _PySys_GetSizeOf and _PyType_PreHeaderSize: up to 3.10 the collector's header where the object has one; 3.11 and 3.12 ask
     // the type alone; 3.13 leaves out static types again, but only those whose metatype is `type` itself.
@@ -57,8 +58,9 @@ std::uint64_t ObjectAccess::size(Address object, const TypeInfo& type) const {
     return bytes;
 }
 
-std::uint64_t ObjectAccess::requested(Address object, const TypeInfo& type) const {
-    const ObjectReader reader(*heap_, object, type);
+std::uint64_t ObjectAccess::requested(const ObjectReader& reader) const {
+    const Address object = reader.address();
+    const TypeInfo& type = reader.type();
     std::uint64_t body = 0;
     if (type.kind && type.kind->body_size) {
         body = type.kind->body_size(reader);
@@ -78,7 +80,7 @@ bool ObjectAccess::immortal(Address object) const {
 
 ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
     const ObjectReader reader(*heap_, object, type);
-    const std::uint64_t own = requested(object, type);
+    const std::uint64_t own = requested(reader);
     const Allocations::Held block = allocations_->held(object - presize(object, type), own, declared_too_much);
     SumBuffers buffers(*allocations_);
     if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(reader, buffers);
@@ -91,7 +93,7 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
     else if (!values.is_null())
         visit_instance_buffers(reader, buffers);
     ObjectSizes sizes;
-    sizes.size = size(object, type);
+    sizes.size = size(reader);
     sizes.block_size = block.bytes;
     sizes.memory = block.bytes + buffers.memory;
     sizes.array_data = buffers.array_data;

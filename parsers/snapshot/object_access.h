@@ -31,9 +31,11 @@ public:
     bool gc_tracked(Address object, const TypeInfo& type) const;
 
     /// sys.getsizeof.
-    std::uint64_t size(Address object, const TypeInfo& type) const;
+    std::uint64_t size(Address object, const TypeInfo& type) const { return size(ObjectReader(*heap_, object, type)); }
+    std::uint64_t size(const ObjectReader& object) const;
     /// Bytes asked for the object's own block, from its start on, at least.
-    std::uint64_t requested(Address object, const TypeInfo& type) const;
+    std::uint64_t requested(Address object, const TypeInfo& type) const { return requested(ObjectReader(*heap_, object, type)); }
+    std::uint64_t requested(const ObjectReader& object) const;
 
     std::int64_t refcount(Address object) const { return heap_->integer<std::int64_t>(object); }
     /// 3.12+: the lower half, read as signed, is negative.

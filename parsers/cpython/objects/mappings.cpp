@@ -16,7 +16,7 @@ bool owns_keys(const DictFacts& facts) { return facts.keys_refcount == 1; }
 
 std::uint64_t dict_size(const ObjectReader& object) {
     std::uint64_t size = object.type().basicsize;
-    const auto facts = object.heap().dict(object.address());
+    const auto& facts = object.dict();
     if (!facts) return size;
     size += facts->values_size;
     if (owns_keys(*facts)) size += facts->keys_size;
@@ -24,7 +24,7 @@ std::uint64_t dict_size(const ObjectReader& object) {
 }
 
 void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
-    const auto facts = object.heap().dict(object.address());
+    const auto& facts = object.dict();
     if (!facts) return;
     if (owns_keys(*facts)) visit.visit(facts->keys, facts->keys_size, false);
     if (facts->values.is_null() || facts->values_embedded) return;
@@ -42,12 +42,12 @@ void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
 /// The table reads, has room for what is in it, and no more is in use than was ever entered. (Null while a dict is being made.)
 bool dict_reads(const ObjectReader& object) {
     if (object.pointer(object.layout().dict.ma_keys).is_null()) return true;
-    const auto facts = object.heap().dict(object.address());
+    const auto& facts = object.dict();
     return facts && facts->used <= facts->entry_count && facts->keys_refcount > 0;
 }
 
 void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    const auto facts = object.heap().dict(object.address());
+    const auto& facts = object.dict();
     if (!facts) return;
     const bool keys_are_ours = owns_keys(*facts);
     object.heap().visit_dict(*facts, [&](Address key, Address value) {
@@ -73,7 +73,7 @@ void visit_nodes(const ObjectReader& object, F&& visit) {
     const Layout& l = object.layout();
     Address node = object.pointer(l.ordered_dict.od_first);
     // As many nodes as live entries: never more than the table has, however the links run.
-    const auto facts = object.heap().dict(object.address());
+    const auto& facts = object.dict();
     const std::uint64_t most = facts ? std::min(facts->used, facts->entry_count) : 0;
     for (std::uint64_t n = 0; !node.is_null() && n < most; ++n) {
         visit(node);

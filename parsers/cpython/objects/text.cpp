@@ -12,7 +12,7 @@ namespace {
 
 std::uint64_t str_size(const ObjectReader& object) {
     const Layout& l = object.layout();
-    const auto facts = object.heap().unicode(object.address());
+    const auto& facts = object.unicode();
     if (!facts) return basic_size(object);
     std::uint64_t size = 0;
     if (facts->compact) {
@@ -27,14 +27,14 @@ std::uint64_t str_size(const ObjectReader& object) {
 }
 
 std::uint64_t str_body(const ObjectReader& object) {
-    const auto facts = object.heap().unicode(object.address());
+    const auto& facts = object.unicode();
     if (!facts || !facts->compact) return object.type().basicsize;
     return (facts->ascii ? *object.layout().ascii.size : *object.layout().compact_unicode.size) +
            (facts->length + 1) * facts->kind;
 }
 
 void str_buffers(const ObjectReader& object, BufferVisitor& visit) {
-    const auto facts = object.heap().unicode(object.address());
+    const auto& facts = object.unicode();
     if (!facts) return;
     if (!facts->compact && !facts->data.is_null()) visit.visit(facts->data, (facts->length + 1) * facts->kind, false);
     if (!facts->utf8.is_null()) visit.visit(facts->utf8, facts->utf8_length + 1, false);
@@ -43,7 +43,7 @@ void str_buffers(const ObjectReader& object, BufferVisitor& visit) {
 
 /// The characters end with a NUL, and a str marked ASCII holds nothing else: hard to meet by chance.
 bool str_plausible(const ObjectReader& object) {
-    const auto facts = object.heap().unicode(object.address());
+    const auto& facts = object.unicode();
     if (!facts) return false;
     if (facts->data.is_null()) return true;
     const AddressSpace& memory = object.heap().memory();
@@ -85,7 +85,7 @@ std::string quoted(const std::string& utf8, bool cut, const char* prefix) {
 }
 
 ShortValue str_describe(const ObjectReader& object, std::size_t limit) {
-    const auto facts = object.heap().unicode(object.address());
+    const auto& facts = object.unicode();
     const auto text = object.heap().unicode_text(object.address(), limit);
     if (!facts || !text) return {};
     return {ShortValue::Kind::literal, quoted(*text, facts->length > limit, ""), facts->length};
