@@ -16,7 +16,7 @@ log=$PWD/build/dev/test.log
 . testdata/steps.sh
 
 packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev catch2 libfmt-dev
-    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev gdb dwz python3 python3-numpy python3-dbg debootstrap)
+    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev gdb dwz python3 python3-numpy python3-dbg debootstrap)
 not_covered=()
 
 main() {

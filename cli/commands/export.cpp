@@ -137,7 +137,9 @@ be analysed, or the disk is full.
 
 CommandRunner setup_export(CLI::App& app) {
     auto options = std::make_shared<ExportOptions>();
-    app.add_option("-o,--output", options->output, "the file to write; - is standard output (jsonl)")->type_name("FILE");
+    app.add_option("-o,--output", options->output, "the file to write; - is standard output (jsonl)")
+        ->type_name("FILE")
+        ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
     add_choice(
         app, "--format", {format_names.begin(), format_names.end()},
         [options](std::size_t choice) { options->format = static_cast<FileFormat>(choice); },

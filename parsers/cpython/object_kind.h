@@ -116,6 +116,8 @@ struct ObjectKind {
     bool (*reads)(const ObjectReader&) = nullptr;
     /// True where it holds references that `visit_references` does not know: the words of its body are read by guess as well.
     bool guesses = false;
+    /// True where `size` counts objects that are not its own buffers (a bytes behind it): no bound on it can be told from its blocks.
+    bool size_counts_others = false;
     /// True where ob_size is not a field of the instances although the type has items (frames, generators).
     bool no_var_size = false;
 };

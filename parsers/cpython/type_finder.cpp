@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::uint64_t max_basicsize = 1ULL << 24;
 constexpr std::int64_t max_mro = 4096;
+constexpr std::size_t longest_name = 1 << 20;  // code points
 
 class TypeFinder {
 public:
@@ -193,7 +194,7 @@ private:
 
     /// Of a str; nothing of anything else: a class may set its __module__ to what it likes.
     std::optional<std::string> text_of(Address str) const {
-        return heap_.is_unicode(str) ? heap_.unicode_text(str) : std::nullopt;
+        return heap_.is_unicode(str) ? heap_.unicode_text(str, longest_name) : std::nullopt;
     }
 
     void name(TypeInfo& info) const {

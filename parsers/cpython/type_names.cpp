@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace heapsift {
 
@@ -104,9 +105,24 @@ private:
         const char* found = nullptr;
         for (; it != all.end() && it->shape == shape; ++it)
             if (!found || it->minor == layout_.version.minor) found = it->name;
-        if (!found) return false;
+        if (!found || !can_be_here(found, type.address)) return false;
         name(type, found);
         return true;
+    }
+
+    /// What a generator of code puts into each of its modules looks the same in all of them (Cython's Enum, say):
+    /// "package.module.Type" names a type of that module's file alone.
+    bool can_be_here(std::string_view name, Address type) const {
+        const std::size_t last = name.rfind('.');
+        const std::size_t before = last == std::string_view::npos || last == 0 ? last : name.rfind('.', last - 1);
+        if (last == std::string_view::npos || before == std::string_view::npos) return true;
+        const std::string_view module_name = name.substr(before + 1, last - before - 1);
+        for (const Module& module : modules_) {
+            if (type < module.start || type >= module.image_end) continue;
+            const std::string_view file = std::string_view(module.path).substr(module.path.rfind('/') + 1);
+            return file.substr(0, file.find('.')) == module_name;
+        }
+        return false;
     }
 
     // --- what stands where
@@ -147,8 +163,10 @@ private:
             collect_keys("", interpreter.builtins);
             heap_.visit_dict(interpreter.modules, [&](Address key, Address module) {
                 const auto module_name = heap_.unicode_text(key, 200);
+                // The types that Cython's modules share are in modules of their own, which their names do not say.
+                const bool nameless = module_name && module_name->starts_with("_cython_");
                 if (module_name && *module_name != "builtins" && has_module_layout(module))
-                    collect_keys(*module_name + ".", heap_.pointer(module + *layout_.module.md_dict));
+                    collect_keys(nameless ? "" : *module_name + ".", heap_.pointer(module + *layout_.module.md_dict));
             });
         }
         for (std::uint32_t i = 0; i < types_.size(); ++i)

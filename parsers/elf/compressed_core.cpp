@@ -1,7 +1,7 @@
 // systemd keeps cores compressed, and so do people who send them. The length is not known before the end (zstd frames often carry
 // none), so the stream goes block by block into a sparse file that has no name from its first byte on: a core is mostly holes and
 // zeros, and an interrupted run leaves nothing behind. Free space is asked again before every 64 MiB, and a margin is left to
-// others.
+// others. libarchive unpacks; gzip is left to zlib, because libarchive does not check gzip's checksums.
 
 #include "parsers/elf/compressed_core.h"
 
@@ -15,13 +15,16 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace heapsift {
 namespace {
@@ -38,6 +41,47 @@ struct CloseArchive {
     void operator()(archive* a) const { archive_read_free(a); }
 };
 
+/// A compressed file, block by block as the decompressor makes them: where the stream ends early, what came before is not lost.
+class Unpacker {
+public:
+    enum class Status { block, end, damaged };
+    virtual ~Unpacker() = default;
+    /// On `block`, `bytes` is valid until the next call.
+    virtual Status next(std::span<const std::byte>& bytes) = 0;
+};
+
+class ArchiveUnpacker : public Unpacker {
+public:
+    /// Null where the file does not open as a compressed one.
+    static std::unique_ptr<Unpacker> open(const std::string& path) {
+        auto unpacker = std::make_unique<ArchiveUnpacker>();
+        archive* in = unpacker->in_.get();
+        archive_read_support_filter_gzip(in);
+        archive_read_support_filter_xz(in);
+        archive_read_support_filter_zstd(in);
+        archive_read_support_filter_lz4(in);
+        archive_read_support_format_raw(in);
+        archive_entry* entry = nullptr;
+        if (archive_read_open_filename(in, path.c_str(), chunk) != ARCHIVE_OK ||
+            archive_read_next_header(in, &entry) != ARCHIVE_OK || archive_filter_code(in, 0) == ARCHIVE_FILTER_NONE)
+            return nullptr;
+        return unpacker;
+    }
+    Status next(std::span<const std::byte>& bytes) override {
+        const void* block = nullptr;
+        std::size_t got = 0;
+        la_int64_t offset = 0;
+        const int status = archive_read_data_block(in_.get(), &block, &got, &offset);
+        if (status == ARCHIVE_EOF) return Status::end;
+        if (status < ARCHIVE_WARN) return Status::damaged;
+        bytes = {static_cast<const std::byte*>(block), got};
+        return Status::block;
+    }
+
+private:
+    std::unique_ptr<archive, CloseArchive> in_{archive_read_new()};
+};
+
 struct Descriptor {
     explicit Descriptor(int number) : fd(number) {}
     Descriptor(const Descriptor&) = delete;
@@ -46,6 +90,60 @@ struct Descriptor {
         if (fd >= 0) ::close(fd);
     }
     int fd;
+};
+
+/// gzip members one after the other, by zlib's inflate. (gzread does not tell every stream that ends within its checksum.)
+class GzipUnpacker : public Unpacker {
+public:
+    /// Null where `path` cannot be read or is no gzip.
+    static std::unique_ptr<GzipUnpacker> open(const std::string& path) {
+        auto unpacker = std::make_unique<GzipUnpacker>(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        return unpacker->fill() && unpacker->at_member() ? std::move(unpacker) : nullptr;
+    }
+    explicit GzipUnpacker(int fd) : in_(fd) { ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK; }
+    ~GzipUnpacker() override { inflateEnd(&stream_); }
+
+    Status next(std::span<const std::byte>& bytes) override {
+        stream_.next_out = reinterpret_cast<Bytef*>(output_.data());
+        stream_.avail_out = static_cast<uInt>(output_.size());
+        while (state_ == Status::block && stream_.avail_out > 0) step();
+        const std::size_t got = output_.size() - stream_.avail_out;
+        if (got == 0) return state_;
+        bytes = {output_.data(), got};
+        return Status::block;
+    }
+
+private:
+    void step() {
+        const bool more = stream_.avail_in > 0 || fill();
+        if (between_members_) {  // what follows and is no member is padding
+            state_ = more && at_member() ? Status::block : Status::end;
+            between_members_ = false;
+            if (state_ == Status::block) inflateReset(&stream_);
+            return;
+        }
+        const int result = more && ready_ ? inflate(&stream_, Z_NO_FLUSH) : Z_BUF_ERROR;
+        if (result == Z_STREAM_END)
+            between_members_ = true;
+        else if (result != Z_OK)
+            state_ = Status::damaged;
+    }
+
+    bool fill() {
+        const ssize_t got = ::read(in_.fd, input_.data(), input_.size());
+        stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+        stream_.avail_in = got > 0 ? static_cast<uInt>(got) : 0;
+        return got > 0;
+    }
+
+    bool at_member() const { return stream_.next_in[0] == 0x1f && (stream_.avail_in < 2 || stream_.next_in[1] == 0x8b); }
+
+    Descriptor in_;
+    z_stream stream_{};
+    bool ready_ = false;
+    bool between_members_ = false;
+    Status state_ = Status::block;
+    std::vector<std::byte> input_ = std::vector<std::byte>(chunk), output_ = std::vector<std::byte>(chunk);
 };
 
 std::string cache_folder() {
@@ -88,6 +186,20 @@ bool has_space(int fd) {
     return ::fstatvfs(fd, &facts) != 0 || std::uint64_t{facts.f_bavail} * facts.f_frsize >= space_step + margin;
 }
 
+Error does_not_unpack(const std::string& name) {
+    return cannot_analyse("cannot-unpack", fmt::format("{} begins as a compressed file, and does not unpack", name),
+                          "was it cut, or copied as text?");
+}
+
+/// What is no gzip, and what was compressed once more with gzip, is libarchive's.
+std::unique_ptr<Unpacker> open_compressed(const std::string& path) {
+    if (const auto gzip = GzipUnpacker::open(path)) {
+        std::span<const std::byte> block;
+        if (gzip->next(block) != Unpacker::Status::block || !is_compressed(block)) return GzipUnpacker::open(path);
+    }
+    return ArchiveUnpacker::open(path);
+}
+
 }  // namespace
 
 bool is_compressed(Bytes file) {
@@ -104,17 +216,8 @@ FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
             "cannot-unpack",
             fmt::format("{} is compressed, and {} cannot be written to unpack it", name, escape_for_terminal(folder)),
             "set XDG_CACHE_HOME to a folder with room for it");
-    const std::unique_ptr<archive, CloseArchive> in(archive_read_new());
-    archive_read_support_filter_gzip(in.get());
-    archive_read_support_filter_xz(in.get());
-    archive_read_support_filter_zstd(in.get());
-    archive_read_support_filter_lz4(in.get());
-    archive_read_support_format_raw(in.get());
-    archive_entry* entry = nullptr;
-    if (archive_read_open_filename(in.get(), path.c_str(), chunk) != ARCHIVE_OK ||
-        archive_read_next_header(in.get(), &entry) != ARCHIVE_OK || archive_filter_code(in.get(), 0) == ARCHIVE_FILTER_NONE)
-        throw cannot_analyse("cannot-unpack", fmt::format("{} begins as a compressed file, and does not unpack", name),
-                             "was it cut, or copied as text?");
+    const auto in = open_compressed(path);
+    if (!in) throw does_not_unpack(name);
     std::uint64_t size = 0;
     std::uint64_t checked = 0;
     for (;;) {
@@ -128,28 +231,23 @@ FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
                     "set XDG_CACHE_HOME to a folder with more room");
             checked = size + space_step;
         }
-        // Block by block as the decompressor makes them: where the stream ends early, what came before is not lost with it.
-        const void* block = nullptr;
-        std::size_t got = 0;
-        la_int64_t offset = 0;
-        const int status = archive_read_data_block(in.get(), &block, &got, &offset);
-        if (status == ARCHIVE_EOF) break;
-        if (status < ARCHIVE_WARN) {
-            if (size == 0)
-                throw cannot_analyse("cannot-unpack", fmt::format("{} begins as a compressed file, and does not unpack", name),
-                                     "was it cut, or copied as text?");
+        std::span<const std::byte> block;
+        const Unpacker::Status status = in->next(block);
+        if (status == Unpacker::Status::end) break;
+        if (status == Unpacker::Status::damaged) {
+            if (size == 0) throw does_not_unpack(name);
             diagnostics.add("stream-cut",
                             fmt::format("{}: the compressed file is damaged or ends early; {} MiB of the core could be unpacked",
                                         name, size >> 20),
                             Severity::damage);
             break;
         }
-        if (!write_sparse(out.fd, static_cast<const std::byte*>(block), got, size))
+        if (!write_sparse(out.fd, block.data(), block.size(), size))
             throw cannot_analyse("no-space",
                                  fmt::format("{} is compressed, and {} could not be written after {} MiB", name,
                                              escape_for_terminal(folder), size >> 20),
                                  "set XDG_CACHE_HOME to a folder with more room");
-        size += got;
+        size += block.size();
     }
     if (::ftruncate(out.fd, static_cast<off_t>(size)) != 0)
         throw cannot_analyse("cannot-unpack", fmt::format("{} could not be unpacked", name));

@@ -22,6 +22,7 @@
 #include "parsers/cpython/type_flags.h"
 #include "parsers/elf/word_sweep.h"
 #include "parsers/snapshot/collector_links.h"
+#include "parsers/snapshot/thread_stacks.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,8 @@ public:
           pymalloc_(access.allocations().pymalloc()),
           diagnostics_(diagnostics),
           progress_(progress),
-          links_(core, access) {}
+          links_(core, access),
+          stacks_(thread_stacks(core, access.allocations().malloc_heaps())) {}
 
     FoundObjects build() {
         find();
@@ -405,10 +407,7 @@ private:
     }
 
     bool on_a_stack(Address at) const {
-        const Segment* segment = memory_.find(at);
-        for (const CoreThread& thread : core_.threads())
-            if (memory_.find(Address(thread.stack_pointer())) == segment) return true;
-        return false;
+        return std::any_of(stacks_.begin(), stacks_.end(), [&](const AddressRange& stack) { return stack.contains(at); });
     }
 
     // In place: two tables of a large heap at once would be the peak of all memory used.
@@ -451,6 +450,7 @@ private:
     Diagnostics& diagnostics_;
     const ProgressCallback& progress_;
     CollectorLinks links_;
+    std::vector<AddressRange> stacks_;
     FoundObjects pooled_;
     std::vector<Entry> others_;
     std::vector<Entry> doubtful_;

@@ -8,6 +8,7 @@
 #include "parsers/snapshot/builder.h"
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
+#include "parsers/snapshot/thread_stacks.h"
 
 #include <fmt/format.h>
 
@@ -221,13 +222,15 @@ std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const {
     std::uint64_t files = 0;
     std::uint64_t stacks = 0;
     const AddressSpace& memory = state_->core.memory();
-    std::vector<const Segment*> stack_segments;
-    for (const CoreThread& thread : state_->core.threads())
-        stack_segments.push_back(memory.find(Address(thread.stack_pointer())));
+    const std::vector<AddressRange> all_stacks = thread_stacks(state_->core, state_->allocations->malloc_heaps());
+    const auto is_stack = [&](const Segment& segment) {
+        return std::any_of(all_stacks.begin(), all_stacks.end(),
+                           [&](const AddressRange& stack) { return stack.start <= segment.start && segment.end() <= stack.end; });
+    };
     for (const Segment& segment : memory.segments()) {
         if (segment.module >= 0 || segment.state == ByteState::from_file)
             files += segment.size;
-        else if (std::find(stack_segments.begin(), stack_segments.end(), &segment) != stack_segments.end())
+        else if (is_stack(segment))
             stacks += segment.size;
     }
     std::uint64_t left = state_->core.extent().mapped_bytes;

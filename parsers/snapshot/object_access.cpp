@@ -100,9 +100,9 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
     sizes.damaged = !block.whole || !buffers.whole || (type.kind && type.kind->reads && !type.kind->reads(reader));
     // Types that know no buffers may own some (an io.BytesIO's is a bytes object): then only all memory is a bound.
     const std::uint64_t there = (block.whole ? std::max(own, block.bytes) : block.bytes) + buffers.claimed;
-    const bool buffers_known = !type.size_kind || type.size_kind->visit_buffers;
-    const std::uint64_t most =
-        buffers_known || buffers.any || sizes.damaged ? there + unexplained_size : allocations_->mapped_bytes();
+    const bool counts_others = type.size_kind && (!type.size_kind->visit_buffers || type.size_kind->size_counts_others);
+    const bool others = counts_others && (!buffers.any || type.size_kind->size_counts_others) && !sizes.damaged;
+    const std::uint64_t most = others ? allocations_->mapped_bytes() : there + unexplained_size;
     if (sizes.size > most) {
         sizes.damaged = true;
         sizes.size = there;

@@ -80,6 +80,30 @@ TEST_CASE("compressed cores: a stream that ends early gives what it held, marked
     CHECK(file.process().pid == 7);
 }
 
+TEST_CASE("compressed cores: gzip's checksum is checked, and what comes before it is read", "[elf][compressed]") {
+    const TemporaryDirectory directory;
+    ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
+    std::string stream = compressed(core_bytes(), ARCHIVE_FILTER_GZIP, directory);
+    stream[stream.size() - 6] = static_cast<char>(stream[stream.size() - 6] ^ 1);  // of the checksum, before four bytes of length
+    Diagnostics diagnostics;
+    const CoreFile core = CoreFile::open(directory.write("core.gz", stream), {}, diagnostics);
+    CHECK_FALSE(diagnostics.complete());
+    CHECK(core.memory().read<std::uint64_t>(Address(0x10000000)));
+}
+
+TEST_CASE("compressed cores: a gzip that lacks but the end of its checksum has all of the core, and is marked",
+          "[elf][compressed]") {
+    const TemporaryDirectory directory;
+    ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
+    const std::string bytes = core_bytes();
+    std::string stream = compressed(bytes, ARCHIVE_FILTER_GZIP, directory);
+    stream.resize(stream.size() - 5);
+    Diagnostics diagnostics;
+    const CoreFile core = CoreFile::open(directory.write("core.gz", stream), {}, diagnostics);
+    CHECK_FALSE(diagnostics.complete());
+    CHECK(core.extent().file_bytes == bytes.size());
+}
+
 TEST_CASE("compressed cores: what is inside may be no core, and a stream may be none", "[elf][compressed]") {
     const TemporaryDirectory directory;
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);

@@ -23,9 +23,9 @@ import files_away
 import interpreters
 from compare import ALLOCATED, CONTENT, FOUND_BY, REFERRER, compare, load_truth
 
-PROGRAMS = ("plain", "views", "churn", "zoo")
+PROGRAMS = ("plain", "crash", "views", "churn", "zoo")
 _FAULTS = ("missing", "missing in closure", "type", "size", "tracked", "count", "twice", "unexplained", "recording")
-_FOR_DEBUG_BUILDS = ("plain", "zoo")  # the others are about allocators, which these builds share with the rest
+_FOR_DEBUG_BUILDS = ("plain", "crash", "zoo")  # the others are about allocators, which these builds share with the rest
 _OFFENDERS = 20
 _ENOUGH_NAMES = 99.5  # percent of the objects, without any file
 

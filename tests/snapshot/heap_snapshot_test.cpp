@@ -4,6 +4,7 @@
 #include "parsers/snapshot/heap_snapshot.h"
 
 #include "parsers/base/error.h"
+#include "parsers/snapshot/thread_stacks.h"
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
 #include "tests/snapshot/small_core.h"
@@ -151,6 +152,21 @@ TEST_CASE("snapshot: a list of the collector that breaks off is told, and its ob
     REQUIRE(snapshot.find(core.module_dict) != no_object);
     CHECK(snapshot.found_by(snapshot.find(core.items)) == FoundBy::collector);
     CHECK(snapshot.found_by(snapshot.find(core.module_dict)) == FoundBy::collector);  // from the list's other end
+}
+
+TEST_CASE("snapshot: a stack in the middle of the heap is its block, and the heap around it is no stack", "[snapshot]") {
+    SmallCore core;
+    const Address stack = core.heap.allocate(4096);
+    // A static object is proved only by the word of a heap block that refers to it.
+    const Opened plain;
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot on_heap = open_bytes(directory, core.bytes(stack + 1024), diagnostics);
+    const auto stacks = thread_stacks(on_heap.core(), MallocHeaps::find(on_heap.core().memory()));
+    REQUIRE(stacks.size() == 1);
+    CHECK(stacks[0].start == stack);
+    CHECK(stacks[0].end - stack < 4096 + 16);
+    CHECK(on_heap.object_count() == plain.snapshot.object_count());
 }
 
 TEST_CASE("snapshot: references have the names that people read", "[snapshot]") {

@@ -17,9 +17,10 @@ public:
         make_runtime();
     }
 
-    std::string bytes() {
+    /// `stack_pointer`: of its only thread.
+    std::string bytes(Address stack_pointer = {}) {
         CoreWriter core;
-        core.thread(100, 11).process(100, "python3", "python3 app.py ");
+        core.thread(100, 11, 0, stack_pointer.value).process(100, "python3", "python3 app.py ");
         for (const Region& region : heap.regions()) {
             const std::uint32_t flags = PF_R | (region.writable ? PF_W : 0U) | (region.executable ? PF_X : 0U);
             core.load(region.start.value, std::string(reinterpret_cast<const char*>(region.bytes.data()), region.bytes.size()), 0,

@@ -284,8 +284,12 @@ const ObjectKind element_kind = {.name = "Element",
                                  .size = element_size,
                                  .visit_buffers = element_buffers,
                                  .visit_references = element_references};
-const ObjectKind pickler_kind = {
-    .name = "Pickler", .type_names = pickler_names, .size = pickler_size, .visit_buffers = pickler_buffers, .guesses = true};
+const ObjectKind pickler_kind = {.name = "Pickler",
+                                 .type_names = pickler_names,
+                                 .size = pickler_size,
+                                 .visit_buffers = pickler_buffers,
+                                 .guesses = true,
+                                 .size_counts_others = true};
 const ObjectKind unpickler_kind = {.name = "Unpickler", .type_names = unpickler_names, .size = unpickler_size, .guesses = true};
 const ObjectKind stgdict_kind = {.name = "StgDict", .type_names = stgdict_names, .size = stgdict_size, .guesses = true};
 

@@ -1,0 +1,51 @@
+// Stacks hold what functions left behind, so nothing is believed because a word of theirs says so.
+//
+// A stack is the mapping that holds the thread's stack pointer, all of it where a cut core has only the first part. Not so where
+// a signal came in on an alternate stack (sigaltstack; faulthandler's is a block of malloc's): that block is a stack, and the
+// heap around it is not; and the thread's own stack is elsewhere. Of the first thread it is known: the kernel puts the program's
+// name at its upper end (AT_EXECFN; getauxval(3)).
+
+#include "parsers/snapshot/thread_stacks.h"
+
+#include <algorithm>
+
+namespace heapsift {
+
+namespace {
+
+constexpr std::uint64_t auxiliary_program_name = 31;  // AT_EXECFN
+
+/// The segment at `index` and those that go on where it ends or begins, where one of two neighbours was not saved: parts of one
+/// mapping.
+AddressRange whole_mapping(std::span<const Segment> segments, std::size_t index) {
+    const auto parts_of_one = [&](std::size_t low) {
+        const Segment &a = segments[low], &b = segments[low + 1];
+        return a.end() == b.start && a.writable == b.writable && a.module < 0 && b.module < 0 &&
+               (a.data == nullptr) != (b.data == nullptr);
+    };
+    std::size_t first = index, last = index;
+    if (first > 0 && parts_of_one(first - 1)) --first;
+    if (last + 1 < segments.size() && parts_of_one(last)) ++last;
+    return {segments[first].start, segments[last].end()};
+}
+
+}  // namespace
+
+std::vector<AddressRange> thread_stacks(const CoreFile& core, const MallocHeaps& heaps) {
+    std::vector<AddressRange> stacks;
+    const auto add = [&](Address address) {
+        if (const auto block = heaps.block_containing(address)) {
+            stacks.push_back({block->start, block->start + block->usable});
+        } else if (const Segment* segment = core.memory().find(address);
+                   segment && segment->writable && !heaps.heap_at(address)) {
+            const auto segments = core.memory().segments();
+            stacks.push_back(whole_mapping(segments, static_cast<std::size_t>(segment - segments.data())));
+        }
+    };
+    for (const CoreThread& thread : core.threads()) add(Address(thread.stack_pointer()));
+    if (const auto name = core.auxiliary(auxiliary_program_name)) add(Address(*name));
+    std::sort(stacks.begin(), stacks.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+    return stacks;
+}
+
+}  // namespace heapsift
