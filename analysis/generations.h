@@ -2,6 +2,7 @@
 
 // Which of the collector's lists each object is in.
 
+#include "parsers/cpython/collector_lists.h"
 #include "parsers/snapshot/heap_snapshot.h"
 
 #include <cstdint>
@@ -9,12 +10,11 @@
 
 namespace heapsift {
 
-/// Numbers as `gc.get_objects(generation=…)` takes them; what `gc.freeze()` put aside is in the list behind those.
-inline constexpr std::int8_t frozen_generation = 3, no_generation = -1;
+inline constexpr std::int8_t no_generation = -1;
 
-/// By ObjectId: 0 young, 1, 2 old, `frozen_generation`; `no_generation` for an object in no list that could be walked: one that
-/// the collector does not track, or one behind a place where a list is damaged. Of a sub-interpreter, the generation in its own
-/// collector. A byte an object; some 0.2 µs for each that is tracked.
+/// By ObjectId, numbers as `gc.get_objects(generation=…)` takes them: 0 young, 1, 2 old, `frozen_generation`; `no_generation` for
+/// an object in no list that could be walked: one that the collector does not track, or one behind a place where a list is
+/// damaged. Of a sub-interpreter, the generation in its own collector. A byte an object; some 0.2 µs for each that is tracked.
 std::vector<std::int8_t> generations(const HeapSnapshot& heap);
 
 }  // namespace heapsift

@@ -1,6 +1,6 @@
 #pragma once
 
-// How the instances of one C type are laid out: one file each in objects/, one entry in parsers/snapshot/object_kinds.cpp.
+// How the instances of one C type are laid out: one file each in objects/, one entry in objects/kinds.cpp.
 //
 // A class written in Python adds slots and a __dict__ to the kind of its nearest C base; that part is the same for all and is
 // read in instance.cpp. A C type without a kind of its own is read as its nearest base with one, and the rest of its body by

@@ -39,11 +39,7 @@ CollectorLinks::CollectorLinks(const CoreFile& core, const ObjectAccess& access)
     header_size_ = *l.gc_head.size;
     next_offset_ = *l.gc_head.next;
     prev_offset_ = *l.gc_head.prev;
-    for (const PythonInterpreter& interpreter : heap_.runtime().interpreters) {
-        for (std::uint32_t generation = 0; generation < 3; ++generation)
-            heads_.push_back(interpreter.gc + *l.gc_state.generations + generation * *l.gc_generation.size);
-        if (l.gc_state.permanent_generation.present()) heads_.push_back(interpreter.gc + *l.gc_state.permanent_generation);
-    }
+    for (const CollectorList& list : collector_lists(heap_.runtime())) heads_.push_back(list.head);
 }
 
 bool CollectorLinks::closed() const {
@@ -67,34 +63,18 @@ CollectorLinks::Walked CollectorLinks::walk(const std::function<void(Address, Ty
     method_ = Method::walk;
     Walked walked;
     for (const Address head : heads_) {
-        if (follow(head, next_offset_, prev_offset_, walked, visit)) continue;
-        ++walked.broken_lists;
-        follow(head, prev_offset_, next_offset_, walked, visit);
+        const bool whole = walk_collector_list(heap_.memory(), heap_.layout().gc_head, head, most_, [&](Address object) {
+            const TypeId type = heap_.type_of(object);
+            if (type == no_type)
+                ++walked.unknown;
+            else if (!met_.test(object)) {
+                visit(object, type);
+                met_.set(object);
+            }
+        });
+        if (!whole) ++walked.broken_lists;
     }
     return walked;
-}
-
-bool CollectorLinks::follow(Address head, std::uint32_t onward, std::uint32_t back, Walked& walked,
-                            const std::function<void(Address, TypeId)>& visit) {
-    const auto link = [&](Address node, std::uint32_t offset) {
-        return Address(heap_.pointer(node + offset).value & address_bits);
-    };
-    Address previous = head;
-    Address node = link(head, onward);
-    for (std::uint64_t n = 0; node != head; ++n) {
-        if (node.is_null() || n > most_ || link(node, back) != previous) return false;
-        const Address object = node + header_size_;
-        const TypeId type = heap_.type_of(object);
-        if (type == no_type)
-            ++walked.unknown;
-        else if (!met_.test(object)) {
-            visit(object, type);
-            met_.set(object);
-        }
-        previous = node;
-        node = link(node, onward);
-    }
-    return true;
 }
 
 }  // namespace heapsift

@@ -3,6 +3,7 @@
 // Which objects the collector has in its lists, told from the objects' side. (How, and why the lists are not walked:
 // collector_links.cpp.)
 
+#include "parsers/cpython/collector_lists.h"
 #include "parsers/elf/core_file.h"
 #include "parsers/snapshot/object_access.h"
 
@@ -45,7 +46,7 @@ public:
     bool linked(Address object, bool likely) {
         if (method_ == Method::walk) return met_.test(object);
         const Address head = object - header_size_;
-        const Address next(heap_.integer<std::uint64_t>(head + next_offset_) & address_bits);
+        const Address next(heap_.integer<std::uint64_t>(head + next_offset_) & collector_link_bits);
         // A ring of one is the head of an empty list.
         if (next.is_null() || next == head) return false;
         if ((method_ == Method::neighbours || !likely) && previous_of(next) != head) return false;
@@ -76,18 +77,14 @@ public:
 
 private:
     enum class Method { headers, neighbours, walk };
-    static constexpr std::uint64_t address_bits = ~std::uint64_t{3};
     static std::uint64_t mixed(std::uint64_t a) {
         a = (a ^ (a >> 30)) * 0xbf58476d1ce4e5b9ULL;  // splitmix64
         a = (a ^ (a >> 27)) * 0x94d049bb133111ebULL;
         return a ^ (a >> 31);
     }
     static std::uint64_t edge(Address from, Address to) { return mixed(from.value * 0x9e3779b97f4a7c15ULL + to.value); }
-    Address next_of(Address node) const { return Address(heap_.pointer(node + next_offset_).value & address_bits); }
-    Address previous_of(Address node) const { return Address(heap_.pointer(node + prev_offset_).value & address_bits); }
-    /// Along the links at `onward`, as long as those at `back` agree. False where the list breaks off.
-    bool follow(Address head, std::uint32_t onward, std::uint32_t back, Walked& walked,
-                const std::function<void(Address, TypeId)>& visit);
+    Address next_of(Address node) const { return Address(heap_.pointer(node + next_offset_).value & collector_link_bits); }
+    Address previous_of(Address node) const { return Address(heap_.pointer(node + prev_offset_).value & collector_link_bits); }
 
     const PythonHeap& heap_;
     std::uint64_t most_;

@@ -1,72 +1,21 @@
 #include "parsers/snapshot/object_kinds.h"
 
-// Every kind that heapsift reads: one line each. A type that is not here is read as its nearest base that is, and the rest of its
-// body by guess.
+// Every kind that heapsift reads: the interpreter's (parsers/cpython/objects/kinds.cpp) and NumPy's. A type that is in neither
+// list is read as its nearest base that is, and the rest of its body by guess.
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/numpy/kinds.h"
 
+#include <vector>
+
 namespace heapsift {
 
 std::span<const ObjectKind* const> all_object_kinds() {
-    static const ObjectKind* const kinds[] = {
-        &int_kind,
-        &bool_kind,
-        &float_kind,
-        &complex_kind,
-        &str_kind,
-        &bytes_kind,
-        &bytearray_kind,
-        &list_kind,
-        &tuple_kind,
-        &dict_kind,
-        &defaultdict_kind,
-        &ordered_dict_kind,
-        &set_kind,
-        &function_kind,
-        &code_kind,
-        &frame_kind,
-        &generator_kind,
-        &type_kind,
-        &module_kind,
-        &method_kind,
-        &builtin_function_kind,
-        &descriptor_kind,
-        &method_wrapper_kind,
-        &cell_kind,
-        &property_kind,
-        &classmethod_kind,
-        &staticmethod_kind,
-        &partial_kind,
-        &mappingproxy_kind,
-        &slice_kind,
-        &range_kind,
-        &capsule_kind,
-        &none_kind,
-        &weakref_kind,
-        &exception_kind,
-        &traceback_kind,
-        &deque_kind,
-        &memoryview_kind,
-        &managed_buffer_kind,
-        &array_kind,
-        &bytes_io_kind,
-        &buffered_kind,
-        &struct_kind,
-        &product_kind,
-        &combinations_kind,
-        &permutations_kind,
-        &decimal_kind,
-        &element_kind,
-        &pickler_kind,
-        &unpickler_kind,
-        &stgdict_kind,
-        &ctypes_class_kind,
-        &ndarray_kind,
-        &numpy_scalar_kind,
-        &numpy_void_kind,
-        &numpy_dtype_kind,
-    };
+    static const std::vector<const ObjectKind*> kinds = [] {
+        std::vector<const ObjectKind*> all(cpython_kinds().begin(), cpython_kinds().end());
+        all.insert(all.end(), {&ndarray_kind, &numpy_scalar_kind, &numpy_void_kind, &numpy_dtype_kind});
+        return all;
+    }();
     return kinds;
 }
 

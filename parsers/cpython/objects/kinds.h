@@ -1,6 +1,6 @@
 #pragma once
 
-// The kinds of this folder, for the list in parsers/snapshot/object_kinds.cpp.
+// The kinds of this folder: each is declared here, and stands in the list of kinds.cpp.
 
 #include "parsers/cpython/object_kind.h"
 
@@ -23,5 +23,8 @@ extern const ObjectKind deque_kind;
 extern const ObjectKind memoryview_kind, managed_buffer_kind, array_kind, bytes_io_kind, buffered_kind;
 extern const ObjectKind struct_kind, product_kind, combinations_kind, permutations_kind, decimal_kind, element_kind, pickler_kind,
     unpickler_kind, stgdict_kind, ctypes_class_kind;
+
+/// All of them.
+std::span<const ObjectKind* const> cpython_kinds();
 
 }  // namespace heapsift
