@@ -19,7 +19,10 @@ std::optional<Address> unless_null(Address address) { return address.is_null() ?
 }  // namespace
 
 Export::Export(const HeapSnapshot& heap)
-    : heap_(heap), python_(heap.core().memory(), heap.python(), heap.types()), generations_(generations(heap)) {}
+    : heap_(heap),
+      python_(heap.core().memory(), heap.python(), heap.types()),
+      structural_(heap),
+      generations_(generations(heap)) {}
 
 ExportedType Export::type(TypeId id) const {
     const TypeInfo& info = heap_.types()[id];

@@ -4,6 +4,7 @@
 
 #include "analysis/object_row.h"
 #include "analysis/pass.h"
+#include "analysis/structural_references.h"
 #include "parsers/cpython/python_heap.h"
 
 #include <optional>
@@ -25,6 +26,13 @@ struct ExportedObject {
     ObjectRow row;
     std::optional<TypeId> type;
     std::optional<int> generation;  // 0, 1, 2; 3: frozen; nothing where it is in no list of the collector
+};
+
+/// One reference. `source` and `target` are addresses: of a native reference the source is no object.
+struct ExportedReference {
+    Address source;
+    const Reference& reference;
+    bool followed = false;  // StructuralTargets::follows
 };
 
 /// An ndarray. Where its fields do not read, only the address is there.
@@ -51,14 +59,23 @@ public:
     ExportedObject object(ObjectId id) const;
     bool is_array(ObjectId id) const;
     ExportedArray array(ObjectId id) const;
+    /// Calls with each reference of an object, as an ExportedReference.
+    template <class F>
+    void visit_references(ObjectId id, F&& visit) const {
+        heap_.visit_references(id, [&](const Reference& reference) {
+            visit(ExportedReference{heap_.address_of(id), reference, structural_.follows(reference)});
+        });
+    }
 
 private:
     const HeapSnapshot& heap_;
     PythonHeap python_;
+    StructuralTargets structural_;
     std::vector<std::int8_t> generations_;
 };
 
-/// Hands out every row: types by id, objects and then arrays by address. The `sink` has members type, object and array.
+/// Hands out every row: types by id, objects by address, then references by source, and arrays by address. The `sink` has members
+/// type, object, reference and array.
 template <class Sink>
 void for_each_row(const Export& rows, const HeapSnapshot& heap, const ProgressCallback& progress, Sink& sink) {
     for (TypeId id = 0; id < rows.type_count(); ++id) sink.type(rows.type(id));
@@ -66,6 +83,9 @@ void for_each_row(const Export& rows, const HeapSnapshot& heap, const ProgressCa
     for_each_object(heap, "exporting objects", progress, [&](ObjectId id) {
         sink.object(rows.object(id));
         if (rows.is_array(id)) arrays.push_back(id);
+    });
+    for_each_object(heap, "exporting references", progress, [&](ObjectId id) {
+        rows.visit_references(id, [&](const ExportedReference& reference) { sink.reference(reference); });
     });
     for (const ObjectId id : arrays) sink.array(rows.array(id));
 }

@@ -3,6 +3,9 @@
 
 #include "analysis/show.h"
 
+#include "analysis/structural_references.h"
+#include "parsers/snapshot/reference_graph.h"
+
 namespace heapsift {
 namespace {
 
@@ -22,39 +25,30 @@ std::string found_by_words(FoundBy found_by) {
     return "";
 }
 
-bool is_owning(ReferenceKind kind) { return kind == ReferenceKind::strong || kind == ReferenceKind::hidden; }
-
-// References into modules and static types are shown but not followed: every object reaches everything through them.
-bool is_followed(const HeapSnapshot& heap, const Reference& reference, ObjectId target) {
-    if (!is_owning(reference.kind) || target == no_object) return false;
-    const TypeId as_type = heap.types().find(reference.target);
-    if (as_type != no_type && !heap.types()[as_type].heap_type) return false;
-    return type_name(heap, heap.type_of(target)) != "module";
+EdgeRow edge_row(const StructuralTargets& structural, ObjectRow source, ObjectRow target, const Reference& reference) {
+    const bool followed = structural.follows(reference) && target.id != no_object;
+    return {std::move(source), std::move(target), reference, followed};
 }
 
-EdgeRow edge_row(const HeapSnapshot& heap, ObjectRow source, ObjectRow target, const Reference& reference) {
-    return {std::move(source), std::move(target), reference, is_followed(heap, reference, heap.find(reference.target))};
-}
-
-void add_referents(const HeapSnapshot& heap, ShowResult& result, const ObjectRow& self, std::size_t limit) {
+void add_referents(const HeapSnapshot& heap, const StructuralTargets& structural, ShowResult& result, const ObjectRow& self, std::size_t limit) {
     heap.visit_references(self.id, [&](const Reference& reference) {
         if (limit == 0 || result.total_referents < limit) {
             const ObjectId target = heap.find(reference.target);
             ObjectRow row;
             row.address = reference.target;
             if (target != no_object) row = brief_object_row(heap, target);
-            result.referents.push_back(edge_row(heap, self, std::move(row), reference));
+            result.referents.push_back(edge_row(structural, self, std::move(row), reference));
         }
         ++result.total_referents;
     });
 }
 
-void add_referrers(const HeapSnapshot& heap, ShowResult& result, const ObjectRow& self, std::size_t limit) {
+void add_referrers(const HeapSnapshot& heap, const StructuralTargets& structural, ShowResult& result, const ObjectRow& self, std::size_t limit) {
     heap.visit_referrers(self.id, [&](ObjectId referrer, const Reference& reference) {
-        if (is_owning(reference.kind)) ++result.accounted;
-        if (reference.kind == ReferenceKind::guess) result.guesses_among_referrers = true;
+        if (reference.followed) ++result.accounted;
+        if (reference.followed && reference.kind == ReferenceKind::guess) result.guesses_among_referrers = true;
         if (limit == 0 || result.total_referrers < limit)
-            result.referrers.push_back(edge_row(heap, brief_object_row(heap, referrer), self, reference));
+            result.referrers.push_back(edge_row(structural, brief_object_row(heap, referrer), self, reference));
         ++result.total_referrers;
     });
 }
@@ -66,9 +60,11 @@ ShowResult show_object(const HeapSnapshot& heap, ObjectId object, std::size_t li
     result.object = object_row(heap, object);
     result.found_by = found_by_words(heap.found_by(object));
     const ObjectRow self = brief_object_row(heap, object);
-    add_referents(heap, result, self, limit);
+    const StructuralTargets structural(heap);
+    heap.references(progress);
+    add_referents(heap, structural, result, self, limit);
     if (progress) progress("looking for referrers", 0);
-    add_referrers(heap, result, self, limit);
+    add_referrers(heap, structural, result, self, limit);
     return result;
 }
 

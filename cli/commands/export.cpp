@@ -50,37 +50,44 @@ void check(const Session& session, const ExportOptions& options, FileFormat form
         throw wrong_usage("two-answers", "--json and -o -: both would be written to standard output", "leave one out");
 }
 
-/// Counts the arrays on their way to another sink.
+/// Counts references and arrays on their way to another sink.
 template <class Sink>
 struct Counted {
     Sink& sink;
-    std::uint64_t arrays = 0;
+    std::uint64_t references = 0, arrays = 0;
     void type(const ExportedType& row) { sink.type(row); }
     void object(const ExportedObject& row) { sink.object(row); }
+    void reference(const ExportedReference& row) {
+        ++references;
+        sink.reference(row);
+    }
     void array(const ExportedArray& row) {
         ++arrays;
         sink.array(row);
     }
 };
 
-/// Returns the number of arrays.
+struct RowCounts {
+    std::uint64_t references = 0, arrays = 0;
+};
+
 template <class Sink>
-std::uint64_t write_rows(Session& session, const HeapSnapshot& heap, const Export& rows, Sink sink) {
+RowCounts write_rows(Session& session, const HeapSnapshot& heap, const Export& rows, Sink sink) {
     sink.meta(export_meta(session.head("export"), rows, session.redactor().active()));
     Counted<Sink> counted{sink};
     for_each_row(rows, heap, session.progress(), counted);
-    return counted.arrays;
+    return {counted.references, counted.arrays};
 }
 
-std::uint64_t write_lines(Session& session, const HeapSnapshot& heap, const Export& rows, const LinesExport::Write& write) {
+RowCounts write_lines(Session& session, const HeapSnapshot& heap, const Export& rows, const LinesExport::Write& write) {
     return write_rows(session, heap, rows, LinesExport(write, session.redactor()));
 }
 
-std::uint64_t write_database(Session& session, const HeapSnapshot& heap, const Export& rows, const OutputFile& file) {
+RowCounts write_database(Session& session, const HeapSnapshot& heap, const Export& rows, const OutputFile& file) {
     Database database(file.temporary_path(), file.name());
-    const std::uint64_t arrays = write_rows(session, heap, rows, DatabaseExport(database, session.redactor()));
+    const RowCounts counts = write_rows(session, heap, rows, DatabaseExport(database, session.redactor()));
     database.commit();
-    return arrays;
+    return counts;
 }
 
 std::uint64_t bytes_of(const std::string& path) {
@@ -101,7 +108,7 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
     note_uncertain_sizes(group_by_type(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
     const Export rows(heap);
     ExportSummary summary{
-        options.output, format_names[static_cast<std::size_t>(format)], 0, rows.type_count(), rows.object_count(), 0};
+        options.output, format_names[static_cast<std::size_t>(format)], 0, rows.type_count(), rows.object_count(), 0, 0};
     if (!file) {
         Output output;
         write_lines(session, heap, rows, [&](std::string_view text) { output.write(text); });
@@ -111,9 +118,11 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
         answer.text = [](const Page&) { return std::string(); };
         return session.write(answer);
     }
-    summary.arrays = format == FileFormat::db
-                         ? write_database(session, heap, rows, *file)
-                         : write_lines(session, heap, rows, [&](std::string_view text) { file->write(text); });
+    const RowCounts counts = format == FileFormat::db
+                                 ? write_database(session, heap, rows, *file)
+                                 : write_lines(session, heap, rows, [&](std::string_view text) { file->write(text); });
+    summary.references = counts.references;
+    summary.arrays = counts.arrays;
     file->commit();
     summary.bytes = bytes_of(options.output);
     return session.write(render_export(summary, session.redactor()));
@@ -122,12 +131,13 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
 }  // namespace
 
 const char* const export_details =
-    R"(The tables: meta(key, value), type, object, array, and reference and root, which are empty so far; so are the columns
-state, retained and dominator of object: meta's not_computed says it. generation is 0, 1 or 2, 3 for objects put
+    R"(The tables: meta(key, value), type, object, reference, array, and root, which is empty so far; so are the columns
+state, retained and dominator of object: meta's not_computed says it. A reference that is only reported
+(kind reported) is owned by another object; followed is 0 for what holds nothing, or leads into a module or static type. generation is 0, 1 or 2, 3 for objects put
 aside by gc.freeze(), and NULL where the collector has the object in no list.
 
   db     SQLite. Addresses are integers (printf('0x%x', address)); one from 2^63 on is stored less 2^64
-  jsonl  a line of JSON a row, its table first: {"table":"meta",...}, then "type", "object", "array"; objects as
+  jsonl  a line of JSON a row, its table first: {"table":"meta",...}, then "type", "object", "reference", "array"; objects as
          heapsift objects --format jsonl has them. -o - writes it to standard output
 
 FILE appears when it is whole, readable by you alone; after Ctrl-C or an error there is none. Exit codes: 0 written;

@@ -18,6 +18,7 @@ std::string export_text(const ExportSummary& summary, const Page& page) {
     const std::string name = page.redact().path(summary.path);
     std::string text = page.at_least(fmt::format("{}: {} of {}", escape_for_terminal(name), counted(summary.objects, "object"),
                                                  counted(summary.types, "type")));
+    text += ", " + counted(summary.references, "reference");
     if (summary.arrays > 0) text += ", " + counted(summary.arrays, "array");
     text += fmt::format("; {}\n", page.bytes(summary.bytes));
     if (summary.format == "db") text += fmt::format("next: sqlite3 {} {}\n", shell_quoted(name), shell_quoted(example_query));
@@ -39,7 +40,7 @@ Json export_meta(const Json& envelope, const Export& rows, bool redacted) {
     meta["types"] = rows.type_count();
     meta["objects"] = rows.object_count();
     meta["redacted"] = redacted;
-    meta["not_computed"] = {"object.retained", "object.dominator", "object.state", "reference", "root"};
+    meta["not_computed"] = {"object.retained", "object.dominator", "object.state", "root"};
     meta["frozen_generation"] = 3;
     return meta;
 }
@@ -50,7 +51,7 @@ Answer render_export(const ExportSummary& summary, Redactor& redactor) {
     answer.data["path"] = redactor.path(summary.path);
     answer.data["format"] = summary.format;
     answer.data["bytes"] = summary.bytes;
-    answer.data["rows"] = {{"type", summary.types}, {"object", summary.objects}, {"array", summary.arrays}};
+    answer.data["rows"] = {{"type", summary.types}, {"object", summary.objects}, {"reference", summary.references}, {"array", summary.arrays}};
     answer.text = [summary](const Page& page) { return export_text(summary, page); };
     return answer;
 }

@@ -25,11 +25,12 @@ public:
     void meta(const Json& meta);
     void type(const ExportedType& row);
     void object(const ExportedObject& row);
+    void reference(const ExportedReference& row);
     void array(const ExportedArray& row);
 
 private:
     Redactor& redactor_;
-    Statement meta_, type_, object_, array_;
+    Statement meta_, type_, object_, reference_, array_;
 };
 
 /// A line of JSON a row, with the name of its table first. Addresses are "0x…", as in every JSON of heapsift.
@@ -40,6 +41,7 @@ public:
     void meta(const Json& meta);
     void type(const ExportedType& row);
     void object(const ExportedObject& row);
+    void reference(const ExportedReference& row);
     void array(const ExportedArray& row);
 
 private:
@@ -52,7 +54,7 @@ struct ExportSummary {
     std::string path;    // as it was given
     std::string format;  // "db", "jsonl"
     std::uint64_t bytes = 0;
-    std::uint64_t types = 0, objects = 0, arrays = 0;
+    std::uint64_t types = 0, objects = 0, references = 0, arrays = 0;
 };
 
 Answer render_export(const ExportSummary& summary, Redactor& redactor);

@@ -1,7 +1,8 @@
 // The tables of the contract, in SQLite. `address` is the key of the tables that have one a row, so that it is the place of the
-// row in the file as well, and nothing is stored twice. References and roots have their tables, which are empty so far.
+// row in the file as well, and nothing is stored twice. Roots have their table, which is empty so far.
 
 #include "cli/render/export.h"
+#include "cli/render/object.h"
 #include "parsers/base/text.h"
 
 namespace heapsift {
@@ -37,6 +38,7 @@ DatabaseExport::DatabaseExport(Database& database, Redactor& redactor) : redacto
     meta_ = database.prepare("INSERT INTO meta VALUES(?,?)");
     type_ = database.prepare("INSERT INTO type VALUES(?,?,?,?,?,?)");
     object_ = database.prepare("INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+    reference_ = database.prepare("INSERT INTO reference VALUES(?,?,?,?,?)");
     array_ = database.prepare("INSERT INTO array VALUES(?,?,?,?,?,?,?,?,?)");
 }
 
@@ -81,6 +83,17 @@ void DatabaseExport::object(const ExportedObject& object) {
         object_.bind(12, value);
     }
     object_.run();
+}
+
+void DatabaseExport::reference(const ExportedReference& row) {
+    const std::string name = escape_for_terminal(redactor_.reference_name(row.reference));
+    const std::string kind = name_of(row.reference.kind);
+    reference_.bind(1, integer(row.source));
+    reference_.bind(2, integer(row.reference.target));
+    reference_.bind(3, name);
+    reference_.bind(4, kind);
+    reference_.bind(5, row.followed ? 1 : 0);
+    reference_.run();
 }
 
 void DatabaseExport::array(const ExportedArray& row) {

@@ -36,6 +36,14 @@ void LinesExport::object(const ExportedObject& object) {
     line("object", json);
 }
 
+void LinesExport::reference(const ExportedReference& row) {
+    line("reference", {{"source", address_json(row.source)},
+                       {"target", address_json(row.reference.target)},
+                       {"name", redactor_.reference_name(row.reference)},
+                       {"kind", name_of(row.reference.kind)},
+                       {"followed", row.followed}});
+}
+
 void LinesExport::array(const ExportedArray& row) {
     line("array", {{"address", address_json(row.address)},
                    {"dtype", or_null(row.dtype)},

@@ -74,6 +74,10 @@ std::string name_of(ReferenceKind kind) {
             return "strong";
         case ReferenceKind::hidden:
             return "hidden";
+        case ReferenceKind::reported:
+            return "reported";
+        case ReferenceKind::native:
+            return "native";
         case ReferenceKind::weak:
             return "weak";
         case ReferenceKind::guess:

@@ -56,8 +56,12 @@ std::string kind_remark(const EdgeRow& edge) {
     switch (edge.reference.kind) {
         case ReferenceKind::weak:
             return "weak";
+        case ReferenceKind::reported:
+            return "held by its __dict__";
+        case ReferenceKind::native:
+            return "native";
         case ReferenceKind::guess:
-            return "guessed";
+            return edge.reference.followed ? "guessed" : "guessed, and not counted there";
         case ReferenceKind::hidden:
             return "hidden";
         case ReferenceKind::strong:

@@ -7,7 +7,7 @@
 // order. Source: pycore_dict.h, pycore_object.h, dictobject.c (3.9 to 3.13).
 //
 // A __dict__ that was asked for is an object of its own: the instance then refers to it, and it to the values, also where the
-// values still lie inside the instance. So each value is reported once.
+// values still lie inside the instance; there it is the instance that reports them. So each value is owned once and reported once.
 
 #include <algorithm>
 
@@ -66,6 +66,14 @@ void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
     }
 }
 
+/// How an instance refers to its class, a heap type. A Python class's own traverse reports it, unless the C base's does
+/// (typeobject.c, subtype_traverse).
+ReferenceKind class_reference(const ObjectReader& object) {
+    const TypeInfo* base = c_base(object.heap(), object.type());
+    if (!base->heap_type || !base->kind || !base->kind->reports_class) return ReferenceKind::strong;
+    return base->kind->reports_class(object.layout()) ? ReferenceKind::strong : ReferenceKind::hidden;
+}
+
 }  // namespace
 
 bool has_instance_dict(const PythonHeap& heap, const TypeInfo& type) {
@@ -100,8 +108,9 @@ InstanceDict instance_dict(const ObjectReader& object) {
     if (object.layout().dict_values.embedded.present()) {
         result.dict = heap.pointer(slot);
         const Address values = inline_values(object);
-        if (!result.dict.is_null() || values.is_null()) return result;
+        if (values.is_null()) return result;
         const auto& l = object.layout().dict_values;
+        result.dict_owns_values = !result.dict.is_null();
         if (heap.integer<std::uint8_t>(values + *l.valid) == 0) return result;
         result.count = std::min<std::uint64_t>(heap.integer<std::uint8_t>(values + *l.capacity), cached_keys(object).entry_count);
         result.values = values + *l.values;
@@ -143,10 +152,8 @@ std::uint64_t inline_values_size(const ObjectReader& object) {
 
 void visit_instance_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
-    if (object.type().python_class) {
-        visit.named(object.type().address, ".__class__");
-        visit_slots(object, visit);
-    }
+    if (object.type().heap_type) visit.named(object.type().address, ".__class__", class_reference(object));
+    if (object.type().python_class) visit_slots(object, visit);
     const InstanceDict attributes = instance_dict(object);
     visit.named(attributes.dict, ".__dict__");
     if (attributes.values.is_null() || attributes.count == 0) return;
@@ -156,7 +163,8 @@ void visit_instance_references(const ObjectReader& object, ReferenceVisitor& vis
         const Address value = heap.pointer(attributes.values + 8 * i);
         if (value.is_null()) continue;
         const Address key = heap.pointer(keys.entries + i * keys.entry_size + (keys.entry_size == 24 ? 8 : 0));
-        visit.visit(value, ReferenceKind::strong, {ReferenceName::Form::attribute, "", i, key});
+        visit.visit(value, attributes.dict_owns_values ? ReferenceKind::reported : ReferenceKind::strong,
+                    {ReferenceName::Form::attribute, "", i, key});
     }
 }
 

@@ -34,17 +34,27 @@ struct ShortValue {
     std::uint64_t length = 0;  // of a literal: characters, bytes or digits, before it was cut
 };
 
+/// Two views of what an object refers to. *Reported* is what its type's traverse visits, with that multiplicity: strong and
+/// `reported`; `gc.get_referents` returns it, and the collector counts by it. *Real* is what it owns, each counted reference once:
+/// strong, hidden, native, and of the guesses those that are followed; reference counts add up by it, and memory is held by it.
 enum class ReferenceKind : std::uint8_t {
-    strong,  // what the type's own traverse reports
-    hidden,  // a strong reference that it does not report
-    weak,
-    guess  // an aligned word of the body that is the address of an object
+    strong,    // owned, and traverse reports it
+    hidden,    // owned, and traverse does not report it; a guess that was proved is hidden
+    reported,  // traverse reports it, but another object owns it: the values of an instance whose __dict__ was asked for
+    weak,      // not owned and not reported
+    guess,     // a word that is the address of an object, and may be a reference
+    native     // owned, from memory that is no object
 };
+
+inline bool is_owned(ReferenceKind kind) {
+    return kind == ReferenceKind::strong || kind == ReferenceKind::hidden || kind == ReferenceKind::native;
+}
 
 /// One reference. Its name in Python's notation is `before`, the key (if any), `after`: "[" + 'k' + "]", ".attr", "[3]".
 struct Reference {
     Address target;
     ReferenceKind kind = ReferenceKind::strong;
+    bool followed = true;  // owned, as far as is known: false for weak and reported ones, and for a guess that was refused
     std::string before;
     std::optional<ShortValue> key;  // a dict key: replaced under --redact
     std::string after;

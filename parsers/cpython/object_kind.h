@@ -60,7 +60,7 @@ private:
 /// What a reference is called, before it is put into words: nothing is allocated while references are visited.
 struct ReferenceName {
     enum class Form : std::uint8_t {
-        text,         // `text` as it stands: ".__code__"
+        text,         // `text` as it stands: ".__code__"; of a guess `number` tells it from the object's others
         attribute,    // "." and the str at `key`
         c_attribute,  // "." and the C string at `key` (__slots__ of a type)
         index,        // "[number]"
@@ -106,7 +106,8 @@ struct ObjectKind {
     std::uint64_t (*body_size)(const ObjectReader&) = nullptr;
     /// Buffers that it owns. Null: none.
     void (*visit_buffers)(const ObjectReader&, BufferVisitor&) = nullptr;
-    /// Its references, without those of a Python class (instance.cpp). Null: none.
+    /// Its references, without its class and those of a Python class (instance.cpp). What traverse reports is strong also where
+    /// the instances take no part in collection: whoever asks (ObjectAccess) makes these hidden. Null: none.
     void (*visit_references)(const ObjectReader&, ReferenceVisitor&) = nullptr;
     /// A short value. Null: none.
     ShortValue (*describe)(const ObjectReader&, std::size_t limit) = nullptr;
@@ -114,6 +115,12 @@ struct ObjectKind {
     bool (*plausible)(const ObjectReader&) = nullptr;
     /// Do its own counts and pointers agree, as they do in every instance? False: torn, or overwritten. Null: cannot tell.
     bool (*reads)(const ObjectReader&) = nullptr;
+    /// sizeof of the C struct that `visit_references` reads, as the layout has it. A type of that name whose tp_basicsize is another
+    /// is of a build that the layout does not fit, or the layout lacks the struct: it is read by guess. Null: not asked.
+    LayoutOffset (*struct_size)(const Layout&) = nullptr;
+    /// Does traverse report the class of an instance, where that is a heap type made by C? (Since 3.9 it should: bpo-35810,
+    /// bpo-40217; some forget it.) Null: it does.
+    bool (*reports_class)(const Layout&) = nullptr;
     /// True where it holds references that `visit_references` does not know: the words of its body are read by guess as well.
     bool guesses = false;
     /// True where `size` counts objects that are not its own buffers (a bytes behind it): no bound on it can be told from its blocks.

@@ -191,7 +191,18 @@ std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
     facts.keys_size = *l.dk_indices + index_bytes + facts.capacity * facts.entry_size;
     // All entries must be there: a length is never believed alone, nor the last entry, which may lie in another mapping.
     if (!readable(memory_, facts.entries, facts.entry_count * facts.entry_size)) return std::nullopt;
+    if (l.dk_lookup.present()) facts.unicode_keys = keys_are_unicode(facts);
     return facts;
+}
+
+/// Up to 3.10 a table says by its lookup function whether a key that is no str was ever asked for: then traverse reports the keys.
+bool PythonHeap::keys_are_unicode(const DictFacts& facts) const {
+    if (!general_lookup_.is_null()) return pointer(facts.keys + *layout().dict_keys.dk_lookup) != general_lookup_;
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(facts.entry_count, 8); ++i) {
+        const Address key = pointer(facts.entries + i * facts.entry_size + 8);
+        if (!key.is_null() && !is_unicode(key)) return false;
+    }
+    return true;
 }
 
 std::optional<DictFacts> PythonHeap::dict(Address dict) const {

@@ -8,6 +8,7 @@
 #include "parsers/cpython/types.h"
 #include "parsers/elf/address_space.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -40,7 +41,7 @@ struct DictFacts {
     std::int64_t keys_refcount = 0;
     Address entries;                // the first entry
     std::uint8_t entry_size = 24;   // 24: hash, key, value; 16: key, value
-    bool unicode_keys = false;      // keys are all str (split tables, and 3.11+'s unicode tables)
+    bool unicode_keys = false;      // keys are all str, and traverse reports none (split tables; up to 3.10 by dk_lookup)
     bool values_embedded = false;   // the values lie inside the instance
     std::uint64_t values_size = 0;  // bytes of the values that sys.getsizeof counts; 0 for a combined table
 };
@@ -93,6 +94,15 @@ public:
         const TypeId id = types_.id_of(type);
         return id < cached_keys_.size() ? cached_keys_[id] : read_cached_keys(type);
     }
+    /// Is it the table of interned strings, whose references to its keys and values nobody counts (they are taken off again, so
+    /// that a string can die)? unicodeobject.c, PyUnicode_InternInPlace.
+    bool is_interned_table(Address dict) const {
+        return std::find(interned_tables_.begin(), interned_tables_.end(), dict) != interned_tables_.end();
+    }
+    void set_interned_tables(std::vector<Address> tables) { interned_tables_ = std::move(tables); }
+    /// Up to 3.10: dk_lookup of tables whose keys need not be str. Until it is known, a table's first keys tell.
+    void set_general_lookup(Address lookup) { general_lookup_ = lookup; }
+
     /// Calls with key and value of each live entry, in order.
     template <class F>
     void visit_dict(Address dict_object, F&& visit) const {
@@ -126,12 +136,15 @@ private:
         return !object.is_null() && (integer<std::uint64_t>(type_address(object) + *layout().type.tp_flags) >> bit & 1);
     }
 
+    bool keys_are_unicode(const DictFacts& facts) const;
     DictFacts read_cached_keys(const TypeInfo& type) const;
 
     const AddressSpace& memory_;
     const PythonRuntime& runtime_;
     const TypeTable& types_;
     std::vector<ArrayItems> learned_array_items_;  // at most a handful
+    std::vector<Address> interned_tables_;         // one an interpreter
+    Address general_lookup_;
     std::vector<DictFacts> cached_keys_;  // by TypeId: each instance of a class asks for them
 };
 

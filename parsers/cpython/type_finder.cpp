@@ -238,7 +238,13 @@ private:
         if (info.python_class) return nullptr;
         const auto tp_name = memory_.read_c_string(heap_.pointer(info.address + *layout_.type.tp_name));
         auto it = kinds_by_name_.find(tp_name ? *tp_name : info.name);
-        return it == kinds_by_name_.end() ? nullptr : it->second;
+        if (it == kinds_by_name_.end()) return nullptr;
+        const ObjectKind* kind = it->second;
+        if (kind->struct_size) {
+            const LayoutOffset size = kind->struct_size(layout_);
+            if (!size.present() || *size != info.basicsize) return nullptr;
+        }
+        return kind;
     }
 
     void resolve_kind(TypeTable& table, TypeId id) const {

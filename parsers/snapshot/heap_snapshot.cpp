@@ -7,7 +7,9 @@
 #include "parsers/snapshot/array_items.h"
 #include "parsers/snapshot/builder.h"
 #include "parsers/snapshot/object_access.h"
+#include "parsers/snapshot/learned_dicts.h"
 #include "parsers/snapshot/object_kinds.h"
+#include "parsers/snapshot/reference_graph.h"
 #include "parsers/snapshot/thread_stacks.h"
 
 #include <fmt/format.h>
@@ -26,6 +28,8 @@ struct HeapSnapshot::State {
     std::unique_ptr<Allocations> allocations;
     std::unique_ptr<ObjectAccess> access;
     FoundObjects objects;
+    mutable std::optional<ObjectIndex> index;
+    mutable std::optional<ReferenceGraph> references;
 };
 
 HeapSnapshot::HeapSnapshot(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -82,6 +86,8 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
     state->objects = find_objects(state->core, *state->access, diagnostics, progress);
     state->heap->set_learned_array_items(learn_array_items(state->objects, *state->access, diagnostics));
+    state->heap->set_interned_tables(find_interned_tables(state->core, *state->heap));
+    state->heap->set_general_lookup(find_general_lookup(state->objects, *state->heap));
     return HeapSnapshot(std::move(state));
 }
 
@@ -94,6 +100,7 @@ TypeId HeapSnapshot::type_of(ObjectId object) const { return state_->objects.typ
 FoundBy HeapSnapshot::found_by(ObjectId object) const { return state_->objects.found_by[object]; }
 
 ObjectId HeapSnapshot::find(Address address) const {
+    if (state_->index) return state_->index->find(address);
     const auto& all = state_->objects.addresses;
     const auto it = std::lower_bound(all.begin(), all.end(), address);
     return it != all.end() && *it == address ? static_cast<ObjectId>(it - all.begin()) : no_object;
@@ -124,24 +131,27 @@ ShortValue HeapSnapshot::value(ObjectId object, std::size_t limit) const {
 
 namespace {
 
-struct Forward : ReferenceVisitor {
-    Forward(const ObjectAccess& a, const std::function<void(const Reference&)>& v) : access(a), visit_named(v) {}
+/// Puts references into words, and guesses into what became of them; those to `only`, unless that is null.
+struct PutIntoWords : ReferenceVisitor {
+    PutIntoWords(const HeapSnapshot& h, const ObjectAccess& a, const std::function<void(ObjectId, const Reference&)>& v)
+        : heap(h), access(a), visit_named(v) {}
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
-        visit_named(access.named(target, kind, name));
+        if (!only.is_null() && target != only) return;
+        bool followed = is_owned(kind);
+        if (kind == ReferenceKind::guess) {
+            const GuessVerdict verdict = heap.references().verdict(source, name.number);
+            if (verdict == GuessVerdict::proved) kind = ReferenceKind::hidden;
+            followed = verdict != GuessVerdict::refused;
+        }
+        Reference reference = access.named(target, kind, name);
+        reference.followed = followed;
+        visit_named(source, reference);
     }
+    const HeapSnapshot& heap;
     const ObjectAccess& access;
-    const std::function<void(const Reference&)>& visit_named;
-};
-
-struct FindTarget : ReferenceVisitor {
-    FindTarget(const ObjectAccess& a, Address t) : access(a), target(t) {}
-    void visit(Address at, ReferenceKind kind, const ReferenceName& name) override {
-        if (at == target) (*visit_named)(source, access.named(at, kind, name));
-    }
-    const ObjectAccess& access;
-    Address target;
+    const std::function<void(ObjectId, const Reference&)>& visit_named;
     ObjectId source = no_object;
-    const std::function<void(ObjectId, const Reference&)>* visit_named = nullptr;
+    Address only;
 };
 
 struct FindBuffer : BufferVisitor {
@@ -157,17 +167,28 @@ struct FindBuffer : BufferVisitor {
 }  // namespace
 
 void HeapSnapshot::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
-    Forward forward(*state_->access, visit);
-    state_->access->visit_references(address_of(object), state_->types[type_of(object)], forward);
+    const std::function<void(ObjectId, const Reference&)> forward = [&](ObjectId, const Reference& r) { visit(r); };
+    PutIntoWords words(*this, *state_->access, forward);
+    words.source = object;
+    state_->access->visit_references(address_of(object), state_->types[type_of(object)], words);
 }
 
 void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const {
-    FindTarget finder(*state_->access, address_of(target));
-    finder.visit_named = &visit;
+    PutIntoWords words(*this, *state_->access, visit);
+    words.only = address_of(target);
     for (ObjectId id = 0; id < object_count(); ++id) {
-        finder.source = id;
-        state_->access->visit_references(address_of(id), state_->types[type_of(id)], finder);
+        words.source = id;
+        state_->access->visit_references(address_of(id), state_->types[type_of(id)], words);
     }
+}
+
+const ReferenceGraph& HeapSnapshot::references(const ProgressCallback& progress) const {
+    if (!state_->references) {
+        if (!state_->index) state_->index.emplace(state_->objects.addresses);
+        state_->references =
+            build_reference_graph(state_->objects.addresses, state_->objects.types, *state_->access, *state_->index, progress);
+    }
+    return *state_->references;
 }
 
 AddressFinding HeapSnapshot::locate(Address address) const {

@@ -129,6 +129,19 @@ ObjectFacts ObjectAccess::facts(Address object, const TypeInfo& type) const {
     return facts;
 }
 
+namespace {
+
+/// Nothing of an object that takes no part in collection is reported.
+struct NothingReported : ReferenceVisitor {
+    explicit NothingReported(ReferenceVisitor& v) : inner(v) {}
+    void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
+        if (kind != ReferenceKind::reported) inner.visit(target, kind == ReferenceKind::strong ? ReferenceKind::hidden : kind, name);
+    }
+    ReferenceVisitor& inner;
+};
+
+}  // namespace
+
 bool ObjectAccess::references_exact(const TypeInfo& type) { return !type.guessed && !(type.kind && type.kind->guesses); }
 
 void ObjectAccess::visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const {
@@ -139,6 +152,18 @@ void ObjectAccess::visit_buffers(Address object, const TypeInfo& type, BufferVis
 
 void ObjectAccess::visit_references(Address object, const TypeInfo& type, ReferenceVisitor& visit) const {
     const ObjectReader reader(*heap_, object, type);
+    if (is_gc(object, type)) {
+        visit_all_references(reader, visit);
+    } else if (type.kind && !type.kind->visit_references && !type.heap_type) {
+        return;  // str, int, float, bytes
+    } else {
+        NothingReported unreported(visit);
+        visit_all_references(reader, unreported);
+    }
+}
+
+void ObjectAccess::visit_all_references(const ObjectReader& reader, ReferenceVisitor& visit) const {
+    const TypeInfo& type = reader.type();
     if (type.kind && type.kind->visit_references) type.kind->visit_references(reader, visit);
     visit_instance_references(reader, visit);
     if (type.kind && type.kind->guesses)

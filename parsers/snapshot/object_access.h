@@ -50,7 +50,8 @@ public:
 
     ShortValue value(Address object, const TypeInfo& type, std::size_t limit) const;
     Reference named(Address target, ReferenceKind kind, const ReferenceName& name) const;
-    /// All references of the real view.
+    /// The references of both views, one by one (ReferenceKind says which belongs to which). Guesses are candidates: aligned words
+    /// of the body that are addresses of what reads as an object.
     void visit_references(Address object, const TypeInfo& type, ReferenceVisitor& visit) const;
     void visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const;
     static bool references_exact(const TypeInfo& type);
@@ -59,6 +60,7 @@ private:
     bool is_heap_type(Address type) const {
         return (heap_->integer<std::uint64_t>(type + *heap_->layout().type.tp_flags) & heap_type_flag) != 0;
     }
+    void visit_all_references(const ObjectReader& object, ReferenceVisitor& visit) const;
     void visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to, ReferenceVisitor& visit) const;
 
     const PythonHeap* heap_;

@@ -82,7 +82,7 @@ void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
     for (std::uint64_t i = 0; i < object.readable_items(state, size / 8); ++i) {
         const Address target = object.heap().pointer(state + 8 * i);
         if (!target.is_null() && target.aligned(8) && object.heap().type_of(target) != no_type)
-            visit.named(target, ".<module state>", ReferenceKind::guess);
+            visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::text, ".<module state>", i, {}});
     }
 }
 

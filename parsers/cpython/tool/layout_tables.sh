@@ -1,0 +1,36 @@
+#!/bin/sh
+# Writes every built-in layout table anew, after a change of layout_fields.def.
+#
+#     layout_tables.sh build/dev/heapsift-layout-table VERSIONS TRIXIE
+#
+# VERSIONS is a folder of interpreters with debug information, as pyenv makes it: 3.9.18/lib/libpython3.9.so.1.0 and so on. The
+# tables of 3.11 and 3.13 are those of Debian 12's and 13's builds: python3.11-dbg is installed here, python3.13-dbg in the tree
+# TRIXIE.
+set -eu
+[ $# -eq 3 ] || { echo "usage: $0 LAYOUT-TABLE VERSIONS TRIXIE" >&2; exit 2; }
+tool=$1 versions=$2 trixie=$3 tables=$(dirname "$0")/../layouts
+
+table() { # VERSION BUILD FILE...
+    version=$1 build=$2
+    shift 2
+    target=$tables/cpython_$(echo "$version" | tr . _).cpp
+    "$tool" --version "$version" --build "$build" "$@" > "$target.new"
+    mv "$target.new" "$target"
+}
+
+plain() { # 3.9.18 "amd64"
+    minor=${1%.*}
+    table "$minor" "a plain $1 build, $2" "$versions/$1/lib/libpython$minor.so.1.0" "$versions/$1/lib/python$minor"/lib-dynload/*.so
+}
+
+debian() { # VERSION BUILD BUILD-ID TREE: the debug file of the interpreter itself, by its build-id, comes first
+    files=$(chroot "${4:-/}" dpkg -L "python$1-dbg" | grep '/\.build-id/.*\.debug$' | sed "s,^,$4,")
+    # shellcheck disable=SC2086
+    table "$1" "$2" $(echo "$files" | grep "/$3") $(echo "$files" | grep -v "/$3")
+}
+
+plain 3.9.18 amd64
+plain 3.10.13 amd64
+debian 3.11 "Debian 12's python3.11 3.11.2-6+deb12u9, amd64" c5/61f3 ""
+plain 3.12.1 "x86-64 Linux"
+debian 3.13 "Debian 13's python3.13 3.13.5-2+deb13u5, amd64" 7e/8d5f "$trixie"

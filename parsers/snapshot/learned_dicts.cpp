@@ -1,0 +1,106 @@
+// Interned strings. Each interpreter (up to 3.11 the process) keeps a dict of str to itself, to which only a C variable points:
+// a static one, a field of the interpreter's state from 3.12 on. No symbol is needed: of the dicts that words of the interpreter's
+// own memory point at, it is the one whose entries all are interned strings that stand for themselves, and the largest such.
+// (unicodeobject.c: `interned`, get_interned_dict.)
+//
+// The lookup function. Up to 3.10 a table of keys holds the function that searches it: one for str alone, another as soon as any
+// other key was asked for. Only then does dict_traverse visit keys (dictobject.c). Which function is the general one, any dict
+// with a key that is no str tells.
+
+#include "parsers/snapshot/learned_dicts.h"
+
+#include "parsers/cpython/type_flags.h"
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint64_t keys_looked_at = 64;
+constexpr std::uint64_t largest_state = 1 << 20;  // bytes of an interpreter's state, or of its module's data, looked through
+
+bool is_interned(const PythonHeap& heap, Address str) {
+    const LayoutBits& bits = heap.layout().ascii.state_interned;
+    if (!bits.present() || !heap.is_unicode(str)) return false;
+    return (heap.integer<std::uint8_t>(str + *bits.byte) >> bits.bit & ((1U << bits.width) - 1)) != 0;
+}
+
+/// Entries in use of a dict of interned strings that stand for themselves; 0 for any other dict.
+std::uint64_t interned_count(const PythonHeap& heap, Address dict) {
+    const auto facts = heap.dict(dict);
+    if (!facts || facts->used == 0 || !facts->values.is_null()) return 0;
+    std::uint64_t looked_at = 0;
+    bool all = true;
+    DictFacts first = *facts;
+    first.entry_count = std::min(first.entry_count, keys_looked_at);
+    heap.visit_dict(first, [&](Address key, Address value) {
+        all = all && key == value && is_interned(heap, key);
+        ++looked_at;
+    });
+    return all && looked_at > 0 ? facts->used : 0;
+}
+
+class Search {
+public:
+    explicit Search(const PythonHeap& heap) : heap_(heap) {}
+
+    void look_through(AddressRange range) {
+        range.end = std::min(range.end, range.start + largest_state);
+        for (Address at = range.start; at + 8 <= range.end; at = at + 8) {
+            const Address dict = heap_.pointer(at);
+            if (!dict.aligned(8) || !heap_.is_dict(dict) || heap_.type_of(dict) == no_type) continue;
+            if (const std::uint64_t count = interned_count(heap_, dict); count > largest_) {
+                largest_ = count;
+                table_ = dict;
+            }
+        }
+    }
+    Address table() const { return table_; }
+
+private:
+    const PythonHeap& heap_;
+    std::uint64_t largest_ = 0;
+    Address table_;
+};
+
+}  // namespace
+
+std::vector<Address> find_interned_tables(const CoreFile& core, const PythonHeap& heap) {
+    const PythonRuntime& runtime = heap.runtime();
+    std::vector<Address> tables;
+    auto add = [&](const Search& search) {
+        if (!search.table().is_null() && std::find(tables.begin(), tables.end(), search.table()) == tables.end())
+            tables.push_back(search.table());
+    };
+    Search main(heap);
+    if (runtime.module >= 0) {
+        const Module& module = core.modules()[static_cast<std::size_t>(runtime.module)];
+        for (const Segment& segment : core.memory().segments())
+            if (segment.writable && segment.state == ByteState::in_core && segment.start >= module.start &&
+                segment.start < module.image_end)
+                main.look_through({segment.start, segment.end()});
+    }
+    const LayoutOffset state_size = runtime.layout.interpreter_state.size;
+    for (std::size_t i = 0; i < runtime.interpreters.size() && state_size.present(); ++i) {
+        const AddressRange state{runtime.interpreters[i].address, runtime.interpreters[i].address + *state_size};
+        Search search(heap);
+        (i == 0 ? main : search).look_through(state);
+        if (i > 0) add(search);
+    }
+    add(main);
+    return tables;
+}
+
+Address find_general_lookup(const FoundObjects& objects, const PythonHeap& heap) {
+    const LayoutOffset lookup = heap.layout().dict_keys.dk_lookup;
+    if (!lookup.present()) return {};
+    for (std::size_t i = 0; i < objects.addresses.size(); ++i) {
+        if (!(heap.types()[objects.types[i]].flags & dict_subclass_flag)) continue;
+        const auto facts = heap.dict(objects.addresses[i]);
+        if (!facts || !facts->values.is_null() || facts->unicode_keys) continue;
+        bool other_key = false;
+        heap.visit_dict(*facts, [&](Address key, Address) { other_key = other_key || !heap.is_unicode(key); });
+        if (other_key) return heap.pointer(facts->keys + *lookup);
+    }
+    return {};
+}
+
+}  // namespace heapsift

@@ -1,0 +1,55 @@
+#include "parsers/snapshot/object_index.h"
+
+#include <algorithm>
+
+namespace heapsift {
+
+namespace {
+
+constexpr std::uint64_t free_bytes = 256 << 20, bytes_an_object = 64;  // more than both together is not spent
+
+}  // namespace
+
+ObjectIndex::ObjectIndex(std::span<const Address> addresses) : addresses_(addresses) {
+    std::uint64_t chunks = 0;
+    for (std::size_t i = 0; i < addresses.size(); ++i)
+        chunks += i == 0 || addresses[i].value >> chunk_bits != addresses[i - 1].value >> chunk_bits;
+    if (chunks * words_a_chunk * sizeof(Word) > free_bytes + bytes_an_object * addresses.size()) return;
+    pages_.assign(std::size_t{1} << (address_bits - page_bits), none);
+    std::uint64_t last_word = ~std::uint64_t{0};
+    Word* word = nullptr;
+    // All chunks first, so that no word moves while they are filled.
+    std::uint64_t last_chunk = ~std::uint64_t{0};
+    std::uint32_t words = 0;
+    for (const Address address : addresses) {
+        if (address.value >> address_bits) break;
+        if (address.value >> chunk_bits == last_chunk) continue;
+        last_chunk = address.value >> chunk_bits;
+        std::uint32_t& page = pages_[address.value >> page_bits];
+        if (page == none) {
+            page = static_cast<std::uint32_t>(chunks_.size());
+            chunks_.resize(chunks_.size() + chunks_a_page, none);
+        }
+        chunks_[page + (last_chunk & (chunks_a_page - 1))] = words;
+        words += words_a_chunk;
+    }
+    words_.resize(words);
+    for (ObjectId id = 0; id < addresses.size(); ++id) {
+        const Address address = addresses[id];
+        if (address.value >> address_bits) break;
+        if (address.value >> word_bits != last_word) {
+            last_word = address.value >> word_bits;
+            word = const_cast<Word*>(word_of(address));
+            word->before = id;
+        }
+        word->bits |= std::uint64_t{1} << (address.value >> granule_bits & 63);
+        word->unaligned = word->unaligned || address.value % 16 != 0;
+    }
+}
+
+ObjectId ObjectIndex::search(Address address) const {
+    const auto it = std::lower_bound(addresses_.begin(), addresses_.end(), address);
+    return it != addresses_.end() && *it == address ? static_cast<ObjectId>(it - addresses_.begin()) : no_object;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,66 @@
+#pragma once
+
+// From an address to the object that starts there, as often as there are references. A bit for each 16 bytes of memory that holds
+// objects, and with each word of bits the number of objects before it: an answer is one cache miss where a binary search has
+// twenty. 16 KiB for each MiB of memory with objects in it, some 1.4 bytes an object; where that would be far more, because they
+// are strewn over all the address space, there is no index, and the search is binary.
+
+#include "parsers/base/address.h"
+#include "parsers/snapshot/heap_snapshot.h"
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace heapsift {
+
+class ObjectIndex {
+public:
+    ObjectIndex() = default;
+    /// `addresses`: sorted, each once, no two within 16 bytes; they must outlive the index.
+    explicit ObjectIndex(std::span<const Address> addresses);
+
+    /// The object that starts at `address`, or `no_object`. Constant time.
+    ObjectId find(Address address) const {
+        const Word* word = word_of(address);
+        if (!word) return pages_.empty() || address.value >> address_bits ? search(address) : no_object;
+        const unsigned bit = address.value >> granule_bits & 63;
+        if (!(word->bits >> bit & 1)) return no_object;
+        const ObjectId id = word->before + static_cast<ObjectId>(std::popcount(word->bits & ((std::uint64_t{1} << bit) - 1)));
+        return address.value % 16 == 0 && !word->unaligned ? id : addresses_[id] == address ? id : no_object;
+    }
+    /// Asks for the memory that `find` will read.
+    void fetch(Address address) const {
+        if (const Word* word = word_of(address)) __builtin_prefetch(word);
+    }
+
+private:
+    static constexpr unsigned granule_bits = 4, word_bits = granule_bits + 6, chunk_bits = 20, page_bits = 33, address_bits = 47;
+    static constexpr std::uint32_t words_a_chunk = 1U << (chunk_bits - word_bits);
+    static constexpr std::uint32_t chunks_a_page = 1U << (page_bits - chunk_bits);
+    static constexpr std::uint32_t none = 0xffffffff;
+
+    struct Word {
+        std::uint64_t bits = 0;
+        ObjectId before = 0;
+        bool unaligned = false;  // one of its objects does not start on 16 bytes
+    };
+
+    const Word* word_of(Address address) const {
+        if (address.value >> address_bits || pages_.empty()) return nullptr;
+        const std::uint32_t page = pages_[address.value >> page_bits];
+        if (page == none) return nullptr;
+        const std::uint32_t chunk = chunks_[page + (address.value >> chunk_bits & (chunks_a_page - 1))];
+        if (chunk == none) return nullptr;
+        return &words_[chunk + (address.value >> word_bits & (words_a_chunk - 1))];
+    }
+    ObjectId search(Address address) const;
+
+    std::span<const Address> addresses_;
+    std::vector<std::uint32_t> pages_;   // by 8 GiB: where its chunks begin
+    std::vector<std::uint32_t> chunks_;  // by MiB of such a page: where its words begin
+    std::vector<Word> words_;            // by KiB
+};
+
+}  // namespace heapsift

@@ -1,0 +1,209 @@
+// All references in one pass, in address order. What an object refers to lies anywhere, and each answer to "which object is that"
+// would wait for memory; so addresses are gathered some thousands at a time, and the index is asked for all of them before the
+// first is looked up.
+//
+// Guesses. A word in the body of a C type that nobody has described, and which is the address of an object, may be a reference, a
+// borrowed pointer, or left over from the block's last owner. Reference counts tell: the target counts each reference that is
+// real. So first everything that is known for sure is counted. A target with nothing left to explain refuses all guesses. One
+// whose candidates are exactly as many as are left to explain proves them. In between, what became of the same word in other
+// objects of the same type decides: where it mostly was proved it goes first, where it mostly was refused it goes last. Immortal
+// objects do not count; there a guess is believed.
+
+#include "parsers/snapshot/reference_graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace heapsift {
+
+class ReferenceGraphBuilder {
+public:
+    ReferenceGraphBuilder(std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access,
+                          const ObjectIndex& index)
+        : addresses_(addresses), types_(types), access_(access), index_(index), gather_(*this) {}
+
+    ReferenceGraph build(const ProgressCallback& progress) {
+        graph_.begin_.reserve(addresses_.size() + 1);
+        graph_.targets_.reserve(4 * addresses_.size());  // what is not used stays untouched, and costs nothing
+        graph_.found_.assign(addresses_.size(), 0);
+        gather_all(progress);
+        graph_.begin_.push_back(graph_.targets_.size());
+        judge_guesses();
+        take_out_refused();
+        return std::move(graph_);
+    }
+
+private:
+    static constexpr std::size_t gathered_at_once = 4096, ahead = 24;
+    using Guess = ReferenceGraph::Guess;
+
+    struct Gather final : ReferenceVisitor {
+        explicit Gather(ReferenceGraphBuilder& b) : builder(b) {}
+        void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
+            if (kind == ReferenceKind::weak || kind == ReferenceKind::reported) return;
+            builder.pending_.push_back({target, static_cast<std::uint32_t>(name.number), kind == ReferenceKind::guess});
+        }
+        ReferenceGraphBuilder& builder;
+    };
+    struct Pending {
+        Address target;
+        std::uint32_t word;
+        bool guess;
+    };
+
+    void gather_all(const ProgressCallback& progress) {
+        const auto count = static_cast<ObjectId>(addresses_.size());
+        const TypeTable& table = access_.heap().types();
+        for (ObjectId id = 0; id < count; ++id) {
+            if (progress && id % (1 << 20) == 0) progress("references", static_cast<double>(id) / static_cast<double>(count));
+            if (id + ahead < count) access_.fetch_parts(addresses_[id + ahead], table[types_[id + ahead]]);
+            const std::size_t before = pending_.size();
+            access_.visit_references(addresses_[id], table[types_[id]], gather_);
+            sizes_.push_back(pending_.size() - before);
+            if (pending_.size() >= gathered_at_once || sizes_.size() >= gathered_at_once) resolve();
+        }
+        resolve();
+    }
+
+    /// Puts the targets gathered, of the objects from `resolved_` on, into the graph.
+    void resolve() {
+        for (std::size_t i = 0; i < std::min(ahead, pending_.size()); ++i) index_.fetch(pending_[i].target);
+        ids_.resize(pending_.size());
+        for (std::size_t i = 0; i < pending_.size(); ++i) {
+            if (i + ahead < pending_.size()) index_.fetch(pending_[i + ahead].target);
+            ids_[i] = index_.find(pending_[i].target);
+            if (ids_[i] != no_object) __builtin_prefetch(&graph_.found_[ids_[i]], 1);
+        }
+        std::size_t at = 0;
+        for (const std::size_t size : sizes_) {
+            graph_.begin_.push_back(graph_.targets_.size());
+            for (const std::size_t end = at + size; at < end; ++at) {
+                const ObjectId target = ids_[at];
+                if (target != no_object) {
+                    if (pending_[at].guess)
+                        graph_.guesses_.push_back(
+                            {resolved_, target, pending_[at].word, GuessVerdict::refused, graph_.targets_.size()});
+                    else
+                        ++graph_.found_[target];
+                    graph_.targets_.push_back(target);
+                }
+            }
+            ++resolved_;
+        }
+        pending_.clear();
+        sizes_.clear();
+    }
+
+    // --- guesses
+
+    /// The same word of all objects of one type.
+    struct Word {
+        std::uint32_t proved = 0, refused = 0;
+        double belief() const { return (proved + 1.0) / (proved + refused + 2.0); }
+    };
+    std::uint64_t word_of(const Guess& guess) const { return std::uint64_t{types_[guess.source]} << 32 | guess.word; }
+
+    /// References to `target` that its count has and that were not found; for an immortal one, as many as one likes.
+    std::uint64_t left_to_explain(ObjectId target) const {
+        if (access_.immortal(addresses_[target])) return ~std::uint64_t{0};
+        const std::int64_t left = access_.refcount(addresses_[target]) - static_cast<std::int64_t>(graph_.found_[target]);
+        return left > 0 ? static_cast<std::uint64_t>(left) : 0;
+    }
+
+    void judge_guesses() {
+        std::vector<Guess>& guesses = graph_.guesses_;
+        std::vector<std::uint32_t> by_target(guesses.size());
+        for (std::uint32_t i = 0; i < by_target.size(); ++i) by_target[i] = i;
+        std::sort(by_target.begin(), by_target.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return std::pair(guesses[a].target, a) < std::pair(guesses[b].target, b);
+        });
+        std::unordered_map<std::uint64_t, Word> words;
+        for_each_target(by_target, [&](std::span<std::uint32_t> candidates, std::uint64_t left) {
+            const bool all = left == candidates.size();
+            if (!all && left != 0) return;
+            for (const std::uint32_t i : candidates) {
+                if (all) guesses[i].verdict = GuessVerdict::proved;
+                Word& word = words[word_of(guesses[i])];
+                ++(all ? word.proved : word.refused);
+            }
+        });
+        for_each_target(by_target, [&](std::span<std::uint32_t> candidates, std::uint64_t left) {
+            if (left == candidates.size() || left == 0) return;
+            auto belief = [&](std::uint32_t i) {
+                const auto word = words.find(word_of(guesses[i]));
+                return word == words.end() ? 0.5 : word->second.belief();
+            };
+            std::stable_sort(candidates.begin(), candidates.end(),
+                             [&](std::uint32_t a, std::uint32_t b) { return belief(a) > belief(b); });
+            for (const std::uint32_t i : candidates) {
+                if (left == 0 || belief(i) < 0.2) break;
+                guesses[i].verdict = GuessVerdict::allowed;
+                --left;
+            }
+        });
+        for (const Guess& guess : guesses) {
+            graph_.found_[guess.target] += guess.verdict != GuessVerdict::refused;
+            ++(guess.verdict == GuessVerdict::proved    ? graph_.counts_.proved
+               : guess.verdict == GuessVerdict::allowed ? graph_.counts_.allowed
+                                                        : graph_.counts_.refused);
+        }
+    }
+
+    template <class F>
+    void for_each_target(std::vector<std::uint32_t>& by_target, F&& judge) const {
+        for (std::size_t from = 0; from < by_target.size();) {
+            const ObjectId target = graph_.guesses_[by_target[from]].target;
+            std::size_t to = from;
+            while (to < by_target.size() && graph_.guesses_[by_target[to]].target == target) ++to;
+            judge(std::span(by_target).subspan(from, to - from), left_to_explain(target));
+            from = to;
+        }
+    }
+
+    void take_out_refused() {
+        std::uint64_t kept = 0;
+        std::uint64_t from = 0;
+        ObjectId object = 0;
+        auto move_up_to = [&](std::uint64_t place) {
+            for (; object < graph_.begin_.size() && graph_.begin_[object] <= place; ++object) graph_.begin_[object] -= from - kept;
+            if (kept != from)
+                std::copy(graph_.targets_.begin() + static_cast<std::ptrdiff_t>(from),
+                          graph_.targets_.begin() + static_cast<std::ptrdiff_t>(place),
+                          graph_.targets_.begin() + static_cast<std::ptrdiff_t>(kept));
+            kept += place - from;
+            from = place;
+        };
+        for (const Guess& guess : graph_.guesses_) {
+            if (guess.verdict != GuessVerdict::refused) continue;
+            move_up_to(guess.place);
+            from = guess.place + 1;
+        }
+        move_up_to(graph_.targets_.size());
+        graph_.targets_.resize(kept);
+    }
+
+    std::span<const Address> addresses_;
+    std::span<const TypeId> types_;
+    const ObjectAccess& access_;
+    const ObjectIndex& index_;
+    Gather gather_;
+    ReferenceGraph graph_;
+    std::vector<Pending> pending_;
+    std::vector<std::size_t> sizes_;  // of each object gathered: how many targets
+    std::vector<ObjectId> ids_;
+    ObjectId resolved_ = 0;
+};
+
+GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const {
+    const std::pair key(source, static_cast<std::uint32_t>(word));
+    const auto it = std::lower_bound(guesses_.begin(), guesses_.end(), key,
+                                     [](const Guess& g, const auto& k) { return std::pair(g.source, g.word) < k; });
+    return it != guesses_.end() && std::pair(it->source, it->word) == key ? it->verdict : GuessVerdict::refused;
+}
+
+ReferenceGraph build_reference_graph(std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access,
+                                     const ObjectIndex& index, const ProgressCallback& progress) {
+    return ReferenceGraphBuilder(addresses, types, access, index).build(progress);
+}
+
+}  // namespace heapsift
