@@ -194,6 +194,11 @@ private:
     ObjectId resolved_ = 0;
 };
 
+ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets)
+    : begin_(std::move(begin)), targets_(std::move(targets)), found_(begin_.size() - 1) {
+    for (const ObjectId target : targets_) ++found_[target];
+}
+
 GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const {
     const std::pair key(source, static_cast<std::uint32_t>(word));
     const auto it = std::lower_bound(guesses_.begin(), guesses_.end(), key,

@@ -2,6 +2,7 @@
 
 #include "tests/analysis/handmade_heap.h"
 
+#include "parsers/snapshot/reference_graph.h"
 #include "tests/elf/core_writer.h"
 #include "tests/elf/temporary_directory.h"
 
@@ -15,6 +16,7 @@ struct HeapSnapshot::State {
     PythonRuntime python;
     TypeTable types;
     std::vector<TypeId> type_of;
+    mutable std::optional<ReferenceGraph> references;
 };
 
 namespace {
@@ -64,7 +66,7 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics&, const ProgressCall
     std::vector<TypeId> type_of;
     for (const auto& object : made.objects) type_of.push_back(types.named(object.type).front());
     return HeapSnapshot(std::make_unique<State>(
-        State{std::move(made), std::move(core), std::move(python), std::move(types), std::move(type_of)}));
+        State{std::move(made), std::move(core), std::move(python), std::move(types), std::move(type_of), {}}));
 }
 
 const CoreFile& HeapSnapshot::core() const { return state_->core; }
@@ -102,6 +104,18 @@ void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(Obj
             if (reference.target == address_of(target)) visit(id, reference);
 }
 
+const ReferenceGraph& HeapSnapshot::references(const ProgressCallback&) const {
+    if (state_->references) return *state_->references;
+    std::vector<std::uint64_t> begin{0};
+    std::vector<ObjectId> targets;
+    for (const test::HandmadeObject& object : state_->made.objects) {
+        for (const Reference& reference : object.references)
+            if (const ObjectId target = find(reference.target); target != no_object && reference.followed) targets.push_back(target);
+        begin.push_back(targets.size());
+    }
+    return state_->references.emplace(std::move(begin), std::move(targets));
+}
+
 namespace test {
 
 HeapSnapshot HandmadeHeap::build() const {
@@ -118,6 +132,7 @@ Reference reference(std::uint64_t target, std::string name, ReferenceKind kind) 
     Reference made;
     made.target = Address(target);
     made.kind = kind;
+    made.followed = is_owned(kind) || kind == ReferenceKind::guess;
     made.before = std::move(name);
     return made;
 }

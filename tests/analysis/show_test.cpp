@@ -10,7 +10,13 @@ using namespace heapsift::test;
 
 namespace {
 
-// A list holds a Node twice; a module's dict holds the list; a weak reference and a guess point at the Node too.
+Reference refused(Reference guess) {
+    guess.followed = false;
+    return guess;
+}
+
+// A list holds a Node twice; a dict holds the list and a static type; a weak reference, a guess that was believed and one that was
+// not point at the Node too.
 HandmadeHeap list_of_node() {
     HandmadeHeap heap;
     heap.objects = {
@@ -21,28 +27,33 @@ HandmadeHeap list_of_node() {
          {ShortValue::Kind::summary, "list of 2", 0},
          {reference(0x100, "[0]"), reference(0x100, "[1]")}},
         {Address(0x300), "weakref.ReferenceType", facts(72, 80), {}, {reference(0x100, "()", ReferenceKind::weak)}},
-        {Address(0x400), "c.Thing", facts(72, 80), {}, {reference(0x100, "<+24>", ReferenceKind::guess)}},
-        {Address(0x500), "dict", facts(72, 80), {}, {reference(0x200, "['x']"), reference(0x700, "['m']")}},
+        {Address(0x400), "c.Thing", facts(72, 80), {}, {reference(0x100, "<+24>", ReferenceKind::guess), refused(reference(0x100, "<+32>", ReferenceKind::guess))}},
+        {Address(0x500), "dict", facts(72, 80), {}, {reference(0x200, "['x']"), reference(0x10, "['m']")}},
         {Address(0x600), "NoneType", facts(16, 0), {ShortValue::Kind::name, "None", 0}, {}},
-        {Address(0x700), "module", facts(72, 0), {}, {}},
+        {Address(0x10), "type", facts(400, 0), {}, {}},
     };
+    TypeInfo made_by_c;
+    made_by_c.name = "c.Static";
+    made_by_c.address = Address(0x10);
+    heap.types = {made_by_c};
     return heap;
 }
 
 }  // namespace
 
-TEST_CASE("show: references found are counted with multiplicity, weak ones and guesses are not", "[analysis][show]") {
+TEST_CASE("show: references found are counted with multiplicity, weak ones and guesses that were refused are not", "[analysis][show]") {
     const HeapSnapshot heap = list_of_node().build();
     const ShowResult result = show_object(heap, heap.find(Address(0x100)), 0);
-    CHECK(result.accounted == 2);
-    CHECK(result.total_referrers == 4);
+    CHECK(result.accounted == 3);
+    CHECK(result.total_referrers == 5);
     CHECK(result.guesses_among_referrers);
-    REQUIRE(result.referrers.size() == 4);
+    REQUIRE(result.referrers.size() == 5);
     CHECK(result.referrers[0].source.type == "list");
     CHECK(result.referrers[0].reference.name() == "[0]");
     CHECK(result.referrers[0].followed);
     CHECK_FALSE(result.referrers[2].followed);
-    CHECK_FALSE(result.referrers[3].followed);
+    CHECK(result.referrers[3].followed);
+    CHECK_FALSE(result.referrers[4].followed);
 }
 
 TEST_CASE("show: a referent that is no object keeps its address", "[analysis][show]") {
@@ -61,11 +72,11 @@ TEST_CASE("show: a limit cuts the lists, not the counts", "[analysis][show]") {
     CHECK(result.referents.size() == 1);
     CHECK(result.total_referents == 2);
     CHECK(result.referrers.size() == 1);
-    CHECK(result.total_referrers == 4);
-    CHECK(result.accounted == 2);
+    CHECK(result.total_referrers == 5);
+    CHECK(result.accounted == 3);
 }
 
-TEST_CASE("show: a reference to a module is shown and not followed", "[analysis][show]") {
+TEST_CASE("show: a reference to a static type is shown and not followed", "[analysis][show]") {
     const HeapSnapshot heap = list_of_node().build();
     const ShowResult result = show_object(heap, heap.find(Address(0x500)), 0);
     CHECK(result.referents[0].followed);
