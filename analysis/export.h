@@ -66,6 +66,13 @@ public:
             visit(ExportedReference{heap_.address_of(id), reference, structural_.follows(reference)});
         });
     }
+    /// The same for those from memory that is no object's.
+    template <class F>
+    void visit_native_references(F&& visit) const {
+        heap_.visit_native_references([&](const Reference& reference) {
+            visit(ExportedReference{reference.word, reference, structural_.follows(reference)});
+        });
+    }
 
 private:
     const HeapSnapshot& heap_;
@@ -87,6 +94,7 @@ void for_each_row(const Export& rows, const HeapSnapshot& heap, const ProgressCa
     for_each_object(heap, "exporting references", progress, [&](ObjectId id) {
         rows.visit_references(id, [&](const ExportedReference& reference) { sink.reference(reference); });
     });
+    rows.visit_native_references([&](const ExportedReference& reference) { sink.reference(reference); });
     for (const ObjectId id : arrays) sink.array(rows.array(id));
 }
 

@@ -30,6 +30,14 @@ EdgeRow edge_row(const StructuralTargets& structural, ObjectRow source, ObjectRo
     return {std::move(source), std::move(target), reference, followed};
 }
 
+/// A native reference comes from no object: then the row has the address of the word alone.
+ObjectRow source_row(const HeapSnapshot& heap, ObjectId source, const Reference& reference) {
+    if (source != no_object) return brief_object_row(heap, source);
+    ObjectRow row;
+    row.address = reference.word;
+    return row;
+}
+
 void add_referents(const HeapSnapshot& heap, const StructuralTargets& structural, ShowResult& result, const ObjectRow& self, std::size_t limit) {
     heap.visit_references(self.id, [&](const Reference& reference) {
         if (limit == 0 || result.total_referents < limit) {
@@ -48,7 +56,7 @@ void add_referrers(const HeapSnapshot& heap, const StructuralTargets& structural
         if (reference.followed) ++result.accounted;
         if (reference.followed && reference.kind == ReferenceKind::guess) result.guesses_among_referrers = true;
         if (limit == 0 || result.total_referrers < limit)
-            result.referrers.push_back(edge_row(structural, brief_object_row(heap, referrer), self, reference));
+            result.referrers.push_back(edge_row(structural, source_row(heap, referrer, reference), self, reference));
         ++result.total_referrers;
     });
 }

@@ -85,7 +85,7 @@ std::string edges_text(const std::vector<EdgeRow>& edges, std::uint64_t total, c
         const ObjectRow& other = other_is_target ? edge.target : edge.source;
         const std::string name = reference_text(edge.reference, page.redact());
         const std::string address = hexadecimal(other.address.value);
-        const std::string type = other.type.empty() ? "no object was found there" : type_text(other.type);
+        const std::string type = other.type.empty() ? edge.reference.kind == ReferenceKind::native ? "" : "no object was found there" : type_text(other.type);
         const std::string value = value_text(other, page.redact());
         if (other_is_target)
             table.add({name, address, type, value, kind_remark(edge)});

@@ -55,6 +55,7 @@ struct Reference {
     Address target;
     ReferenceKind kind = ReferenceKind::strong;
     bool followed = true;  // owned, as far as is known: false for weak and reported ones, and for a guess that was refused
+    Address word;          // of a native reference: where it stands
     std::string before;
     std::optional<ShortValue> key;  // a dict key: replaced under --redact
     std::string after;

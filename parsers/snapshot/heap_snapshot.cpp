@@ -180,13 +180,28 @@ void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(Obj
         words.source = id;
         state_->access->visit_references(address_of(id), state_->types[type_of(id)], words);
     }
+    for (const NativeReference& native : references().natives())
+        if (native.target == target) visit(no_object, native_reference(native));
+}
+
+void HeapSnapshot::visit_native_references(const std::function<void(const Reference&)>& visit) const {
+    for (const NativeReference& native : references().natives()) visit(native_reference(native));
+}
+
+Reference HeapSnapshot::native_reference(const NativeReference& native) const {
+    Reference reference;
+    reference.target = address_of(native.target);
+    reference.kind = ReferenceKind::native;
+    reference.word = native.word;
+    reference.before = native_place(state_->core, native);
+    return reference;
 }
 
 const ReferenceGraph& HeapSnapshot::references(const ProgressCallback& progress) const {
     if (!state_->references) {
         if (!state_->index) state_->index.emplace(state_->objects.addresses);
         state_->references =
-            build_reference_graph(state_->objects.addresses, state_->objects.types, *state_->access, *state_->index, progress);
+            build_reference_graph(state_->core, state_->objects.addresses, state_->objects.types, *state_->access, *state_->index, progress);
     }
     return *state_->references;
 }

@@ -45,6 +45,7 @@ struct AddressFinding {
 /// Called with the name of a pass and its progress from 0 to 1. May be empty.
 using ProgressCallback = std::function<void(std::string_view pass, double done)>;
 
+struct NativeReference;
 class ReferenceGraph;
 
 class HeapSnapshot {
@@ -79,9 +80,11 @@ public:
     /// `Reference::target` may be an address at which no object was found. A proved guess is hidden. The first object whose
     /// references are guessed has the graph built.
     void visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const;
-    /// All references to `target`, weak ones included, and those that are only reported. It has the graph built; then one pass over
-    /// the heap, some 30 to 100 ns an object.
+    /// All references to `target`, weak ones included, and those that are only reported; native ones last, with `no_object` as
+    /// their source. It has the graph built; then one pass over the heap, some 30 to 100 ns an object.
     void visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const;
+    /// References from memory that is no object's, by address of the word.
+    void visit_native_references(const std::function<void(const Reference&)>& visit) const;
     /// The real view of all objects; built when it is first asked for (`progress` may be empty). Not for two threads at once.
     const ReferenceGraph& references(const ProgressCallback& progress = {}) const;
 
@@ -94,6 +97,7 @@ public:
 
 private:
     struct State;
+    Reference native_reference(const NativeReference& native) const;
     explicit HeapSnapshot(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };

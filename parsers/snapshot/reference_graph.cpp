@@ -22,7 +22,7 @@ public:
                           const ObjectIndex& index)
         : addresses_(addresses), types_(types), access_(access), index_(index), gather_(*this) {}
 
-    ReferenceGraph build(const ProgressCallback& progress) {
+    ReferenceGraph build(const CoreFile& core, const ProgressCallback& progress) {
         graph_.begin_.reserve(addresses_.size() + 1);
         graph_.targets_.reserve(4 * addresses_.size());  // what is not used stays untouched, and costs nothing
         graph_.found_.assign(addresses_.size(), 0);
@@ -30,6 +30,7 @@ public:
         graph_.begin_.push_back(graph_.targets_.size());
         judge_guesses();
         take_out_refused();
+        add_natives(core, progress);
         return std::move(graph_);
     }
 
@@ -182,6 +183,15 @@ private:
         graph_.targets_.resize(kept);
     }
 
+    void add_natives(const CoreFile& core, const ProgressCallback& progress) {
+        if (progress) progress("native references", 0);
+        const OwnedMemory owned(addresses_, types_, access_);
+        graph_.natives_ = find_native_references(core, access_, addresses_, index_, owned, [&](ObjectId id) {
+            return access_.immortal(addresses_[id]) ? 0 : left_to_explain(id);
+        });
+        for (const NativeReference& reference : graph_.natives_) ++graph_.found_[reference.target];
+    }
+
     std::span<const Address> addresses_;
     std::span<const TypeId> types_;
     const ObjectAccess& access_;
@@ -206,9 +216,9 @@ GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const 
     return it != guesses_.end() && std::pair(it->source, it->word) == key ? it->verdict : GuessVerdict::refused;
 }
 
-ReferenceGraph build_reference_graph(std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access,
+ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access,
                                      const ObjectIndex& index, const ProgressCallback& progress) {
-    return ReferenceGraphBuilder(addresses, types, access, index).build(progress);
+    return ReferenceGraphBuilder(addresses, types, access, index).build(core, progress);
 }
 
 }  // namespace heapsift

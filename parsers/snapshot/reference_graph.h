@@ -7,6 +7,7 @@
 // guess. Cost: 50 to 150 nanoseconds an object, two to three references each.
 
 #include "parsers/snapshot/object_access.h"
+#include "parsers/snapshot/native_references.h"
 #include "parsers/snapshot/object_index.h"
 
 #include <cstdint>
@@ -40,6 +41,9 @@ public:
     /// Of the guess of `source` whose name carries the number `word`: each guess of an object has another.
     GuessVerdict verdict(ObjectId source, std::uint64_t word) const;
 
+    /// From memory that is no object's; by word.
+    std::span<const NativeReference> natives() const { return natives_; }
+
     struct GuessCounts {
         std::uint64_t proved = 0, allowed = 0, refused = 0;
     };
@@ -58,11 +62,13 @@ private:
     std::vector<ObjectId> targets_;
     std::vector<std::uint32_t> found_;
     std::vector<Guess> guesses_;  // by source and word
+    std::vector<NativeReference> natives_;
     GuessCounts counts_;
 };
 
-/// One pass over `addresses`, sorted, with the types of `types`. `progress` may be empty.
-ReferenceGraph build_reference_graph(std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access,
+/// One pass over `addresses`, sorted, with the types of `types`; one over their buffers, and one sweep over other memory.
+/// `progress` may be empty.
+ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access,
                                      const ObjectIndex& index, const ProgressCallback& progress);
 
 }  // namespace heapsift

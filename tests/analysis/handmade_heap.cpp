@@ -104,6 +104,8 @@ void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(Obj
             if (reference.target == address_of(target)) visit(id, reference);
 }
 
+void HeapSnapshot::visit_native_references(const std::function<void(const Reference&)>&) const {}
+
 const ReferenceGraph& HeapSnapshot::references(const ProgressCallback&) const {
     if (state_->references) return *state_->references;
     std::vector<std::uint64_t> begin{0};

@@ -1,0 +1,178 @@
+// C code holds objects as well: in static variables, in the interpreter's state and its caches, in structs of its own, in the
+// frames of functions that run. Nothing says which of the words there are references; but the objects do. Each counts what
+// refers to it, and what the references of all objects do not explain is held by somebody else. So only objects with something
+// left to explain are looked for, in all memory that belongs to no object; and of the words found, no more are believed than
+// there are references left, those first which are hardly leftovers: a variable before a heap block, a stack last. Words that
+// are certainly dead are not looked at: free blocks, what is below a thread's stack pointer.
+
+#include "parsers/snapshot/native_references.h"
+
+#include "parsers/elf/word_sweep.h"
+#include "parsers/snapshot/thread_stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint64_t red_zone = 128;  // bytes below the stack pointer that a leaf function may use (System V ABI, x86-64)
+
+class NativeSearch {
+public:
+    NativeSearch(const CoreFile& core, const ObjectAccess& access, std::span<const Address> addresses, const ObjectIndex& index,
+                 const OwnedMemory& owned)
+        : core_(core),
+          access_(access),
+          pymalloc_(access.allocations().pymalloc()),
+          addresses_(addresses),
+          index_(index),
+          owned_(owned),
+          stacks_(thread_stacks(core, access.allocations().malloc_heaps())) {
+        for (const PythonInterpreter& interpreter : access.heap().runtime().interpreters) {
+            add_state(interpreter.address, access.heap().layout().interpreter_state.size);
+            for (const Address thread : interpreter.threads) add_state(thread, access.heap().layout().thread_state.size);
+        }
+        add_state(access.heap().runtime().runtime, access.heap().layout().runtime_state.size);
+    }
+
+    std::vector<NativeReference> find(const std::function<std::uint64_t(ObjectId)>& left) {
+        std::vector<std::uint64_t> wanted;
+        std::vector<std::uint64_t> wanted_left;  // by place in `wanted`
+        for (ObjectId id = 0; id < addresses_.size(); ++id) {
+            const std::uint64_t n = left(id);
+            if (n == 0) continue;
+            wanted.push_back(addresses_[id].value);
+            wanted_left.push_back(n);
+        }
+        const AddressSet set(std::move(wanted));
+        sweep_words(core_.memory(), set, all_skipped(), [&](Address at, std::uint64_t word) { consider(set, at, word); });
+        sweep_pools(set);
+        return believed(set, wanted_left);
+    }
+
+private:
+    void add_state(Address start, LayoutOffset size) {
+        if (!start.is_null() && size.present()) states_.push_back({start, start + *size});
+    }
+
+    /// Python's memory: pymalloc's, gone through block by block, and what belongs to objects elsewhere.
+    std::vector<AddressRange> all_skipped() const {
+        std::vector<AddressRange> skipped = pymalloc_.ranges();
+        skipped.insert(skipped.end(), owned_.ranges().begin(), owned_.ranges().end());
+        std::sort(skipped.begin(), skipped.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+        std::size_t kept = 0;
+        for (const AddressRange& range : skipped) {
+            if (kept > 0 && range.start <= skipped[kept - 1].end)
+                skipped[kept - 1].end = std::max(skipped[kept - 1].end, range.end);
+            else
+                skipped[kept++] = range;
+        }
+        skipped.resize(kept);
+        return skipped;
+    }
+
+    void sweep_pools(const AddressSet& set) {
+        std::vector<std::uint8_t> free;
+        for (std::size_t n = 0; n < pymalloc_.pools().size() && !set.empty(); ++n) {
+            const Pool& pool = pymalloc_.pools()[n];
+            bool all_owned = true;
+            for (std::uint32_t i = 0; all_owned && i < pool.carved; ++i) all_owned = owned_.owns_block(n, i);
+            if (all_owned) continue;
+            pymalloc_.free_blocks(pool, free);
+            for (std::uint32_t i = 0; i < pool.carved; ++i) {
+                if (free[i] || owned_.owns_block(n, i)) continue;
+                const std::uint64_t start = pymalloc_.header_size() + std::uint64_t{i} * pool.block_size;
+                const std::uint64_t end = start + pool.block_size;
+                for (std::uint64_t at = start; (at = set.next_in(pool.data, at, end)) + 8 <= end; at += 8) {
+                    std::uint64_t word = 0;
+                    std::memcpy(&word, pool.data + at, 8);
+                    if (set.contains(word)) add(Address(word), pool.start + at, NativePlace::block);
+                }
+            }
+        }
+    }
+
+    void consider(const AddressSet& set, Address at, std::uint64_t word) {
+        if (!set.contains(word)) return;
+        if (std::any_of(states_.begin(), states_.end(), [&](const AddressRange& s) { return s.contains(at); }))
+            return add(Address(word), at, NativePlace::interpreter);
+        if (access_.allocations().is_static(at)) return add(Address(word), at, NativePlace::module_data);
+        for (const AddressRange& stack : stacks_) {
+            if (!stack.contains(at)) continue;
+            if (above_stack_pointer(stack, at)) add(Address(word), at, NativePlace::stack);
+            return;
+        }
+        if (access_.allocations().in_allocated_block(at)) add(Address(word), at, NativePlace::block);
+    }
+
+    bool above_stack_pointer(const AddressRange& stack, Address at) const {
+        return std::all_of(core_.threads().begin(), core_.threads().end(), [&](const CoreThread& thread) {
+            const Address top(thread.stack_pointer());
+            return !stack.contains(top) || at >= top - red_zone;
+        });
+    }
+
+    void add(Address target, Address word, NativePlace place) {
+        if (const ObjectId id = index_.find(target); id != no_object) found_.push_back({word, id, place});
+    }
+
+    std::vector<NativeReference> believed(const AddressSet& set, const std::vector<std::uint64_t>& left) {
+        std::sort(found_.begin(), found_.end(), [](const NativeReference& a, const NativeReference& b) {
+            return std::tie(a.target, a.place, a.word) < std::tie(b.target, b.place, b.word);
+        });
+        std::vector<NativeReference> kept;
+        for (std::size_t from = 0; from < found_.size();) {
+            const ObjectId target = found_[from].target;
+            const auto place = std::lower_bound(set.sorted().begin(), set.sorted().end(), addresses_[target].value);
+            std::uint64_t room = left[static_cast<std::size_t>(place - set.sorted().begin())];
+            for (; from < found_.size() && found_[from].target == target; ++from)
+                if (room > 0) {
+                    kept.push_back(found_[from]);
+                    --room;
+                }
+        }
+        std::sort(kept.begin(), kept.end(),
+                  [](const NativeReference& a, const NativeReference& b) { return a.word < b.word; });
+        return kept;
+    }
+
+    const CoreFile& core_;
+    const ObjectAccess& access_;
+    const Pymalloc& pymalloc_;
+    std::span<const Address> addresses_;
+    const ObjectIndex& index_;
+    const OwnedMemory& owned_;
+    std::vector<AddressRange> stacks_;
+    std::vector<AddressRange> states_;
+    std::vector<NativeReference> found_;
+};
+
+}  // namespace
+
+std::string native_place(const CoreFile& core, const NativeReference& reference) {
+    for (const Module& module : core.modules())
+        if (reference.word >= module.start && reference.word < module.image_end)
+            return fmt::format("<{}+{:#x}>", module.path.substr(module.path.rfind('/') + 1), reference.word - module.start);
+    switch (reference.place) {
+        case NativePlace::interpreter:
+            return "<interpreter state>";
+        case NativePlace::module_data:
+            return "<module data>";
+        case NativePlace::block:
+            return "<block of C code>";
+        case NativePlace::stack:
+            return "<native stack>";
+    }
+    return "";
+}
+
+std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
+                                                    std::span<const Address> addresses, const ObjectIndex& index,
+                                                    const OwnedMemory& owned, const std::function<std::uint64_t(ObjectId)>& left) {
+    return NativeSearch(core, access, addresses, index, owned).find(left);
+}
+
+}  // namespace heapsift

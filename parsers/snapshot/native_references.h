@@ -1,0 +1,39 @@
+#pragma once
+
+// References from memory that is no Python object's. (How they are told from leftovers: native_references.cpp.)
+
+#include "parsers/elf/core_file.h"
+#include "parsers/snapshot/object_index.h"
+#include "parsers/snapshot/owned_memory.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+/// Where a word stands, the most believable first.
+enum class NativePlace : std::uint8_t {
+    interpreter,  // the interpreter's own state: fields, caches, thread states
+    module_data,  // variables of a program or library
+    block,        // a block that malloc or pymalloc handed out to C code, or a mapping: also the frames of running functions (3.11+)
+    stack         // a thread's native stack, above its stack pointer
+};
+
+struct NativeReference {
+    Address word;  // where it stands
+    ObjectId target = no_object;
+    NativePlace place = NativePlace::block;
+};
+
+/// In words: "python3.11+0x5a3c10", "interpreter state", "block of C code", "stack of thread 1234".
+std::string native_place(const CoreFile& core, const NativeReference& reference);
+
+/// By word. `left(id)`: how many references to an object are still to be explained; asked of every object once. Cost: one sweep
+/// over the memory that is not Python's.
+std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
+                                                    std::span<const Address> addresses, const ObjectIndex& index,
+                                                    const OwnedMemory& owned, const std::function<std::uint64_t(ObjectId)>& left);
+
+}  // namespace heapsift
