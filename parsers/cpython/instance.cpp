@@ -7,7 +7,7 @@
 // order. Source: pycore_dict.h, pycore_object.h, dictobject.c (3.9 to 3.13).
 //
 // A __dict__ that was asked for is an object of its own: the instance then refers to it, and it to the values, also where the
-// values still lie inside the instance; there it is the instance that reports them. So each value is owned once and reported once.
+// values still lie inside the instance; up to 3.13.12 it is then the instance that reports them, and nobody the dict.
 
 #include <algorithm>
 
@@ -155,7 +155,9 @@ void visit_instance_references(const ObjectReader& object, ReferenceVisitor& vis
     if (object.type().heap_type) visit.named(object.type().address, ".__class__", class_reference(object));
     if (object.type().python_class) visit_slots(object, visit);
     const InstanceDict attributes = instance_dict(object);
-    visit.named(attributes.dict, ".__dict__");
+    const bool values_reported = attributes.dict_owns_values && !heap.runtime().instance_reports_dict;
+    visit.named(attributes.dict, ".__dict__", values_reported ? ReferenceKind::hidden : ReferenceKind::strong);
+    if (attributes.dict_owns_values && !values_reported) return;
     if (attributes.values.is_null() || attributes.count == 0) return;
     const DictFacts keys = cached_keys(object);
     const std::uint64_t count = std::min(attributes.count, keys.entry_count);
@@ -163,7 +165,7 @@ void visit_instance_references(const ObjectReader& object, ReferenceVisitor& vis
         const Address value = heap.pointer(attributes.values + 8 * i);
         if (value.is_null()) continue;
         const Address key = heap.pointer(keys.entries + i * keys.entry_size + (keys.entry_size == 24 ? 8 : 0));
-        visit.visit(value, attributes.dict_owns_values ? ReferenceKind::reported : ReferenceKind::strong,
+        visit.visit(value, values_reported ? ReferenceKind::reported : ReferenceKind::strong,
                     {ReferenceName::Form::attribute, "", i, key});
     }
 }

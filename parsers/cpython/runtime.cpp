@@ -407,6 +407,16 @@ bool supported(const PythonVersion& version) { return version.major == 3 && vers
                          "its child may be the one you want");
 }
 
+/// See PythonRuntime. Debian took the change into its 3.13.5 (from 3.13.5-2+deb13u3 on); these are the builds of deb13u5.
+bool instance_reports_dict(const CoreFile& core, const PythonRuntime& python) {
+    constexpr std::string_view changed_builds[] = {"7e8d5f6d0cd6cd1e9bff2a775c11d398cecca758",
+                                                   "c13b4ca20f9e375d2f7357bfbb4b0ed260f111ea"};
+    if (python.version.minor != 13 || python.version.micro >= 13) return true;
+    if (python.module < 0) return false;
+    const std::string& build_id = core.modules()[static_cast<std::size_t>(python.module)].build_id;
+    return std::find(std::begin(changed_builds), std::end(changed_builds), build_id) != std::end(changed_builds);
+}
+
 }  // namespace
 
 PythonVersion PythonVersion::from_hex(std::uint32_t hex) {
@@ -452,6 +462,7 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         python.runtime = candidate.runtime;
         python.module = candidate.module;
         python.found_by = candidate.found_by;
+        python.instance_reports_dict = instance_reports_dict(core, python);
         for (LayoutChoice& choice :
              layout_choices(core, {version->major, version->minor, false, false}, candidate.runtime, candidate.module)) {
             PythonRuntime attempt = python;

@@ -40,6 +40,9 @@ struct Walk {
 std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vector<std::uint64_t>* bits) {
     Walk result;
     std::uint64_t at = first;
+    // Before the first chunk there is none that could be free. (A row of CPython's stack chunks, 3.11 and later, reads as chunks
+    // of malloc's otherwise.)
+    if (at + 16 > segment.size || !(load(segment.data + at + 8) & prev_in_use)) return std::nullopt;
     while (at + 16 <= segment.size) {
         const std::uint64_t word = load(segment.data + at + 8);
         const std::uint64_t size = word & ~flag_bits;

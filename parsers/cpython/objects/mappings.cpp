@@ -1,6 +1,6 @@
 // dict, defaultdict, OrderedDict: a keys object (shared between the instances of a class, or the dict's own), and for a split
 // table an array of values. A string key is a reference that no traverse reports: hidden, and owned by the dict only where the
-// keys are its own; values that lie inside an instance are reported by that. The table of interned strings counts neither its
+// keys are its own; values that lie inside an instance may be reported by that (instance.cpp). The table of interned strings counts neither its
 // keys nor its values. OrderedDict keeps its order in nodes beside the table. (dictobject.c, odictobject.c,
 // _collectionsmodule.c)
 
@@ -53,9 +53,10 @@ void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
     if (!facts) return;
     const bool keys_are_ours = owns_keys(*facts);
     const bool counted = !object.heap().is_interned_table(object.address());
-    const auto value_kind = !counted                 ? ReferenceKind::weak
-                            : facts->values_embedded ? ReferenceKind::hidden
-                                                     : ReferenceKind::strong;
+    const bool in_instance = facts->values_embedded && !object.heap().runtime().instance_reports_dict;
+    const auto value_kind = !counted      ? ReferenceKind::weak
+                            : in_instance ? ReferenceKind::hidden
+                                          : ReferenceKind::strong;
     const auto key_kind = !counted             ? ReferenceKind::weak
                           : facts->unicode_keys ? ReferenceKind::hidden
                                                 : ReferenceKind::strong;
