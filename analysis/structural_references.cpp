@@ -13,7 +13,8 @@ StructuralTargets::StructuralTargets(const HeapSnapshot& heap) : heap_(heap) {
         python.visit_dict(interpreter.modules, [&](Address, Address module) {
             const TypeId type = python.type_of(module);
             // Anything may be put into sys.modules; only a module is one.
-            if (type == no_type || !heap.types()[type].kind || std::string_view(heap.types()[type].kind->name) != "module") return;
+            if (type == no_type || !heap.types()[type].kind || std::string_view(heap.types()[type].kind->name) != "module")
+                return;
             modules_.push_back(module);
             modules_and_dicts_.push_back(module);
             if (const Address dict = md_dict.present() ? python.pointer(module + *md_dict) : Address(); !dict.is_null())

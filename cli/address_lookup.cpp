@@ -73,4 +73,17 @@ FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argume
     }
 }
 
+AddressArgument required_address(const Session& session, const char* command) {
+    if (!session.words().address)
+        throw wrong_usage("no-address", fmt::format("{} needs an address", command),
+                          fmt::format("heapsift {} 0x…, as heapsift objects and heapsift types print it", command));
+    return parse_address(*session.words().address);
+}
+
+ObjectId find_object(Session& session, const HeapSnapshot& heap, const AddressArgument& argument) {
+    const FoundAddress found = find_object(heap, argument);
+    if (!found.note.empty()) session.note("address-within", found.note);
+    return found.object;
+}
+
 }  // namespace heapsift

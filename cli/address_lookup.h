@@ -3,6 +3,7 @@
 // From an address that somebody typed to the object that is meant.
 
 #include "cli/address_argument.h"
+#include "cli/session.h"
 #include "parsers/snapshot/heap_snapshot.h"
 
 #include <string>
@@ -17,5 +18,11 @@ struct FoundAddress {
 /// Throws `Error` (exit 2): "address-free", "address-not-an-object", "address-not-saved", "address-unmapped", each with the
 /// nearest live object.
 FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argument);
+
+/// The address that a command needs. Throws `Error` (exit 2) where none was typed: "no-address".
+AddressArgument required_address(const Session& session, const char* command);
+
+/// The object that is meant; where the address is not its own, a note says so.
+ObjectId find_object(Session& session, const HeapSnapshot& heap, const AddressArgument& argument);
 
 }  // namespace heapsift

@@ -7,6 +7,8 @@
 #include "cli/commands/export.h"
 #include "cli/commands/objects.h"
 #include "cli/commands/overview.h"
+#include "cli/commands/referents.h"
+#include "cli/commands/referrers.h"
 #include "cli/commands/show.h"
 #include "cli/commands/types.h"
 
@@ -26,6 +28,8 @@ const std::vector<Command>& all_commands() {
          "one object: type, value, sizes, what it refers to, who refers to it",
          false,
          setup_show},
+        {{.name = "referrers", .takes_address = true}, "ADDRESS [CORE]", "who refers to an object", true, setup_referrers},
+        {{.name = "referents", .takes_address = true}, "ADDRESS [CORE]", "what an object refers to", true, setup_referents},
         {{.name = "doctor"},
          "[CORE]",
          "what the core holds and lacks, which files were found, what is guessed",

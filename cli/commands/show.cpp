@@ -12,14 +12,10 @@ namespace heapsift {
 namespace {
 
 ExitCode run_show(Session& session) {
-    if (!session.words().address)
-        throw wrong_usage("no-address", "show needs an address",
-                          "heapsift show 0x…, as heapsift objects and heapsift types print it");
-    const AddressArgument argument = parse_address(*session.words().address);
+    const AddressArgument argument = required_address(session, "show");
     const HeapSnapshot heap = session.open_heap();
-    const FoundAddress found = find_object(heap, argument);
-    if (!found.note.empty()) session.note("address-within", found.note);
-    const ShowResult result = show_object(heap, found.object, session.options().rows(), session.progress());
+    const ObjectId object = find_object(session, heap, argument);
+    const ShowResult result = show_object(heap, object, session.options().rows(), session.progress());
     return session.write(render_show(result, session.redactor()));
 }
 

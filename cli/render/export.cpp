@@ -51,7 +51,8 @@ Answer render_export(const ExportSummary& summary, Redactor& redactor) {
     answer.data["path"] = redactor.path(summary.path);
     answer.data["format"] = summary.format;
     answer.data["bytes"] = summary.bytes;
-    answer.data["rows"] = {{"type", summary.types}, {"object", summary.objects}, {"reference", summary.references}, {"array", summary.arrays}};
+    answer.data["rows"] = {
+        {"type", summary.types}, {"object", summary.objects}, {"reference", summary.references}, {"array", summary.arrays}};
     answer.text = [summary](const Page& page) { return export_text(summary, page); };
     return answer;
 }

@@ -10,10 +10,6 @@
 namespace heapsift {
 namespace {
 
-Json value_json(const ShortValue& value, const std::string& type, Redactor& redactor) {
-    return value.kind == ShortValue::Kind::none ? Json(nullptr) : Json(redactor.value(value, type));
-}
-
 const char* name_of(FoundBy found_by) {
     switch (found_by) {
         case FoundBy::collector:
@@ -31,6 +27,10 @@ const char* name_of(FoundBy found_by) {
 }
 
 }  // namespace
+
+Json value_json(const ShortValue& value, const std::string& type, Redactor& redactor) {
+    return value.kind == ShortValue::Kind::none ? Json(nullptr) : Json(redactor.value(value, type));
+}
 
 Json object_json(const ObjectRow& object, Redactor& redactor) {
     const ObjectFacts& facts = object.facts;
@@ -50,21 +50,6 @@ Json object_json(const ObjectRow& object, Redactor& redactor) {
     json["damaged"] = facts.damaged;
     json["found_by"] = name_of(object.found_by);
     json["value"] = value_json(object.value, object.type, redactor);
-    return json;
-}
-
-Json edge_json(const EdgeRow& edge, Redactor& redactor) {
-    const auto type_or_null = [](const ObjectRow& row) { return row.type.empty() ? Json(nullptr) : Json(row.type); };
-    Json json;
-    json["source"] = address_json(edge.source.address);
-    json["target"] = address_json(edge.target.address);
-    json["name"] = redactor.reference_name(edge.reference);
-    json["kind"] = name_of(edge.reference.kind);
-    json["followed"] = edge.followed;
-    json["source_type"] = type_or_null(edge.source);
-    json["source_value"] = value_json(edge.source.value, edge.source.type, redactor);
-    json["target_type"] = type_or_null(edge.target);
-    json["target_value"] = value_json(edge.target.value, edge.target.type, redactor);
     return json;
 }
 

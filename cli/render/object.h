@@ -1,9 +1,8 @@
 #pragma once
 
-// OBJECT and EDGE of the contract, and how an object looks in a line of text.
+// OBJECT of the contract, and how an object looks in a line of text.
 
 #include "analysis/object_row.h"
-#include "analysis/show.h"
 #include "cli/json.h"
 #include "cli/page.h"
 
@@ -12,7 +11,7 @@
 namespace heapsift {
 
 Json object_json(const ObjectRow& object, Redactor& redactor);
-Json edge_json(const EdgeRow& edge, Redactor& redactor);
+Json value_json(const ShortValue& value, const std::string& type, Redactor& redactor);
 
 std::string name_of(ReferenceKind kind);
 std::string name_of(ObjectState state);

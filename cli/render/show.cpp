@@ -2,6 +2,7 @@
 
 #include "cli/render/show.h"
 
+#include "cli/render/edges.h"
 #include "cli/render/object.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
@@ -26,15 +27,15 @@ std::string sizes_text(const ObjectFacts& facts, const Page& page) {
 // "3: all of them are listed below", and what it means where the sums differ.
 std::string references_text(const ShowResult& result) {
     const ObjectFacts& facts = result.object.facts;
-    const std::string found = fmt::format("{} found", grouped_signed(result.accounted));
+    const std::string found = fmt::format("{} found", grouped_signed(result.referrers.owned));
     if (facts.immortal) return "immortal: not counted; " + found;
-    if (facts.refcount == result.accounted)
+    if (facts.refcount == result.referrers.owned)
         return counted(static_cast<std::uint64_t>(facts.refcount), "reference") + ", all found";
     const std::string count = fmt::format("{} counted, {}", grouped_signed(facts.refcount), found);
-    if (facts.refcount < result.accounted) return count + ": more than Python counted, so one of those found is not held";
-    const std::string rest = grouped_signed(facts.refcount - result.accounted);
+    if (facts.refcount < result.referrers.owned) return count + ": more than Python counted, so one of those found is not held";
+    const std::string rest = grouped_signed(facts.refcount - result.referrers.owned);
     return fmt::format("{}; {} held by running code, by native code{}", count, rest,
-                       result.guesses_among_referrers ? ", or by the guesses below" : ", or leaked");
+                       result.referrers.guesses ? ", or by the guesses below" : ", or leaked");
 }
 
 std::string facts_text(const ShowResult& result, const Page& page) {
@@ -52,51 +53,6 @@ std::string facts_text(const ShowResult& result, const Page& page) {
     return table.text(page.width, page.colour);
 }
 
-std::string kind_remark(const EdgeRow& edge) {
-    switch (edge.reference.kind) {
-        case ReferenceKind::weak:
-            return "weak";
-        case ReferenceKind::reported:
-            return "held by its __dict__";
-        case ReferenceKind::native:
-            return "native";
-        case ReferenceKind::guess:
-            return edge.reference.followed ? "guessed" : "guessed, and not counted there";
-        case ReferenceKind::hidden:
-            return "hidden";
-        case ReferenceKind::strong:
-            break;
-    }
-    return "";
-}
-
-std::string edges_text(const std::vector<EdgeRow>& edges, std::uint64_t total, const std::string& title, bool other_is_target,
-                       const Page& page) {
-    using Align = TableColumn::Align;
-    std::string text = bold(title, page.colour) + "\n";
-    using Fit = TableColumn::Fit;
-    const TableColumn name_column{Align::left, "", Fit::middle}, address_column{Align::left, ""};
-    Table table({other_is_target ? name_column : address_column,
-                 other_is_target ? address_column : name_column,
-                 {Align::left, "", Fit::middle},
-                 {Align::left, "", Fit::end},
-                 {Align::left, ""}});
-    for (const EdgeRow& edge : edges) {
-        const ObjectRow& other = other_is_target ? edge.target : edge.source;
-        const std::string name = reference_text(edge.reference, page.redact());
-        const std::string address = hexadecimal(other.address.value);
-        const std::string type = other.type.empty() ? edge.reference.kind == ReferenceKind::native ? "" : "no object was found there" : type_text(other.type);
-        const std::string value = value_text(other, page.redact());
-        if (other_is_target)
-            table.add({name, address, type, value, kind_remark(edge)});
-        else
-            table.add({address, name, type, value, kind_remark(edge)});
-    }
-    text += table.text(page.width, page.colour);
-    if (total > edges.size()) text += fmt::format("  … {} more: add{}\n", grouped(total - edges.size()), all_rows);
-    return text;
-}
-
 std::string show_text(const ShowResult& result, const Page& page) {
     const std::string value = value_text(result.object, page.redact());
     const std::string type = type_text(result.object.type);
@@ -104,24 +60,7 @@ std::string show_text(const ShowResult& result, const Page& page) {
     const std::size_t left = page.width == 0 ? display_width(value) : page.width > used ? page.width - used : 0;
     std::string text = bold(type, page.colour) + (value.empty() ? "" : "  " + shortened_at_the_end(value, left)) + "\n";
     text += facts_text(result, page);
-    if (result.total_referents == 0)
-        text += "It refers to nothing.\n";
-    else
-        text += edges_text(result.referents, result.total_referents,
-                           fmt::format("It refers to {}", counted(result.total_referents, "object")), true, page);
-    if (result.total_referrers == 0)
-        text += "No object was found that refers to it.\n";
-    else
-        text += edges_text(result.referrers, result.total_referrers,
-                           fmt::format("{} to it", counted(result.total_referrers, "reference refers", "references refer")),
-                           false, page);
-    return text;
-}
-
-Json edges_json(const std::vector<EdgeRow>& edges, Redactor& redactor) {
-    Json json = Json::array();
-    for (const EdgeRow& edge : edges) json.push_back(edge_json(edge, redactor));
-    return json;
+    return text + referents_text(result.referents, page) + referrers_text(result.referrers, page);
 }
 
 }  // namespace
@@ -133,12 +72,12 @@ Answer render_show(const ShowResult& result, Redactor& redactor) {
     data = object_json(result.object, redactor);
     data["block_size"] = result.object.facts.block_size;
     data["retained_size"] = nullptr;
-    data["accounted"] = result.accounted;
+    data["accounted"] = result.referrers.owned;
     data["found"] = result.found_by;
-    data["referents"] = edges_json(result.referents, redactor);
-    data["referrers"] = edges_json(result.referrers, redactor);
+    data["referents"] = edges_json(result.referents.edges, redactor);
+    data["referrers"] = edges_json(result.referrers.edges, redactor);
     data["dominator"] = result.dominator ? object_json(*result.dominator, redactor) : Json(nullptr);
-    data["total"] = {{"referents", result.total_referents}, {"referrers", result.total_referrers}};
+    data["total"] = {{"referents", result.referents.total}, {"referrers", result.referrers.total}};
     answer.text = [&result](const Page& page) { return show_text(result, page); };
     return answer;
 }

@@ -8,11 +8,11 @@ namespace heapsift {
 
 /// Where an instance keeps its attributes. All null for one without.
 struct InstanceDict {
-    Address dict;             // the materialised __dict__
-    Address values;           // the first of the values that stand for a __dict__; null where `dict` alone is used
+    Address dict;                   // the materialised __dict__
+    Address values;                 // the first of the values that stand for a __dict__; null where `dict` alone is used
     bool dict_owns_values = false;  // 3.13: both are there; the dict has the values that lie in the instance
-    std::uint64_t count = 0;  // values that the class's shared keys name
-    Address values_block;     // 3.11, 3.12: the block of their own in which the values lie, as allocated
+    std::uint64_t count = 0;        // values that the class's shared keys name
+    Address values_block;           // 3.11, 3.12: the block of their own in which the values lie, as allocated
     std::uint64_t values_block_size = 0;
 };
 

@@ -31,7 +31,8 @@ struct LayoutFromDebugInfo {
     bool usable() const;
 };
 
-/// Reads the layout of version `version` out of `files`: the interpreter first, then extension modules that are files of their own
+/// Reads the layout of version `version` out of `files`: the interpreter first, then extension modules that are files of their
+/// own
 /// (_collections, _ctypes, _decimal, _elementtree, _pickle, _struct, array). A struct is taken from the first file that defines
 /// it; what no file defines is absent. Damaged files are no error: see `files[].problem` and usable().
 LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, const LayoutVersion& version);

@@ -35,8 +35,9 @@ struct ShortValue {
 };
 
 /// Two views of what an object refers to. *Reported* is what its type's traverse visits, with that multiplicity: strong and
-/// `reported`; `gc.get_referents` returns it, and the collector counts by it. *Real* is what it owns, each counted reference once:
-/// strong, hidden, native, and of the guesses those that are followed; reference counts add up by it, and memory is held by it.
+/// `reported`; `gc.get_referents` returns it, and the collector counts by it. *Real* is what it owns, each counted reference
+/// once: strong, hidden, native, and of the guesses those that are followed; reference counts add up by it, and memory is held by
+/// it.
 enum class ReferenceKind : std::uint8_t {
     strong,    // owned, and traverse reports it
     hidden,    // owned, and traverse does not report it; a guess that was proved is hidden

@@ -195,7 +195,8 @@ std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
     return facts;
 }
 
-/// Up to 3.10 a table says by its lookup function whether a key that is no str was ever asked for: then traverse reports the keys.
+/// Up to 3.10 a table says by its lookup function whether a key that is no str was ever asked for: then traverse reports the
+/// keys.
 bool PythonHeap::keys_are_unicode(const DictFacts& facts) const {
     if (!general_lookup_.is_null()) return pointer(facts.keys + *layout().dict_keys.dk_lookup) != general_lookup_;
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(facts.entry_count, 8); ++i) {

@@ -39,9 +39,9 @@ struct PythonRuntime {
     PythonVersion version;
     bool debug = false;
     bool free_threaded = false;
-    /// 3.13 and later: does an instance with a __dict__ report that alone, and the dict its values where they lie in the instance?
-    /// Up to 3.13.12 it is the instance that reports them, and nobody the dict (gh-130327). Debian's 3.13.5 has both forms: then
-    /// the build-ids that are known tell.
+    /// 3.13 and later: does an instance with a __dict__ report that alone, and the dict its values where they lie in the
+    /// instance? Up to 3.13.12 it is the instance that reports them, and nobody the dict (gh-130327). Debian's 3.13.5 has both
+    /// forms: then the build-ids that are known tell.
     bool instance_reports_dict = true;
     Address runtime;            // _PyRuntime
     std::int32_t module = -1;   // index of the module that holds it, -1 unknown

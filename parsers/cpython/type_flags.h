@@ -1,16 +1,16 @@
 #pragma once
 
-// Bits of tp_flags that decide how an object is laid out. Their places are part of CPython's ABI or have not moved from 3.9 to 3.13
-// (object.h); those that a version lacks are 0 there, and 3.11 has no managed weak references (bit 3 is unused).
+// Bits of tp_flags that decide how an object is laid out. Their places are part of CPython's ABI or have not moved from 3.9
+// to 3.13 (object.h); those that a version lacks are 0 there, and 3.11 has no managed weak references (bit 3 is unused).
 
 #include <cstdint>
 
 namespace heapsift {
 
-inline constexpr std::uint64_t static_builtin_flag = 1ULL << 1;    // _Py_TPFLAGS_STATIC_BUILTIN, 3.12
-inline constexpr std::uint64_t inline_values_flag = 1ULL << 2;     // Py_TPFLAGS_INLINE_VALUES, 3.13
-inline constexpr std::uint64_t managed_weakref_flag = 1ULL << 3;   // 3.12
-inline constexpr std::uint64_t managed_dict_flag = 1ULL << 4;      // 3.11
+inline constexpr std::uint64_t static_builtin_flag = 1ULL << 1;   // _Py_TPFLAGS_STATIC_BUILTIN, 3.12
+inline constexpr std::uint64_t inline_values_flag = 1ULL << 2;    // Py_TPFLAGS_INLINE_VALUES, 3.13
+inline constexpr std::uint64_t managed_weakref_flag = 1ULL << 3;  // 3.12
+inline constexpr std::uint64_t managed_dict_flag = 1ULL << 4;     // 3.11
 inline constexpr std::uint64_t heap_type_flag = 1ULL << 9;
 inline constexpr std::uint64_t ready_flag = 1ULL << 12;
 inline constexpr std::uint64_t have_gc_flag = 1ULL << 14;

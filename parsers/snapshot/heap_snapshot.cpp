@@ -6,8 +6,8 @@
 #include "parsers/snapshot/allocations.h"
 #include "parsers/snapshot/array_items.h"
 #include "parsers/snapshot/builder.h"
-#include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/learned_dicts.h"
+#include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "parsers/snapshot/thread_stacks.h"
@@ -200,8 +200,8 @@ Reference HeapSnapshot::native_reference(const NativeReference& native) const {
 const ReferenceGraph& HeapSnapshot::references(const ProgressCallback& progress) const {
     if (!state_->references) {
         if (!state_->index) state_->index.emplace(state_->objects.addresses);
-        state_->references =
-            build_reference_graph(state_->core, state_->objects.addresses, state_->objects.types, *state_->access, *state_->index, progress);
+        state_->references = build_reference_graph(state_->core, state_->objects.addresses, state_->objects.types,
+                                                   *state_->access, *state_->index, progress);
     }
     return *state_->references;
 }

@@ -1,7 +1,7 @@
 // Interned strings. Each interpreter (up to 3.11 the process) keeps a dict of str to itself, to which only a C variable points:
-// a static one, a field of the interpreter's state from 3.12 on. No symbol is needed: of the dicts that words of the interpreter's
-// own memory point at, it is the one whose entries all are interned strings that stand for themselves, and the largest such.
-// (unicodeobject.c: `interned`, get_interned_dict.)
+// a static one, a field of the interpreter's state from 3.12 on. No symbol is needed: of the dicts that words of the
+// interpreter's own memory point at, it is the one whose entries all are interned strings that stand for themselves, and the
+// largest such. (unicodeobject.c: `interned`, get_interned_dict.)
 //
 // The lookup function. Up to 3.10 a table of keys holds the function that searches it: one for str alone, another as soon as any
 // other key was asked for. Only then does dict_traverse visit keys (dictobject.c). Which function is the general one, any dict

@@ -134,8 +134,7 @@ private:
                     --room;
                 }
         }
-        std::sort(kept.begin(), kept.end(),
-                  [](const NativeReference& a, const NativeReference& b) { return a.word < b.word; });
+        std::sort(kept.begin(), kept.end(), [](const NativeReference& a, const NativeReference& b) { return a.word < b.word; });
         return kept;
     }
 
@@ -171,7 +170,8 @@ std::string native_place(const CoreFile& core, const NativeReference& reference)
 
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
                                                     std::span<const Address> addresses, const ObjectIndex& index,
-                                                    const OwnedMemory& owned, const std::function<std::uint64_t(ObjectId)>& left) {
+                                                    const OwnedMemory& owned,
+                                                    const std::function<std::uint64_t(ObjectId)>& left) {
     return NativeSearch(core, access, addresses, index, owned).find(left);
 }
 

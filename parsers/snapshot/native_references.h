@@ -17,8 +17,8 @@ namespace heapsift {
 enum class NativePlace : std::uint8_t {
     interpreter,  // the interpreter's own state: fields, caches, thread states
     module_data,  // variables of a program or library
-    block,        // a block that malloc or pymalloc handed out to C code, or a mapping: also the frames of running functions (3.11+)
-    stack         // a thread's native stack, above its stack pointer
+    block,  // a block that malloc or pymalloc handed out to C code, or a mapping: also the frames of running functions (3.11+)
+    stack   // a thread's native stack, above its stack pointer
 };
 
 struct NativeReference {

@@ -166,7 +166,8 @@ private:
         std::uint64_t from = 0;
         ObjectId object = 0;
         auto move_up_to = [&](std::uint64_t place) {
-            for (; object < graph_.begin_.size() && graph_.begin_[object] <= place; ++object) graph_.begin_[object] -= from - kept;
+            for (; object < graph_.begin_.size() && graph_.begin_[object] <= place; ++object)
+                graph_.begin_[object] -= from - kept;
             if (kept != from)
                 std::copy(graph_.targets_.begin() + static_cast<std::ptrdiff_t>(from),
                           graph_.targets_.begin() + static_cast<std::ptrdiff_t>(place),
@@ -216,8 +217,8 @@ GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const 
     return it != guesses_.end() && std::pair(it->source, it->word) == key ? it->verdict : GuessVerdict::refused;
 }
 
-ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access,
-                                     const ObjectIndex& index, const ProgressCallback& progress) {
+ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses, std::span<const TypeId> types,
+                                     const ObjectAccess& access, const ObjectIndex& index, const ProgressCallback& progress) {
     return ReferenceGraphBuilder(addresses, types, access, index).build(core, progress);
 }
 

@@ -6,8 +6,8 @@
 // Memory: 4 bytes a reference, 12 an object (8 for where its references begin, 4 for the references found to it), and 24 for each
 // guess. Cost: 50 to 150 nanoseconds an object, two to three references each.
 
-#include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/native_references.h"
+#include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_index.h"
 
 #include <cstdint>
@@ -68,7 +68,7 @@ private:
 
 /// One pass over `addresses`, sorted, with the types of `types`; one over their buffers, and one sweep over other memory.
 /// `progress` may be empty.
-ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access,
-                                     const ObjectIndex& index, const ProgressCallback& progress);
+ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses, std::span<const TypeId> types,
+                                     const ObjectAccess& access, const ObjectIndex& index, const ProgressCallback& progress);
 
 }  // namespace heapsift

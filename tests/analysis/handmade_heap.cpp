@@ -112,7 +112,8 @@ const ReferenceGraph& HeapSnapshot::references(const ProgressCallback&) const {
     std::vector<ObjectId> targets;
     for (const test::HandmadeObject& object : state_->made.objects) {
         for (const Reference& reference : object.references)
-            if (const ObjectId target = find(reference.target); target != no_object && reference.followed) targets.push_back(target);
+            if (const ObjectId target = find(reference.target); target != no_object && reference.followed)
+                targets.push_back(target);
         begin.push_back(targets.size());
     }
     return state_->references.emplace(std::move(begin), std::move(targets));

@@ -15,8 +15,8 @@ Reference refused(Reference guess) {
     return guess;
 }
 
-// A list holds a Node twice; a dict holds the list and a static type; a weak reference, a guess that was believed and one that was
-// not point at the Node too.
+// A list holds a Node twice; a dict holds the list and a static type; a weak reference, a guess that was believed and one that
+// was not point at the Node too.
 HandmadeHeap list_of_node() {
     HandmadeHeap heap;
     heap.objects = {
@@ -27,7 +27,11 @@ HandmadeHeap list_of_node() {
          {ShortValue::Kind::summary, "list of 2", 0},
          {reference(0x100, "[0]"), reference(0x100, "[1]")}},
         {Address(0x300), "weakref.ReferenceType", facts(72, 80), {}, {reference(0x100, "()", ReferenceKind::weak)}},
-        {Address(0x400), "c.Thing", facts(72, 80), {}, {reference(0x100, "<+24>", ReferenceKind::guess), refused(reference(0x100, "<+32>", ReferenceKind::guess))}},
+        {Address(0x400),
+         "c.Thing",
+         facts(72, 80),
+         {},
+         {reference(0x100, "<+24>", ReferenceKind::guess), refused(reference(0x100, "<+32>", ReferenceKind::guess))}},
         {Address(0x500), "dict", facts(72, 80), {}, {reference(0x200, "['x']"), reference(0x10, "['m']")}},
         {Address(0x600), "NoneType", facts(16, 0), {ShortValue::Kind::name, "None", 0}, {}},
         {Address(0x10), "type", facts(400, 0), {}, {}},
@@ -41,44 +45,47 @@ HandmadeHeap list_of_node() {
 
 }  // namespace
 
-TEST_CASE("show: references found are counted with multiplicity, weak ones and guesses that were refused are not", "[analysis][show]") {
+TEST_CASE("show: references found are counted with multiplicity, weak ones and guesses that were refused are not",
+          "[analysis][show]") {
     const HeapSnapshot heap = list_of_node().build();
     const ShowResult result = show_object(heap, heap.find(Address(0x100)), 0);
-    CHECK(result.accounted == 3);
-    CHECK(result.total_referrers == 5);
-    CHECK(result.guesses_among_referrers);
-    REQUIRE(result.referrers.size() == 5);
-    CHECK(result.referrers[0].source.type == "list");
-    CHECK(result.referrers[0].reference.name() == "[0]");
-    CHECK(result.referrers[0].followed);
-    CHECK_FALSE(result.referrers[2].followed);
-    CHECK(result.referrers[3].followed);
-    CHECK_FALSE(result.referrers[4].followed);
+    CHECK(result.referrers.owned == 3);
+    CHECK(result.referrers.total == 5);
+    CHECK(result.referrers.guesses);
+    REQUIRE(result.referrers.edges.size() == 5);
+    CHECK(result.referrers.edges[0].source.type == "list");
+    CHECK(result.referrers.edges[0].reference.name() == "[0]");
+    CHECK(result.referrers.edges[0].followed);
+    CHECK(result.referrers.edges[2].reference.name() == "<+24>");
+    CHECK(result.referrers.edges[2].followed);
+    CHECK(result.referrers.edges[3].reference.kind == ReferenceKind::weak);
+    CHECK_FALSE(result.referrers.edges[3].followed);
+    CHECK_FALSE(result.referrers.edges[4].followed);
 }
 
 TEST_CASE("show: a referent that is no object keeps its address", "[analysis][show]") {
     const HeapSnapshot heap = list_of_node().build();
     const ShowResult result = show_object(heap, heap.find(Address(0x100)), 0);
-    REQUIRE(result.referents.size() == 2);
-    CHECK(result.referents[0].target.type == "NoneType");
-    CHECK(result.referents[1].target.address == Address(0x999));
-    CHECK(result.referents[1].target.type.empty());
-    CHECK_FALSE(result.referents[1].followed);
+    REQUIRE(result.referents.edges.size() == 2);
+    CHECK(result.referents.edges[0].target.type == "NoneType");
+    CHECK(result.referents.edges[1].target.address == Address(0x999));
+    CHECK(result.referents.edges[1].target.type.empty());
+    CHECK_FALSE(result.referents.edges[1].followed);
 }
 
 TEST_CASE("show: a limit cuts the lists, not the counts", "[analysis][show]") {
     const HeapSnapshot heap = list_of_node().build();
     const ShowResult result = show_object(heap, heap.find(Address(0x100)), 1);
-    CHECK(result.referents.size() == 1);
-    CHECK(result.total_referents == 2);
-    CHECK(result.referrers.size() == 1);
-    CHECK(result.total_referrers == 5);
-    CHECK(result.accounted == 3);
+    CHECK(result.referents.edges.size() == 1);
+    CHECK(result.referents.total == 2);
+    CHECK(result.referrers.edges.size() == 1);
+    CHECK(result.referrers.total == 5);
+    CHECK(result.referrers.owned == 3);
 }
 
 TEST_CASE("show: a reference to a static type is shown and not followed", "[analysis][show]") {
     const HeapSnapshot heap = list_of_node().build();
     const ShowResult result = show_object(heap, heap.find(Address(0x500)), 0);
-    CHECK(result.referents[0].followed);
-    CHECK_FALSE(result.referents[1].followed);
+    CHECK(result.referents.edges[0].followed);
+    CHECK_FALSE(result.referents.edges[1].followed);
 }

@@ -1,7 +1,7 @@
 // dict, defaultdict, OrderedDict: a keys object (shared between the instances of a class, or the dict's own), and for a split
 // table an array of values. A string key is a reference that no traverse reports: hidden, and owned by the dict only where the
-// keys are its own; values that lie inside an instance may be reported by that (instance.cpp). The table of interned strings counts neither its
-// keys nor its values. OrderedDict keeps its order in nodes beside the table. (dictobject.c, odictobject.c,
+// keys are its own; values that lie inside an instance may be reported by that (instance.cpp). The table of interned strings
+// counts neither its keys nor its values. OrderedDict keeps its order in nodes beside the table. (dictobject.c, odictobject.c,
 // _collectionsmodule.c)
 
 #include "parsers/cpython/objects/kinds.h"
@@ -54,16 +54,11 @@ void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const bool keys_are_ours = owns_keys(*facts);
     const bool counted = !object.heap().is_interned_table(object.address());
     const bool in_instance = facts->values_embedded && !object.heap().runtime().instance_reports_dict;
-    const auto value_kind = !counted      ? ReferenceKind::weak
-                            : in_instance ? ReferenceKind::hidden
-                                          : ReferenceKind::strong;
-    const auto key_kind = !counted             ? ReferenceKind::weak
-                          : facts->unicode_keys ? ReferenceKind::hidden
-                                                : ReferenceKind::strong;
+    const auto value_kind = !counted ? ReferenceKind::weak : in_instance ? ReferenceKind::hidden : ReferenceKind::strong;
+    const auto key_kind = !counted ? ReferenceKind::weak : facts->unicode_keys ? ReferenceKind::hidden : ReferenceKind::strong;
     object.heap().visit_dict(*facts, [&](Address key, Address value) {
         // A general table reports its keys; a table of str does not, but holds them all the same.
-        if (keys_are_ours)
-            visit.visit(key, key_kind, {ReferenceName::Form::key, "", 0, key});
+        if (keys_are_ours) visit.visit(key, key_kind, {ReferenceName::Form::key, "", 0, key});
         visit.visit(value, value_kind, {ReferenceName::Form::item, "", 0, key});
     });
 }

@@ -68,22 +68,44 @@ ShortValue type_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::name, fmt::format("<class '{}'>", id == no_type ? "?" : object.heap().types()[id].name), 0};
 }
 
+struct ModuleState {
+    Address start;
+    std::uint64_t words = 0;
+};
+
+/// The state of a C module: its words, as far as the definition says it goes.
+ModuleState module_state(const ObjectReader& object) {
+    const auto& l = object.layout().module;
+    const Address state = object.pointer(l.md_state);
+    const Address def = object.pointer(l.md_def);
+    if (state.is_null() || def.is_null() || !object.layout().module_def.m_size.present()) return {};
+    const auto size = object.heap().integer<std::int64_t>(def + *object.layout().module_def.m_size);
+    if (size <= 0 || size > (1 << 20)) return {};
+    return {state, object.readable_items(state, size / 8)};
+}
+
+bool is_candidate(const ObjectReader& object, Address target) {
+    return !target.is_null() && target.aligned(8) && object.heap().type_of(target) != no_type;
+}
+
 void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().module;
     visit.named(object.pointer(l.md_dict), ".__dict__");
     visit.named(object.pointer(l.md_name), ".<name>", ReferenceKind::hidden);
     visit.named(object.pointer(l.md_def), ".<definition>", ReferenceKind::hidden);
-    // The state of a C module: its words, as far as the definition says it goes.
-    const Address state = object.pointer(l.md_state);
-    const Address def = object.pointer(l.md_def);
-    if (state.is_null() || def.is_null() || !object.layout().module_def.m_size.present()) return;
-    const auto size = object.heap().integer<std::int64_t>(def + *object.layout().module_def.m_size);
-    if (size <= 0 || size > (1 << 20)) return;
-    for (std::uint64_t i = 0; i < object.readable_items(state, size / 8); ++i) {
-        const Address target = object.heap().pointer(state + 8 * i);
-        if (!target.is_null() && target.aligned(8) && object.heap().type_of(target) != no_type)
+    const ModuleState state = module_state(object);
+    for (std::uint64_t i = 0; i < state.words; ++i) {
+        const Address target = object.heap().pointer(state.start + 8 * i);
+        if (is_candidate(object, target))
             visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::text, ".<module state>", i, {}});
     }
+}
+
+bool module_exact(const ObjectReader& object) {
+    const ModuleState state = module_state(object);
+    for (std::uint64_t i = 0; i < state.words; ++i)
+        if (is_candidate(object, object.heap().pointer(state.start + 8 * i))) return false;
+    return true;
 }
 
 void module_buffers(const ObjectReader& object, BufferVisitor& visit) {
@@ -114,6 +136,7 @@ const ObjectKind module_kind = {.name = "module",
                                 .type_names = module_names,
                                 .visit_buffers = module_buffers,
                                 .visit_references = module_references,
-                                .describe = module_describe};
+                                .describe = module_describe,
+                                .exact = module_exact};
 
 }  // namespace heapsift

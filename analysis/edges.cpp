@@ -1,0 +1,91 @@
+// An object may have millions of referrers. All are counted; of those that hold it, and of those that do not, no more are kept
+// than will be shown.
+
+#include "analysis/edges.h"
+
+#include "parsers/snapshot/reference_graph.h"
+
+namespace heapsift {
+namespace {
+
+class Collector {
+public:
+    Collector(EdgeList& list, std::size_t limit) : list_(list), limit_(limit) {}
+
+    template <class F>
+    void add(const Reference& reference, bool followed, F&& row) {
+        ++list_.total;
+        if (reference.followed) {
+            ++list_.owned;
+            list_.guesses = list_.guesses || reference.kind == ReferenceKind::guess;
+        }
+        std::vector<EdgeRow>& part = followed ? list_.edges : others_;
+        if (limit_ == 0 || part.size() < limit_) part.push_back(row());
+    }
+    void finish() {
+        for (EdgeRow& row : others_)
+            if (limit_ == 0 || list_.edges.size() < limit_) list_.edges.push_back(std::move(row));
+    }
+
+private:
+    EdgeList& list_;
+    std::size_t limit_;
+    std::vector<EdgeRow> others_;
+};
+
+/// Of a native reference the row has the address of the word alone.
+ObjectRow source_row(const HeapSnapshot& heap, ObjectId source, const Reference& reference) {
+    if (source != no_object) return brief_object_row(heap, source);
+    ObjectRow row;
+    row.address = reference.word;
+    return row;
+}
+
+ObjectRow target_row(const HeapSnapshot& heap, Address target) {
+    if (const ObjectId id = heap.find(target); id != no_object) return brief_object_row(heap, id);
+    ObjectRow row;
+    row.address = target;
+    return row;
+}
+
+}  // namespace
+
+EdgeList referents(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object, std::size_t limit) {
+    EdgeList list;
+    Collector collector(list, limit);
+    const ObjectRow self = brief_object_row(heap, object);
+    heap.visit_references(object, [&](const Reference& reference) {
+        const bool followed = structural.follows(reference) && heap.find(reference.target) != no_object;
+        collector.add(reference, followed, [&] {
+            return EdgeRow{self, target_row(heap, reference.target), reference, followed};
+        });
+    });
+    collector.finish();
+    return list;
+}
+
+EdgeList referrers(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object, std::size_t limit) {
+    EdgeList list;
+    Collector collector(list, limit);
+    const ObjectRow self = brief_object_row(heap, object);
+    heap.visit_referrers(object, [&](ObjectId source, const Reference& reference) {
+        const bool followed = structural.follows(reference);
+        collector.add(reference, followed, [&] {
+            return EdgeRow{source_row(heap, source, reference), self, reference, followed};
+        });
+    });
+    collector.finish();
+    return list;
+}
+
+EdgesResult referents(const HeapSnapshot& heap, ObjectId object, std::size_t limit) {
+    return {object_row(heap, object), referents(heap, StructuralTargets(heap), object, limit)};
+}
+
+EdgesResult referrers(const HeapSnapshot& heap, ObjectId object, std::size_t limit, const ProgressCallback& progress) {
+    heap.references(progress);
+    if (progress) progress("looking for referrers", 0);
+    return {object_row(heap, object), referrers(heap, StructuralTargets(heap), object, limit)};
+}
+
+}  // namespace heapsift

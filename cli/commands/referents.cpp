@@ -1,0 +1,26 @@
+// heapsift referents: references one step down.
+
+#include "cli/commands/referents.h"
+
+#include "analysis/edges.h"
+#include "cli/address_lookup.h"
+#include "cli/render/edges.h"
+
+#include <CLI/CLI.hpp>
+
+namespace heapsift {
+namespace {
+
+ExitCode run_referents(Session& session) {
+    const AddressArgument argument = required_address(session, "referents");
+    const HeapSnapshot heap = session.open_heap();
+    const ObjectId object = find_object(session, heap, argument);
+    const EdgesResult result = referents(heap, object, session.options().rows());
+    return session.write(render_referents(result, session.redactor()));
+}
+
+}  // namespace
+
+CommandRunner setup_referents(CLI::App&) { return run_referents; }
+
+}  // namespace heapsift

@@ -1,0 +1,26 @@
+// heapsift referrers: references one step up.
+
+#include "cli/commands/referrers.h"
+
+#include "analysis/edges.h"
+#include "cli/address_lookup.h"
+#include "cli/render/edges.h"
+
+#include <CLI/CLI.hpp>
+
+namespace heapsift {
+namespace {
+
+ExitCode run_referrers(Session& session) {
+    const AddressArgument argument = required_address(session, "referrers");
+    const HeapSnapshot heap = session.open_heap();
+    const ObjectId object = find_object(session, heap, argument);
+    const EdgesResult result = referrers(heap, object, session.options().rows(), session.progress());
+    return session.write(render_referrers(result, session.redactor()));
+}
+
+}  // namespace
+
+CommandRunner setup_referrers(CLI::App&) { return run_referrers; }
+
+}  // namespace heapsift
