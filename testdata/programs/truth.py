@@ -26,8 +26,17 @@ builtins. The size is sys.getsizeof(object); `P` where the type's __sizeof__ is 
 without the references that the listing itself holds. Lines that start with `T` give the address and the instances' type name
 of every type; lines that start with `#` are for people.
 
-    HEAPSIFT_TRUTH=FILE        where to write; without it the program only prints its process id and sleeps
-    HEAPSIFT_CORE_BY=kernel    raise SIGABRT afterwards; else sleep
+With HEAPSIFT_TRUTH_REFERENTS, behind all of these, a line for each object that refers to any, in hexadecimal without 0x:
+
+    R  address  address address ...
+
+what gc.get_referents(object) returns, in its order and as often: all that the type's traverse reports. An object without such a
+line reports nothing; so does one that the collector cannot hold (str, code, a static type). They are read before the file is
+made, so that an import which open() causes is in none of them.
+
+    HEAPSIFT_TRUTH=FILE          where to write; without it the program only prints its process id and sleeps
+    HEAPSIFT_TRUTH_REFERENTS=1   the referents, too
+    HEAPSIFT_CORE_BY=kernel      raise SIGABRT afterwards; else sleep
 """
 
 import ctypes
@@ -101,6 +110,7 @@ def _write(collected, path):
     counts_before = len(counts)
     sizes.extend([_size_of(obj, instead_of_size) for obj in closure])
     counts.extend([get_count(obj) for obj in closure])
+    referents = _referents(collected, closure) if os.environ.get("HEAPSIFT_TRUTH_REFERENTS") == "1" else ()
 
     own = {"G": 0, "C": 0}
     for kind, objects, first in (("G", collected, 0), ("C", closure, counts_before)):
@@ -123,7 +133,26 @@ def _write(collected, path):
                 out.write("%#x\t%s\t%s\t%s\t%d\t%d\n" % (id(obj), kind, name, sizes[first + index], count, is_tracked(obj)))
         for cls in _types_of(collected, closure):
             out.write("T\t%#x\t%s\n" % (id(cls), json.dumps(_name_of(cls))))
+        for lines in referents:
+            out.write(lines)
     os.rename(path + ".part", path)
+
+
+def _referents(collected, closure):
+    """The lines R, a text for each 10,000 objects. A list of referents is dropped before the next is made: no address but those of
+    objects that the listing found."""
+    get_referents = gc.get_referents
+    texts, lines = [], []
+    for source in (collected, closure):
+        for obj in source:
+            addresses = ["%x" % id(referent) for referent in get_referents(obj)]
+            if addresses:
+                lines.append("R\t%x\t%s\n" % (id(obj), " ".join(addresses)))
+            if len(lines) == 10000:
+                texts.append("".join(lines))
+                lines.clear()
+    texts.append("".join(lines))
+    return texts
 
 
 def _size_of(obj, instead_of_size):
