@@ -23,7 +23,7 @@ _NAMED = 200000  # faults whose edges are looked up by name; more are only count
 
 
 class BadExport(Exception):
-    """One line: what in the export contradicts itself."""
+    """One line: why it cannot be compared."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +54,9 @@ class Graph:
                 immortal = row["immortal"] or count is None or count >= _IMMORTAL
                 self.rows[int(row["address"], 16)] = Row(types.setdefault(row["type"], row["type"]), -1 if immortal else count,
                                                          row["references"] == "exact", row["found_by"] == "static_data")
-        self._check_ends()
+        if not self.kinds:
+            raise BadExport("no reference in the export")
+        self.dangling = list(self._ends_that_are_no_object())  # (source, target)
 
     def _add_edge(self, edge):
         source, target, kind = int(edge["source"], 16), int(edge["target"], 16), _kind_of(edge)
@@ -67,15 +69,11 @@ class Graph:
                 edges = self.edges[source] = array.array("Q")
             edges.append(target << 3 | kind)
 
-    def _check_ends(self):
-        if not self.kinds:
-            raise BadExport("no reference in the export")
+    def _ends_that_are_no_object(self):
         for source, edges in self.edges.items():
-            if source not in self.rows:
-                raise BadExport("a reference from %#x, which is no object" % source)
             for edge in edges:
-                if edge >> 3 not in self.rows:
-                    raise BadExport("a reference from %#x to %#x, which is no object" % (source, edge >> 3))
+                if source not in self.rows or edge >> 3 not in self.rows:
+                    yield source, edge >> 3
 
     def targets(self, source, kinds):
         return [edge >> 3 for edge in self.edges.get(source, _NOTHING) if edge & 7 in kinds]
@@ -182,7 +180,7 @@ def offenders(result, truth, graph):
     for fault, pairs in result.faults.items():
         for index, pair in enumerate(pairs):
             text = _names_text(fault, names.get(pair, ())) if index < _NAMED else "not looked up"
-            key = (fault, graph.rows[pair[0]].type, _type_of(pair[1], truth, graph), text)
+            key = (fault, _type_of(pair[0], truth, graph), _type_of(pair[1], truth, graph), text)
             group = groups.get(key)
             if group is None:
                 group = groups[key] = Offenders(*key, 0, pair)
@@ -191,8 +189,8 @@ def offenders(result, truth, graph):
 
 
 def _type_of(address, truth, graph):
-    row = graph.rows.get(address)
-    return row.type if row else truth.objects[address].type + " (no row)"
+    row, fact = graph.rows.get(address), truth.objects.get(address)
+    return row.type if row else "%s without a row" % (fact.type if fact else "something")
 
 
 def _names_text(fault, edges):

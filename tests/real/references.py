@@ -98,7 +98,7 @@ def run_one(options, interpreter, program, kind, work):
         print_offenders(offenders(result, truth, graph))
         print_worst("guessed wrongly", result.guessed, "%d of %d objects; edges: %d missing, %d too many; at %#x (%d and %d)")
         print_worst("not in balance", result.balances, "%d of %d objects; references: %d not found, %d too many; at %#x (%d found, count %d)")
-        return ", ".join(faults_of(result)) or None
+        return ", ".join(faults_of(result, graph)) or None
     except BadExport as reason:
         return str(reason)
     finally:
@@ -124,11 +124,13 @@ def share(tally):
     return 100 * tally.right / max(1, tally.objects)
 
 
-def faults_of(result):
+def faults_of(result, graph):
     written, balances = result.total(result.written), result.total(result.balances)
     faults = []
     if result.without_row:
         faults.append("%d objects without a row" % result.without_row)
+    if graph.dangling:
+        faults.append("%d references with an end that is no object, first %#x -> %#x" % (len(graph.dangling), *graph.dangling[0]))
     if not written.objects:
         faults.append("no object's references are exact")
     faults += ["%s %d" % (fault, len(pairs)) for fault, pairs in result.faults.items() if pairs]
