@@ -17,6 +17,9 @@ differ by what the child's own calls hold (None, small ints, the functions it ca
 things that would differ and are prevented: sys.getsizeof makes a C type ready that never was; a function called often gets a
 cache (up to 3.10); a BytesIO whose buffer the listing refers to counts it no more.
 
+A free object is none: _asyncio keeps iterators of futures for later use, and its traverse reports them (3.12). Whatever counts no
+references but the listing's is left out.
+
 Output, tab separated, one object a line:
 
     address  G|C  "type name"  size  refcount  tracked
@@ -110,19 +113,22 @@ def _write(collected, path):
     counts_before = len(counts)
     sizes.extend([_size_of(obj, instead_of_size) for obj in closure])
     counts.extend([get_count(obj) for obj in closure])
-    referents = _referents(collected, closure) if os.environ.get("HEAPSIFT_TRUTH_REFERENTS") == "1" else ()
 
     own = {"G": 0, "C": 0}
     for kind, objects, first in (("G", collected, 0), ("C", closure, counts_before)):
         for index, obj in enumerate(objects):
             if obj is _COUNT_MARKERS[kind == "C"]:
                 own[kind] = counts[first + index] - 1
+    free = {id(obj) for index, obj in enumerate(closure) if counts[counts_before + index] == own["C"]}
+    referents = _referents(collected, closure, free) if os.environ.get("HEAPSIFT_TRUTH_REFERENTS") == "1" else ()
 
     names = {}  # address of a type: its name as a JSON string
     with open(path + ".part", "w", encoding="ascii") as out:
-        _write_head(out, len(collected), len(closure))
+        _write_head(out, len(collected), len(closure) - len(free))
         for kind, objects, first in (("G", collected, 0), ("C", closure, counts_before)):
             for index, obj in enumerate(objects):
+                if id(obj) in free:
+                    continue
                 cls = type(obj)
                 name = names.get(id(cls))
                 if name is None:
@@ -138,15 +144,15 @@ def _write(collected, path):
     os.rename(path + ".part", path)
 
 
-def _referents(collected, closure):
+def _referents(collected, closure, free):
     """The lines R, a text for each 10,000 objects. A list of referents is dropped before the next is made: no address but those of
     objects that the listing found."""
     get_referents = gc.get_referents
     texts, lines = [], []
     for source in (collected, closure):
         for obj in source:
-            addresses = ["%x" % id(referent) for referent in get_referents(obj)]
-            if addresses:
+            addresses = ["%x" % id(referent) for referent in get_referents(obj) if id(referent) not in free]
+            if addresses and id(obj) not in free:
                 lines.append("R\t%x\t%s\n" % (id(obj), " ".join(addresses)))
             if len(lines) == 10000:
                 texts.append("".join(lines))
