@@ -155,6 +155,11 @@ def gcore(pid, prefix):
     return path
 
 
+def last_words(folder):
+    """The last line that the program of `start` said."""
+    return _last_line(_read(os.path.join(folder, "said")))
+
+
 def _read(path):
     with open(path, errors="replace") as file:
         return file.read()

@@ -78,16 +78,28 @@ class Graph:
     def targets(self, source, kinds):
         return [edge >> 3 for edge in self.edges.get(source, _NOTHING) if edge & 7 in kinds]
 
-    def names_of(self, pairs):
-        """{(source, target): [(kind, name)]} for those of `pairs` that are an edge."""
-        found = {}
-        for line in _lines(self.path):
-            if line.startswith('{"table":"reference"'):
-                edge = json.loads(line)
-                pair = (int(edge["source"], 16), int(edge["target"], 16))
-                if pair in pairs:
-                    found.setdefault(pair, []).append((_kind_of(edge), edge["name"]))
-        return found
+
+def names_of(path, pairs):
+    """{(source, target): [(kind, name)]} for those of `pairs` between which the export at `path` has an edge."""
+    found = {}
+    for line in _lines(path):
+        if line.startswith('{"table":"reference"'):
+            edge = json.loads(line)
+            pair = (int(edge["source"], 16), int(edge["target"], 16))
+            if pair in pairs:
+                found.setdefault(pair, []).append((KINDS[_kind_of(edge)], edge["name"]))
+    return found
+
+
+def exact_among(path, addresses):
+    """Those of `addresses` whose references the export at `path` calls exact."""
+    found = set()
+    for line in _lines(path):
+        if line.startswith('{"table":"object"'):
+            row = json.loads(line)
+            if row["references"] == "exact" and int(row["address"], 16) in addresses:
+                found.add(int(row["address"], 16))
+    return found
 
 
 def _lines(path):
@@ -113,7 +125,7 @@ class Comparison:
     def __init__(self, truth, graph):
         self.without_row = sum(address not in graph.rows for address in truth.objects)
         self.written = collections.defaultdict(Tally)  # type -> Tally, of the objects that the truth lists
-        self.guessed = collections.defaultdict(Tally)
+        self.guessed = collections.defaultdict(Tally)  # type -> Tally, where the type has a traverse that can tell
         self.balances = collections.defaultdict(Tally)  # of the mortal objects on the heap, listed or not
         self.faults = {"missing": [], "extra": []}  # (source, target), of written kinds
         _compare_referents(self, truth, graph)
@@ -125,9 +137,10 @@ class Comparison:
 
 
 def _compare_referents(result, truth, graph):
-    for address in truth.objects:
-        row = graph.rows.get(address)
-        if row is None:
+    rows = {address: graph.rows[address] for address in truth.objects if address in graph.rows}
+    telling = {row.type for address, row in rows.items() if truth.objects[address].tracked or address in truth.referents}
+    for address, row in rows.items():
+        if not row.exact and row.type not in telling:
             continue
         expected = sorted(truth.referents.get(address, _NOTHING))
         found = sorted(graph.targets(address, _SHOWN_BY_TRAVERSE if row.exact else _GUESSED))
@@ -175,7 +188,7 @@ class Offenders:
 def offenders(result, truth, graph):
     """The faults in groups, the largest first."""
     wanted = set(result.faults["missing"][:_NAMED]) | set(result.faults["extra"][:_NAMED])
-    names = graph.names_of(wanted) if wanted else {}
+    names = names_of(graph.path, wanted) if wanted else {}
     groups = {}
     for fault, pairs in result.faults.items():
         for index, pair in enumerate(pairs):
@@ -196,8 +209,8 @@ def _type_of(address, truth, graph):
 def _names_text(fault, edges):
     """Of an edge that is missing: what there is between the two instead."""
     if fault == "extra":
-        return " or ".join(sorted({_pattern(name) for kind, name in edges if kind in _SHOWN_BY_TRAVERSE}))
-    instead = sorted({"%s %s" % (KINDS[kind], _pattern(name)) for kind, name in edges})
+        return " or ".join(sorted({_pattern(name) for kind, name in edges if kind in ("strong", "reported")}))
+    instead = sorted({"%s %s" % (kind, _pattern(name)) for kind, name in edges})
     return "there is: " + ", ".join(instead) if instead else "no edge"
 
 
