@@ -44,6 +44,7 @@ class Graph:
         self.edges = {}
         self.counted = collections.Counter()  # target -> references that a count counts
         self.kinds = collections.Counter()
+        self.dangling = []  # (source, target) where one is no object
         types = {}
         for line in _lines(path):
             if line.startswith('{"table":"reference"'):
@@ -56,14 +57,16 @@ class Graph:
                                                          row["references"] == "exact", row["found_by"] == "static_data")
         if not self.kinds:
             raise BadExport("no reference in the export")
-        self.dangling = list(self._ends_that_are_no_object())  # (source, target)
+        self.dangling.extend(self._ends_that_are_no_object())
 
     def _add_edge(self, edge):
         source, target, kind = int(edge["source"], 16), int(edge["target"], 16), _kind_of(edge)
         self.kinds[kind] += 1
         if kind in _COUNTED:
             self.counted[target] += 1
-        if kind != _NATIVE:
+        if target >> 61:  # no address of a process
+            self.dangling.append((source, target))
+        elif kind != _NATIVE:
             edges = self.edges.get(source)
             if edges is None:
                 edges = self.edges[source] = array.array("Q")

@@ -95,6 +95,7 @@ def run_one(options, interpreter, program, kind, work):
         graph = Graph(path)
         result = Comparison(truth, graph)
         print_line("%-16s %-6s %-6s" % (interpreter.name, program, kind), result, graph, seconds)
+        print_dangling(graph)
         print_offenders(offenders(result, truth, graph))
         print_worst("guessed wrongly", result.guessed, "%d of %d objects; edges: %d missing, %d too many; at %#x (%d and %d)")
         print_worst("not in balance", result.balances, "%d of %d objects; references: %d not found, %d too many; at %#x (%d found, count %d)")
@@ -130,7 +131,7 @@ def faults_of(result, graph):
     if result.without_row:
         faults.append("%d objects without a row" % result.without_row)
     if graph.dangling:
-        faults.append("%d references with an end that is no object, first %#x -> %#x" % (len(graph.dangling), *graph.dangling[0]))
+        faults.append("%d references with an end that is no object" % len(graph.dangling))
     if not written.objects:
         faults.append("no object's references are exact")
     faults += ["%s %d" % (fault, len(pairs)) for fault, pairs in result.faults.items() if pairs]
@@ -142,12 +143,22 @@ def faults_of(result, graph):
 def print_line(which, result, graph, seconds):
     written, guessed, balances = (result.total(tallies) for tallies in (result.written, result.guessed, result.balances))
     exact = sum(row.exact for row in graph.rows.values())
+    right = "all" if written.right == written.objects else "%.4f%%" % share(written)
     print("%s %8d %9d %8.3f%% %7d %7d %10s %8d %7.2f%% %8d %8.3f%% %7.2f" % (
-        which, len(graph.rows), sum(graph.kinds.values()), 100 * exact / max(1, len(graph.rows)), written.missing, written.extra,
-        "all" if written.right == written.objects else "%.4f%%" % share(written), guessed.objects, share(guessed), balances.objects, share(balances),
-        seconds))
+        which, len(graph.rows), sum(graph.kinds.values()), 100 * exact / max(1, len(graph.rows)), written.missing, written.extra, right,
+        guessed.objects, share(guessed), balances.objects, share(balances), seconds))
     print("  edges: %s; written kinds: %d objects, %d of them in the truth, %d of these right" % (
         ", ".join("%d %s" % (graph.kinds[index], kind) for index, kind in enumerate(KINDS)), exact, written.objects, written.right), flush=True)
+
+
+def print_dangling(graph):
+    """References with an end that is no object, by the type of the source."""
+    groups = {}
+    for source, target in graph.dangling:
+        row = graph.rows.get(source)
+        groups.setdefault(row.type if row else "something without a row", []).append((source, target))
+    for source_type, pairs in sorted(groups.items(), key=lambda group: -len(group[1]))[:_WORST]:
+        print("  %6d no object  %s -> ?, at %#x -> %#x" % (len(pairs), source_type, *pairs[0]))
 
 
 def print_offenders(groups):
