@@ -17,6 +17,9 @@ differ by what the child's own calls hold (None, small ints, the functions it ca
 things that would differ and are prevented: sys.getsizeof makes a C type ready that never was; a function called often gets a
 cache (up to 3.10); a BytesIO whose buffer the listing refers to counts it no more.
 
+A free object is none: _asyncio keeps iterators of futures for later use, and its traverse reports them (3.12). Whatever counts no
+references but the listing's is left out.
+
 Output, tab separated, one object a line:
 
     address  G|C  "type name"  size  refcount  tracked
@@ -26,8 +29,17 @@ builtins. The size is sys.getsizeof(object); `P` where the type's __sizeof__ is 
 without the references that the listing itself holds. Lines that start with `T` give the address and the instances' type name
 of every type; lines that start with `#` are for people.
 
-    HEAPSIFT_TRUTH=FILE        where to write; without it the program only prints its process id and sleeps
-    HEAPSIFT_CORE_BY=kernel    raise SIGABRT afterwards; else sleep
+With HEAPSIFT_TRUTH_REFERENTS, behind all of these, a line for each object that refers to any, in hexadecimal without 0x:
+
+    R  address  address address ...
+
+what gc.get_referents(object) returns, in its order and as often: all that the type's traverse reports. An object without such a
+line reports nothing; so does one that the collector cannot hold (str, code, a static type). They are read before the file is
+made, so that an import which open() causes is in none of them.
+
+    HEAPSIFT_TRUTH=FILE          where to write; without it the program only prints its process id and sleeps
+    HEAPSIFT_TRUTH_REFERENTS=1   the referents, too
+    HEAPSIFT_CORE_BY=kernel      raise SIGABRT afterwards; else sleep
 """
 
 import ctypes
@@ -107,12 +119,16 @@ def _write(collected, path):
         for index, obj in enumerate(objects):
             if obj is _COUNT_MARKERS[kind == "C"]:
                 own[kind] = counts[first + index] - 1
+    free = {id(obj) for index, obj in enumerate(closure) if counts[counts_before + index] == own["C"]}
+    referents = _referents(collected, closure, free) if os.environ.get("HEAPSIFT_TRUTH_REFERENTS") == "1" else ()
 
     names = {}  # address of a type: its name as a JSON string
     with open(path + ".part", "w", encoding="ascii") as out:
-        _write_head(out, len(collected), len(closure))
+        _write_head(out, len(collected), len(closure) - len(free))
         for kind, objects, first in (("G", collected, 0), ("C", closure, counts_before)):
             for index, obj in enumerate(objects):
+                if id(obj) in free:
+                    continue
                 cls = type(obj)
                 name = names.get(id(cls))
                 if name is None:
@@ -123,7 +139,26 @@ def _write(collected, path):
                 out.write("%#x\t%s\t%s\t%s\t%d\t%d\n" % (id(obj), kind, name, sizes[first + index], count, is_tracked(obj)))
         for cls in _types_of(collected, closure):
             out.write("T\t%#x\t%s\n" % (id(cls), json.dumps(_name_of(cls))))
+        for lines in referents:
+            out.write(lines)
     os.rename(path + ".part", path)
+
+
+def _referents(collected, closure, free):
+    """The lines R, a text for each 10,000 objects. A list of referents is dropped before the next is made: no address but those of
+    objects that the listing found."""
+    get_referents = gc.get_referents
+    texts, lines = [], []
+    for source in (collected, closure):
+        for obj in source:
+            addresses = ["%x" % id(referent) for referent in get_referents(obj) if id(referent) not in free]
+            if addresses and id(obj) not in free:
+                lines.append("R\t%x\t%s\n" % (id(obj), " ".join(addresses)))
+            if len(lines) == 10000:
+                texts.append("".join(lines))
+                lines.clear()
+    texts.append("".join(lines))
+    return texts
 
 
 def _size_of(obj, instead_of_size):

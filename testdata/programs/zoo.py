@@ -9,27 +9,13 @@ module, cannot make is named and left out. Exhibits also leave garbage, freed me
     zoo_numpy.py      arrays, dtypes, scalars; nothing without NumPy
 """
 
-import sys
-
+import exhibits
 import truth
 import zoo_language
 import zoo_library
 import zoo_numpy
 
 KEPT = {}
-SKIPPED = []
-
-
-def open_the_zoo():
-    for module in (zoo_language, zoo_library, zoo_numpy):
-        for exhibit in module.EXHIBITS:
-            try:
-                KEPT[exhibit.__name__] = exhibit()
-            except (ImportError, AttributeError, NotImplementedError, SyntaxError) as reason:
-                SKIPPED.append("%s (%s)" % (exhibit.__name__, reason))
-            except Exception as reason:
-                SKIPPED.append("%s (%s: %s)" % (exhibit.__name__, type(reason).__name__, reason))
-    print("zoo: left out here: %s" % (", ".join(SKIPPED) or "nothing"), file=sys.stderr, flush=True)
 
 
 def stand_still():
@@ -38,5 +24,5 @@ def stand_still():
     return a_local_list
 
 
-open_the_zoo()
+exhibits.open_houses("zoo", (zoo_language, zoo_library, zoo_numpy), KEPT)
 stand_still()

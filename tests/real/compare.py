@@ -5,6 +5,7 @@ an object that no list of the interpreter's holds and no traverse reports (strin
 parts of static types). Each needs a second fact, which `core_words.py` reads from the core without heapsift.
 """
 
+import array
 import collections
 import dataclasses
 import json
@@ -28,6 +29,7 @@ class Truth:
     numpy: str = ""
     objects: dict = dataclasses.field(default_factory=dict)  # address -> Fact
     types: dict = dataclasses.field(default_factory=dict)    # address of a type -> name of its instances' type
+    referents: dict = dataclasses.field(default_factory=dict)  # address -> what gc.get_referents returned, where asked for and not empty
 
 
 def load_truth(path):
@@ -42,6 +44,8 @@ def load_truth(path):
                 truth.numpy = line.split()[2].strip("-")
             elif fields[0] == "T":
                 truth.types[int(fields[1], 16)] = json.loads(fields[2])
+            elif fields[0] == "R":
+                truth.referents[int(fields[1], 16)] = array.array("Q", (int(text, 16) for text in fields[2].split()))
             elif not line.startswith("#"):
                 address, kind, name, size, _, tracked = fields
                 name = names.setdefault(name, json.loads(name)) if name not in names else names[name]

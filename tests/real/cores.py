@@ -52,14 +52,14 @@ def why_no_gcore():
     return None if shutil.which("gcore") else "gcore is not installed (package gdb)"
 
 
-def take(interpreter, program, kind, work):
-    """Runs testdata/programs/<program>.py on `interpreter` and takes its core. Raises NoCore."""
+def take(interpreter, program, kind, work, **environment):
+    """Runs testdata/programs/<program>.py on `interpreter`, with more of `environment`, and takes its core. Raises NoCore."""
     parent = os.path.join(interpreter.tree, "var/tmp") if interpreter.tree else work
     folder = tempfile.mkdtemp(prefix="heapsift-%s-%s-" % (program, kind), dir=parent)
     try:
         for path in glob.glob(PROGRAMS + "/*.py"):
             shutil.copy(path, folder)
-        return _take(interpreter, program, kind, folder)
+        return _take(interpreter, program, kind, folder, environment)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -97,9 +97,9 @@ def start(interpreter, arguments, folder, **environment):
                                 stdin=subprocess.DEVNULL, stdout=said, stderr=said)
 
 
-def _take(interpreter, program, kind, folder):
+def _take(interpreter, program, kind, folder, environment):
     truth = os.path.join(folder, "truth.tsv")
-    core, said = take_at_rest(interpreter, [program + ".py"], kind, folder, truth, HEAPSIFT_TRUTH="truth.tsv")
+    core, said = take_at_rest(interpreter, [program + ".py"], kind, folder, truth, HEAPSIFT_TRUTH="truth.tsv", **environment)
     return TakenCore(core, truth, folder, said)
 
 
@@ -153,6 +153,11 @@ def gcore(pid, prefix):
     if not os.path.exists(path):
         raise NoCore("gcore: %s" % _last_line(done.stdout))
     return path
+
+
+def last_words(folder):
+    """The last line that the program of `start` said."""
+    return _last_line(_read(os.path.join(folder, "said")))
 
 
 def _read(path):

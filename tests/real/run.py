@@ -23,7 +23,7 @@ import files_away
 import interpreters
 from compare import ALLOCATED, CONTENT, FOUND_BY, REFERRER, compare, load_truth
 
-PROGRAMS = ("plain", "crash", "views", "churn", "zoo")
+PROGRAMS = ("plain", "crash", "views", "churn", "zoo", "work")
 _FAULTS = ("missing", "missing in closure", "type", "size", "tracked", "count", "twice", "unexplained", "recording")
 _FOR_DEBUG_BUILDS = ("plain", "crash", "zoo")  # the others are about allocators, which these builds share with the rest
 _OFFENDERS = 20

@@ -1,0 +1,106 @@
+"""A process that plants an object in every kind of place, and tells afterwards whether a name leads there.
+
+Problem: heapsift names each reference as Python would reach it, `.fget`, `['key']`, `.gi_frame.f_locals['x']`; a name that looks right
+and leads elsewhere is worse than none.
+Idea: the process writes down who holds what, by address, and sleeps; its core is taken with gcore, so it lives on; the names that
+heapsift read from the core come back, and the process itself evaluates each on the holder. A name is right where the result is the
+very object that was planted.
+
+    places_language.py   what the language has
+    places_library.py    what the standard library and NumPy have
+
+In the current directory: places.jsonl is written, a line a place, in one piece; then names.jsonl is awaited, lines {"place": index of
+the place, "name": text}; then verdicts.jsonl is written, the same lines with "verdict", and the process ends:
+
+    right        evaluates to the target
+    key          is `key …`: the target is a key or an element of the holder, and the text, where it is a literal, is equal to it
+    other …      evaluates to something else, or is another key
+    error …      does not evaluate
+"""
+
+import ast
+import gc
+import json
+import os
+import sys
+import time
+import types
+
+import exhibits
+import places_language
+import places_library
+
+PLACES = []  # (label, holder, target)
+
+
+def plant():
+    kept = {}
+    exhibits.open_houses("places", (places_language, places_library), kept)
+    for name, places in kept.items():
+        for detail, holder, target in places:
+            PLACES.append(("%s: %s" % (name, detail), holder, target))
+
+
+def write_lines(path, rows):
+    with open(path + ".part", "w", encoding="ascii") as out:
+        for row in rows:
+            out.write(json.dumps(row) + "\n")
+    os.rename(path + ".part", path)
+
+
+def verdict(holder, name, target):
+    if name.startswith("key "):
+        return _verdict_on_key(holder, name[4:], target)
+    try:
+        found = eval("holder" + name, {"holder": holder})
+    except Exception as error:
+        return "error %s: %s" % (type(error).__name__, error)
+    return "right" if found is target or _shows(found, target) else "other: %s" % type(found).__name__
+
+
+def _verdict_on_key(holder, text, target):
+    try:
+        if not any(key is target for key in holder):
+            return "other: no such key"
+    except Exception as error:
+        return "error %s: %s" % (type(error).__name__, error)
+    try:
+        literal = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return "key"
+    return "key" if literal == target and type(literal) is type(target) else "other: the key is not %s" % text
+
+
+def _shows(found, target):
+    """The __dict__ of a class is shown by a proxy, made anew each time."""
+    return isinstance(found, types.MappingProxyType) and gc.get_referents(found)[0] is target
+
+
+def described(label, holder, target):
+    return {"label": label, "holder": "%#x" % id(holder), "holder_type": type(holder).__name__, "target": "%#x" % id(target),
+            "target_type": type(target).__name__}
+
+
+def main():
+    plant()
+    write_lines("places.jsonl", (described(*place) for place in PLACES))
+    while not os.path.exists("names.jsonl"):
+        time.sleep(0.05)
+    with open("names.jsonl", encoding="ascii") as names:
+        rows = [json.loads(line) for line in names]
+    for row in rows:
+        _, holder, target = PLACES[row["place"]]
+        row["verdict"] = verdict(holder, row["name"], target)
+    write_lines("verdicts.jsonl", rows)
+
+
+if __name__ == "__main__":
+    status = 1
+    try:
+        main()
+        status = 0
+    except Exception as error:
+        print("%s: %s" % (type(error).__name__, error), file=sys.stderr)
+    finally:
+        sys.stderr.flush()
+        os._exit(status)  # what waits in the places need not be cleared away
