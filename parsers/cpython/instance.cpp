@@ -7,7 +7,8 @@
 // order. Source: pycore_dict.h, pycore_object.h, dictobject.c (3.9 to 3.13).
 //
 // A __dict__ that was asked for is an object of its own: the instance then refers to it, and it to the values, also where the
-// values still lie inside the instance; there it is the instance that reports them. So each value is owned once and reported once.
+// values still lie inside the instance; there it is the instance that reports them. So each value is owned once and reported
+// once.
 
 #include <algorithm>
 
@@ -155,7 +156,8 @@ void visit_instance_references(const ObjectReader& object, ReferenceVisitor& vis
     if (object.type().heap_type) visit.named(object.type().address, ".__class__", class_reference(object));
     if (object.type().python_class) visit_slots(object, visit);
     const InstanceDict attributes = instance_dict(object);
-    visit.named(attributes.dict, ".__dict__");
+    // Of values and a dict that shows them, traverse visits the values (PyObject_VisitManagedDict, 3.13).
+    visit.named(attributes.dict, ".__dict__", attributes.values.is_null() ? ReferenceKind::strong : ReferenceKind::hidden);
     if (attributes.values.is_null() || attributes.count == 0) return;
     const DictFacts keys = cached_keys(object);
     const std::uint64_t count = std::min(attributes.count, keys.entry_count);

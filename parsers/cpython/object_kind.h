@@ -115,15 +115,18 @@ struct ObjectKind {
     bool (*plausible)(const ObjectReader&) = nullptr;
     /// Do its own counts and pointers agree, as they do in every instance? False: torn, or overwritten. Null: cannot tell.
     bool (*reads)(const ObjectReader&) = nullptr;
-    /// sizeof of the C struct that `visit_references` reads, as the layout has it. A type of that name whose tp_basicsize is another
-    /// is of a build that the layout does not fit, or the layout lacks the struct: it is read by guess. Null: not asked.
+    /// sizeof of the C struct that `visit_references` reads, as the layout has it. A type of that name whose tp_basicsize is
+    /// another is of a build that the layout does not fit, or the layout lacks the struct: it is read by guess. Null: not asked.
     LayoutOffset (*struct_size)(const Layout&) = nullptr;
     /// Does traverse report the class of an instance, where that is a heap type made by C? (Since 3.9 it should: bpo-35810,
     /// bpo-40217; some forget it.) Null: it does.
     bool (*reports_class)(const Layout&) = nullptr;
+    /// Does `visit_references` know all that this object refers to? Null: yes.
+    bool (*exact)(const ObjectReader&) = nullptr;
     /// True where it holds references that `visit_references` does not know: the words of its body are read by guess as well.
     bool guesses = false;
-    /// True where `size` counts objects that are not its own buffers (a bytes behind it): no bound on it can be told from its blocks.
+    /// True where `size` counts objects that are not its own buffers (a bytes behind it): no bound on it can be told from its
+    /// blocks.
     bool size_counts_others = false;
     /// True where ob_size is not a field of the instances although the type has items (frames, generators).
     bool no_var_size = false;

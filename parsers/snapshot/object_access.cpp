@@ -125,7 +125,7 @@ ObjectFacts ObjectAccess::facts(Address object, const TypeInfo& type) const {
     if (facts.immortal) facts.refcount &= 0xffffffff;
     facts.gc_tracked = gc_tracked(object, type);
     facts.size_is_certain = type.size_source == SizeSource::known;
-    facts.references_exact = references_exact(type);
+    facts.references_exact = references_exact(object, type);
     return facts;
 }
 
@@ -135,14 +135,19 @@ namespace {
 struct NothingReported : ReferenceVisitor {
     explicit NothingReported(ReferenceVisitor& v) : inner(v) {}
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
-        if (kind != ReferenceKind::reported) inner.visit(target, kind == ReferenceKind::strong ? ReferenceKind::hidden : kind, name);
+        if (kind != ReferenceKind::reported)
+            inner.visit(target, kind == ReferenceKind::strong ? ReferenceKind::hidden : kind, name);
     }
     ReferenceVisitor& inner;
 };
 
 }  // namespace
 
-bool ObjectAccess::references_exact(const TypeInfo& type) { return !type.guessed && !(type.kind && type.kind->guesses); }
+bool ObjectAccess::references_exact(Address object, const TypeInfo& type) const {
+    if (type.guessed) return false;
+    if (!type.kind) return true;
+    return !type.kind->guesses && (!type.kind->exact || type.kind->exact(ObjectReader(*heap_, object, type)));
+}
 
 void ObjectAccess::visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const {
     const ObjectReader reader(*heap_, object, type);

@@ -50,11 +50,12 @@ public:
 
     ShortValue value(Address object, const TypeInfo& type, std::size_t limit) const;
     Reference named(Address target, ReferenceKind kind, const ReferenceName& name) const;
-    /// The references of both views, one by one (ReferenceKind says which belongs to which). Guesses are candidates: aligned words
-    /// of the body that are addresses of what reads as an object.
+    /// The references of both views, one by one (ReferenceKind says which belongs to which). Guesses are candidates: aligned
+    /// words of the body that are addresses of what reads as an object.
     void visit_references(Address object, const TypeInfo& type, ReferenceVisitor& visit) const;
     void visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const;
-    static bool references_exact(const TypeInfo& type);
+    /// No guesses among them.
+    bool references_exact(Address object, const TypeInfo& type) const;
 
 private:
     bool is_heap_type(Address type) const {

@@ -72,7 +72,7 @@ void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().module;
     visit.named(object.pointer(l.md_dict), ".__dict__");
     visit.named(object.pointer(l.md_name), ".<name>", ReferenceKind::hidden);
-    visit.named(object.pointer(l.md_def), ".<definition>", ReferenceKind::hidden);
+    visit.named(object.pointer(l.md_def), ".<definition>", ReferenceKind::weak);
     // The state of a C module: its words, as far as the definition says it goes.
     const Address state = object.pointer(l.md_state);
     const Address def = object.pointer(l.md_def);
@@ -84,6 +84,17 @@ void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
         if (!target.is_null() && target.aligned(8) && object.heap().type_of(target) != no_type)
             visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::text, ".<module state>", i, {}});
     }
+}
+
+/// The state of a C module is known by its m_traverse alone.
+bool module_exact(const ObjectReader& object) {
+    const Address def = object.pointer(object.layout().module.md_def);
+    return def.is_null() || object.heap().pointer(def + *object.layout().module_def.m_traverse).is_null();
+}
+
+/// The definition of a C module without phases keeps a copy of its dictionary for later interpreters.
+void definition_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit.named(object.pointer(object.layout().module_def.m_copy), ".<copy of __dict__>");
 }
 
 void module_buffers(const ObjectReader& object, BufferVisitor& visit) {
@@ -100,6 +111,7 @@ ShortValue module_describe(const ObjectReader& object, std::size_t) {
 
 constexpr const char* type_names[] = {"type"};
 constexpr const char* module_names[] = {"module"};
+constexpr const char* definition_names[] = {"moduledef"};
 
 }  // namespace
 
@@ -114,6 +126,9 @@ const ObjectKind module_kind = {.name = "module",
                                 .type_names = module_names,
                                 .visit_buffers = module_buffers,
                                 .visit_references = module_references,
-                                .describe = module_describe};
+                                .describe = module_describe,
+                                .exact = module_exact};
+const ObjectKind module_definition_kind = {
+    .name = "moduledef", .type_names = definition_names, .visit_references = definition_references};
 
 }  // namespace heapsift
