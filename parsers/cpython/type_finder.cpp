@@ -257,6 +257,16 @@ private:
         return fields <= max_struct_sequence_fields ? fields : 0;
     }
 
+    /// Is an instance of the C type, which has no kind of its own, laid out and traversed as one of the base that has?
+    bool adds_nothing(const TypeTable& table, const TypeInfo& info, const TypeInfo& c_type) const {
+        if (c_type.basicsize > info.known_basicsize) return false;
+        if (!info.kind) return c_type.itemsize == 0;
+        const TypeInfo* at = &c_type;
+        while (at->base != no_type && !own_kind(*at)) at = &table[at->base];
+        auto traverse = [&](const TypeInfo& type) { return heap_.pointer(type.address + *layout_.type.tp_traverse); };
+        return !c_type.has_gc || traverse(c_type) == traverse(*at);
+    }
+
     void resolve_kind(TypeTable& table, TypeId id) const {
         TypeInfo& info = table[id];
         info.known_basicsize = 16;
@@ -274,8 +284,7 @@ private:
             if (!table[at].python_class) {
                 const TypeInfo& c_type = table[at];
                 info.field_count = field_count(table, c_type);
-                info.guessed =
-                    info.field_count == 0 && (c_type.basicsize > info.known_basicsize || (!info.kind && c_type.itemsize > 0));
+                info.guessed = info.field_count == 0 && !adds_nothing(table, info, c_type);
                 info.guess_end = c_type.basicsize;
                 break;
             }

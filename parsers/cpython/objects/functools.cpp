@@ -21,7 +21,6 @@ constexpr ReferenceField<comparison_key_layout> comparison_key_fields[] = {{&com
 constexpr ReferenceField<itemgetter_layout> itemgetter_fields[] = {{&itemgetter_layout::item, ".<items>"}};
 constexpr ReferenceField<attrgetter_layout> attrgetter_fields[] = {{&attrgetter_layout::attr, ".<attributes>"}};
 constexpr ReferenceField<methodcaller_layout> methodcaller_fields[] = {
-    {&methodcaller_layout::name, ".<name>"},
     {&methodcaller_layout::args, ".<arguments>"},
     {&methodcaller_layout::kwds, ".<keyword arguments>"},
     {&methodcaller_layout::vectorcall_args, ".<call arguments>"},
@@ -64,6 +63,14 @@ constexpr ReferenceField<lru_cache_link_layout> lru_cache_link_fields[] = {
     {&lru_cache_link_layout::key, ".key", ReferenceKind::hidden},
     {&lru_cache_link_layout::result, ".result", ReferenceKind::hidden}};
 
+/// Up to 3.9 traverse leaves out the name.
+void methodcaller_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const bool reported = object.layout().version.minor >= 10;
+    visit.named(object.pointer(object.layout().methodcaller.name), ".<name>",
+                reported ? ReferenceKind::strong : ReferenceKind::hidden);
+    visit_fields<&Layout::methodcaller, methodcaller_fields>(object, visit);
+}
+
 const ObjectKind kinds[] = {
     fields_kind<&Layout::partial, partial_fields>("partial", partial_names),
     fields_kind<&Layout::lru_cache_link, lru_cache_link_fields>("lru_cache link", lru_cache_link_names),
@@ -74,7 +81,10 @@ const ObjectKind kinds[] = {
     fields_kind<&Layout::comparison_key, comparison_key_fields>("comparison key", comparison_key_names),
     fields_kind<&Layout::itemgetter, itemgetter_fields>("itemgetter", itemgetter_names),
     fields_kind<&Layout::attrgetter, attrgetter_fields>("attrgetter", attrgetter_names),
-    fields_kind<&Layout::methodcaller, methodcaller_fields>("methodcaller", methodcaller_names),
+    {.name = "methodcaller",
+     .type_names = methodcaller_names,
+     .visit_references = methodcaller_references,
+     .struct_size = struct_size<&Layout::methodcaller>},
 };
 
 }  // namespace
