@@ -201,9 +201,7 @@ void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
         visit.named(object.heap().pointer(generator_frame(object) + *object.layout().interpreter_frame.frame_obj), ".gi_frame");
         visit_interpreter_frame(object, generator_frame(object), ".gi_frame.", visit);
     } else if (!l.gi_code.present()) {
-        // A frame that was cleared keeps its code. Since 3.13 traverse says so.
-        const bool reported = object.layout().version.minor >= 13;
-        visit.named(generator_code(object), ".gi_code", reported ? ReferenceKind::strong : ReferenceKind::hidden);
+        visit.named(generator_code(object), ".gi_code", ReferenceKind::hidden);  // kept although the frame is cleared
     }
     visit.named(object.pointer(l.gi_exc_type), ".<exception type>");
     visit.named(object.pointer(l.gi_exc_value), ".<exception>");

@@ -20,11 +20,8 @@ constexpr ReferenceField<comparison_key_layout> comparison_key_fields[] = {{&com
                                                                            {&comparison_key_layout::object, ".obj"}};
 constexpr ReferenceField<itemgetter_layout> itemgetter_fields[] = {{&itemgetter_layout::item, ".<items>"}};
 constexpr ReferenceField<attrgetter_layout> attrgetter_fields[] = {{&attrgetter_layout::attr, ".<attributes>"}};
-constexpr ReferenceField<methodcaller_layout> methodcaller_fields[] = {
-    {&methodcaller_layout::args, ".<arguments>"},
-    {&methodcaller_layout::kwds, ".<keyword arguments>"},
-    {&methodcaller_layout::vectorcall_args, ".<call arguments>"},
-    {&methodcaller_layout::vectorcall_kwnames, ".<call keywords>"}};
+constexpr ReferenceField<methodcaller_layout> methodcaller_fields[] = {{&methodcaller_layout::args, ".<arguments>"},
+                                                                       {&methodcaller_layout::kwds, ".<keyword arguments>"}};
 
 void lru_cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
@@ -63,12 +60,24 @@ constexpr ReferenceField<lru_cache_link_layout> lru_cache_link_fields[] = {
     {&lru_cache_link_layout::key, ".key", ReferenceKind::hidden},
     {&lru_cache_link_layout::result, ".result", ReferenceKind::hidden}};
 
-/// Up to 3.9 traverse leaves out the name.
+/// Up to 3.9 traverse leaves out the name. 3.13 keeps the arguments of the call ready; its first releases in an array of borrowed
+/// pointers beside a tuple of names, which is set with the array and not before, the later ones in two tuples that they report.
 void methodcaller_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    const bool reported = object.layout().version.minor >= 10;
-    visit.named(object.pointer(object.layout().methodcaller.name), ".<name>",
-                reported ? ReferenceKind::strong : ReferenceKind::hidden);
+    const auto& l = object.layout().methodcaller;
+    const PythonHeap& heap = object.heap();
+    visit.named(object.pointer(l.name), ".<name>",
+                object.layout().version.minor >= 10 ? ReferenceKind::strong : ReferenceKind::hidden);
     visit_fields<&Layout::methodcaller, methodcaller_fields>(object, visit);
+    const Address ready = object.pointer(l.vectorcall_args);
+    if (ready.is_null() || object.pointer(l.vectorcall).is_null()) return;
+    auto is_tuple = [&](Address at) {
+        const TypeId type = at.is_null() ? no_type : heap.type_of(at);
+        return type != no_type && heap.types()[type].name == "tuple";
+    };
+    const bool two_tuples = is_tuple(ready);
+    if (two_tuples) visit.named(ready, ".<call arguments>");
+    if (const Address names = object.pointer(l.vectorcall_kwnames); is_tuple(names))
+        visit.named(names, ".<call keywords>", two_tuples ? ReferenceKind::strong : ReferenceKind::hidden);
 }
 
 const ObjectKind kinds[] = {

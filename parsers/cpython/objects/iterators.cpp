@@ -24,7 +24,8 @@ constexpr const char* dict_iterator_names[] = {"dict_keyiterator",          "dic
                                                "dict_reversevalueiterator", "dict_reverseitemiterator"};
 constexpr const char* dict_view_names[] = {"dict_keys", "dict_values", "dict_items", "odict_keys", "odict_values", "odict_items"};
 constexpr const char* ordered_dict_iterator_names[] = {"odict_iterator"};
-constexpr const char* deque_iterator_names[] = {"_collections._deque_iterator", "_collections._deque_reverse_iterator"};
+constexpr const char* deque_iterator_names[] = {"_collections._deque_iterator", "_collections._deque_reverse_iterator",
+                                                "collections._deque_iterator", "collections._deque_reverse_iterator"};
 constexpr const char* enumerate_names[] = {"enumerate"};
 constexpr const char* reversed_names[] = {"reversed"};
 constexpr const char* zip_names[] = {"zip"};

@@ -23,6 +23,9 @@ ShortValue capsule_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::name, "<capsule \"" + name.value_or("") + "\">", 0};
 }
 
+/// Since 3.13 a capsule may hold objects, which its maker alone knows.
+bool capsule_exact(const ObjectReader& object) { return object.pointer(object.layout().capsule.traverse_func).is_null(); }
+
 ShortValue none_describe(const ObjectReader& object, std::size_t) {
     const std::string& name = object.type().name;
     return {ShortValue::Kind::name, name == "NoneType" ? "None" : name == "ellipsis" ? "Ellipsis" : "NotImplemented", 0};
@@ -42,7 +45,7 @@ constexpr const char* super_names[] = {"super"};
 constexpr const char* instance_method_names[] = {"instancemethod"};
 constexpr const char* namespace_names[] = {"types.SimpleNamespace"};
 constexpr const char* frame_locals_proxy_names[] = {"FrameLocalsProxy"};
-constexpr const char* tuple_getter_names[] = {"_collections._tuplegetter"};
+constexpr const char* tuple_getter_names[] = {"_collections._tuplegetter", "collections._tuplegetter"};
 constexpr const char* abc_data_names[] = {"_abc_data", "_abc._abc_data"};
 constexpr const char* buffer_wrapper_names[] = {"_buffer_wrapper"};
 constexpr const char* pickle_buffer_names[] = {"pickle.PickleBuffer"};
@@ -78,7 +81,7 @@ constexpr ReferenceField<syntax_node_layout> syntax_node_fields[] = {{&syntax_no
 
 const ObjectKind kinds[] = {
     {.name = "range", .type_names = range_names, .visit_references = range_references},
-    {.name = "PyCapsule", .type_names = capsule_names, .describe = capsule_describe},
+    {.name = "PyCapsule", .type_names = capsule_names, .describe = capsule_describe, .exact = capsule_exact},
     {.name = "None", .type_names = none_names, .describe = none_describe},
     fields_kind<&Layout::cell, cell_fields>("cell", cell_names),
     fields_kind<&Layout::property, property_fields>("property", property_names),

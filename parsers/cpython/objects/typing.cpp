@@ -52,7 +52,11 @@ const ObjectKind kinds[] = {
     fields_kind<&Layout::type_variable, type_variable_fields>("TypeVar", type_variable_names),
     fields_kind<&Layout::parameter_specification, parameter_specification_fields>("ParamSpec", parameter_specification_names),
     fields_kind<&Layout::type_variable_tuple, type_variable_tuple_fields>("TypeVarTuple", type_variable_tuple_names),
-    fields_kind<&Layout::parameter_attribute, parameter_attribute_fields>("ParamSpecArgs", parameter_attribute_names),
+    {.name = "ParamSpecArgs",
+     .type_names = parameter_attribute_names,
+     .visit_references = visit_fields<&Layout::parameter_attribute, parameter_attribute_fields>,
+     .struct_size = struct_size<&Layout::parameter_attribute>,
+     .reports_class = [](const Layout&) { return false; }},
     fields_kind<&Layout::type_alias, type_alias_fields>("TypeAliasType", type_alias_names),
 };
 
