@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::uint64_t max_basicsize = 1ULL << 24;
 constexpr std::int64_t max_mro = 4096;
+constexpr std::uint32_t max_struct_sequence_fields = 1000;
 constexpr std::size_t longest_name = 1 << 20;  // code points
 
 class TypeFinder {
@@ -247,6 +248,25 @@ private:
         return kind;
     }
 
+    /// n_fields in the namespace of a C type that derives from tuple.
+    std::uint32_t field_count(const TypeTable& table, const TypeInfo& type) const {
+        if (!(type.flags & tuple_subclass_flag) || type.base == no_type || table[type.base].name != "tuple") return 0;
+        const Address count = heap_.dict_value(heap_.type_dict(type.address), "n_fields");
+        if (count.is_null() || !layout_.long_.ob_digit.present()) return 0;
+        const auto fields = heap_.integer<std::uint32_t>(count + *layout_.long_.ob_digit);
+        return fields <= max_struct_sequence_fields ? fields : 0;
+    }
+
+    /// Is an instance of the C type, which has no kind of its own, laid out and traversed as one of the base that has?
+    bool adds_nothing(const TypeTable& table, const TypeInfo& info, const TypeInfo& c_type) const {
+        if (c_type.basicsize > info.known_basicsize) return false;
+        if (!info.kind) return c_type.itemsize == 0;
+        const TypeInfo* at = &c_type;
+        while (at->base != no_type && !own_kind(*at)) at = &table[at->base];
+        auto traverse = [&](const TypeInfo& type) { return heap_.pointer(type.address + *layout_.type.tp_traverse); };
+        return !c_type.has_gc || traverse(c_type) == traverse(*at);
+    }
+
     void resolve_kind(TypeTable& table, TypeId id) const {
         TypeInfo& info = table[id];
         info.known_basicsize = 16;
@@ -262,9 +282,10 @@ private:
         for (at = id; at != no_type; at = table[at].base) {
             if (own_kind(table[at])) break;
             if (!table[at].python_class) {
-                const bool is_object = table[at].name == "object";
-                info.guessed = !is_object;
-                info.guess_end = table[at].basicsize;
+                const TypeInfo& c_type = table[at];
+                info.field_count = field_count(table, c_type);
+                info.guessed = info.field_count == 0 && !adds_nothing(table, info, c_type);
+                info.guess_end = c_type.basicsize;
                 break;
             }
         }

@@ -44,6 +44,7 @@ struct TypeInfo {
     const ObjectKind* size_kind = nullptr;  // whose formula answers __sizeof__; null: object.__sizeof__
     std::uint64_t known_basicsize = 16;     // bytes of the body that `kind` knows
     std::uint64_t guess_end = 0;            // where `guessed`: end of the part of the body that is read by guess
+    std::uint32_t field_count = 0;          // of a struct sequence: with the fields that len() does not count; else 0
     bool guessed = false;                   // a C type without a kind: words beyond known_basicsize are guesses
     SizeSource size_source = SizeSource::known;
 };

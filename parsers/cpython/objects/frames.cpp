@@ -46,9 +46,13 @@ void visit_interpreter_frame(const ObjectReader& object, Address frame, const ch
     visit.named(heap.pointer(frame + *l.f_locals), ".<f_locals>");
     const CodeShape shape = code_shape(heap, code);
     std::int64_t live = static_cast<std::int64_t>(shape.localsplus);
+    auto kind = ReferenceKind::strong;
     if (l.stacktop.present()) {
         const auto top = heap.integer<std::int32_t>(frame + *l.stacktop);
-        if (top >= 0) live = std::min<std::int64_t>(top, static_cast<std::int64_t>(shape.slots));
+        if (top >= 0)
+            live = std::min<std::int64_t>(top, static_cast<std::int64_t>(shape.slots));
+        else
+            kind = ReferenceKind::hidden;  // it is running: the depth of its stack is in a register, and traverse stops here
     }
     const Address first = frame + *l.localsplus;
     for (std::uint64_t i = 0; i < object.readable_items(first, live); ++i) {
@@ -56,9 +60,9 @@ void visit_interpreter_frame(const ObjectReader& object, Address frame, const ch
         if (target.is_null()) continue;
         if (i < shape.localsplus) {
             const Address name = heap.pointer(shape.names + *heap.layout().tuple.ob_item + 8 * i);
-            visit.visit(target, ReferenceKind::strong, {ReferenceName::Form::local, prefix, i, name});
+            visit.visit(target, kind, {ReferenceName::Form::local, prefix, i, name});
         } else {
-            visit.named(target, ".<value stack>");
+            visit.named(target, ".<value stack>", kind);
         }
     }
 }
@@ -176,9 +180,9 @@ Address generator_code(const ObjectReader& object) {
     return Address(object.heap().pointer(generator_frame(object) + *l.interpreter_frame.f_executable).value & ~tag_bits);
 }
 
-/// Frame data is valid below FRAME_COMPLETED (pycore_frame.h, 3.11 to 3.14).
+/// The frame's data is there below FRAME_CLEARED (pycore_frame.h, 3.11 to 3.14).
 bool frame_is_alive(const ObjectReader& object) {
-    return object.integer<std::int8_t>(object.layout().generator.gi_frame_state) < 1;
+    return object.integer<std::int8_t>(object.layout().generator.gi_frame_state) < 4;
 }
 
 std::uint64_t generator_size(const ObjectReader& object) {
@@ -193,18 +197,20 @@ void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.gi_name), ".__name__");
     visit.named(object.pointer(l.gi_qualname), ".__qualname__");
     visit.named(object.pointer(l.gi_frame), ".gi_frame");
-    if (l.gi_iframe.present() && frame_is_alive(object))
+    if (l.gi_iframe.present() && frame_is_alive(object)) {
+        visit.named(object.heap().pointer(generator_frame(object) + *object.layout().interpreter_frame.frame_obj), ".gi_frame");
         visit_interpreter_frame(object, generator_frame(object), ".gi_frame.", visit);
-    if (l.gi_iframe.present()) {
-        const Address frame_object =
-            object.heap().pointer(generator_frame(object) + *object.layout().interpreter_frame.frame_obj);
-        if (frame_is_alive(object)) visit.named(frame_object, ".gi_frame");
+    } else if (!l.gi_code.present()) {
+        visit.named(generator_code(object), ".gi_code", ReferenceKind::hidden);  // kept although the frame is cleared
     }
     visit.named(object.pointer(l.gi_exc_type), ".<exception type>");
     visit.named(object.pointer(l.gi_exc_value), ".<exception>");
     visit.named(object.pointer(l.gi_exc_traceback), ".<traceback>");
     // A plain generator never writes this word: what stands there is left over from the block's last owner.
-    if (object.type().name != "generator") visit.named(object.pointer(l.gi_origin_or_finalizer), ".<origin>");
+    if (object.type().name == "coroutine")
+        visit.named(object.pointer(object.layout().coroutine.cr_origin), ".cr_origin", ReferenceKind::hidden);
+    if (object.type().name == "async_generator")
+        visit.named(object.pointer(object.layout().async_generator.ag_finalizer), ".<finalizer>");
 }
 
 ShortValue generator_describe(const ObjectReader& object, std::size_t) {

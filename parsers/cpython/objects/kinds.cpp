@@ -1,11 +1,14 @@
 #include "parsers/cpython/objects/kinds.h"
 
-// The kinds of the interpreter and its standard library: one line each.
+#include <iterator>
+#include <vector>
+
+// The kinds of the interpreter and its standard library: one line each, or each family.
 
 namespace heapsift {
 
 std::span<const ObjectKind* const> cpython_kinds() {
-    static const ObjectKind* const kinds[] = {
+    static const ObjectKind* const single[] = {
         &int_kind,
         &bool_kind,
         &float_kind,
@@ -25,23 +28,12 @@ std::span<const ObjectKind* const> cpython_kinds() {
         &generator_kind,
         &type_kind,
         &module_kind,
+        &module_definition_kind,
         &method_kind,
         &builtin_function_kind,
         &descriptor_kind,
         &method_wrapper_kind,
-        &cell_kind,
-        &property_kind,
-        &classmethod_kind,
-        &staticmethod_kind,
-        &partial_kind,
-        &mappingproxy_kind,
-        &slice_kind,
-        &range_kind,
-        &capsule_kind,
-        &none_kind,
         &weakref_kind,
-        &exception_kind,
-        &traceback_kind,
         &deque_kind,
         &memoryview_kind,
         &managed_buffer_kind,
@@ -59,6 +51,13 @@ std::span<const ObjectKind* const> cpython_kinds() {
         &stgdict_kind,
         &ctypes_class_kind,
     };
+    static const std::vector<const ObjectKind*> kinds = [] {
+        std::vector<const ObjectKind*> all(std::begin(single), std::end(single));
+        for (const auto family : {simple_kinds(), iterator_kinds(), exception_kinds(), functools_kinds(), itertools_kinds(),
+                                  contextvars_kinds(), typing_kinds()})
+            for (const ObjectKind& kind : family) all.push_back(&kind);
+        return all;
+    }();
     return kinds;
 }
 

@@ -13,16 +13,22 @@ extern const ObjectKind dict_kind, defaultdict_kind, ordered_dict_kind;
 extern const ObjectKind set_kind;
 extern const ObjectKind function_kind, code_kind;
 extern const ObjectKind frame_kind, generator_kind;
-extern const ObjectKind type_kind, module_kind;
+extern const ObjectKind type_kind, module_kind, module_definition_kind;
 extern const ObjectKind method_kind, builtin_function_kind, descriptor_kind, method_wrapper_kind;
-extern const ObjectKind cell_kind, property_kind, classmethod_kind, staticmethod_kind, partial_kind, mappingproxy_kind,
-    slice_kind, range_kind, capsule_kind, none_kind;
 extern const ObjectKind weakref_kind;
-extern const ObjectKind exception_kind, traceback_kind;
 extern const ObjectKind deque_kind;
 extern const ObjectKind memoryview_kind, managed_buffer_kind, array_kind, bytes_io_kind, buffered_kind;
 extern const ObjectKind struct_kind, product_kind, combinations_kind, permutations_kind, decimal_kind, element_kind, pickler_kind,
     unpickler_kind, stgdict_kind, ctypes_class_kind;
+
+/// Families that are known by their type names alone.
+std::span<const ObjectKind> simple_kinds();
+std::span<const ObjectKind> iterator_kinds();
+std::span<const ObjectKind> exception_kinds();
+std::span<const ObjectKind> functools_kinds();
+std::span<const ObjectKind> itertools_kinds();
+std::span<const ObjectKind> contextvars_kinds();
+std::span<const ObjectKind> typing_kinds();
 
 /// All of them.
 std::span<const ObjectKind* const> cpython_kinds();

@@ -1,5 +1,5 @@
 // list: a header and one array of item pointers in a block of its own. tuple: the items follow the header. (listobject.h,
-// tupleobject.h) Named tuples and the like are tuples; a struct sequence shows only its visible fields in ob_size.
+// tupleobject.h) Named tuples and the like are tuples; a struct sequence counts only its visible fields in ob_size.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -43,10 +43,52 @@ ShortValue list_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::summary, fmt::format("list of {}", std::max<std::int64_t>(object.var_size(), 0)), 0};
 }
 
+/// The name of a field of a struct sequence by which its C type knows it.
+Address field_name(const ObjectReader& object, const TypeInfo& c_type, std::uint64_t offset) {
+    const auto& def = object.layout().member_def;
+    const PythonHeap& heap = object.heap();
+    Address member = heap.pointer(c_type.address + *object.layout().type.tp_members);
+    for (std::uint32_t i = 0; !member.is_null() && i < c_type.field_count; ++i, member = member + *def.size) {
+        const Address name = heap.pointer(member + *def.name);
+        if (name.is_null()) break;
+        if (heap.integer<std::uint64_t>(member + *def.offset) == offset) return name;
+    }
+    return {};
+}
+
+/// The nearest base made by C: what has n_fields of its own.
+const TypeInfo& struct_sequence_type(const ObjectReader& object) {
+    const TypeInfo* at = &object.type();
+    while (at->python_class && at->base != no_type) at = &object.heap().types()[at->base];
+    return *at;
+}
+
+/// What is behind the items that len() counts. A type that has tuple's own traverse does not report it.
+void hidden_field_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const std::int64_t shown = object.var_size();
+    if (shown < 0 || shown >= object.type().field_count) return;
+    const TypeInfo& type = struct_sequence_type(object);
+    const LayoutOffset traverse = object.layout().type.tp_traverse;
+    const Address of_tuple = type.base == no_type ? Address() : object.heap().types()[type.base].address;
+    const bool reported = object.heap().pointer(type.address + *traverse) != object.heap().pointer(of_tuple + *traverse);
+    for (auto i = static_cast<std::uint64_t>(shown); i < object.type().field_count; ++i) {
+        const std::uint64_t offset = *object.layout().tuple.ob_item + 8 * i;
+        const Address target = object.heap().pointer(object.at(offset));
+        if (target.is_null()) continue;
+        const auto kind = reported ? ReferenceKind::strong : ReferenceKind::hidden;
+        const Address name = field_name(object, type, offset);
+        if (name.is_null())
+            visit.indexed(target, i, kind);
+        else
+            visit.visit(target, kind, {ReferenceName::Form::c_attribute, "", 0, name});
+    }
+}
+
 void tuple_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address items = object.at(*object.layout().tuple.ob_item);
     const std::uint64_t count = object.readable_items(items, object.var_size());
     for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(items + 8 * i), i);
+    if (object.type().field_count > 0) hidden_field_references(object, visit);
 }
 
 bool tuple_plausible(const ObjectReader& object) {
@@ -59,6 +101,11 @@ bool tuple_plausible(const ObjectReader& object) {
         if (!item.is_null() && object.heap().type_of(item) == no_type) return false;
     }
     return true;
+}
+
+/// With the hidden fields of a struct sequence, which neither ob_size nor (up to 3.11) tp_basicsize counts.
+std::uint64_t tuple_body(const ObjectReader& object) {
+    return std::max(basic_size(object), *object.layout().tuple.ob_item + 8 * std::uint64_t{object.type().field_count});
 }
 
 bool tuple_reads(const ObjectReader& object) {
@@ -84,6 +131,7 @@ const ObjectKind list_kind = {.name = "list",
                               .reads = list_reads};
 const ObjectKind tuple_kind = {.name = "tuple",
                                .type_names = tuple_names,
+                               .body_size = tuple_body,
                                .visit_references = tuple_references,
                                .describe = tuple_describe,
                                .plausible = tuple_plausible,

@@ -1,6 +1,7 @@
-// Kinds with a handful of fields: cells, properties, class and static methods, partials, proxies, slices, ranges, capsules, and
+// Kinds with a handful of fields: cells, properties, class and static methods, proxies, slices, ranges, capsules, namespaces, and
 // the singletons that have none.
 
+#include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
 
 #include <fmt/format.h>
@@ -8,48 +9,6 @@
 namespace heapsift {
 
 namespace {
-
-void cell_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    visit.named(object.pointer(object.layout().cell.ob_ref), ".cell_contents");
-}
-
-void property_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    const auto& l = object.layout().property;
-    visit.named(object.pointer(l.prop_get), ".fget");
-    visit.named(object.pointer(l.prop_set), ".fset");
-    visit.named(object.pointer(l.prop_del), ".fdel");
-    visit.named(object.pointer(l.prop_doc), ".__doc__");
-    visit.named(object.pointer(l.prop_name), ".__name__");
-}
-
-void classmethod_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    visit.named(object.pointer(object.layout().classmethod.callable), ".__func__");
-    visit.named(object.pointer(object.layout().classmethod.dict), ".__dict__");
-}
-
-void staticmethod_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    visit.named(object.pointer(object.layout().staticmethod.callable), ".__func__");
-    visit.named(object.pointer(object.layout().staticmethod.dict), ".__dict__");
-}
-
-void partial_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    const auto& l = object.layout().partial;
-    visit.named(object.pointer(l.fn), ".func");
-    visit.named(object.pointer(l.args), ".args");
-    visit.named(object.pointer(l.kw), ".keywords");
-    visit.named(object.pointer(l.dict), ".__dict__");
-}
-
-void mappingproxy_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    visit.named(object.pointer(object.layout().mappingproxy.mapping), ".<mapping>");
-}
-
-void slice_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    const auto& l = object.layout().slice;
-    visit.named(object.pointer(l.start), ".start");
-    visit.named(object.pointer(l.stop), ".stop");
-    visit.named(object.pointer(l.step), ".step");
-}
 
 void range_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().range;
@@ -64,6 +23,9 @@ ShortValue capsule_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::name, "<capsule \"" + name.value_or("") + "\">", 0};
 }
 
+/// Since 3.13 a capsule may hold objects, which its maker alone knows.
+bool capsule_exact(const ObjectReader& object) { return object.pointer(object.layout().capsule.traverse_func).is_null(); }
+
 ShortValue none_describe(const ObjectReader& object, std::size_t) {
     const std::string& name = object.type().name;
     return {ShortValue::Kind::name, name == "NoneType" ? "None" : name == "ellipsis" ? "Ellipsis" : "NotImplemented", 0};
@@ -73,27 +35,73 @@ constexpr const char* cell_names[] = {"cell"};
 constexpr const char* property_names[] = {"property"};
 constexpr const char* classmethod_names[] = {"classmethod"};
 constexpr const char* staticmethod_names[] = {"staticmethod"};
-constexpr const char* partial_names[] = {"functools.partial"};
 constexpr const char* mappingproxy_names[] = {"mappingproxy"};
 constexpr const char* slice_names[] = {"slice"};
 constexpr const char* range_names[] = {"range"};
 constexpr const char* capsule_names[] = {"PyCapsule"};
 constexpr const char* none_names[] = {"NoneType", "ellipsis", "NotImplementedType"};
 
+constexpr const char* super_names[] = {"super"};
+constexpr const char* instance_method_names[] = {"instancemethod"};
+constexpr const char* namespace_names[] = {"types.SimpleNamespace"};
+constexpr const char* frame_locals_proxy_names[] = {"FrameLocalsProxy"};
+constexpr const char* tuple_getter_names[] = {"_collections._tuplegetter", "collections._tuplegetter"};
+constexpr const char* abc_data_names[] = {"_abc_data", "_abc._abc_data"};
+constexpr const char* buffer_wrapper_names[] = {"_buffer_wrapper"};
+constexpr const char* pickle_buffer_names[] = {"pickle.PickleBuffer"};
+constexpr const char* syntax_node_names[] = {"ast.AST"};
+
+constexpr ReferenceField<cell_layout> cell_fields[] = {{&cell_layout::ob_ref, ".cell_contents"}};
+constexpr ReferenceField<property_layout> property_fields[] = {{&property_layout::prop_get, ".fget"},
+                                                               {&property_layout::prop_set, ".fset"},
+                                                               {&property_layout::prop_del, ".fdel"},
+                                                               {&property_layout::prop_doc, ".__doc__"},
+                                                               {&property_layout::prop_name, ".__name__"}};
+constexpr ReferenceField<classmethod_layout> classmethod_fields[] = {{&classmethod_layout::callable, ".__func__"},
+                                                                     {&classmethod_layout::dict, ".__dict__"}};
+constexpr ReferenceField<staticmethod_layout> staticmethod_fields[] = {{&staticmethod_layout::callable, ".__func__"},
+                                                                       {&staticmethod_layout::dict, ".__dict__"}};
+constexpr ReferenceField<mappingproxy_layout> mappingproxy_fields[] = {{&mappingproxy_layout::mapping, ".<mapping>"}};
+constexpr ReferenceField<slice_layout> slice_fields[] = {
+    {&slice_layout::start, ".start"}, {&slice_layout::stop, ".stop"}, {&slice_layout::step, ".step"}};
+constexpr ReferenceField<super_layout> super_fields[] = {
+    {&super_layout::obj, ".__self__"}, {&super_layout::type, ".__thisclass__"}, {&super_layout::obj_type, ".__self_class__"}};
+constexpr ReferenceField<instance_method_layout> instance_method_fields[] = {{&instance_method_layout::func, ".__func__"}};
+constexpr ReferenceField<namespace__layout> namespace_fields[] = {{&namespace__layout::ns_dict, ".__dict__"}};
+constexpr ReferenceField<frame_locals_proxy_layout> frame_locals_proxy_fields[] = {
+    {&frame_locals_proxy_layout::frame, ".<frame>"}};
+constexpr ReferenceField<tuple_getter_layout> tuple_getter_fields[] = {{&tuple_getter_layout::doc, ".__doc__"}};
+constexpr ReferenceField<abc_data_layout> abc_data_fields[] = {{&abc_data_layout::registry, ".<registry>"},
+                                                               {&abc_data_layout::cache, ".<cache>"},
+                                                               {&abc_data_layout::negative_cache, ".<negative cache>"}};
+constexpr ReferenceField<buffer_wrapper_layout> buffer_wrapper_fields[] = {{&buffer_wrapper_layout::mv, ".<memoryview>"},
+                                                                           {&buffer_wrapper_layout::obj, ".obj"}};
+constexpr ReferenceField<pickle_buffer_layout> pickle_buffer_fields[] = {{&pickle_buffer_layout::obj, ".obj"}};
+constexpr ReferenceField<syntax_node_layout> syntax_node_fields[] = {{&syntax_node_layout::dict, ".__dict__"}};
+
+const ObjectKind kinds[] = {
+    {.name = "range", .type_names = range_names, .visit_references = range_references},
+    {.name = "PyCapsule", .type_names = capsule_names, .describe = capsule_describe, .exact = capsule_exact},
+    {.name = "None", .type_names = none_names, .describe = none_describe},
+    fields_kind<&Layout::cell, cell_fields>("cell", cell_names),
+    fields_kind<&Layout::property, property_fields>("property", property_names),
+    fields_kind<&Layout::classmethod, classmethod_fields>("classmethod", classmethod_names),
+    fields_kind<&Layout::staticmethod, staticmethod_fields>("staticmethod", staticmethod_names),
+    fields_kind<&Layout::mappingproxy, mappingproxy_fields>("mappingproxy", mappingproxy_names),
+    fields_kind<&Layout::slice, slice_fields>("slice", slice_names),
+    fields_kind<&Layout::super, super_fields>("super", super_names),
+    fields_kind<&Layout::instance_method, instance_method_fields>("instancemethod", instance_method_names),
+    fields_kind<&Layout::namespace_, namespace_fields>("SimpleNamespace", namespace_names),
+    fields_kind<&Layout::frame_locals_proxy, frame_locals_proxy_fields>("FrameLocalsProxy", frame_locals_proxy_names),
+    fields_kind<&Layout::tuple_getter, tuple_getter_fields>("tuplegetter", tuple_getter_names),
+    fields_kind<&Layout::abc_data, abc_data_fields>("abstract class data", abc_data_names),
+    fields_kind<&Layout::buffer_wrapper, buffer_wrapper_fields>("buffer wrapper", buffer_wrapper_names),
+    fields_kind<&Layout::pickle_buffer, pickle_buffer_fields>("PickleBuffer", pickle_buffer_names),
+    fields_kind<&Layout::syntax_node, syntax_node_fields>("AST", syntax_node_names),
+};
+
 }  // namespace
 
-const ObjectKind cell_kind = {.name = "cell", .type_names = cell_names, .visit_references = cell_references};
-const ObjectKind property_kind = {.name = "property", .type_names = property_names, .visit_references = property_references};
-const ObjectKind classmethod_kind = {
-    .name = "classmethod", .type_names = classmethod_names, .visit_references = classmethod_references};
-const ObjectKind staticmethod_kind = {
-    .name = "staticmethod", .type_names = staticmethod_names, .visit_references = staticmethod_references};
-const ObjectKind partial_kind = {.name = "partial", .type_names = partial_names, .visit_references = partial_references};
-const ObjectKind mappingproxy_kind = {
-    .name = "mappingproxy", .type_names = mappingproxy_names, .visit_references = mappingproxy_references};
-const ObjectKind slice_kind = {.name = "slice", .type_names = slice_names, .visit_references = slice_references};
-const ObjectKind range_kind = {.name = "range", .type_names = range_names, .visit_references = range_references};
-const ObjectKind capsule_kind = {.name = "capsule", .type_names = capsule_names, .describe = capsule_describe};
-const ObjectKind none_kind = {.name = "None", .type_names = none_names, .describe = none_describe};
+std::span<const ObjectKind> simple_kinds() { return kinds; }
 
 }  // namespace heapsift

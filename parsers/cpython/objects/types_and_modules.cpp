@@ -92,7 +92,7 @@ void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().module;
     visit.named(object.pointer(l.md_dict), ".__dict__");
     visit.named(object.pointer(l.md_name), ".<name>", ReferenceKind::hidden);
-    visit.named(object.pointer(l.md_def), ".<definition>", ReferenceKind::hidden);
+    visit.named(object.pointer(l.md_def), ".<definition>", ReferenceKind::weak);
     const ModuleState state = module_state(object);
     for (std::uint64_t i = 0; i < state.words; ++i) {
         const Address target = object.heap().pointer(state.start + 8 * i);
@@ -106,6 +106,11 @@ bool module_exact(const ObjectReader& object) {
     for (std::uint64_t i = 0; i < state.words; ++i)
         if (is_candidate(object, object.heap().pointer(state.start + 8 * i))) return false;
     return true;
+}
+
+/// The definition of a C module without phases keeps a copy of its dictionary for later interpreters.
+void definition_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit.named(object.pointer(object.layout().module_def.m_copy), ".<copy of __dict__>");
 }
 
 void module_buffers(const ObjectReader& object, BufferVisitor& visit) {
@@ -122,6 +127,7 @@ ShortValue module_describe(const ObjectReader& object, std::size_t) {
 
 constexpr const char* type_names[] = {"type"};
 constexpr const char* module_names[] = {"module"};
+constexpr const char* definition_names[] = {"moduledef"};
 
 }  // namespace
 
@@ -138,5 +144,7 @@ const ObjectKind module_kind = {.name = "module",
                                 .visit_references = module_references,
                                 .describe = module_describe,
                                 .exact = module_exact};
+const ObjectKind module_definition_kind = {
+    .name = "moduledef", .type_names = definition_names, .visit_references = definition_references};
 
 }  // namespace heapsift

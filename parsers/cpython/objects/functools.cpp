@@ -1,0 +1,103 @@
+// functools and operator: partial, cmp_to_key, lru_cache, and the getters. (_functoolsmodule.c, _operator.c)
+//
+// A bounded lru_cache keeps its results in links, objects that take no part in collection. A link owns its key and result; the
+// cache's dict and the ring of links own the link, one reference each. For lack of a traverse of the links it is the cache that
+// reports what they hold: keys, results and, since the links are of a heap type, their class.
+
+#include "parsers/cpython/objects/fields.h"
+#include "parsers/cpython/objects/kinds.h"
+
+namespace heapsift {
+
+namespace {
+
+constexpr const char* comparison_key_names[] = {"functools.KeyWrapper"};
+constexpr const char* itemgetter_names[] = {"operator.itemgetter"};
+constexpr const char* attrgetter_names[] = {"operator.attrgetter"};
+constexpr const char* methodcaller_names[] = {"operator.methodcaller"};
+
+constexpr ReferenceField<comparison_key_layout> comparison_key_fields[] = {{&comparison_key_layout::cmp, ".<comparison>"},
+                                                                           {&comparison_key_layout::object, ".obj"}};
+constexpr ReferenceField<itemgetter_layout> itemgetter_fields[] = {{&itemgetter_layout::item, ".<items>"}};
+constexpr ReferenceField<attrgetter_layout> attrgetter_fields[] = {{&attrgetter_layout::attr, ".<attributes>"}};
+constexpr ReferenceField<methodcaller_layout> methodcaller_fields[] = {{&methodcaller_layout::args, ".<arguments>"},
+                                                                       {&methodcaller_layout::kwds, ".<keyword arguments>"}};
+
+void lru_cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const PythonHeap& heap = object.heap();
+    const auto& l = object.layout().lru_cache;
+    const auto& link_layout = object.layout().lru_cache_link;
+    visit.named(object.pointer(l.cache), ".<cache>");
+    visit.named(object.pointer(l.func), ".__wrapped__");
+    visit.named(object.pointer(l.kwd_mark), ".<keyword mark>");
+    visit.named(object.pointer(l.lru_list_elem_type), ".<link type>");
+    visit.named(object.pointer(l.cache_info_type), ".<cache_info type>");
+    visit.named(object.pointer(l.dict), ".__dict__");
+    if (!l.root_next.present() || !link_layout.next.present()) return;
+    const TypeId link_type = heap.type_of(object.pointer(l.root_next));
+    const bool class_reported = link_type != no_type && heap.types()[link_type].heap_type;
+    // The ring goes on while it agrees with itself: no link is met twice.
+    Address before = object.address();
+    for (Address link = object.pointer(l.root_next); link != object.address(); link = heap.pointer(link + *link_layout.next)) {
+        if (link.is_null() || heap.pointer(link + *link_layout.prev) != before || heap.type_of(link) != link_type) return;
+        visit.named(link, ".<link>", ReferenceKind::hidden);
+        visit.named(heap.pointer(link + *link_layout.key), ".<link>.key", ReferenceKind::reported);
+        visit.named(heap.pointer(link + *link_layout.result), ".<link>.result", ReferenceKind::reported);
+        if (class_reported) visit.named(heap.type_address(link), ".<link>.__class__", ReferenceKind::reported);
+        before = link;
+    }
+}
+
+constexpr const char* partial_names[] = {"functools.partial"};
+constexpr const char* lru_cache_names[] = {"functools._lru_cache_wrapper"};
+constexpr const char* lru_cache_link_names[] = {"functools._lru_list_elem"};
+
+constexpr ReferenceField<partial_layout> partial_fields[] = {{&partial_layout::fn, ".func"},
+                                                             {&partial_layout::args, ".args"},
+                                                             {&partial_layout::kw, ".keywords"},
+                                                             {&partial_layout::dict, ".__dict__"}};
+constexpr ReferenceField<lru_cache_link_layout> lru_cache_link_fields[] = {
+    {&lru_cache_link_layout::key, ".key", ReferenceKind::hidden},
+    {&lru_cache_link_layout::result, ".result", ReferenceKind::hidden}};
+
+/// Up to 3.9 traverse leaves out the name. 3.13 keeps the arguments of the call ready; its first releases in an array of borrowed
+/// pointers beside a tuple of names, which is set with the array and not before, the later ones in two tuples that they report.
+void methodcaller_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const auto& l = object.layout().methodcaller;
+    const PythonHeap& heap = object.heap();
+    visit.named(object.pointer(l.name), ".<name>",
+                object.layout().version.minor >= 10 ? ReferenceKind::strong : ReferenceKind::hidden);
+    visit_fields<&Layout::methodcaller, methodcaller_fields>(object, visit);
+    const Address ready = object.pointer(l.vectorcall_args);
+    if (ready.is_null() || object.pointer(l.vectorcall).is_null()) return;
+    auto is_tuple = [&](Address at) {
+        const TypeId type = at.is_null() ? no_type : heap.type_of(at);
+        return type != no_type && heap.types()[type].name == "tuple";
+    };
+    const bool two_tuples = is_tuple(ready);
+    if (two_tuples) visit.named(ready, ".<call arguments>");
+    if (const Address names = object.pointer(l.vectorcall_kwnames); is_tuple(names))
+        visit.named(names, ".<call keywords>", two_tuples ? ReferenceKind::strong : ReferenceKind::hidden);
+}
+
+const ObjectKind kinds[] = {
+    fields_kind<&Layout::partial, partial_fields>("partial", partial_names),
+    fields_kind<&Layout::lru_cache_link, lru_cache_link_fields>("lru_cache link", lru_cache_link_names),
+    {.name = "lru_cache",
+     .type_names = lru_cache_names,
+     .visit_references = lru_cache_references,
+     .struct_size = struct_size<&Layout::lru_cache>},
+    fields_kind<&Layout::comparison_key, comparison_key_fields>("comparison key", comparison_key_names),
+    fields_kind<&Layout::itemgetter, itemgetter_fields>("itemgetter", itemgetter_names),
+    fields_kind<&Layout::attrgetter, attrgetter_fields>("attrgetter", attrgetter_names),
+    {.name = "methodcaller",
+     .type_names = methodcaller_names,
+     .visit_references = methodcaller_references,
+     .struct_size = struct_size<&Layout::methodcaller>},
+};
+
+}  // namespace
+
+std::span<const ObjectKind> functools_kinds() { return kinds; }
+
+}  // namespace heapsift
