@@ -1,11 +1,14 @@
 #include "parsers/cpython/objects/kinds.h"
 
-// The kinds of the interpreter and its standard library: one line each.
+#include <iterator>
+#include <vector>
+
+// The kinds of the interpreter and its standard library: one line each, or each family.
 
 namespace heapsift {
 
 std::span<const ObjectKind* const> cpython_kinds() {
-    static const ObjectKind* const kinds[] = {
+    static const ObjectKind* const single[] = {
         &int_kind,
         &bool_kind,
         &float_kind,
@@ -46,19 +49,19 @@ std::span<const ObjectKind* const> cpython_kinds() {
         &memoryview_kind,
         &managed_buffer_kind,
         &array_kind,
-        &bytes_io_kind,
-        &buffered_kind,
         &struct_kind,
         &product_kind,
         &combinations_kind,
         &permutations_kind,
         &decimal_kind,
-        &element_kind,
-        &pickler_kind,
-        &unpickler_kind,
-        &stgdict_kind,
-        &ctypes_class_kind,
     };
+    static const std::vector<const ObjectKind*> kinds = [] {
+        std::vector<const ObjectKind*> all(std::begin(single), std::end(single));
+        for (const auto family : {io_kinds(), thread_kinds(), asyncio_kinds(), text_module_kinds(), datetime_kinds(), xml_kinds(),
+                                  pickle_kinds(), ctypes_kinds(), database_kinds(), system_module_kinds()})
+            for (const ObjectKind& kind : family) all.push_back(&kind);
+        return all;
+    }();
     return kinds;
 }
 

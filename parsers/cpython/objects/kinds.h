@@ -20,9 +20,20 @@ extern const ObjectKind cell_kind, property_kind, classmethod_kind, staticmethod
 extern const ObjectKind weakref_kind;
 extern const ObjectKind exception_kind, traceback_kind;
 extern const ObjectKind deque_kind;
-extern const ObjectKind memoryview_kind, managed_buffer_kind, array_kind, bytes_io_kind, buffered_kind;
-extern const ObjectKind struct_kind, product_kind, combinations_kind, permutations_kind, decimal_kind, element_kind, pickler_kind,
-    unpickler_kind, stgdict_kind, ctypes_class_kind;
+extern const ObjectKind memoryview_kind, managed_buffer_kind, array_kind;
+extern const ObjectKind struct_kind, product_kind, combinations_kind, permutations_kind, decimal_kind;
+
+/// Families of extension modules of the standard library.
+std::span<const ObjectKind> io_kinds();
+std::span<const ObjectKind> thread_kinds();
+std::span<const ObjectKind> asyncio_kinds();
+std::span<const ObjectKind> text_module_kinds();
+std::span<const ObjectKind> datetime_kinds();
+std::span<const ObjectKind> xml_kinds();
+std::span<const ObjectKind> pickle_kinds();
+std::span<const ObjectKind> ctypes_kinds();
+std::span<const ObjectKind> database_kinds();
+std::span<const ObjectKind> system_module_kinds();
 
 /// All of them.
 std::span<const ObjectKind* const> cpython_kinds();
