@@ -70,16 +70,9 @@ void stgdict_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.checker), ".<checker>", ReferenceKind::hidden);
 }
 
-/// Up to 3.12 a class reports what its dict owns: the type that it points at, or has items of.
 void class_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
     type_kind.visit_references(object, visit);
-    if (const auto& proto = object.layout().stgdict.proto; proto.present()) {
-        const Address dict = heap.type_dict(object.address());
-        const TypeId dict_type = dict.is_null() ? no_type : heap.type_of(dict);
-        if (dict_type != no_type && heap.types()[dict_type].basicsize == *object.layout().stgdict.size)
-            visit.named(heap.pointer(dict + *proto), ".<type>", ReferenceKind::reported);
-    }
     const Address info = stginfo(object);
     if (info.is_null()) return;
     const auto& l = object.layout().stginfo;
@@ -91,10 +84,21 @@ void class_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(heap.pointer(info + *l.module), ".<module>");
 }
 
+/// Up to 3.12 a structure, a union, a pointer or a function type reports what its dict owns: the type that it points at.
+void pointing_class_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const PythonHeap& heap = object.heap();
+    class_references(object, visit);
+    const auto& l = object.layout().stgdict;
+    const Address dict = l.proto.present() ? heap.type_dict(object.address()) : Address();
+    const TypeId dict_type = dict.is_null() ? no_type : heap.type_of(dict);
+    if (dict_type != no_type && heap.types()[dict_type].basicsize == *l.size)
+        visit.named(heap.pointer(dict + *l.proto), ".<type>", ReferenceKind::reported);
+}
+
 constexpr const char* stgdict_names[] = {"StgDict", "_ctypes.StgDict"};
-constexpr const char* class_names[] = {"_ctypes.CType_Type",     "_ctypes.PyCStructType", "_ctypes.UnionType",
-                                       "_ctypes.PyCPointerType", "_ctypes.PyCArrayType",  "_ctypes.PyCSimpleType",
-                                       "_ctypes.PyCFuncPtrType"};
+constexpr const char* class_names[] = {"_ctypes.CType_Type", "_ctypes.PyCArrayType", "_ctypes.PyCSimpleType"};
+constexpr const char* pointing_class_names[] = {"_ctypes.PyCStructType", "_ctypes.UnionType", "_ctypes.PyCPointerType",
+                                                "_ctypes.PyCFuncPtrType"};
 
 constexpr const char* cdata_names[] = {"_ctypes._CData", "_ctypes.Structure", "_ctypes.Union",
                                        "_ctypes.Array",  "_ctypes._Pointer",  "_ctypes._SimpleCData"};
@@ -140,6 +144,13 @@ const ObjectKind kinds[] = {
      .body_size = type_kind.body_size,
      .visit_buffers = type_kind.visit_buffers,
      .visit_references = class_references,
+     .describe = type_kind.describe},
+    {.name = "ctypes class that points",
+     .type_names = pointing_class_names,
+     .size = ctypes_class_size,
+     .body_size = type_kind.body_size,
+     .visit_buffers = type_kind.visit_buffers,
+     .visit_references = pointing_class_references,
      .describe = type_kind.describe},
     versioned_kind<&Layout::cdata, cdata_fields>("ctypes data", cdata_names),
     versioned_kind<&Layout::cfuncptr, cfuncptr_fields>("ctypes function", cfuncptr_names),

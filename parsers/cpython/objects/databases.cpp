@@ -41,7 +41,6 @@ constexpr const char* sqlite_blob_names[] = {"sqlite3.Blob"};
 constexpr const char* sqlite_node_names[] = {"sqlite3.Node", "sqlite3Node"};
 
 constexpr VersionedField<sqlite_connection_layout> sqlite_connection_fields[] = {
-    {&sqlite_connection_layout::isolation_level, ".isolation_level", 10},
     {&sqlite_connection_layout::statement_cache, ".<statements>", 10},
     {&sqlite_connection_layout::statements, ".<statements in use>", 10},
     {&sqlite_connection_layout::cursors, ".<cursors>", 10},
@@ -66,6 +65,9 @@ constexpr VersionedField<sqlite_node_layout> sqlite_node_fields[] = {{&sqlite_no
 
 void connection_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit_versioned_fields<&Layout::sqlite_connection, sqlite_connection_fields>(object, visit);
+    if (object.layout().version.minor <= 10)  // a C string since
+        visit.named(object.pointer(object.layout().sqlite_connection.isolation_level), ".isolation_level",
+                    reported_since(object, 10));
     const auto& l = object.layout().sqlite_connection_callbacks;
     callback(object, l.trace, visit);
     callback(object, l.progress, visit);
