@@ -57,8 +57,9 @@ std::span<const ObjectKind* const> cpython_kinds() {
     };
     static const std::vector<const ObjectKind*> kinds = [] {
         std::vector<const ObjectKind*> all(std::begin(single), std::end(single));
-        for (const auto family : {io_kinds(), thread_kinds(), asyncio_kinds(), text_module_kinds(), datetime_kinds(), xml_kinds(),
-                                  pickle_kinds(), ctypes_kinds(), database_kinds(), system_module_kinds()})
+        for (const auto family :
+             {struct_sequence_kinds(), io_kinds(), thread_kinds(), asyncio_kinds(), text_module_kinds(), datetime_kinds(),
+              xml_kinds(), pickle_kinds(), ctypes_kinds(), database_kinds(), system_module_kinds()})
             for (const ObjectKind& kind : family) all.push_back(&kind);
         return all;
     }();

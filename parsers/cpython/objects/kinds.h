@@ -24,6 +24,7 @@ extern const ObjectKind memoryview_kind, managed_buffer_kind, array_kind;
 extern const ObjectKind struct_kind, product_kind, combinations_kind, permutations_kind, decimal_kind;
 
 /// Families of extension modules of the standard library.
+std::span<const ObjectKind> struct_sequence_kinds();
 std::span<const ObjectKind> io_kinds();
 std::span<const ObjectKind> thread_kinds();
 std::span<const ObjectKind> asyncio_kinds();

@@ -1,5 +1,5 @@
-// Picklers and unpicklers. Their memos are tables of their own, reported since 3.11; what an unpickler has on its stack is
-// reported by nobody. (_pickle.c)
+// Picklers and unpicklers. Their memos are tables of their own, reported since 3.11.7 and 3.12.1; what an unpickler has on its
+// stack is reported by nobody. (_pickle.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -72,6 +72,13 @@ std::uint64_t unpickler_size(const ObjectReader& object) {
     return size;
 }
 
+/// bpo-41422, which went into releases of that day.
+ReferenceKind memo_kind(const ObjectReader& object) {
+    const PythonVersion& version = object.heap().runtime().version;
+    const int first = version.minor == 11 ? 7 : version.minor == 12 ? 1 : 0;
+    return version.minor >= 11 && version.micro >= first ? ReferenceKind::strong : ReferenceKind::hidden;
+}
+
 /// Fields behind those that only some releases of 3.13 have move with them (see `moved`).
 void pickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
@@ -95,8 +102,7 @@ void pickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto words = static_cast<std::int64_t>(memo_entries(object, memo) * step / 8);
     const std::uint64_t there = object.readable_items(table, words) * 8 / step;
     for (std::uint64_t i = 0; i < there; ++i)
-        visit.named(object.heap().pointer(table + i * step + *l.pickler_memo_entry.me_key), ".<memo>",
-                    reported_since(object, 11));
+        visit.named(object.heap().pointer(table + i * step + *l.pickler_memo_entry.me_key), ".<memo>", memo_kind(object));
 }
 
 void unpickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -116,8 +122,7 @@ void unpickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     field(u.buffer, ".<input>", ReferenceKind::hidden);
     const Address memo = object.pointer(u.memo);
     const std::uint64_t entries = object.readable_items(memo, static_cast<std::int64_t>(count_of(object, u.memo_size)));
-    for (std::uint64_t i = 0; i < entries; ++i)
-        visit.named(object.heap().pointer(memo + 8 * i), ".<memo>", reported_since(object, 11));
+    for (std::uint64_t i = 0; i < entries; ++i) visit.named(object.heap().pointer(memo + 8 * i), ".<memo>", memo_kind(object));
 }
 
 void stack_references(const ObjectReader& object, ReferenceVisitor& visit) {
