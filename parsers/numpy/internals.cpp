@@ -37,13 +37,12 @@ void array_iterator_references(const ObjectReader& object, ReferenceVisitor& vis
     hidden(object, 1320, ".base", visit);  // behind five arrays of 32 numbers
 }
 
-/// numiter iterators, of which there is room for 32 at the end.
+/// numiter iterators, behind 32 dimensions; there is room for 32, since 2.0 for 64.
 void broadcast_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    constexpr std::uint64_t room = 32;
-    if (object.type().basicsize < 8 * room) return;
-    const Address iterators = object.at(object.type().basicsize - 8 * room);
-    const auto count = static_cast<std::uint64_t>(std::clamp(object.heap().integer<std::int32_t>(object.at(16)), 0, 32));
-    for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(iterators + 8 * i), i, ReferenceKind::hidden);
+    const Address iterators = object.at(304);
+    const auto count = static_cast<std::uint64_t>(std::clamp(object.heap().integer<std::int32_t>(object.at(16)), 0, 64));
+    for (std::uint64_t i = 0; i < count && 304 + 8 * (i + 1) <= object.type().basicsize; ++i)
+        visit.indexed(object.heap().pointer(iterators + 8 * i), i, ReferenceKind::hidden);
 }
 
 void flags_references(const ObjectReader& object, ReferenceVisitor& visit) { hidden(object, 16, ".<array>", visit); }
