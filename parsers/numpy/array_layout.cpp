@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace heapsift {
@@ -18,6 +19,9 @@ constexpr std::uint64_t at_data = 16, at_nd = 24, at_dimensions = 32, at_strides
 // PyArray_Descr, the part that both variants share
 constexpr std::uint64_t at_kind = 24, at_byteorder = 26, at_type_num = 28;
 // and what moved: 1.x has a 32-bit elsize at 32; 2.x has 64-bit flags at 32 and elsize at 40
+constexpr std::uint64_t at_old_flags = 27, at_new_flags = 32;  // the first bit: some of an element are objects
+constexpr std::uint64_t old_subarray = 40, old_user_metadata = 72, new_user_metadata = 56, new_subarray = 88;
+constexpr std::uint64_t at_na_object = 88;  // behind what new-style dtypes share
 constexpr std::uint64_t old_elsize = 32, old_fields = 48, old_names = 56, old_metadata = 80;
 constexpr std::uint64_t new_elsize = 40, new_fields = 96, new_names = 104, new_metadata = 112;
 constexpr std::uint64_t old_descr_basicsize = 96;
@@ -91,18 +95,77 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
         facts.fields = heap.pointer(descr + old_fields);
         facts.names = heap.pointer(descr + old_names);
         facts.metadata = heap.pointer(descr + old_metadata);
+        facts.subarray = heap.pointer(descr + old_subarray);
+        facts.user_metadata = heap.pointer(descr + old_user_metadata);
+        facts.has_objects = heap.integer<std::uint8_t>(descr + at_old_flags) & 1;
     } else {
         const auto elsize = heap.integer<std::int64_t>(descr + new_elsize);
         if (elsize < 0) return std::nullopt;
         facts.itemsize = static_cast<std::uint64_t>(elsize);
+        facts.user_metadata = heap.pointer(descr + new_user_metadata);
+        facts.has_objects = heap.integer<std::uint8_t>(descr + at_new_flags) & 1;
+        if (facts.kind == 'T') facts.na_object = heap.pointer(descr + at_na_object);
         // Only the old kinds of dtype have fields; new-style ones (StringDType, user dtypes) end before them.
         if (facts.type_num >= 0 && (facts.type_num < 24 || (facts.type_num >= 256 && facts.type_num < 2056))) {
             facts.fields = heap.pointer(descr + new_fields);
             facts.names = heap.pointer(descr + new_names);
             facts.metadata = heap.pointer(descr + new_metadata);
+            facts.subarray = heap.pointer(descr + new_subarray);
         }
     }
     return facts;
+}
+
+namespace {
+
+constexpr int deepest_fields = 16;
+
+/// A non-negative int of at most two digits of 30 bits.
+std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address number) {
+    const auto& l = heap.layout().long_;
+    const auto digits = l.lv_tag.present() ? static_cast<std::int64_t>(heap.integer<std::uint64_t>(number + *l.lv_tag) >> 3)
+                                           : heap.var_size(number);
+    if (number.is_null() || digits < 0 || digits > 2) return std::nullopt;
+    std::uint64_t value = 0;
+    for (std::int64_t i = digits; i-- > 0;)
+        value = value << 30 | heap.integer<std::uint32_t>(number + *l.ob_digit + 4 * static_cast<std::uint64_t>(i));
+    return value;
+}
+
+/// A dtype may name a field twice (by its title), and fields may overlap: each place counts once.
+void add_object_places(const PythonHeap& heap, Address descr, std::uint64_t at, int depth, std::vector<std::uint64_t>& places) {
+    const auto facts = descr_facts(heap, descr);
+    if (!facts || depth > deepest_fields || places.size() >= most_object_places) return;
+    if (facts->type_num == object_type_num) {
+        places.push_back(at);
+        return;
+    }
+    if (!facts->has_objects) return;
+    if (!facts->subarray.is_null()) {
+        const Address base = heap.pointer(facts->subarray);
+        const auto element = descr_facts(heap, base);
+        if (!element || element->itemsize == 0) return;
+        for (std::uint64_t i = 0; i < std::min(facts->itemsize / element->itemsize, most_object_places); ++i)
+            add_object_places(heap, base, at + i * element->itemsize, depth + 1, places);
+        return;
+    }
+    // A field is a tuple: its dtype, its offset, perhaps a title.
+    const std::uint64_t items = *heap.layout().tuple.ob_item;
+    heap.visit_dict(facts->fields, [&](Address, Address field) {
+        if (heap.var_size(field) < 2) return;
+        const auto offset = small_int(heap, heap.pointer(field + items + 8));
+        if (offset) add_object_places(heap, heap.pointer(field + items), at + *offset, depth + 1, places);
+    });
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> object_places(const PythonHeap& heap, Address descr) {
+    std::vector<std::uint64_t> places;
+    add_object_places(heap, descr, 0, 0, places);
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    return places;
 }
 
 std::string descr_str(const PythonHeap& heap, const DescrFacts& descr) {

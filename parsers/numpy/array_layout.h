@@ -44,12 +44,21 @@ struct DescrFacts {
     char byteorder = '=';
     std::int32_t type_num = -1;
     Address fields, names;  // null or None where it has none
-    Address metadata;       // c_metadata, where datetime64 and timedelta64 keep their unit; null where it has none
+    Address subarray;       // of a dtype with a shape: a pair of its base and its shape
+    Address user_metadata;  // the dict of `dtype.metadata`
+    Address na_object;      // of a StringDType
+    bool has_objects = false;
+    Address metadata;  // c_metadata, where datetime64 and timedelta64 keep their unit; null where it has none
     /// "float64", "int32", "object", "str160", "void24".
     std::string name() const;
 };
 
 std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr);
+
+inline constexpr std::uint64_t most_object_places = 4096;
+
+/// Where in one element objects are: {0} of dtype('O'), the object fields of a structured dtype (with those inside its fields).
+std::vector<std::uint64_t> object_places(const PythonHeap& heap, Address descr);
 
 /// What `dtype.str` returns: "<f8", "|O", "<U40", "<M8[ns]", "|V24".
 std::string descr_str(const PythonHeap& heap, const DescrFacts& descr);

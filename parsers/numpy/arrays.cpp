@@ -11,12 +11,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace heapsift {
 
 namespace {
 
-constexpr std::int32_t object_type_num = 17;
 constexpr std::uint64_t at_buffer_info = 80, at_mem_handler = 88;
 constexpr std::uint64_t scalar_value = 16;
 constexpr std::uint64_t void_obval = 24, void_descr = 32, void_flags = 40, void_base = 48;
@@ -53,11 +53,14 @@ void array_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(facts->descr, ".dtype", ReferenceKind::hidden);
     if (fields_size(object) > at_mem_handler)
         visit.named(object.heap().pointer(object.at(at_mem_handler)), ".<mem_handler>", ReferenceKind::hidden);
-    const auto descr = descr_facts(object.heap(), facts->descr);
     // Elements are the owner's; a view shares them.
-    if (!descr || descr->type_num != object_type_num || !facts->owns_data() || facts->data.is_null()) return;
-    const std::uint64_t count = object.readable_items(facts->data, static_cast<std::int64_t>(facts->nbytes / 8));
-    for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(facts->data + 8 * i), i, ReferenceKind::hidden);
+    if (!facts->owns_data() || facts->data.is_null() || facts->itemsize == 0) return;
+    const std::vector<std::uint64_t> places = object_places(object.heap(), facts->descr);
+    if (places.empty()) return;
+    const std::uint64_t words = object.readable_items(facts->data, static_cast<std::int64_t>(facts->nbytes / 8));
+    for (std::uint64_t i = 0; (i + 1) * facts->itemsize <= words * 8; ++i)
+        for (const std::uint64_t place : places)
+            visit.indexed(object.heap().pointer(facts->data + i * facts->itemsize + place), i, ReferenceKind::hidden);
 }
 
 ShortValue array_describe(const ObjectReader& object, std::size_t) {
@@ -144,6 +147,11 @@ void dtype_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.heap().pointer(object.at(16)), ".type", ReferenceKind::hidden);
     visit.named(facts->fields, ".fields", ReferenceKind::hidden);
     visit.named(facts->names, ".names", ReferenceKind::hidden);
+    visit.named(facts->user_metadata, ".metadata", ReferenceKind::hidden);
+    visit.named(facts->na_object, ".na_object", ReferenceKind::hidden);
+    if (facts->subarray.is_null()) return;
+    visit.named(object.heap().pointer(facts->subarray), ".base", ReferenceKind::hidden);
+    visit.named(object.heap().pointer(facts->subarray + 8), ".shape", ReferenceKind::hidden);
 }
 
 ShortValue dtype_describe(const ObjectReader& object, std::size_t) {
@@ -151,10 +159,117 @@ ShortValue dtype_describe(const ObjectReader& object, std::size_t) {
     return facts ? ShortValue{ShortValue::Kind::summary, facts->name(), 0} : ShortValue{};
 }
 
+bool dtype_plausible(const ObjectReader& object) {
+    const PythonHeap& heap = object.heap();
+    const auto facts = descr_facts(heap, object.address());
+    if (!facts || std::string_view("?biufcmMOSUVTa").find(facts->kind) == std::string_view::npos) return false;
+    return heap.types().find(heap.pointer(object.at(16))) != no_type;  // the class of its scalars
+}
+
 constexpr const char* array_names[] = {"numpy.ndarray"};
-constexpr const char* scalar_names[] = {"numpy.generic"};
+constexpr const char* scalar_names[] = {"numpy.generic",
+                                        "numpy.number",
+                                        "numpy.integer",
+                                        "numpy.signedinteger",
+                                        "numpy.unsignedinteger",
+                                        "numpy.inexact",
+                                        "numpy.floating",
+                                        "numpy.complexfloating",
+                                        "numpy.flexible",
+                                        "numpy.character",
+                                        "numpy.bool_",
+                                        "numpy.bool",
+                                        "numpy.int8",
+                                        "numpy.int16",
+                                        "numpy.int32",
+                                        "numpy.int64",
+                                        "numpy.uint8",
+                                        "numpy.uint16",
+                                        "numpy.uint32",
+                                        "numpy.uint64",
+                                        "numpy.longlong",
+                                        "numpy.ulonglong",
+                                        "numpy.intc",
+                                        "numpy.uintc",
+                                        "numpy.float16",
+                                        "numpy.float32",
+                                        "numpy.float64",
+                                        "numpy.float128",
+                                        "numpy.longdouble",
+                                        "numpy.complex64",
+                                        "numpy.complex128",
+                                        "numpy.complex256",
+                                        "numpy.clongdouble",
+                                        "numpy.datetime64",
+                                        "numpy.timedelta64"};
 constexpr const char* void_names[] = {"numpy.void"};
-constexpr const char* dtype_names[] = {"numpy.dtype"};
+constexpr const char* dtype_names[] = {"numpy.dtype",
+                                       "numpy._ComplexAbstractDType",
+                                       "numpy._FloatAbstractDType",
+                                       "numpy._IntegerAbstractDType",
+                                       "numpy.dtype[bool_]",
+                                       "numpy.dtype[bytes_]",
+                                       "numpy.dtype[complex128]",
+                                       "numpy.dtype[complex256]",
+                                       "numpy.dtype[complex64]",
+                                       "numpy.dtype[datetime64]",
+                                       "numpy.dtype[float128]",
+                                       "numpy.dtype[float16]",
+                                       "numpy.dtype[float32]",
+                                       "numpy.dtype[float64]",
+                                       "numpy.dtype[int16]",
+                                       "numpy.dtype[int32]",
+                                       "numpy.dtype[int64]",
+                                       "numpy.dtype[int8]",
+                                       "numpy.dtype[longlong]",
+                                       "numpy.dtype[object_]",
+                                       "numpy.dtype[str_]",
+                                       "numpy.dtype[timedelta64]",
+                                       "numpy.dtype[uint16]",
+                                       "numpy.dtype[uint32]",
+                                       "numpy.dtype[uint64]",
+                                       "numpy.dtype[uint8]",
+                                       "numpy.dtype[ulonglong]",
+                                       "numpy.dtype[void]",
+                                       "numpy.dtypes.BoolDType",
+                                       "numpy.dtypes.ByteDType",
+                                       "numpy.dtypes.BytesDType",
+                                       "numpy.dtypes.CLongDoubleDType",
+                                       "numpy.dtypes.Complex128DType",
+                                       "numpy.dtypes.Complex64DType",
+                                       "numpy.dtypes.DateTime64DType",
+                                       "numpy.dtypes.Float16DType",
+                                       "numpy.dtypes.Float32DType",
+                                       "numpy.dtypes.Float64DType",
+                                       "numpy.dtypes.Int16DType",
+                                       "numpy.dtypes.Int32DType",
+                                       "numpy.dtypes.Int64DType",
+                                       "numpy.dtypes.Int8DType",
+                                       "numpy.dtypes.IntDType",
+                                       "numpy.dtypes.LongDType",
+                                       "numpy.dtypes.LongDoubleDType",
+                                       "numpy.dtypes.LongLongDType",
+                                       "numpy.dtypes.ObjectDType",
+                                       "numpy.dtypes.ShortDType",
+                                       "numpy.dtypes.StrDType",
+                                       "numpy.dtypes.StringDType",
+                                       "numpy.dtypes.TimeDelta64DType",
+                                       "numpy.dtypes.UByteDType",
+                                       "numpy.dtypes.UInt16DType",
+                                       "numpy.dtypes.UInt32DType",
+                                       "numpy.dtypes.UInt64DType",
+                                       "numpy.dtypes.UInt8DType",
+                                       "numpy.dtypes.UIntDType",
+                                       "numpy.dtypes.ULongDType",
+                                       "numpy.dtypes.ULongLongDType",
+                                       "numpy.dtypes.UShortDType",
+                                       "numpy.dtypes.VoidDType",
+                                       "numpy.dtypes._ComplexAbstractDType",
+                                       "numpy.dtypes._FloatAbstractDType",
+                                       "numpy.dtypes._IntegerAbstractDType",
+                                       "numpy.dtypes._PyComplexDType",
+                                       "numpy.dtypes._PyFloatDType",
+                                       "numpy.dtypes._PyLongDType"};
 
 }  // namespace
 
@@ -173,7 +288,10 @@ const ObjectKind numpy_void_kind = {.name = "numpy.void",
                                     .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; },
                                     .visit_buffers = void_buffers,
                                     .visit_references = void_references};
-const ObjectKind numpy_dtype_kind = {
-    .name = "dtype", .type_names = dtype_names, .visit_references = dtype_references, .describe = dtype_describe};
+const ObjectKind numpy_dtype_kind = {.name = "dtype",
+                                     .type_names = dtype_names,
+                                     .visit_references = dtype_references,
+                                     .describe = dtype_describe,
+                                     .plausible = dtype_plausible};
 
 }  // namespace heapsift

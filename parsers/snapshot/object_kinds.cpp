@@ -14,6 +14,7 @@ std::span<const ObjectKind* const> all_object_kinds() {
     static const std::vector<const ObjectKind*> kinds = [] {
         std::vector<const ObjectKind*> all(cpython_kinds().begin(), cpython_kinds().end());
         all.insert(all.end(), {&ndarray_kind, &numpy_scalar_kind, &numpy_void_kind, &numpy_dtype_kind});
+        for (const ObjectKind& kind : numpy_internal_kinds()) all.push_back(&kind);
         return all;
     }();
     return kinds;

@@ -17,9 +17,20 @@ extern const ObjectKind type_kind, module_kind, module_definition_kind;
 extern const ObjectKind method_kind, builtin_function_kind, descriptor_kind, method_wrapper_kind;
 extern const ObjectKind weakref_kind;
 extern const ObjectKind deque_kind;
-extern const ObjectKind memoryview_kind, managed_buffer_kind, array_kind, bytes_io_kind, buffered_kind;
-extern const ObjectKind struct_kind, product_kind, combinations_kind, permutations_kind, decimal_kind, element_kind, pickler_kind,
-    unpickler_kind, stgdict_kind, ctypes_class_kind;
+extern const ObjectKind memoryview_kind, managed_buffer_kind, array_kind;
+extern const ObjectKind struct_kind, product_kind, combinations_kind, permutations_kind, decimal_kind;
+
+/// Families of extension modules of the standard library.
+std::span<const ObjectKind> io_kinds();
+std::span<const ObjectKind> thread_kinds();
+std::span<const ObjectKind> asyncio_kinds();
+std::span<const ObjectKind> text_module_kinds();
+std::span<const ObjectKind> datetime_kinds();
+std::span<const ObjectKind> xml_kinds();
+std::span<const ObjectKind> pickle_kinds();
+std::span<const ObjectKind> ctypes_kinds();
+std::span<const ObjectKind> database_kinds();
+std::span<const ObjectKind> system_module_kinds();
 
 /// Families that are known by their type names alone.
 std::span<const ObjectKind> simple_kinds();

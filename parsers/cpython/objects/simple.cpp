@@ -46,10 +46,8 @@ constexpr const char* instance_method_names[] = {"instancemethod"};
 constexpr const char* namespace_names[] = {"types.SimpleNamespace"};
 constexpr const char* frame_locals_proxy_names[] = {"FrameLocalsProxy"};
 constexpr const char* tuple_getter_names[] = {"_collections._tuplegetter", "collections._tuplegetter"};
-constexpr const char* abc_data_names[] = {"_abc_data", "_abc._abc_data"};
 constexpr const char* buffer_wrapper_names[] = {"_buffer_wrapper"};
 constexpr const char* pickle_buffer_names[] = {"pickle.PickleBuffer"};
-constexpr const char* syntax_node_names[] = {"ast.AST"};
 
 constexpr ReferenceField<cell_layout> cell_fields[] = {{&cell_layout::ob_ref, ".cell_contents"}};
 constexpr ReferenceField<property_layout> property_fields[] = {{&property_layout::prop_get, ".fget"},
@@ -71,13 +69,9 @@ constexpr ReferenceField<namespace__layout> namespace_fields[] = {{&namespace__l
 constexpr ReferenceField<frame_locals_proxy_layout> frame_locals_proxy_fields[] = {
     {&frame_locals_proxy_layout::frame, ".<frame>"}};
 constexpr ReferenceField<tuple_getter_layout> tuple_getter_fields[] = {{&tuple_getter_layout::doc, ".__doc__"}};
-constexpr ReferenceField<abc_data_layout> abc_data_fields[] = {{&abc_data_layout::registry, ".<registry>"},
-                                                               {&abc_data_layout::cache, ".<cache>"},
-                                                               {&abc_data_layout::negative_cache, ".<negative cache>"}};
 constexpr ReferenceField<buffer_wrapper_layout> buffer_wrapper_fields[] = {{&buffer_wrapper_layout::mv, ".<memoryview>"},
                                                                            {&buffer_wrapper_layout::obj, ".obj"}};
 constexpr ReferenceField<pickle_buffer_layout> pickle_buffer_fields[] = {{&pickle_buffer_layout::obj, ".obj"}};
-constexpr ReferenceField<syntax_node_layout> syntax_node_fields[] = {{&syntax_node_layout::dict, ".__dict__"}};
 
 const ObjectKind kinds[] = {
     {.name = "range", .type_names = range_names, .visit_references = range_references},
@@ -94,10 +88,8 @@ const ObjectKind kinds[] = {
     fields_kind<&Layout::namespace_, namespace_fields>("SimpleNamespace", namespace_names),
     fields_kind<&Layout::frame_locals_proxy, frame_locals_proxy_fields>("FrameLocalsProxy", frame_locals_proxy_names),
     fields_kind<&Layout::tuple_getter, tuple_getter_fields>("tuplegetter", tuple_getter_names),
-    fields_kind<&Layout::abc_data, abc_data_fields>("abstract class data", abc_data_names),
     fields_kind<&Layout::buffer_wrapper, buffer_wrapper_fields>("buffer wrapper", buffer_wrapper_names),
     fields_kind<&Layout::pickle_buffer, pickle_buffer_fields>("PickleBuffer", pickle_buffer_names),
-    fields_kind<&Layout::syntax_node, syntax_node_fields>("AST", syntax_node_names),
 };
 
 }  // namespace

@@ -1,0 +1,40 @@
+#pragma once
+
+// Kinds whose references are pointer fields of one C struct, not all of which every version reports: types of extension modules
+// learned to take part in collection one after the other (3.9 to 3.13).
+
+#include "parsers/cpython/objects/fields.h"
+
+namespace heapsift {
+
+inline constexpr int never = 99;
+
+/// A pointer field of a struct of the layout. Its object owns what it refers to; traverse reports that since 3.`reported_since`.
+template <class Struct>
+struct VersionedField {
+    LayoutOffset Struct::*field;
+    const char* name;
+    int reported_since = 9;
+};
+
+/// How a reference that traverse reports since 3.`minor` counts in this version.
+inline ReferenceKind reported_since(const ObjectReader& object, int minor) {
+    return object.layout().version.minor >= minor ? ReferenceKind::strong : ReferenceKind::hidden;
+}
+
+template <auto Struct, const auto& Fields>
+void visit_versioned_fields(const ObjectReader& object, ReferenceVisitor& visit) {
+    for (const auto& field : Fields)
+        visit.named(object.pointer(object.layout().*Struct.*(field.field)), field.name,
+                    reported_since(object, field.reported_since));
+}
+
+template <auto Struct, const auto& Fields>
+constexpr ObjectKind versioned_kind(const char* name, std::span<const char* const> type_names) {
+    return {.name = name,
+            .type_names = type_names,
+            .visit_references = visit_versioned_fields<Struct, Fields>,
+            .struct_size = struct_size<Struct>};
+}
+
+}  // namespace heapsift
