@@ -70,6 +70,7 @@ void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
 /// (typeobject.c, subtype_traverse).
 ReferenceKind class_reference(const ObjectReader& object) {
     const TypeInfo* base = c_base(object.heap(), object.type());
+    if (base->heap_type && base->traverse_of_static_base) return ReferenceKind::hidden;
     if (!base->heap_type || !base->kind || !base->kind->reports_class) return ReferenceKind::strong;
     return base->kind->reports_class(object.layout()) ? ReferenceKind::strong : ReferenceKind::hidden;
 }
@@ -110,8 +111,8 @@ InstanceDict instance_dict(const ObjectReader& object) {
         const Address values = inline_values(object);
         if (values.is_null()) return result;
         const auto& l = object.layout().dict_values;
-        result.dict_owns_values = !result.dict.is_null();
         if (heap.integer<std::uint8_t>(values + *l.valid) == 0) return result;
+        result.dict_owns_values = !result.dict.is_null();
         result.count = std::min<std::uint64_t>(heap.integer<std::uint8_t>(values + *l.capacity), cached_keys(object).entry_count);
         result.values = values + *l.values;
         return result;

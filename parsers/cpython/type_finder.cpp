@@ -263,13 +263,22 @@ private:
         if (!info.kind) return c_type.itemsize == 0;
         const TypeInfo* at = &c_type;
         while (at->base != no_type && !own_kind(*at)) at = &table[at->base];
-        auto traverse = [&](const TypeInfo& type) { return heap_.pointer(type.address + *layout_.type.tp_traverse); };
         return !c_type.has_gc || traverse(c_type) == traverse(*at);
+    }
+
+    Address traverse(const TypeInfo& type) const { return heap_.pointer(type.address + *layout_.type.tp_traverse); }
+
+    bool has_traverse_of_static_base(const TypeTable& table, const TypeInfo& info) const {
+        if (info.python_class || !info.heap_type || !info.has_gc) return false;
+        const TypeInfo* at = &info;
+        while (at->heap_type && at->base != no_type) at = &table[at->base];
+        return !at->heap_type && at->has_gc && traverse(*at) == traverse(info);
     }
 
     void resolve_kind(TypeTable& table, TypeId id) const {
         TypeInfo& info = table[id];
         info.known_basicsize = 16;
+        info.traverse_of_static_base = has_traverse_of_static_base(table, info);
         TypeId at = id;
         for (std::size_t steps = 0; at != no_type && steps < max_mro; ++steps, at = table[at].base) {
             if (const ObjectKind* kind = own_kind(table[at])) {

@@ -45,6 +45,7 @@ struct TypeInfo {
     std::uint64_t known_basicsize = 16;     // bytes of the body that `kind` knows
     std::uint64_t guess_end = 0;            // where `guessed`: end of the part of the body that is read by guess
     std::uint32_t field_count = 0;          // of a struct sequence: with the fields that len() does not count; else 0
+    bool traverse_of_static_base = false;   // a heap type made by C that has no tp_traverse of its own: nobody reports its class
     bool guessed = false;                   // a C type without a kind: words beyond known_basicsize are guesses
     SizeSource size_source = SizeSource::known;
 };

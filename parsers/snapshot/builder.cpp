@@ -151,6 +151,8 @@ private:
     Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size, std::uint64_t slack) const {
         const auto count = heap_.integer<std::uint64_t>(object);
         if (!alive(count) || !header_reads(object, type)) return Verdict::no;
+        // The address of an object is no count: an array of one pointer in a block that was an int, a C module's two types.
+        if (count >= 4096 && Address(count).aligned(8) && heap_.type_of(Address(count)) != no_type) return Verdict::no;
         const ObjectReader reader(heap_, object, type);
         const std::uint64_t requested = access_.requested(reader);
         if (type.kind && type.kind->plausible && !type.kind->plausible(reader)) return Verdict::no;

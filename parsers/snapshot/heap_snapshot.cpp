@@ -139,6 +139,7 @@ struct PutIntoWords : ReferenceVisitor {
         if (!only.is_null() && target != only) return;
         bool followed = is_owned(kind);
         if (kind == ReferenceKind::guess) {
+            if (heap.find(target) == no_object) return;
             const GuessVerdict verdict = heap.references().verdict(source, name.number);
             if (verdict == GuessVerdict::proved) kind = ReferenceKind::hidden;
             followed = verdict != GuessVerdict::refused;
