@@ -1,8 +1,9 @@
-// What the core holds and lacks. Segments and modules need no interpreter; the rest is one pass over the objects.
+// What the core holds and lacks. Segments and modules need no interpreter; the rest is the references, and one pass over the objects.
 
 #include "analysis/doctor.h"
 
 #include "analysis/pass.h"
+#include "parsers/snapshot/reference_graph.h"
 
 #include <algorithm>
 #include <array>
@@ -32,11 +33,22 @@ constexpr std::array found_by_names = {"in a list of the garbage collector", "an
                                        "only another object refers to it"};
 
 void add_objects(DoctorResult& result, const HeapSnapshot& heap, const ProgressCallback& progress) {
+    const ReferenceGraph& references = heap.references(progress);
+    result.counts.native = references.natives().size();
+    result.counts.guesses_proved = references.guesses().proved;
+    result.counts.guesses_allowed = references.guesses().allowed;
+    result.counts.guesses_refused = references.guesses().refused;
     std::array<std::uint64_t, found_by_names.size()> found{};
     std::vector<DoctorResult::GuessedType> guessed(heap.types().size() + 1);  // the last one: type not found
     for_each_object(heap, "examining objects", progress, [&](ObjectId object) {
         ++found[static_cast<std::size_t>(heap.found_by(object)) % found.size()];
         const ObjectFacts facts = heap.facts(object);
+        if (!facts.immortal && heap.found_by(object) != FoundBy::static_data) {
+            const auto of_count = std::int64_t{references.found(object)} - facts.refcount;
+            ++result.counts.objects;
+            result.counts.balanced += of_count == 0;
+            result.counts.short_of += of_count < 0;
+        }
         result.damaged_objects += facts.damaged ? 1 : 0;
         if (facts.references_exact) {
             ++result.references_written;

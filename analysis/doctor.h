@@ -32,6 +32,15 @@ struct DoctorResult {
         std::uint64_t memory = 0;
     };
     std::vector<GuessedType> guessed;
+    /// How far the references found explain what Python counted. Immortal objects are not counted, those in a module's data are
+    /// held by more than can be seen.
+    struct ReferenceCounts {
+        std::uint64_t objects = 0;   // mortal ones on the heap
+        std::uint64_t balanced = 0;  // of these: as many references found as their count
+        std::uint64_t short_of = 0;  // of these: fewer found than counted
+        std::uint64_t native = 0;    // references from memory that is no object's
+        std::uint64_t guesses_proved = 0, guesses_allowed = 0, guesses_refused = 0;  // words of objects that are guessed
+    } counts;
     /// Objects by how they were found.
     std::vector<std::pair<std::string, std::uint64_t>> found_by;
     std::vector<std::string> cannot_tell;  // what no core can tell, one sentence each

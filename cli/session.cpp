@@ -3,8 +3,11 @@
 
 #include "cli/session.h"
 
+#include "cli/units.h"
 #include "parsers/base/text.h"
+#include "parsers/snapshot/reference_graph.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,6 +85,16 @@ HeapSnapshot Session::open_heap() {
         console_.note("layout: " + heap.python().layout_source);
     }
     return heap;
+}
+
+void Session::note_references(const HeapSnapshot& heap) {
+    if (!options_.verbose) return;
+    const ReferenceGraph& references = heap.references();
+    const ReferenceGraph::GuessCounts& guesses = references.guesses();
+    console_.note(fmt::format("references of {} are known exactly, of {} guessed: {} words proved by reference counts, {} possible, "
+                              "{} refused",
+                              counted(heap.object_count() - guesses.objects, "object"), grouped(guesses.objects),
+                              grouped(guesses.proved), grouped(guesses.allowed), grouped(guesses.refused)));
 }
 
 std::string unused_executable(const std::vector<Module>& modules, const std::string& path) {

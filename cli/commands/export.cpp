@@ -123,6 +123,7 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
                                  : write_lines(session, heap, rows, [&](std::string_view text) { file->write(text); });
     summary.references = counts.references;
     summary.arrays = counts.arrays;
+    session.note_references(heap);
     file->commit();
     summary.bytes = bytes_of(options.output);
     return session.write(render_export(summary, session.redactor()));

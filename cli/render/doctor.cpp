@@ -101,6 +101,20 @@ std::string interpreter_text(const DoctorResult& result, const Page& page) {
     return text + table.text(page.width, false);
 }
 
+/// How far what was found can be trusted, in a sentence.
+std::string counts_text(const DoctorResult::ReferenceCounts& counts, const Page& page) {
+    if (counts.objects == 0) return {};
+    std::string text = fmt::format("The references found are as many as Python counted for {} of {} ({})", grouped(counts.balanced),
+                                   counted(counts.objects, "mortal object"), percent(counts.balanced, counts.objects));
+    if (counts.short_of > 0) text += fmt::format("; {} have more than was found", grouped(counts.short_of));
+    text += fmt::format(". {} from memory that is no object's", counted(counts.native, "reference is", "references are"));
+    if (const std::uint64_t believed = counts.guesses_proved + counts.guesses_allowed; believed + counts.guesses_refused > 0)
+        text += fmt::format("; of {}, counts proved {}, left room for {} and refused {}",
+                            counted(believed + counts.guesses_refused, "guess", "guesses"), grouped(counts.guesses_proved),
+                            grouped(counts.guesses_allowed), grouped(counts.guesses_refused));
+    return wrapped(text + ".", page.width, 2) + "\n";
+}
+
 std::string objects_text(const DoctorResult& result, const Page& page) {
     const std::uint64_t total = result.references_written + result.references_guessed;
     if (total == 0) return {};
@@ -108,6 +122,7 @@ std::string objects_text(const DoctorResult& result, const Page& page) {
     Table found({{Align::left, ""}, {Align::right, ""}, {Align::right, ""}});
     for (const auto& [how, count] : result.found_by) found.add({how, grouped(count), percent_in_table(count, total)});
     text += found.text(0, false);
+    text += counts_text(result.counts, page);
     if (result.guessed.empty()) return text + "  What they refer to is known for all.\n";
     text += wrapped(fmt::format("What {} refer to is guessed ({} of all), for want of a way to read their types",
                                 counted(result.references_guessed, "object"), percent(result.references_guessed, total)),
@@ -181,6 +196,14 @@ Answer render_doctor(const DoctorResult& result, Redactor& redactor) {
     // Learned and emulated references are not built; their numbers are therefore 0.
     data["references"] = {
         {"written", result.references_written}, {"learned", 0}, {"emulated", 0}, {"guessed", result.references_guessed}};
+    const DoctorResult::ReferenceCounts& counts = result.counts;
+    data["counts"] = {{"objects", counts.objects},
+                      {"balanced", counts.balanced},
+                      {"short", counts.short_of},
+                      {"native", counts.native},
+                      {"guesses_proved", counts.guesses_proved},
+                      {"guesses_allowed", counts.guesses_allowed},
+                      {"guesses_refused", counts.guesses_refused}};
     data["guessed"] = Json::array();
     for (const auto& type : result.guessed)
         data["guessed"].push_back({{"name", type.name}, {"objects", type.objects}, {"memory", type.memory}});

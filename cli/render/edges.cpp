@@ -22,7 +22,7 @@ std::string kind_remark(const EdgeRow& edge) {
         case ReferenceKind::native:
             return "native";
         case ReferenceKind::guess:
-            return edge.reference.followed ? "guessed" : "guessed, and not counted there";
+            return "guessed";
         case ReferenceKind::hidden:
             return "hidden";
         case ReferenceKind::strong:

@@ -43,7 +43,7 @@ enum class ReferenceKind : std::uint8_t {
     hidden,    // owned, and traverse does not report it; a guess that was proved is hidden
     reported,  // traverse reports it, but another object owns it: the values of an instance whose __dict__ was asked for
     weak,      // not owned and not reported
-    guess,     // a word that is the address of an object, and may be a reference
+    guess,     // a word that is the address of an object, and may be a reference: the target's count has room for it
     native     // owned, from memory that is no object
 };
 
@@ -55,7 +55,7 @@ inline bool is_owned(ReferenceKind kind) {
 struct Reference {
     Address target;
     ReferenceKind kind = ReferenceKind::strong;
-    bool followed = true;  // owned, as far as is known: false for weak and reported ones, and for a guess that was refused
+    bool followed = true;  // owned, as far as is known: false for weak and reported ones
     Address word;          // of a native reference: where it stands
     std::string before;
     std::optional<ShortValue> key;  // a dict key: replaced under --redact

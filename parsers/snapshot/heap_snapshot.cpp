@@ -141,8 +141,9 @@ struct PutIntoWords : ReferenceVisitor {
         if (kind == ReferenceKind::guess) {
             if (heap.find(target) == no_object) return;
             const GuessVerdict verdict = heap.references().verdict(source, name.number);
+            if (verdict == GuessVerdict::refused) return;
             if (verdict == GuessVerdict::proved) kind = ReferenceKind::hidden;
-            followed = verdict != GuessVerdict::refused;
+            followed = true;
         }
         Reference reference = access.named(target, kind, name);
         reference.followed = followed;

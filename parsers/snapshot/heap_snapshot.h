@@ -77,8 +77,8 @@ public:
     /// A short value for people: a literal cut at `limit` characters, a name, or "list of 100".
     ShortValue value(ObjectId object, std::size_t limit = 60) const;
     /// The references of one object, named, in layout order; multiplicity is kept, both views are in it (ReferenceKind).
-    /// `Reference::target` may be an address at which no object was found. A proved guess is hidden. The first object whose
-    /// references are guessed has the graph built.
+    /// `Reference::target` may be an address at which no object was found. A proved guess is hidden, and one for which the
+    /// target's count has no room is left out. The first object whose references are guessed has the graph built.
     void visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const;
     /// All references to `target`, weak ones included, and those that are only reported; native ones last, with `no_object` as
     /// their source. It has the graph built; then one pass over the heap, some 30 to 100 ns an object.

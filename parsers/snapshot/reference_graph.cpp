@@ -28,6 +28,7 @@ public:
         graph_.found_.assign(addresses_.size(), 0);
         gather_all(progress);
         graph_.begin_.push_back(graph_.targets_.size());
+        if (progress) progress("guesses", 0);
         judge_guesses();
         take_out_refused();
         add_natives(core, progress);
@@ -61,6 +62,7 @@ private:
             const std::size_t before = pending_.size();
             access_.visit_references(addresses_[id], table[types_[id]], gather_);
             sizes_.push_back(pending_.size() - before);
+            graph_.counts_.objects += !access_.references_exact(addresses_[id], table[types_[id]]);
             if (pending_.size() >= gathered_at_once || sizes_.size() >= gathered_at_once) resolve();
         }
         resolve();
@@ -185,8 +187,9 @@ private:
     }
 
     void add_natives(const CoreFile& core, const ProgressCallback& progress) {
-        if (progress) progress("native references", 0);
+        if (progress) progress("owned memory", 0);
         const OwnedMemory owned(addresses_, types_, access_);
+        if (progress) progress("native references", 0);
         graph_.natives_ = find_native_references(core, access_, addresses_, index_, owned, [&](ObjectId id) {
             return access_.immortal(addresses_[id]) ? 0 : left_to_explain(id);
         });
@@ -208,6 +211,11 @@ private:
 ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets)
     : begin_(std::move(begin)), targets_(std::move(targets)), found_(begin_.size() - 1) {
     for (const ObjectId target : targets_) ++found_[target];
+}
+
+std::uint64_t ReferenceGraph::memory_bytes() const {
+    return begin_.size() * sizeof(begin_[0]) + targets_.size() * sizeof(targets_[0]) + found_.size() * sizeof(found_[0]) +
+           guesses_.size() * sizeof(guesses_[0]) + natives_.size() * sizeof(natives_[0]);
 }
 
 GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const {

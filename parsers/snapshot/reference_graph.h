@@ -31,6 +31,8 @@ public:
 
     std::size_t object_count() const { return begin_.empty() ? 0 : begin_.size() - 1; }
     std::uint64_t reference_count() const { return targets_.size(); }
+    /// What the graph itself takes.
+    std::uint64_t memory_bytes() const;
     /// The objects that `source` owns references to: strong, hidden and guesses that were not refused; in the order in which they
     /// are visited, with multiplicity. References to addresses at which no object was found are left out.
     std::span<const ObjectId> targets(ObjectId source) const {
@@ -46,6 +48,7 @@ public:
 
     struct GuessCounts {
         std::uint64_t proved = 0, allowed = 0, refused = 0;
+        std::uint64_t objects = 0;  // some of whose references are guesses
     };
     const GuessCounts& guesses() const { return counts_; }
 

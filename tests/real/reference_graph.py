@@ -2,7 +2,7 @@
 
 Two views of the same edges. Reported: what the type's traverse reports, kinds `strong` and `reported`; of a type whose references
 heapsift reads exactly, this is what the truth says, edge by edge and as often. Counted: what a reference count counts, kinds
-`strong`, `hidden`, `native` and guesses that are followed; an object whose count is the number of these has all its owners found.
+`strong`, `hidden`, `native` and `guess`; an object whose count is the number of these has all its owners found.
 
 The export is read twice: the edges without their names first, then the names of those few that are at fault.
 """
@@ -12,11 +12,11 @@ import collections
 import dataclasses
 import json
 
-KINDS = ("strong", "hidden", "reported", "weak", "guess", "native", "guess followed")
-_STRONG, _HIDDEN, _REPORTED, _WEAK, _GUESS, _NATIVE, _FOLLOWED = range(7)
+KINDS = ("strong", "hidden", "reported", "weak", "guess", "native")
+_STRONG, _HIDDEN, _REPORTED, _WEAK, _GUESS, _NATIVE = range(6)
 _SHOWN_BY_TRAVERSE = frozenset((_STRONG, _REPORTED))
-_COUNTED = frozenset((_STRONG, _HIDDEN, _NATIVE, _FOLLOWED))
-_GUESSED = frozenset((_STRONG, _HIDDEN, _FOLLOWED))
+_COUNTED = frozenset((_STRONG, _HIDDEN, _NATIVE, _GUESS))
+_GUESSED = frozenset((_STRONG, _HIDDEN, _GUESS))
 _NOTHING = array.array("Q")
 _IMMORTAL = 1 << 29
 _NAMED = 200000  # faults whose edges are looked up by name; more are only counted
@@ -111,7 +111,7 @@ def _lines(path):
 
 
 def _kind_of(edge):
-    return _FOLLOWED if edge["kind"] == "guess" and edge["followed"] else KINDS.index(edge["kind"])
+    return KINDS.index(edge["kind"])
 
 
 @dataclasses.dataclass
