@@ -91,10 +91,11 @@ void Session::note_references(const HeapSnapshot& heap) {
     if (!options_.verbose) return;
     const ReferenceGraph& references = heap.references();
     const ReferenceGraph::GuessCounts& guesses = references.guesses();
-    console_.note(fmt::format("references of {} are known exactly, of {} guessed: {} words proved by reference counts, {} possible, "
-                              "{} refused",
-                              counted(heap.object_count() - guesses.objects, "object"), grouped(guesses.objects),
-                              grouped(guesses.proved), grouped(guesses.allowed), grouped(guesses.refused)));
+    console_.note(
+        fmt::format("references of {} are known exactly, of {} guessed: {} words proved by reference counts, {} possible, "
+                    "{} refused",
+                    counted(heap.object_count() - guesses.objects, "object"), grouped(guesses.objects), grouped(guesses.proved),
+                    grouped(guesses.allowed), grouped(guesses.refused)));
 }
 
 std::string unused_executable(const std::vector<Module>& modules, const std::string& path) {

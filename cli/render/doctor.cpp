@@ -104,8 +104,9 @@ std::string interpreter_text(const DoctorResult& result, const Page& page) {
 /// How far what was found can be trusted, in a sentence.
 std::string counts_text(const DoctorResult::ReferenceCounts& counts, const Page& page) {
     if (counts.objects == 0) return {};
-    std::string text = fmt::format("The references found are as many as Python counted for {} of {} ({})", grouped(counts.balanced),
-                                   counted(counts.objects, "mortal object"), percent(counts.balanced, counts.objects));
+    std::string text =
+        fmt::format("The references found are as many as Python counted for {} of {} ({})", grouped(counts.balanced),
+                    counted(counts.objects, "mortal object"), percent(counts.balanced, counts.objects));
     if (counts.short_of > 0) text += fmt::format("; {} have more than was found", grouped(counts.short_of));
     text += fmt::format(". {} from memory that is no object's", counted(counts.native, "reference is", "references are"));
     if (const std::uint64_t believed = counts.guesses_proved + counts.guesses_allowed; believed + counts.guesses_refused > 0)

@@ -14,6 +14,7 @@ inline constexpr std::uint64_t managed_dict_flag = 1ULL << 4;     // 3.11
 inline constexpr std::uint64_t heap_type_flag = 1ULL << 9;
 inline constexpr std::uint64_t ready_flag = 1ULL << 12;
 inline constexpr std::uint64_t have_gc_flag = 1ULL << 14;
+inline constexpr std::uint64_t list_subclass_flag = 1ULL << 25;
 inline constexpr std::uint64_t tuple_subclass_flag = 1ULL << 26;
 inline constexpr std::uint64_t dict_subclass_flag = 1ULL << 29;
 inline constexpr std::uint64_t type_subclass_flag = 1ULL << 31;

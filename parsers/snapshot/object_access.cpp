@@ -113,8 +113,13 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
 
 void ObjectAccess::fetch_parts(Address object, const TypeInfo& type) const {
     if (!(type.flags & dict_subclass_flag)) return;
-    const Address keys = heap_->pointer(object + *heap_->layout().dict.ma_keys);
-    if (const auto bytes = heap_->memory().view(keys, 1); !bytes.empty()) __builtin_prefetch(bytes.data());
+    fetch(heap_->pointer(object + *heap_->layout().dict.ma_keys));
+}
+
+void ObjectAccess::fetch_references(Address object, const TypeInfo& type) const {
+    fetch_parts(object, type);
+    if (type.flags & list_subclass_flag) fetch(heap_->pointer(object + *heap_->layout().list.ob_item));
+    if (type.flags & managed_dict_flag) fetch(values_apart(*heap_, object));
 }
 
 ObjectFacts ObjectAccess::facts(Address object, const TypeInfo& type) const {
@@ -149,9 +154,12 @@ bool ObjectAccess::references_exact(Address object, const TypeInfo& type) const 
 }
 
 void ObjectAccess::visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const {
+    const bool values = (type.flags & managed_dict_flag) != 0;  // values apart from the instance: only a managed dict has them
+    const bool buffers = type.kind && type.kind->visit_buffers;
+    if (!values && !buffers) return;
     const ObjectReader reader(*heap_, object, type);
-    if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(reader, visit);
-    visit_instance_buffers(reader, visit);
+    if (buffers) type.kind->visit_buffers(reader, visit);
+    if (values) visit_instance_buffers(reader, visit);
 }
 
 void ObjectAccess::visit_references(Address object, const TypeInfo& type, ReferenceVisitor& visit) const {

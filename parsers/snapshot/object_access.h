@@ -47,6 +47,8 @@ public:
     ObjectSizes sizes(Address object, const TypeInfo& type) const;
     /// Asks for the memory apart from the object that `sizes` will read: a dict's table.
     void fetch_parts(Address object, const TypeInfo& type) const;
+    /// The same for `visit_references`: also a list's items, and values that lie apart.
+    void fetch_references(Address object, const TypeInfo& type) const;
 
     ShortValue value(Address object, const TypeInfo& type, std::size_t limit) const;
     Reference named(Address target, ReferenceKind kind, const ReferenceName& name) const;
@@ -60,6 +62,9 @@ public:
 private:
     bool is_heap_type(Address type) const {
         return (heap_->integer<std::uint64_t>(type + *heap_->layout().type.tp_flags) & heap_type_flag) != 0;
+    }
+    void fetch(Address at) const {
+        if (const auto bytes = heap_->memory().view(at, 1); !bytes.empty()) __builtin_prefetch(bytes.data());
     }
     void visit_all_references(const ObjectReader& object, ReferenceVisitor& visit) const;
     void visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to, ReferenceVisitor& visit) const;

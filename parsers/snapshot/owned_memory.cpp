@@ -20,11 +20,21 @@ OwnedMemory::OwnedMemory(std::span<const Address> addresses, std::span<const Typ
     blocks_.assign(blocks / 64 + 1, 0);
     OwnBuffers buffers(*this);
     const TypeTable& table = access.heap().types();
+    constexpr std::size_t ahead = 16;
     for (std::size_t i = 0; i < addresses.size(); ++i) {
+        if (i + ahead < addresses.size()) access.fetch_parts(addresses[i + ahead], table[types[i + ahead]]);
         const TypeInfo& type = table[types[i]];
         const Address start = addresses[i] - access.presize(addresses[i], type);
         add(start, pymalloc_.pool_at(start) ? 0 : access.requested(addresses[i], type));
-        access.visit_buffers(addresses[i], type, buffers);
+        if (type.kind && type.kind->visit_buffers)
+            type.kind->visit_buffers(ObjectReader(access.heap(), addresses[i], type), buffers);
+        if (!(type.flags & managed_dict_flag)) continue;
+        // Values in the place of a dict: in pymalloc's memory their block is known by any address in it.
+        const Address values = values_apart(access.heap(), addresses[i]);
+        if (!values.is_null() && pymalloc_.pool_at(values))
+            add(values, 0);
+        else if (!values.is_null())
+            visit_instance_buffers(ObjectReader(access.heap(), addresses[i], type), buffers);
     }
     std::sort(ranges_.begin(), ranges_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     std::size_t kept = 0;

@@ -58,7 +58,7 @@ private:
         const TypeTable& table = access_.heap().types();
         for (ObjectId id = 0; id < count; ++id) {
             if (progress && id % (1 << 20) == 0) progress("references", static_cast<double>(id) / static_cast<double>(count));
-            if (id + ahead < count) access_.fetch_parts(addresses_[id + ahead], table[types_[id + ahead]]);
+            if (id + ahead < count) access_.fetch_references(addresses_[id + ahead], table[types_[id + ahead]]);
             const std::size_t before = pending_.size();
             access_.visit_references(addresses_[id], table[types_[id]], gather_);
             sizes_.push_back(pending_.size() - before);
