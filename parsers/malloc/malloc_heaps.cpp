@@ -136,6 +136,21 @@ bool MallocHeaps::is_fast_bin_link(Address at) const {
     return next == 0 || (next % 16 == 0 && heap_at(Address(next)) != nullptr);
 }
 
+bool MallocHeaps::is_cached(const MallocBlock& block) const {
+    // Above this size a thread's cache keeps nothing (malloc.c, tcache_max_bytes, MAX_TCACHE_SIZE).
+    constexpr std::uint64_t largest_cached = 1032;
+    if (block.usable > largest_cached || !heap_at(block.start)) return false;
+    // Since 2.32 the link to the next is xor'ed with its own place; the last one's is then that place alone. (In 2.32 to 2.41.)
+    if (is_fast_bin_link(block.start)) return true;
+    // 2.29 to 2.33: the second word is the address of the thread's cache, a chunk of a size of its own.
+    const auto next = memory_->read<std::uint64_t>(block.start);
+    if (!next || *next % 16 != 0 || (*next != 0 && !heap_at(Address(*next)))) return false;
+    const auto key = memory_->read<std::uint64_t>(block.start + 8);
+    if (!key || !heap_at(Address(*key)) || *key % 16 != 0) return false;
+    const auto cache = block_starting_at(Address(*key));
+    return cache && (cache->usable == 0x288 || cache->usable == 0x248);
+}
+
 std::optional<MallocBlock> MallocHeaps::block_containing(Address address) const {
     const Heap* heap = heap_at(address);
     if (!heap) return std::nullopt;

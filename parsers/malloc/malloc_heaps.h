@@ -30,6 +30,10 @@ public:
     /// the next chunk's address, xor'ed with the link's own address without its low 12 bits.
     bool is_fast_bin_link(Address at) const;
 
+    /// Is a block of a walked heap free although its chunk looks in use: kept in a thread's cache or a fast bin for the next
+    /// request of its size? Told by the link and the key that free() leaves in its first two words.
+    bool is_cached(const MallocBlock& block) const;
+
     /// The chunk in use of a walked heap that holds `address`. Cost: a look back over the heap's bits, a word a KiB of the chunk.
     std::optional<MallocBlock> block_containing(Address address) const;
 

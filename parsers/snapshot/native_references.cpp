@@ -3,7 +3,8 @@
 // refers to it, and what the references of all objects do not explain is held by somebody else. So only objects with something
 // left to explain are looked for, in all memory that belongs to no object; and of the words found, no more are believed than
 // there are references left, those first which are hardly leftovers: a variable before a heap block, a stack last. Words that
-// are certainly dead are not looked at: free blocks, what is below a thread's stack pointer.
+// are certainly dead are not looked at: free blocks, those that malloc keeps for the next request, what is below a thread's stack
+// pointer, frames of functions that have returned.
 
 #include "parsers/snapshot/native_references.h"
 
@@ -23,13 +24,14 @@ constexpr std::uint64_t red_zone = 128;  // bytes below the stack pointer that a
 class NativeSearch {
 public:
     NativeSearch(const CoreFile& core, const ObjectAccess& access, std::span<const Address> addresses, const ObjectIndex& index,
-                 const OwnedMemory& owned)
+                 const OwnedMemory& owned, const RunningFrames& frames)
         : core_(core),
           access_(access),
           pymalloc_(access.allocations().pymalloc()),
           addresses_(addresses),
           index_(index),
           owned_(owned),
+          frames_(frames),
           stacks_(thread_stacks(core, access.allocations().malloc_heaps())) {
         for (const PythonInterpreter& interpreter : access.heap().runtime().interpreters) {
             add_state(interpreter.address, access.heap().layout().interpreter_state.size);
@@ -97,6 +99,10 @@ private:
 
     void consider(const AddressSet& set, Address at, std::uint64_t word) {
         if (!set.contains(word)) return;
+        if (frames_.is_stack(at)) {
+            if (frames_.is_slot(at)) add(Address(word), at, NativePlace::frame);
+            return;
+        }
         if (std::any_of(states_.begin(), states_.end(), [&](const AddressRange& s) { return s.contains(at); }))
             return add(Address(word), at, NativePlace::interpreter);
         if (access_.allocations().is_static(at)) return add(Address(word), at, NativePlace::module_data);
@@ -105,7 +111,14 @@ private:
             if (above_stack_pointer(stack, at)) add(Address(word), at, NativePlace::stack);
             return;
         }
-        if (access_.allocations().in_allocated_block(at)) add(Address(word), at, NativePlace::block);
+        if (in_live_block(at)) add(Address(word), at, NativePlace::block);
+    }
+
+    bool in_live_block(Address at) const {
+        const auto& heaps = access_.allocations().malloc_heaps();
+        if (!heaps.heap_at(at)) return true;  // another mapping
+        const auto block = heaps.block_containing(at);
+        return block && !heaps.is_cached(*block);
     }
 
     bool above_stack_pointer(const AddressRange& stack, Address at) const {
@@ -144,6 +157,7 @@ private:
     std::span<const Address> addresses_;
     const ObjectIndex& index_;
     const OwnedMemory& owned_;
+    const RunningFrames& frames_;
     std::vector<AddressRange> stacks_;
     std::vector<AddressRange> states_;
     std::vector<NativeReference> found_;
@@ -151,11 +165,15 @@ private:
 
 }  // namespace
 
-std::string native_place(const CoreFile& core, const NativeReference& reference) {
+std::string native_place(const CoreFile& core, const PythonHeap& heap, const RunningFrames& frames,
+                         const NativeReference& reference) {
+    if (const auto name = frames.slot_name(heap, reference.word)) return *name;
     for (const Module& module : core.modules())
         if (reference.word >= module.start && reference.word < module.image_end)
             return fmt::format("<{}+{:#x}>", module.path.substr(module.path.rfind('/') + 1), reference.word - module.start);
     switch (reference.place) {
+        case NativePlace::frame:
+            return "<frame>";
         case NativePlace::interpreter:
             return "<interpreter state>";
         case NativePlace::module_data:

@@ -2,6 +2,7 @@
 
 // References from memory that is no Python object's. (How they are told from leftovers: native_references.cpp.)
 
+#include "parsers/cpython/running_frames.h"
 #include "parsers/elf/core_file.h"
 #include "parsers/snapshot/object_index.h"
 #include "parsers/snapshot/owned_memory.h"
@@ -15,9 +16,10 @@ namespace heapsift {
 
 /// Where a word stands, the most believable first.
 enum class NativePlace : std::uint8_t {
+    frame,        // a slot of a function that runs (3.11 and later)
     interpreter,  // the interpreter's own state: fields, caches, thread states
     module_data,  // variables of a program or library
-    block,  // a block that malloc or pymalloc handed out to C code, or a mapping: also the frames of running functions (3.11+)
+    block,  // a block that malloc or pymalloc handed out to C code, or a mapping
     stack   // a thread's native stack, above its stack pointer
 };
 
@@ -27,13 +29,15 @@ struct NativeReference {
     NativePlace place = NativePlace::block;
 };
 
-/// In words: "python3.11+0x5a3c10", "interpreter state", "block of C code", "stack of thread 1234".
-std::string native_place(const CoreFile& core, const NativeReference& reference);
+/// In words: "load() local 'orders'", "<python3.11+0x5a3c10>", "<interpreter state>", "<block of C code>", "<native stack>".
+std::string native_place(const CoreFile& core, const PythonHeap& heap, const RunningFrames& frames,
+                         const NativeReference& reference);
 
 /// By word. `left(id)`: how many references to an object are still to be explained; asked of every object once. Cost: one sweep
 /// over the memory that is not Python's.
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
                                                     std::span<const Address> addresses, const ObjectIndex& index,
-                                                    const OwnedMemory& owned, const std::function<std::uint64_t(ObjectId)>& left);
+                                                    const OwnedMemory& owned, const RunningFrames& frames,
+                                                    const std::function<std::uint64_t(ObjectId)>& left);
 
 }  // namespace heapsift

@@ -190,7 +190,8 @@ private:
         if (progress) progress("owned memory", 0);
         const OwnedMemory owned(addresses_, types_, access_);
         if (progress) progress("native references", 0);
-        graph_.natives_ = find_native_references(core, access_, addresses_, index_, owned, [&](ObjectId id) {
+        graph_.frames_ = RunningFrames(access_.heap());
+        graph_.natives_ = find_native_references(core, access_, addresses_, index_, owned, graph_.frames_, [&](ObjectId id) {
             return access_.immortal(addresses_[id]) ? 0 : left_to_explain(id);
         });
         for (const NativeReference& reference : graph_.natives_) ++graph_.found_[reference.target];

@@ -45,6 +45,7 @@ public:
 
     /// From memory that is no object's; by word.
     std::span<const NativeReference> natives() const { return natives_; }
+    const RunningFrames& frames() const { return frames_; }
 
     struct GuessCounts {
         std::uint64_t proved = 0, allowed = 0, refused = 0;
@@ -66,6 +67,7 @@ private:
     std::vector<std::uint32_t> found_;
     std::vector<Guess> guesses_;  // by source and word
     std::vector<NativeReference> natives_;
+    RunningFrames frames_;
     GuessCounts counts_;
 };
 

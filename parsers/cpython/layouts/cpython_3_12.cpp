@@ -623,6 +623,7 @@ constexpr Layout cpython_3_12 = {
     .hamt_bitmap_node = {.size = 40, .b_array = 32},
     .hamt_array_node = {.size = 280, .a_array = 16, .a_count = 272},
     .hamt_collision_node = {.size = 40, .c_array = 32},
+    .stack_chunk = {.size = 32, .previous = 0, .chunk_size = 8, .top = 16, .data = 24},
 };
 
 }  // namespace heapsift

@@ -1,0 +1,29 @@
+#pragma once
+
+// A graph as compressed sparse rows: 4 bytes an edge, 8 a node.
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace heapsift {
+
+class Adjacency {
+public:
+    /// Edges of node i are targets[begin[i]] up to targets[begin[i + 1]]; `begin` has one more than there are nodes.
+    Adjacency(std::vector<std::uint64_t> begin, std::vector<std::uint32_t> targets)
+        : begin_(std::move(begin)), targets_(std::move(targets)) {}
+
+    std::size_t node_count() const { return begin_.size() - 1; }
+    std::uint64_t edge_count() const { return targets_.size(); }
+    std::span<const std::uint32_t> targets(std::uint32_t node) const {
+        return {targets_.data() + begin_[node], targets_.data() + begin_[node + 1]};
+    }
+
+private:
+    std::vector<std::uint64_t> begin_;
+    std::vector<std::uint32_t> targets_;
+};
+
+}  // namespace heapsift

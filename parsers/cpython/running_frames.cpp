@@ -1,0 +1,113 @@
+// A thread has chunks of memory for the frames of the Python functions that it runs, one behind the other. When a function returns
+// its frame is only given up: what was in it still stands there, and would look like references. So a word of a chunk counts
+// where it is a slot of a frame that runs: found from the thread's current frame on, by `previous`. Of its value stack the part
+// that is in use is known where the frame called another; of the topmost one all of it may be. (pycore_frame.h, pystate.c)
+
+#include "parsers/cpython/running_frames.h"
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint64_t tag_bits = 3;  // 3.14 and later tag references on the stack
+constexpr std::size_t most_frames = 1 << 20, most_chunks = 1 << 16;
+constexpr std::int32_t most_slots = 1 << 20;
+
+}  // namespace
+
+RunningFrames::RunningFrames(const PythonHeap& heap) {
+    const Layout& l = heap.layout();
+    if (!l.interpreter_frame.localsplus.present() || !l.code.co_nlocalsplus.present()) return;
+    for (const PythonInterpreter& interpreter : heap.runtime().interpreters)
+        for (const Address thread : interpreter.threads) {
+            walk_chunks(heap, thread);
+            walk_frames(heap, thread);
+        }
+    std::sort(chunks_.begin(), chunks_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+    std::stable_sort(slots_.begin(), slots_.end(), [](const Slot& a, const Slot& b) { return a.word < b.word; });
+}
+
+void RunningFrames::walk_chunks(const PythonHeap& heap, Address thread) {
+    const auto& l = heap.layout().stack_chunk;
+    if (!heap.layout().thread_state.datastack_chunk.present() || !l.size.present()) return;
+    Address chunk = heap.pointer(thread + *heap.layout().thread_state.datastack_chunk);
+    for (std::size_t n = 0; !chunk.is_null() && n < most_chunks; ++n) {
+        const auto size = heap.integer<std::uint64_t>(chunk + *l.chunk_size);
+        if (size < *l.data || heap.memory().mapped_bytes(chunk, size) != size) return;
+        chunks_.push_back({chunk, chunk + size});
+        chunk = heap.pointer(chunk + *l.previous);
+    }
+}
+
+void RunningFrames::walk_frames(const PythonHeap& heap, Address thread) {
+    const Layout& l = heap.layout();
+    Address frame;
+    if (l.thread_state.current_frame.present())
+        frame = heap.pointer(thread + *l.thread_state.current_frame);
+    else if (l.thread_state.cframe.present() && l.cframe.current_frame.present())
+        frame = heap.pointer(heap.pointer(thread + *l.thread_state.cframe) + *l.cframe.current_frame);
+    for (std::size_t n = 0; !frame.is_null() && n < most_frames; ++n) {
+        add_frame(heap, frame);
+        frame = heap.pointer(frame + *l.interpreter_frame.previous);
+    }
+}
+
+void RunningFrames::add_frame(const PythonHeap& heap, Address frame) {
+    const auto& l = heap.layout().interpreter_frame;
+    const auto& of_code = heap.layout().code;
+    const Address code(heap.pointer(frame + *l.f_executable).value & ~tag_bits);
+    auto add = [&](Address word, Slot::What what, std::uint32_t number = 0) { slots_.push_back({word, code, what, number}); };
+    add(frame + *l.f_executable, Slot::What::code);
+    add(frame + *l.f_funcobj, Slot::What::function);
+    add(frame + *l.f_locals, Slot::What::locals);
+    add(frame + *l.frame_obj, Slot::What::frame);
+    const auto locals = heap.integer<std::int32_t>(code + *of_code.co_nlocalsplus);
+    const auto stack = heap.integer<std::int32_t>(code + *of_code.co_stacksize);
+    if (locals < 0 || locals > most_slots || stack < 0 || stack > most_slots) return;
+    std::int32_t live = locals + stack;
+    if (l.stacktop.present())
+        if (const auto top = heap.integer<std::int32_t>(frame + *l.stacktop); top >= 0) live = std::min(live, top);
+    for (std::int32_t i = 0; i < live; ++i)
+        add(frame + *l.localsplus + 8 * static_cast<std::uint64_t>(i), i < locals ? Slot::What::local : Slot::What::value,
+            static_cast<std::uint32_t>(i));
+}
+
+bool RunningFrames::is_stack(Address word) const {
+    auto it = std::upper_bound(chunks_.begin(), chunks_.end(), word, [](Address a, const AddressRange& r) { return a < r.start; });
+    return it != chunks_.begin() && (it - 1)->contains(word);
+}
+
+const RunningFrames::Slot* RunningFrames::slot(Address word) const {
+    const auto it = std::lower_bound(slots_.begin(), slots_.end(), word, [](const Slot& s, Address a) { return s.word < a; });
+    return it != slots_.end() && it->word == word ? &*it : nullptr;
+}
+
+std::optional<std::string> RunningFrames::slot_name(const PythonHeap& heap, Address word) const {
+    const Slot* found = slot(word);
+    if (!found) return std::nullopt;
+    const auto& l = heap.layout().code;
+    const std::string function =
+        heap.unicode_text(heap.pointer(found->code + *(l.co_qualname.present() ? l.co_qualname : l.co_name)), 200).value_or("?") +
+        "()";
+    switch (found->what) {
+        case Slot::What::function:
+            return function + " <function>";
+        case Slot::What::code:
+            return function + " <code>";
+        case Slot::What::locals:
+            return function + " <f_locals>";
+        case Slot::What::frame:
+            return function + " <frame>";
+        case Slot::What::value:
+            return function + " <value stack>";
+        case Slot::What::local: {
+            const Address names = heap.pointer(found->code + *l.co_localsplusnames);
+            const Address name = heap.pointer(names + *heap.layout().tuple.ob_item + 8 * std::uint64_t{found->number});
+            return function + " local '" + heap.unicode_text(name, 200).value_or("?") + "'";
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,42 @@
+#pragma once
+
+// The frames of running functions, from 3.11 on: interpreter frames, which are no objects. (What is alive in them:
+// running_frames.cpp.)
+
+#include "parsers/cpython/python_heap.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+class RunningFrames {
+public:
+    RunningFrames() = default;
+    /// Walks the frames of every thread of every interpreter. Empty up to 3.10, where frames are objects.
+    explicit RunningFrames(const PythonHeap& heap);
+
+    /// Is `word` in memory that a thread has for its frames?
+    bool is_stack(Address word) const;
+    /// The name of what a live slot of a frame holds: "load() local 'orders'", "load() <code>". Nothing for a word that is none.
+    std::optional<std::string> slot_name(const PythonHeap& heap, Address word) const;
+    bool is_slot(Address word) const { return slot(word) != nullptr; }
+
+private:
+    struct Slot {
+        Address word;
+        Address code;
+        enum class What : std::uint8_t { function, code, locals, frame, local, value } what;
+        std::uint32_t number = 0;  // of a local
+    };
+    const Slot* slot(Address word) const;
+    void walk_chunks(const PythonHeap& heap, Address thread);
+    void walk_frames(const PythonHeap& heap, Address thread);
+    void add_frame(const PythonHeap& heap, Address frame);
+
+    std::vector<AddressRange> chunks_;  // sorted
+    std::vector<Slot> slots_;           // by word
+};
+
+}  // namespace heapsift
