@@ -61,6 +61,10 @@ private:
     bool is_heap_type(Address type) const {
         return (heap_->integer<std::uint64_t>(type + *heap_->layout().type.tp_flags) & heap_type_flag) != 0;
     }
+    ShortValue key_value(Address key, int depth = 0) const;
+    ShortValue tuple_literal(Address tuple, int depth) const;
+    std::string member_at(Address type, std::uint64_t offset) const;
+    std::string element_name(Address holder, std::uint64_t place) const;
     void visit_all_references(const ObjectReader& object, ReferenceVisitor& visit) const;
     void visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to, ReferenceVisitor& visit) const;
 
