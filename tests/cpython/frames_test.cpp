@@ -58,7 +58,7 @@ TEST_CASE("frame: one that outlived its call holds locals by name, and what is o
     heap.set(data, layout->interpreter_frame.f_funcobj, function);
     heap.set(data, layout->interpreter_frame.owner, std::uint8_t{2});
     CHECK(references(heap, frame) == std::vector<Seen>{{function, ".<function>", strong},
-                                                       {code, ".<code>", strong},
+                                                       {code, ".f_code", strong},
                                                        {x, ".f_locals['x']", strong},
                                                        {y, ".f_locals['y']", strong},
                                                        {on_stack, ".<value stack>", strong}});
