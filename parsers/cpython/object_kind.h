@@ -63,12 +63,13 @@ struct ReferenceName {
         text,         // `text` as it stands: ".__code__"; of a guess `number` tells it from the object's others
         attribute,    // "." and the str at `key`
         c_attribute,  // "." and the C string at `key` (__slots__ of a type)
-        index,        // "[number]"
+        index,        // `text` and "[number]"
         item,         // "[key]"
         key,          // "key 'x'"
         local,        // `text` and "f_locals['name']" with the str at `key`
-        closure,      // "[number].cell_contents"
-        offset        // "<+number>"
+        unnamed,      // `text` (".<cell "), the str at `key` and ">"
+        element,      // what the kind of the holder, at `key`, calls its place `number` (ObjectKind::element_name)
+        offset        // of a guess: the member that a type from the one at `key` on has at this offset, else "<+number>"
     } form = Form::text;
     const char* text = "";
     std::uint64_t number = 0;
@@ -84,8 +85,8 @@ public:
     void named(Address target, const char* text, ReferenceKind kind = ReferenceKind::strong) {
         if (!target.is_null()) visit(target, kind, {ReferenceName::Form::text, text, 0, {}});
     }
-    void indexed(Address target, std::uint64_t index, ReferenceKind kind = ReferenceKind::strong) {
-        if (!target.is_null()) visit(target, kind, {ReferenceName::Form::index, "", index, {}});
+    void indexed(Address target, std::uint64_t index, ReferenceKind kind = ReferenceKind::strong, const char* text = "") {
+        if (!target.is_null()) visit(target, kind, {ReferenceName::Form::index, text, index, {}});
     }
 };
 
@@ -109,6 +110,8 @@ struct ObjectKind {
     /// Its references, without its class and those of a Python class (instance.cpp). What traverse reports is strong also where
     /// the instances take no part in collection: whoever asks (ObjectAccess) makes these hidden. Null: none.
     void (*visit_references)(const ObjectReader&, ReferenceVisitor&) = nullptr;
+    /// The name of the reference at a place that `visit_references` numbered (ReferenceName::Form::element). Null: none has that.
+    std::string (*element_name)(const ObjectReader&, std::uint64_t place) = nullptr;
     /// A short value. Null: none.
     ShortValue (*describe)(const ObjectReader&, std::size_t limit) = nullptr;
     /// Do the contents read as an instance? Used where nothing else proves that these bytes are an object. Null: cannot tell.

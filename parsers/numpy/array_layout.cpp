@@ -168,6 +168,79 @@ std::vector<std::uint64_t> object_places(const PythonHeap& heap, Address descr) 
     return places;
 }
 
+namespace {
+
+/// Indices of the element that has this byte; `place` becomes the byte's offset in it. Nothing where no element has it.
+std::optional<std::string> element_index(const ObjectReader& array, const ArrayFacts& facts, std::uint64_t& place) {
+    const auto strides = array_strides(array, facts);
+    if (!strides) return std::nullopt;
+    std::vector<std::size_t> widest_first;
+    for (std::size_t i = 0; i < strides->size(); ++i)
+        if (facts.shape[i] > 1) widest_first.push_back(i);
+    std::sort(widest_first.begin(), widest_first.end(),
+              [&](std::size_t a, std::size_t b) { return (*strides)[a] > (*strides)[b]; });
+    std::vector<std::uint64_t> indices(strides->size());
+    for (const std::size_t i : widest_first) {
+        if ((*strides)[i] <= 0) return std::nullopt;
+        const auto stride = static_cast<std::uint64_t>((*strides)[i]);
+        indices[i] = std::min(place / stride, static_cast<std::uint64_t>(facts.shape[i] - 1));
+        place -= indices[i] * stride;
+    }
+    if (place >= facts.itemsize) return std::nullopt;
+    return indices.empty() ? "[()]" : fmt::format("[{}]", fmt::join(indices, ", "));
+}
+
+/// Of an element of a subarray, whose elements are in C's order.
+std::string subarray_index(const PythonHeap& heap, Address shape, std::uint64_t number) {
+    std::vector<std::uint64_t> indices(
+        static_cast<std::size_t>(std::clamp<std::int64_t>(heap.var_size(shape), 0, max_dimensions)));
+    for (std::size_t i = indices.size(); i-- > 0;) {
+        const auto extent = small_int(heap, heap.pointer(shape + *heap.layout().tuple.ob_item + 8 * i)).value_or(0);
+        indices[i] = extent == 0 ? 0 : number % extent;
+        number = extent == 0 ? 0 : number / extent;
+    }
+    return fmt::format("[{}]", fmt::join(indices, ", "));
+}
+
+/// From an element of this dtype to the object at a byte of it: "['inner']['deep'][1]". Nothing where there is none.
+std::optional<std::string> path_to_object(const PythonHeap& heap, Address descr, std::uint64_t place, int depth) {
+    const auto facts = descr_facts(heap, descr);
+    if (!facts || depth > deepest_fields || place >= facts->itemsize) return std::nullopt;
+    if (facts->type_num == object_type_num) return place == 0 ? std::optional(std::string()) : std::nullopt;
+    if (!facts->has_objects) return std::nullopt;
+    if (!facts->subarray.is_null()) {
+        const Address base = heap.pointer(facts->subarray);
+        const auto element = descr_facts(heap, base);
+        if (!element || element->itemsize == 0) return std::nullopt;
+        const auto rest = path_to_object(heap, base, place % element->itemsize, depth + 1);
+        if (!rest) return std::nullopt;
+        return subarray_index(heap, heap.pointer(facts->subarray + 8), place / element->itemsize) + *rest;
+    }
+    std::optional<std::string> path;
+    const std::uint64_t items = *heap.layout().tuple.ob_item;
+    heap.visit_dict(facts->fields, [&](Address key, Address field) {
+        if (path || heap.var_size(field) < 2) return;
+        const auto offset = small_int(heap, heap.pointer(field + items + 8));
+        const TypeId type = heap.type_of(key);
+        if (!offset || *offset > place || type == no_type || !heap.unicode(key)) return;
+        const TypeInfo& info = heap.types()[type];
+        if (!info.kind || !info.kind->describe) return;
+        const auto rest = path_to_object(heap, heap.pointer(field + items), place - *offset, depth + 1);
+        if (rest) path = "[" + info.kind->describe(ObjectReader(heap, key, info), 200).text + "]" + *rest;
+    });
+    return path;
+}
+
+}  // namespace
+
+std::string element_name(const ObjectReader& array, std::uint64_t place) {
+    const auto facts = array_facts(array);
+    if (!facts) return "<element>";
+    const auto index = element_index(array, *facts, place);
+    const auto path = index ? path_to_object(array.heap(), facts->descr, place, 0) : std::nullopt;
+    return path ? *index + *path : "<element>";
+}
+
 std::string descr_str(const PythonHeap& heap, const DescrFacts& descr) {
     const char order = descr.byteorder == '=' ? '<' : descr.byteorder;  // cores of x86-64 only
     if (descr.type_num == object_type_num) return fmt::format("{}{}", order, descr.kind);

@@ -60,6 +60,10 @@ inline constexpr std::uint64_t most_object_places = 4096;
 /// Where in one element objects are: {0} of dtype('O'), the object fields of a structured dtype (with those inside its fields).
 std::vector<std::uint64_t> object_places(const PythonHeap& heap, Address descr);
 
+/// How Python reaches the object at a byte of the array's data: "[3]", "[1, 2]", "[()]", "[3]['field']"; "<element>" where no
+/// index leads there.
+std::string element_name(const ObjectReader& array, std::uint64_t place);
+
 /// What `dtype.str` returns: "<f8", "|O", "<U40", "<M8[ns]", "|V24".
 std::string descr_str(const PythonHeap& heap, const DescrFacts& descr);
 

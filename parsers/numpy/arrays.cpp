@@ -58,9 +58,15 @@ void array_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const std::vector<std::uint64_t> places = object_places(object.heap(), facts->descr);
     if (places.empty()) return;
     const std::uint64_t words = object.readable_items(facts->data, static_cast<std::int64_t>(facts->nbytes / 8));
+    const bool row_of_objects = facts->nd == 1 && facts->itemsize == 8;
+    const auto form = row_of_objects ? ReferenceName::Form::index : ReferenceName::Form::element;
     for (std::uint64_t i = 0; (i + 1) * facts->itemsize <= words * 8; ++i)
-        for (const std::uint64_t place : places)
-            visit.indexed(object.heap().pointer(facts->data + i * facts->itemsize + place), i, ReferenceKind::hidden);
+        for (const std::uint64_t place : places) {
+            const std::uint64_t at = i * facts->itemsize + place;
+            const Address target = object.heap().pointer(facts->data + at);
+            if (!target.is_null())
+                visit.visit(target, ReferenceKind::hidden, {form, "", row_of_objects ? i : at, object.address()});
+        }
 }
 
 ShortValue array_describe(const ObjectReader& object, std::size_t) {
@@ -278,6 +284,7 @@ const ObjectKind ndarray_kind = {.name = "ndarray",
                                  .size = array_size,
                                  .visit_buffers = array_buffers,
                                  .visit_references = array_references,
+                                 .element_name = element_name,
                                  .describe = array_describe,
                                  .plausible = array_plausible};
 const ObjectKind numpy_scalar_kind = {

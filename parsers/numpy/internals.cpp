@@ -42,7 +42,7 @@ void broadcast_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address iterators = object.at(304);
     const auto count = static_cast<std::uint64_t>(std::clamp(object.heap().integer<std::int32_t>(object.at(16)), 0, 64));
     for (std::uint64_t i = 0; i < count && 304 + 8 * (i + 1) <= object.type().basicsize; ++i)
-        visit.indexed(object.heap().pointer(iterators + 8 * i), i, ReferenceKind::hidden);
+        visit.indexed(object.heap().pointer(iterators + 8 * i), i, ReferenceKind::hidden, ".iters");
 }
 
 void flags_references(const ObjectReader& object, ReferenceVisitor& visit) { hidden(object, 16, ".<array>", visit); }
@@ -60,7 +60,7 @@ LayoutOffset dispatcher_size(const Layout&) { return 64; }
 /// `count` classes of dtypes at an array that the object owns.
 void dtype_classes(const ObjectReader& object, Address classes, std::int32_t count, ReferenceVisitor& visit) {
     for (std::uint64_t i = 0; i < object.readable_items(classes, std::clamp(count, 0, 64)); ++i)
-        visit.indexed(object.heap().pointer(classes + 8 * i), i, ReferenceKind::hidden);
+        visit.indexed(object.heap().pointer(classes + 8 * i), i, ReferenceKind::hidden, ".<dtypes>");
 }
 
 std::int32_t operands(const ObjectReader& object, Address method) {

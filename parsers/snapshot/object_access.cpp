@@ -12,6 +12,15 @@ namespace {
 
 constexpr std::uint64_t max_guessed_bytes = 1 << 20;
 
+// A key in a name: so long may a str be, and a tuple.
+constexpr std::size_t key_characters = 40, longest_tuple = 80;
+constexpr std::int64_t most_key_items = 16;
+constexpr int deepest_key = 4;
+
+// structmember.h: T_OBJECT, T_OBJECT_EX
+constexpr std::int32_t member_object = 6, member_object_ex = 16;
+constexpr int most_members = 1024, most_bases = 64;
+
 // What a size may be above the blocks that were found: rounding, headers, a word or two that no buffer is known for.
 constexpr std::uint64_t unexplained_size = 4096;
 
@@ -193,7 +202,7 @@ void ObjectAccess::visit_guesses(const ObjectReader& object, std::uint64_t from,
     for (std::uint64_t offset = (from + 7) / 8 * 8; offset + 8 <= to; offset += 8) {
         const Address target = heap_->pointer(object.at(offset));
         if (target.is_null() || !target.aligned(8) || heap_->type_of(target) == no_type || refcount(target) <= 0) continue;
-        visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::offset, "", offset, {}});
+        visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::offset, "", offset, object.type().address});
     }
 }
 
@@ -203,17 +212,68 @@ ShortValue ObjectAccess::value(Address object, const TypeInfo& type, std::size_t
     return {};
 }
 
+/// A key in Python's notation; of one that has none, its short value or its type.
+ShortValue ObjectAccess::key_value(Address key, int depth) const {
+    const TypeId type = heap_->type_of(key);
+    if (type == no_type) return {ShortValue::Kind::summary, "?", 0};
+    const TypeInfo& info = heap_->types()[type];
+    if (info.flags & tuple_subclass_flag) {
+        ShortValue literal = tuple_literal(key, depth);
+        if (literal.kind == ShortValue::Kind::literal) return literal;
+    }
+    ShortValue v = value(key, info, key_characters);
+    if (v.kind == ShortValue::Kind::none) v = {ShortValue::Kind::summary, "<" + info.name + ">", 0};
+    return v;
+}
+
+/// A tuple all of whose items are literals, where it is short: "('a', 1)". Else nothing.
+ShortValue ObjectAccess::tuple_literal(Address tuple, int depth) const {
+    const std::int64_t count = heap_->var_size(tuple);
+    if (count < 0 || count > most_key_items || depth > deepest_key) return {};
+    ShortValue literal{ShortValue::Kind::literal, "(", static_cast<std::uint64_t>(count)};
+    for (std::int64_t i = 0; i < count; ++i) {
+        const Address item = heap_->pointer(tuple + *heap_->layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i));
+        const ShortValue v = key_value(item, depth + 1);
+        const bool constant = v.text == "None" || v.text == "True" || v.text == "False" || v.text == "Ellipsis";
+        const bool number_without_literal = v.text == "inf" || v.text == "-inf" || v.text == "nan";
+        const bool whole = v.kind == ShortValue::Kind::literal && v.length < key_characters && !number_without_literal;
+        if (!whole && !(v.kind == ShortValue::Kind::name && constant)) return {};
+        literal.text += (i > 0 ? ", " : "") + v.text;
+        if (literal.text.size() > longest_tuple) return {};
+    }
+    literal.text += count == 1 ? ",)" : ")";
+    return literal;
+}
+
+/// The attribute by which a C type on the way from `type` to its root shows the object at this offset; empty for none.
+std::string ObjectAccess::member_at(Address type, std::uint64_t offset) const {
+    const auto& def = heap_->layout().member_def;
+    TypeId at = heap_->types().find(type);
+    for (int steps = 0; at != no_type && steps < most_bases; ++steps, at = heap_->types()[at].base) {
+        Address member = heap_->pointer(heap_->types()[at].address + *heap_->layout().type.tp_members);
+        for (int i = 0; !member.is_null() && i < most_members; ++i, member = member + *def.size) {
+            const Address name = heap_->pointer(member + *def.name);
+            if (name.is_null()) break;
+            const auto kind = heap_->integer<std::int32_t>(member + *def.type);
+            if ((kind != member_object && kind != member_object_ex) ||
+                heap_->integer<std::uint64_t>(member + *def.offset) != offset)
+                continue;
+            if (const auto text = heap_->memory().read_c_string(name, 200)) return "." + *text;
+        }
+    }
+    return {};
+}
+
+std::string ObjectAccess::element_name(Address holder, std::uint64_t place) const {
+    const TypeId type = heap_->type_of(holder);
+    if (type == no_type || !heap_->types()[type].kind || !heap_->types()[type].kind->element_name) return "?";
+    return heap_->types()[type].kind->element_name(ObjectReader(*heap_, holder, heap_->types()[type]), place);
+}
+
 Reference ObjectAccess::named(Address target, ReferenceKind kind, const ReferenceName& name) const {
     Reference reference;
     reference.target = target;
     reference.kind = kind;
-    auto key_value = [&]() -> ShortValue {
-        const TypeId type = heap_->type_of(name.key);
-        if (type == no_type) return {ShortValue::Kind::summary, "?", 0};
-        ShortValue v = value(name.key, heap_->types()[type], 40);
-        if (v.kind == ShortValue::Kind::none) v = {ShortValue::Kind::summary, "<" + heap_->types()[type].name + ">", 0};
-        return v;
-    };
     auto text_of = [&](Address str) { return heap_->unicode_text(str, 200).value_or("?"); };
     switch (name.form) {
         case ReferenceName::Form::text:
@@ -226,25 +286,29 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
             reference.before = "." + heap_->memory().read_c_string(name.key, 200).value_or("?");
             break;
         case ReferenceName::Form::index:
-            reference.before = "[" + std::to_string(name.number) + "]";
+            reference.before = std::string(name.text) + "[" + std::to_string(name.number) + "]";
             break;
         case ReferenceName::Form::item:
             reference.before = "[";
-            reference.key = key_value();
+            reference.key = key_value(name.key);
             reference.after = "]";
             break;
         case ReferenceName::Form::key:
             reference.before = "key ";
-            reference.key = key_value();
+            reference.key = key_value(name.key);
             break;
         case ReferenceName::Form::local:
             reference.before = std::string(name.text) + "f_locals['" + text_of(name.key) + "']";
             break;
-        case ReferenceName::Form::closure:
-            reference.before = "[" + std::to_string(name.number) + "].cell_contents";
+        case ReferenceName::Form::unnamed:
+            reference.before = name.text + text_of(name.key) + ">";
+            break;
+        case ReferenceName::Form::element:
+            reference.before = element_name(name.key, name.number);
             break;
         case ReferenceName::Form::offset:
-            reference.before = "<+" + std::to_string(name.number) + ">";
+            reference.before = member_at(name.key, name.number);
+            if (reference.before.empty()) reference.before = "<+" + std::to_string(name.number) + ">";
             break;
     }
     return reference;

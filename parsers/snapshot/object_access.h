@@ -66,6 +66,10 @@ private:
     void fetch(Address at) const {
         if (const auto bytes = heap_->memory().view(at, 1); !bytes.empty()) __builtin_prefetch(bytes.data());
     }
+    ShortValue key_value(Address key, int depth = 0) const;
+    ShortValue tuple_literal(Address tuple, int depth) const;
+    std::string member_at(Address type, std::uint64_t offset) const;
+    std::string element_name(Address holder, std::uint64_t place) const;
     void visit_all_references(const ObjectReader& object, ReferenceVisitor& visit) const;
     void visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to, ReferenceVisitor& visit) const;
 

@@ -44,7 +44,7 @@ TEST_CASE("memoryview: its managed buffer is strong, the object behind it is tha
     heap.put(view + *layout->memoryview.view + *layout->buffer.obj, source);
     CHECK(referents(heap, view) == std::vector{managed});
     CHECK(reference(heap, view, ".obj").kind == ReferenceKind::weak);
-    CHECK(references(heap, managed) == std::vector<Seen>{{source, ".obj", strong}});
+    CHECK(references(heap, managed) == std::vector<Seen>{{source, ".<object>", strong}});
 }
 
 TEST_CASE("BytesIO: bytes that nobody shares are counted", "[cpython][io]") {

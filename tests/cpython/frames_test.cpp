@@ -58,7 +58,7 @@ TEST_CASE("frame: one that outlived its call holds locals by name, and what is o
     heap.set(data, layout->interpreter_frame.f_funcobj, function);
     heap.set(data, layout->interpreter_frame.owner, std::uint8_t{2});
     CHECK(references(heap, frame) == std::vector<Seen>{{function, ".<function>", strong},
-                                                       {code, ".<code>", strong},
+                                                       {code, ".f_code", strong},
                                                        {x, ".f_locals['x']", strong},
                                                        {y, ".f_locals['y']", strong},
                                                        {on_stack, ".<value stack>", strong}});
@@ -141,6 +141,47 @@ TEST_CASE("generator: suspended, it holds the locals of its frame", "[cpython][g
     heap.set(generator, l.gi_frame_state, std::int8_t{-1});
     CHECK(reference(heap, generator, ".gi_frame.f_locals['x']") == Seen{x, ".gi_frame.f_locals['x']", strong});
     CHECK(size_of(heap, generator) == *l.gi_iframe + *layout->interpreter_frame.localsplus + 8 * 3);
+}
+
+TEST_CASE("coroutine: it names its frame by attributes of its own", "[cpython][generator]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const auto [type, prefix] =
+        GENERATE(table<std::string, std::string>({{"generator", ".gi_"}, {"coroutine", ".cr_"}, {"async_generator", ".ag_"}}));
+    PythonHeapBuilder heap(*layout);
+    const auto& l = layout->generator;
+    const Address code = make_code(heap, {"x"});
+    const Address x = heap.integer(1);
+    const Address object = heap.object(type, l.gi_iframe.present() ? 3 : 0);
+    const Address frame = heap.object("frame", 3);
+    heap.set(object, l.gi_code, code);  // up to 3.11
+    if (l.gi_iframe.present()) {
+        fill_frame(heap, object + *l.gi_iframe, code, {x}, 1);
+        heap.set(object, l.gi_frame_state, std::int8_t{-1});
+        heap.set(object + *l.gi_iframe, layout->interpreter_frame.frame_obj, frame);
+        CHECK(reference(heap, object, prefix + "frame.f_locals['x']").target == x);
+    } else {
+        heap.set(object, l.gi_frame, frame);
+    }
+    CHECK(reference(heap, object, prefix + "frame").target == frame);
+    CHECK(reference(heap, object, prefix + "code").target == code);
+}
+
+TEST_CASE("generator: f_locals shows what a cell holds, and the cell has no name", "[cpython][generator]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    const auto& l = layout->generator;
+    if (!l.gi_iframe.present()) return;
+    const Address code = make_code(heap, {"plain", "celled", "free", "waits", "inlined"});
+    heap.set(code, layout->code.co_localspluskinds, heap.bytes("\x20\x60\x80\x60\x30"));
+    const Address cell = heap.object("cell"), other = heap.object("cell"), argument = heap.integer(1);
+    const Address generator = heap.object("generator", 7);
+    fill_frame(heap, generator + *l.gi_iframe, code, {cell, other, cell, argument, argument}, 5);
+    heap.set(generator, l.gi_frame_state, std::int8_t{-1});
+    CHECK(reference(heap, generator, ".gi_frame.f_locals['plain']").target == cell);  // a local whose value is a cell
+    CHECK(reference(heap, generator, ".<cell celled>").target == other);
+    CHECK(reference(heap, generator, ".<cell free>").target == cell);
+    CHECK(reference(heap, generator, ".gi_frame.f_locals['waits']").target == argument);  // not in its cell yet
+    CHECK(reference(heap, generator, ".<local inlined>").target == argument);
 }
 
 TEST_CASE("generator: once it has returned, what its frame held is stale", "[cpython][generator]") {

@@ -37,15 +37,19 @@ inline std::string name_of(const PythonHeap& heap, const ReferenceName& name) {
         case Form::c_attribute:
             return "." + heap.memory().read_c_string(name.key).value_or("?");
         case Form::index:
-            return "[" + std::to_string(name.number) + "]";
+            return name.text + ("[" + std::to_string(name.number) + "]");
         case Form::item:
             return "['" + key + "']";
         case Form::key:
             return "key " + key;
         case Form::local:
             return std::string(name.text) + "f_locals['" + key + "']";
-        case Form::closure:
-            return "[" + std::to_string(name.number) + "].cell_contents";
+        case Form::unnamed:
+            return name.text + key + ">";
+        case Form::element: {
+            const TypeInfo& type = heap.types()[heap.type_of(name.key)];
+            return type.kind->element_name(ObjectReader(heap, name.key, type), name.number);
+        }
         case Form::offset:
             return "<+" + std::to_string(name.number) + ">";
     }

@@ -157,7 +157,7 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
         gc(l.frame.f_frame_data.present() ? LayoutOffset(*l.frame.f_frame_data + frame_header) : l.frame.size, true);
         o.itemsize = 8;
         o.no_var_size = l.frame.f_frame_data.present();
-    } else if (name == "generator" || name == "coroutine") {
+    } else if (name == "generator" || name == "coroutine" || name == "async_generator") {
         gc(l.generator.gi_iframe.present() ? LayoutOffset(*l.generator.gi_iframe + frame_header) : l.generator.size,
            l.generator.gi_iframe.present());
         if (l.generator.gi_iframe.present()) o.itemsize = 8;

@@ -123,6 +123,8 @@ TEST_CASE("str: its value is what repr prints", "[cpython][str]") {
     CHECK(text_of(heap, heap.str("a\nb\tc\rd")) == "'a\\nb\\tc\\rd'");
     CHECK(text_of(heap, heap.str(std::string_view("\0\x1b\x7f", 3))) == "'\\x00\\x1b\\x7f'");
     CHECK(text_of(heap, heap.str32(U"grüße €")) == "'grüße €'");
+    const std::u32string lone = {0xd800, U'a', 0xdfff, 0xd7ff};
+    CHECK(text_of(heap, heap.str32(lone)) == "'\\ud800a\\udfff\xed\x9f\xbf'");
     CHECK(value_of(heap, heap.str("plain")).kind == ShortValue::Kind::literal);
 }
 

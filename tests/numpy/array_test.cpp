@@ -38,10 +38,43 @@ struct Numpy {
         return at;
     }
 
-    Address array(Address dtype, const std::vector<std::int64_t>& shape, Address data, std::uint32_t flags = owns_data) {
+    struct Field {
+        std::string name;
+        Address descr;
+        std::int64_t offset = 0;
+    };
+
+    Address fields(const std::vector<Field>& fields) {
+        std::vector<std::pair<Address, Address>> entries;
+        for (const Field& field : fields)
+            entries.emplace_back(heap.str(field.name), heap.tuple({field.descr, heap.integer(field.offset)}));
+        return heap.dict(entries);
+    }
+
+    Address record(std::uint64_t itemsize, const std::vector<Field>& parts) {
+        const Address at = descr('V', itemsize, 20);
+        heap.put(at + (old ? 48 : 96), fields(parts));
+        heap.put(at + (old ? 27 : 32), std::uint8_t{1});  // there are objects in it
+        return at;
+    }
+
+    Address subarray(Address base, std::uint64_t itemsize, const std::vector<std::int64_t>& shape) {
+        const Address at = descr('V', itemsize, 20), pair = heap.allocate(16);
+        std::vector<Address> extents;
+        for (const std::int64_t extent : shape) extents.push_back(heap.integer(extent));
+        heap.put(pair, base);
+        heap.put(pair + 8, heap.tuple(extents));
+        heap.put(at + (old ? 40 : 88), pair);
+        heap.put(at + (old ? 27 : 32), std::uint8_t{1});
+        return at;
+    }
+
+    Address array(Address dtype, const std::vector<std::int64_t>& shape, Address data, std::uint32_t flags = owns_data,
+                  const std::vector<std::int64_t>& strides = {}) {
         const Address at = heap.object(array_type);
         const Address dimensions = heap.allocate(16 * std::max<std::size_t>(shape.size(), 1));
         for (std::size_t i = 0; i < shape.size(); ++i) heap.put(dimensions + 8 * i, shape[i]);
+        for (std::size_t i = 0; i < strides.size(); ++i) heap.put(dimensions + 8 * (shape.size() + i), strides[i]);
         heap.put(at + 16, data);
         heap.put(at + 24, static_cast<std::int32_t>(shape.size()));
         heap.put(at + 32, dimensions);
@@ -190,6 +223,47 @@ TEST_CASE("ndarray: the objects of an object array are the owner's, and hidden",
     CHECK(reference(numpy.heap, array, "[2]").target == item);
     const Address view = numpy.array(dtype, {3}, data, 0);
     CHECK(reference(numpy.heap, view, "[0]").target.is_null());
+}
+
+TEST_CASE("ndarray: an element is named by an index for each dimension", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address item = numpy.heap.list({}), data = numpy.heap.allocate(48), dtype = numpy.descr('O', 8, 17);
+    numpy.heap.put(data + 40, item);
+    numpy.heap.put(data + 8, item);
+    auto names = [&](Address array) {
+        std::vector<std::string> found;
+        for (const Seen& seen : references(numpy.heap, array))
+            if (seen.target == item) found.push_back(seen.name);
+        return found;
+    };
+    using Names = std::vector<std::string>;
+    CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {24, 8})) == Names{"[0, 1]", "[1, 2]"});
+    CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {8, 16})) == Names{"[1, 0]", "[1, 2]"});  // Fortran's order
+    CHECK(names(numpy.array(dtype, {1, 6, 1}, data, owns_data, {0, 8, 48})) == Names{"[0, 1, 0]", "[0, 5, 0]"});
+    CHECK(names(numpy.array(dtype, {}, data + 8)) == Names{"[()]"});
+    CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {-24, 8})) == Names{"<element>", "<element>"});
+    CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {96, 40})) == Names{"<element>", "[0, 1]"});
+}
+
+TEST_CASE("ndarray: an object in a record is named by index and field", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address object = numpy.descr('O', 8, 17), number = numpy.descr('i', 8, 7);
+    const Address two = numpy.subarray(object, 16, {2}), grid = numpy.subarray(object, 48, {2, 3});
+    const Address inner = numpy.record(64, {{"it's", grid, 0}, {"more", two, 48}});
+    const Address record =
+        numpy.record(80, {{"number", number, 0}, {"overlaid", number, 8}, {"what", object, 8}, {"inner", inner, 16}});
+    const Address item = numpy.heap.list({}), data = numpy.heap.allocate(160);
+    for (const std::uint64_t at : {0, 8, 16 + 40, 64 + 8, 80 + 8}) numpy.heap.put(data + at, item);
+    std::vector<std::string> found;
+    for (const Seen& seen : references(numpy.heap, numpy.array(record, {2}, data, owns_data, {80})))
+        if (seen.target == item) found.push_back(seen.name);
+    CHECK(found ==
+          std::vector<std::string>{"[0]['what']", "[0]['inner'][\"it's\"][1, 2]", "[0]['inner']['more'][1]", "[1]['what']"});
+    // A dtype that holds itself ends.
+    numpy.heap.put(inner + (numpy.old ? 48 : 96), numpy.fields({{"again", inner, 0}}));
+    ask_everything(numpy.heap, numpy.array(record, {2}, data, owns_data, {80}));
 }
 
 TEST_CASE("ndarray: of no dimensions it has one element, with a length of zero none", "[numpy]") {

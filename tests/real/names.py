@@ -71,8 +71,7 @@ NO_LITERAL = {
     "dict_values: " + what + more: reason for what, reason in (
         ("infinity", "there is no literal of it"), ("frozenset", "a name in it is no literal"), ("empty frozenset", "a name in it is no literal"),
         ("enum member", "its class is not at hand"), ("int enum member", "its class is not at hand"), ("type", "there is no literal of it"),
-        ("function", "there is no literal of it"), ("object", "there is no literal of it"), ("range", "a name in it is no literal"),
-        *((what, "heapsift says how long a tuple is") for what in ("tuple", "empty tuple", "nested tuple", "tuple of one")))
+        ("function", "there is no literal of it"), ("object", "there is no literal of it"), ("range", "a name in it is no literal"))
     for more in ("", " among others")
 }
 NO_LITERAL.update(("odd_attribute_names: " + what, "Python's syntax has no such attribute") for what in (

@@ -180,6 +180,61 @@ TEST_CASE("snapshot: references have the names that people read", "[snapshot]") 
     CHECK(opened.snapshot.value(opened.id(opened.core.module)).text == "<module 'app'>");
 }
 
+TEST_CASE("snapshot: a tuple of literals is a key in Python's notation", "[snapshot]") {
+    SmallCore core;
+    PythonHeapBuilder& heap = core.heap;
+    const Address one = heap.integer(1);
+    const std::vector<Address> keys = {heap.tuple({heap.str("a"), one}),
+                                       heap.tuple({}),
+                                       heap.tuple({heap.tuple({heap.none(), heap.boolean(true)}), heap.real(0.5)}),
+                                       heap.tuple({heap.tuple({heap.tuple({heap.bytes("b")})})}),
+                                       heap.tuple({core.instance}),
+                                       heap.tuple({heap.str(std::string(50, 'x'))}),
+                                       heap.tuple(std::vector<Address>(17, one))};
+    Entries entries;
+    for (const Address key : keys) entries.emplace_back(key, core.text);
+    const Address dict = heap.dict(entries, {.log2_size = 4, .general = true});
+    heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, dict);
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    std::vector<std::string> found, literals;
+    snapshot.visit_references(snapshot.find(dict), [&](const Reference& r) {
+        if (r.before != "[") return;
+        found.push_back(r.name());
+        if (r.key->kind == ShortValue::Kind::literal) literals.push_back(r.key->text);
+    });
+    CHECK(found == std::vector<std::string>{"[('a', 1)]", "[()]", "[((None, True), 0.5)]", "[(((b'b',),),)]", "[tuple of 1]",
+                                            "[tuple of 1]", "[tuple of 17]"});
+    CHECK(literals.size() == 4);  // these are what --redact replaces
+}
+
+TEST_CASE("snapshot: what was guessed is called by the member that shows it", "[snapshot]") {
+    SmallCore core;
+    PythonHeapBuilder& heap = core.heap;
+    const auto& def = heap.layout().member_def;
+    const Address type = heap.c_type("native.Holder", {.basicsize = 40});
+    const Address derived = heap.c_type("native.Derived", {.base = type, .basicsize = 48});
+    const Address members = heap.allocate_static(3 * *def.size);
+    heap.set(members, def.name, heap.c_string("number"));  // T_INT: shows no object
+    heap.set(members, def.offset, std::uint64_t{24});
+    heap.set(members + *def.size, def.name, heap.c_string("shown"));
+    heap.set(members + *def.size, def.type, std::int32_t{16});
+    heap.set(members + *def.size, def.offset, std::uint64_t{32});
+    heap.set(type, heap.layout().type.tp_members, members);
+    const Address object = heap.object(derived);
+    heap.put(object + 24, core.text);
+    heap.put(object + 32, core.text);
+    heap.put(object + 40, core.text);
+    heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, object);
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    std::vector<std::string> found;
+    snapshot.visit_references(snapshot.find(object), [&](const Reference& r) { found.push_back(r.name()); });
+    CHECK(found == std::vector<std::string>{"<+24>", ".shown", "<+40>"});
+}
+
 TEST_CASE("snapshot: referrers are the references turned round", "[snapshot]") {
     const Opened opened;
     std::vector<std::pair<ObjectId, std::string>> found;

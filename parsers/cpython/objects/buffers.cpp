@@ -20,7 +20,7 @@ void memoryview_references(const ObjectReader& object, ReferenceVisitor& visit) 
 void managed_buffer_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
     if (l.managed_buffer.master.present() && l.buffer.obj.present())
-        visit.named(object.heap().pointer(object.at(*l.managed_buffer.master + *l.buffer.obj)), ".obj");
+        visit.named(object.heap().pointer(object.at(*l.managed_buffer.master + *l.buffer.obj)), ".<object>");
 }
 
 ArrayItems array_items(const ObjectReader& object) {

@@ -47,7 +47,7 @@ void struct_buffers(const ObjectReader& object, BufferVisitor& visit) {
 }
 
 void struct_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    visit.named(object.pointer(object.layout().struct_.s_format), ".format", reported_since(object, 10));
+    visit.named(object.pointer(object.layout().struct_.s_format), ".<format>", reported_since(object, 10));
 }
 
 std::uint64_t product_size(const ObjectReader& object) {

@@ -18,10 +18,29 @@ namespace {
 constexpr std::uint8_t owned_by_frame_object = 2;
 constexpr std::uint64_t tag_bits = 3;  // 3.14 and later tag references on the stack
 
+// pycore_code.h: what a slot is for
+constexpr std::uint8_t hidden_local = 0x10, cell_or_free = 0x40 | 0x80;
+
+/// How Python reaches what an interpreter frame holds, from the object that it lies in.
+struct FrameNames {
+    const char* locals;  // f_locals follows
+    const char* code;
+};
+
+struct GeneratorNames {
+    const char *code, *frame;
+    FrameNames inner;
+};
+
+constexpr FrameNames frame_object_names = {".", ".f_code"};
+constexpr GeneratorNames plain_names = {".gi_code", ".gi_frame", {".gi_frame.", ".gi_code"}};
+constexpr GeneratorNames coroutine_names = {".cr_code", ".cr_frame", {".cr_frame.", ".cr_code"}};
+constexpr GeneratorNames async_generator_names = {".ag_code", ".ag_frame", {".ag_frame.", ".ag_code"}};
+
 struct CodeShape {
     std::uint64_t slots = 0;  // locals, cells, free variables, value stack
     std::uint64_t localsplus = 0;
-    Address names;
+    Address names, kinds;
 };
 
 CodeShape code_shape(const PythonHeap& heap, Address code) {
@@ -34,15 +53,28 @@ CodeShape code_shape(const PythonHeap& heap, Address code) {
     shape.localsplus = static_cast<std::uint64_t>(localsplus);
     shape.slots = shape.localsplus + static_cast<std::uint64_t>(stack);
     shape.names = heap.pointer(code + *l.co_localsplusnames);
+    if (l.co_localspluskinds.present()) shape.kinds = heap.pointer(code + *l.co_localspluskinds);
     return shape;
 }
 
-void visit_interpreter_frame(const ObjectReader& object, Address frame, const char* prefix, ReferenceVisitor& visit) {
+/// f_locals shows a cell's content, never the cell, and no variable of a comprehension that was made part of a class or module.
+ReferenceName slot_name(const PythonHeap& heap, const CodeShape& shape, std::uint64_t slot, Address target, const char* locals) {
+    const Address name = heap.pointer(shape.names + *heap.layout().tuple.ob_item + 8 * slot);
+    const auto kind = shape.kinds.is_null() ? 0 : heap.integer<std::uint8_t>(shape.kinds + *heap.layout().bytes.ob_sval + slot);
+    if (kind & hidden_local) return {ReferenceName::Form::unnamed, ".<local ", slot, name};
+    if (kind & cell_or_free) {
+        const TypeId type = heap.type_of(target);
+        if (type != no_type && heap.types()[type].name == "cell") return {ReferenceName::Form::unnamed, ".<cell ", slot, name};
+    }
+    return {ReferenceName::Form::local, locals, slot, name};
+}
+
+void visit_interpreter_frame(const ObjectReader& object, Address frame, const FrameNames& names, ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
     const auto& l = heap.layout().interpreter_frame;
     const Address code(heap.pointer(frame + *l.f_executable).value & ~tag_bits);
     visit.named(Address(heap.pointer(frame + *l.f_funcobj).value & ~tag_bits), ".<function>");
-    visit.named(code, ".<code>");
+    visit.named(code, names.code);
     visit.named(heap.pointer(frame + *l.f_locals), ".<f_locals>");
     const CodeShape shape = code_shape(heap, code);
     std::int64_t live = static_cast<std::int64_t>(shape.localsplus);
@@ -58,12 +90,10 @@ void visit_interpreter_frame(const ObjectReader& object, Address frame, const ch
     for (std::uint64_t i = 0; i < object.readable_items(first, live); ++i) {
         const Address target(heap.pointer(first + 8 * i).value & ~tag_bits);
         if (target.is_null()) continue;
-        if (i < shape.localsplus) {
-            const Address name = heap.pointer(shape.names + *heap.layout().tuple.ob_item + 8 * i);
-            visit.visit(target, kind, {ReferenceName::Form::local, prefix, i, name});
-        } else {
+        if (i < shape.localsplus)
+            visit.visit(target, kind, slot_name(heap, shape, i, target, names.locals));
+        else
             visit.named(target, ".<value stack>", kind);
-        }
     }
 }
 
@@ -157,7 +187,8 @@ void frame_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.f_trace), ".f_trace");
     visit.named(object.pointer(l.f_extra_locals), ".<extra locals>");
     visit.named(object.pointer(l.f_locals_cache), ".<locals cache>");
-    if (l.f_frame.present() && owns_data(object)) visit_interpreter_frame(object, object.pointer(l.f_frame), ".", visit);
+    if (l.f_frame.present() && owns_data(object))
+        visit_interpreter_frame(object, object.pointer(l.f_frame), frame_object_names, visit);
     if (l.f_valuestack.present()) visit_old_frame(object, visit);
 }
 
@@ -193,24 +224,24 @@ std::uint64_t generator_size(const ObjectReader& object) {
 
 void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().generator;
-    visit.named(object.pointer(l.gi_code), ".gi_code");
+    const bool coroutine = object.type().name == "coroutine", async_generator = object.type().name == "async_generator";
+    const GeneratorNames& names = coroutine ? coroutine_names : async_generator ? async_generator_names : plain_names;
+    visit.named(object.pointer(l.gi_code), names.code);
     visit.named(object.pointer(l.gi_name), ".__name__");
     visit.named(object.pointer(l.gi_qualname), ".__qualname__");
-    visit.named(object.pointer(l.gi_frame), ".gi_frame");
+    visit.named(object.pointer(l.gi_frame), names.frame);
     if (l.gi_iframe.present() && frame_is_alive(object)) {
-        visit.named(object.heap().pointer(generator_frame(object) + *object.layout().interpreter_frame.frame_obj), ".gi_frame");
-        visit_interpreter_frame(object, generator_frame(object), ".gi_frame.", visit);
+        visit.named(object.heap().pointer(generator_frame(object) + *object.layout().interpreter_frame.frame_obj), names.frame);
+        visit_interpreter_frame(object, generator_frame(object), names.inner, visit);
     } else if (!l.gi_code.present()) {
-        visit.named(generator_code(object), ".gi_code", ReferenceKind::hidden);  // kept although the frame is cleared
+        visit.named(generator_code(object), names.code, ReferenceKind::hidden);  // kept although the frame is cleared
     }
     visit.named(object.pointer(l.gi_exc_type), ".<exception type>");
     visit.named(object.pointer(l.gi_exc_value), ".<exception>");
     visit.named(object.pointer(l.gi_exc_traceback), ".<traceback>");
     // A plain generator never writes this word: what stands there is left over from the block's last owner.
-    if (object.type().name == "coroutine")
-        visit.named(object.pointer(object.layout().coroutine.cr_origin), ".cr_origin", ReferenceKind::hidden);
-    if (object.type().name == "async_generator")
-        visit.named(object.pointer(object.layout().async_generator.ag_finalizer), ".<finalizer>");
+    if (coroutine) visit.named(object.pointer(object.layout().coroutine.cr_origin), ".cr_origin", ReferenceKind::hidden);
+    if (async_generator) visit.named(object.pointer(object.layout().async_generator.ag_finalizer), ".<finalizer>");
 }
 
 ShortValue generator_describe(const ObjectReader& object, std::size_t) {

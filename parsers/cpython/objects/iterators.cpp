@@ -9,6 +9,12 @@ namespace heapsift {
 
 namespace {
 
+/// The attribute came with 3.10.
+void dict_view_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    const char* name = object.layout().version.minor >= 10 ? ".mapping" : ".<mapping>";
+    visit.named(object.pointer(object.layout().dict_view.dv_dict), name);
+}
+
 constexpr const char* list_iterator_names[] = {"list_iterator"};
 constexpr const char* list_reverse_iterator_names[] = {"list_reverseiterator"};
 constexpr const char* tuple_iterator_names[] = {"tuple_iterator"};
@@ -59,7 +65,6 @@ constexpr ReferenceField<bytearray_iterator_layout> bytearray_iterator_fields[] 
 constexpr ReferenceField<memory_iterator_layout> memory_iterator_fields[] = {{&memory_iterator_layout::it_seq, ".<sequence>"}};
 constexpr ReferenceField<dict_iterator_layout> dict_iterator_fields[] = {{&dict_iterator_layout::di_dict, ".<dict>"},
                                                                          {&dict_iterator_layout::di_result, ".<result>"}};
-constexpr ReferenceField<dict_view_layout> dict_view_fields[] = {{&dict_view_layout::dv_dict, ".mapping"}};
 constexpr ReferenceField<ordered_dict_iterator_layout> ordered_dict_iterator_fields[] = {
     {&ordered_dict_iterator_layout::di_odict, ".<dict>"},
     {&ordered_dict_iterator_layout::di_current, ".<key>"},
@@ -106,7 +111,10 @@ const ObjectKind kinds[] = {
     fields_kind<&Layout::bytearray_iterator, bytearray_iterator_fields>("bytearray iterator", bytearray_iterator_names),
     fields_kind<&Layout::memory_iterator, memory_iterator_fields>("memoryview iterator", memory_iterator_names),
     fields_kind<&Layout::dict_iterator, dict_iterator_fields>("dict iterator", dict_iterator_names),
-    fields_kind<&Layout::dict_view, dict_view_fields>("dict view", dict_view_names),
+    {.name = "dict view",
+     .type_names = dict_view_names,
+     .visit_references = dict_view_references,
+     .struct_size = struct_size<&Layout::dict_view>},
     fields_kind<&Layout::ordered_dict_iterator, ordered_dict_iterator_fields>("OrderedDict iterator",
                                                                               ordered_dict_iterator_names),
     fields_kind<&Layout::deque_iterator, deque_iterator_fields>("deque iterator", deque_iterator_names),

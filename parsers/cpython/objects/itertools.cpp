@@ -70,7 +70,8 @@ void tee_data_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const std::uint64_t room = (*l.size - *l.values) / 8;
     const std::uint64_t read = std::min<std::uint64_t>(std::max(object.integer<std::int32_t>(l.numread), 0), room);
     const Address items = object.at(*l.values);
-    for (std::uint64_t i = 0; i < read; ++i) visit.indexed(object.heap().pointer(items + 8 * i), i);
+    for (std::uint64_t i = 0; i < read; ++i)
+        visit.indexed(object.heap().pointer(items + 8 * i), i, ReferenceKind::strong, ".<items>");
     visit.named(object.pointer(l.nextlink), ".<next>");
 }
 

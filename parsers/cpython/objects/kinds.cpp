@@ -34,6 +34,7 @@ std::span<const ObjectKind* const> cpython_kinds() {
         &descriptor_kind,
         &method_wrapper_kind,
         &weakref_kind,
+        &weakproxy_kind,
         &deque_kind,
         &memoryview_kind,
         &managed_buffer_kind,
@@ -48,8 +49,8 @@ std::span<const ObjectKind* const> cpython_kinds() {
         std::vector<const ObjectKind*> all(std::begin(single), std::end(single));
         for (const auto family :
              {simple_kinds(), iterator_kinds(), exception_kinds(), functools_kinds(), itertools_kinds(), contextvars_kinds(),
-              typing_kinds(), io_kinds(), thread_kinds(), asyncio_kinds(), text_module_kinds(),
-              datetime_kinds(), xml_kinds(), pickle_kinds(), ctypes_kinds(), database_kinds(), system_module_kinds()})
+              typing_kinds(), io_kinds(), thread_kinds(), asyncio_kinds(), text_module_kinds(), datetime_kinds(), xml_kinds(),
+              pickle_kinds(), ctypes_kinds(), database_kinds(), system_module_kinds()})
             for (const ObjectKind& kind : family) all.push_back(&kind);
         return all;
     }();

@@ -15,7 +15,7 @@ extern const ObjectKind function_kind, code_kind;
 extern const ObjectKind frame_kind, generator_kind;
 extern const ObjectKind type_kind, module_kind, module_definition_kind;
 extern const ObjectKind method_kind, builtin_function_kind, descriptor_kind, method_wrapper_kind;
-extern const ObjectKind weakref_kind;
+extern const ObjectKind weakref_kind, weakproxy_kind;
 extern const ObjectKind deque_kind;
 extern const ObjectKind memoryview_kind, managed_buffer_kind, array_kind;
 extern const ObjectKind struct_kind, product_kind, combinations_kind, permutations_kind, decimal_kind;

@@ -128,7 +128,8 @@ void unpickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
 void stack_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address items = object.pointer(object.layout().pickler_stack.data);
     const std::uint64_t count = object.readable_items(items, object.var_size());
-    for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(items + 8 * i), i, ReferenceKind::hidden);
+    for (std::uint64_t i = 0; i < count; ++i)
+        visit.indexed(object.heap().pointer(items + 8 * i), i, ReferenceKind::hidden, ".<items>");
 }
 
 std::uint64_t stack_body(const ObjectReader& object) { return object.type().basicsize; }

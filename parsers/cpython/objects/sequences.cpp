@@ -78,7 +78,7 @@ void hidden_field_references(const ObjectReader& object, ReferenceVisitor& visit
         const auto kind = reported ? ReferenceKind::strong : ReferenceKind::hidden;
         const Address name = field_name(object, type, offset);
         if (name.is_null())
-            visit.indexed(target, i, kind);
+            visit.named(target, ".<hidden field>", kind);
         else
             visit.visit(target, kind, {ReferenceName::Form::c_attribute, "", 0, name});
     }

@@ -64,8 +64,15 @@ std::string quoted(const std::string& utf8, bool cut, const char* prefix) {
     const char quote = utf8.find('\'') != std::string::npos && utf8.find('"') == std::string::npos ? '"' : '\'';
     std::string out = prefix;
     out += quote;
-    for (const char c : utf8) {
+    for (std::size_t i = 0; i < utf8.size(); ++i) {
+        const char c = utf8[i];
         const auto byte = static_cast<unsigned char>(c);
+        auto next = [&](std::size_t k) { return static_cast<unsigned char>(i + k < utf8.size() ? utf8[i + k] : 0); };
+        if (byte == 0xed && next(1) >= 0xa0) {  // a lone surrogate, which UTF-8 does not have
+            out += fmt::format("\\u{:04x}", 0xd000U | (next(1) & 0x3fU) << 6 | (next(2) & 0x3fU));
+            i += 2;
+            continue;
+        }
         if (c == quote || c == '\\') {
             out += '\\';
             out += c;

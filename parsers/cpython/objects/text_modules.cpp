@@ -23,7 +23,8 @@ void template_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.literal), ".<literal>");
     const Address items = object.at(*l.items);
     const std::uint64_t words = object.readable_items(items, std::min<std::int64_t>(object.var_size(), 1 << 30) * 2);
-    for (std::uint64_t i = 1; i < words; i += 2) visit.indexed(object.heap().pointer(items + 8 * i), i / 2);
+    for (std::uint64_t i = 1; i < words; i += 2)
+        visit.indexed(object.heap().pointer(items + 8 * i), i / 2, ReferenceKind::strong, ".<items>");
 }
 
 /// How a codec treats errors: one of three numbers for the common ways, else a str.

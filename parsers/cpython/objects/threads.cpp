@@ -22,7 +22,8 @@ void simple_queue_references(const ObjectReader& object, ReferenceVisitor& visit
     const auto capacity = object.readable_items(items, object.integer<std::int64_t>(l.items_cap));
     const auto first = object.integer<std::uint64_t>(l.get_idx);
     const auto count = std::min(object.integer<std::uint64_t>(l.num_items), capacity);
-    for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(items + 8 * ((first + i) % capacity)), i);
+    for (std::uint64_t i = 0; i < count; ++i)
+        visit.indexed(object.heap().pointer(items + 8 * ((first + i) % capacity)), i, ReferenceKind::strong, ".<items>");
 }
 
 void simple_queue_buffers(const ObjectReader& object, BufferVisitor& visit) {
