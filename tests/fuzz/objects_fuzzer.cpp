@@ -15,6 +15,7 @@
 #include "tests/fuzz/fuzzer.h"
 #include "tests/fuzz/memory_file.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -169,6 +170,12 @@ void ask(FuzzedHeap& fuzzed, Address object) {
 }  // namespace
 
 std::vector<std::string> heapsift::test::fuzz_seeds() {
+    // No kind that no input reaches: each is that of some type, in some version.
+    for (const ObjectKind* kind : all_object_kinds())
+        require(std::any_of(heaps().begin(), heaps().end(), [&](const auto& fuzzed) {
+            return std::any_of(fuzzed->types.begin(), fuzzed->types.end(),
+                               [&](Address type) { return fuzzed->heap.type(type).kind == kind; });
+        }));
     std::vector<std::string> seeds;
     const std::size_t types = heaps().front()->types.size();
     for (std::size_t layout = 0; layout < heaps().size(); ++layout)
