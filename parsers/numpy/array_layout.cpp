@@ -119,6 +119,7 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
 namespace {
 
 constexpr int deepest_fields = 16;
+constexpr std::uint64_t most_steps = 4 * most_object_places;
 
 /// A non-negative int of at most two digits of 30 bits.
 std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address number) {
@@ -132,12 +133,18 @@ std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address number) {
     return value;
 }
 
+struct ObjectPlaces {
+    std::vector<std::uint64_t> found;
+    std::uint64_t steps = 0;  // dtypes looked at: those that refer to each other in a circle come to an end
+};
+
 /// A dtype may name a field twice (by its title), and fields may overlap: each place counts once.
-void add_object_places(const PythonHeap& heap, Address descr, std::uint64_t at, int depth, std::vector<std::uint64_t>& places) {
+void add_object_places(const PythonHeap& heap, Address descr, std::uint64_t at, int depth, ObjectPlaces& places) {
+    if (depth > deepest_fields || ++places.steps > most_steps || places.found.size() >= most_object_places) return;
     const auto facts = descr_facts(heap, descr);
-    if (!facts || depth > deepest_fields || places.size() >= most_object_places) return;
+    if (!facts) return;
     if (facts->type_num == object_type_num) {
-        places.push_back(at);
+        places.found.push_back(at);
         return;
     }
     if (!facts->has_objects) return;
@@ -161,8 +168,12 @@ void add_object_places(const PythonHeap& heap, Address descr, std::uint64_t at, 
 }  // namespace
 
 std::vector<std::uint64_t> object_places(const PythonHeap& heap, Address descr) {
-    std::vector<std::uint64_t> places;
-    add_object_places(heap, descr, 0, 0, places);
+    ObjectPlaces all;
+    add_object_places(heap, descr, 0, 0, all);
+    std::vector<std::uint64_t>& places = all.found;
+    const auto facts = descr_facts(heap, descr);
+    const std::uint64_t itemsize = facts ? facts->itemsize : 0;
+    std::erase_if(places, [&](std::uint64_t place) { return itemsize < 8 || place > itemsize - 8; });
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
     return places;

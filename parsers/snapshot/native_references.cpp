@@ -33,11 +33,15 @@ public:
           owned_(owned),
           frames_(frames),
           stacks_(thread_stacks(core, access.allocations().malloc_heaps())) {
+        for (const CoreThread& thread : core.threads()) stack_pointers_.emplace_back(thread.stack_pointer());
+        std::sort(stack_pointers_.begin(), stack_pointers_.end());
         for (const PythonInterpreter& interpreter : access.heap().runtime().interpreters) {
             add_state(interpreter.address, access.heap().layout().interpreter_state.size);
             for (const Address thread : interpreter.threads) add_state(thread, access.heap().layout().thread_state.size);
         }
         add_state(access.heap().runtime().runtime, access.heap().layout().runtime_state.size);
+        join(states_);
+        for (const AddressRange& stack : stacks_) live_from_.push_back(lowest_live(stack));
     }
 
     std::vector<NativeReference> find(const std::function<std::uint64_t(ObjectId)>& left) {
@@ -64,16 +68,28 @@ private:
     std::vector<AddressRange> all_skipped() const {
         std::vector<AddressRange> skipped = pymalloc_.ranges();
         skipped.insert(skipped.end(), owned_.ranges().begin(), owned_.ranges().end());
-        std::sort(skipped.begin(), skipped.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
-        std::size_t kept = 0;
-        for (const AddressRange& range : skipped) {
-            if (kept > 0 && range.start <= skipped[kept - 1].end)
-                skipped[kept - 1].end = std::max(skipped[kept - 1].end, range.end);
-            else
-                skipped[kept++] = range;
-        }
-        skipped.resize(kept);
+        join(skipped);
         return skipped;
+    }
+
+    /// Sorted, without overlaps.
+    static void join(std::vector<AddressRange>& ranges) {
+        std::sort(ranges.begin(), ranges.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+        std::size_t kept = 0;
+        for (const AddressRange& range : ranges) {
+            if (kept > 0 && range.start <= ranges[kept - 1].end)
+                ranges[kept - 1].end = std::max(ranges[kept - 1].end, range.end);
+            else
+                ranges[kept++] = range;
+        }
+        ranges.resize(kept);
+    }
+
+    /// Of ranges that begin in order, the last that begins at or before `at`, if that holds it.
+    static const AddressRange* range_of(const std::vector<AddressRange>& ranges, Address at) {
+        auto it =
+            std::upper_bound(ranges.begin(), ranges.end(), at, [](Address a, const AddressRange& r) { return a < r.start; });
+        return it != ranges.begin() && (--it)->contains(at) ? &*it : nullptr;
     }
 
     void sweep_pools(const AddressSet& set) {
@@ -103,12 +119,10 @@ private:
             if (frames_.is_slot(at)) add(Address(word), at, NativePlace::frame);
             return;
         }
-        if (std::any_of(states_.begin(), states_.end(), [&](const AddressRange& s) { return s.contains(at); }))
-            return add(Address(word), at, NativePlace::interpreter);
+        if (range_of(states_, at)) return add(Address(word), at, NativePlace::interpreter);
         if (access_.allocations().is_static(at)) return add(Address(word), at, NativePlace::module_data);
-        for (const AddressRange& stack : stacks_) {
-            if (!stack.contains(at)) continue;
-            if (above_stack_pointer(stack, at)) add(Address(word), at, NativePlace::stack);
+        if (const AddressRange* stack = range_of(stacks_, at)) {
+            if (at >= live_from_[static_cast<std::size_t>(stack - stacks_.data())]) add(Address(word), at, NativePlace::stack);
             return;
         }
         if (in_live_block(at)) add(Address(word), at, NativePlace::block);
@@ -121,11 +135,13 @@ private:
         return block && !heaps.is_cached(*block);
     }
 
-    bool above_stack_pointer(const AddressRange& stack, Address at) const {
-        return std::all_of(core_.threads().begin(), core_.threads().end(), [&](const CoreThread& thread) {
-            const Address top(thread.stack_pointer());
-            return !stack.contains(top) || at >= top - red_zone;
-        });
+    /// Below it a stack is dead: the thread's stack pointer, where that is on it.
+    Address lowest_live(const AddressRange& stack) const {
+        const auto first = std::lower_bound(stack_pointers_.begin(), stack_pointers_.end(), stack.start);
+        const auto end = std::lower_bound(first, stack_pointers_.end(), stack.end);
+        if (first == end) return stack.start;
+        const Address top = *(end - 1);
+        return top - stack.start > red_zone ? top - red_zone : stack.start;
     }
 
     void add(Address target, Address word, NativePlace place) {
@@ -159,6 +175,8 @@ private:
     const OwnedMemory& owned_;
     const RunningFrames& frames_;
     std::vector<AddressRange> stacks_;
+    std::vector<Address> stack_pointers_;  // sorted
+    std::vector<Address> live_from_;       // by stack
     std::vector<AddressRange> states_;
     std::vector<NativeReference> found_;
 };

@@ -4,6 +4,12 @@
 
 namespace heapsift {
 
+namespace {
+
+constexpr std::uint64_t believed_bytes = 512;
+
+}  // namespace
+
 struct OwnBuffers : BufferVisitor {
     explicit OwnBuffers(OwnedMemory& m) : memory(m) {}
     void visit(Address start, std::uint64_t bytes, bool) override { memory.add(start, bytes); }
@@ -11,7 +17,7 @@ struct OwnBuffers : BufferVisitor {
 };
 
 OwnedMemory::OwnedMemory(std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access)
-    : pymalloc_(access.allocations().pymalloc()) {
+    : allocations_(access.allocations()), pymalloc_(access.allocations().pymalloc()) {
     std::uint64_t blocks = 0;
     for (const Pool& pool : pymalloc_.pools()) {
         first_block_.push_back(blocks);
@@ -54,8 +60,11 @@ void OwnedMemory::add(Address start, std::uint64_t bytes) {
         if (block >= pool->carved) return;
         const std::uint64_t bit = first_block_[static_cast<std::size_t>(pool - pymalloc_.pools().data())] + block;
         blocks_[bit / 64] |= std::uint64_t{1} << (bit % 64);
-    } else if (bytes > 0 && start + bytes > start) {
-        ranges_.push_back({start, start + bytes});
+    } else if (bytes > 0) {
+        // A length that lies must not take its neighbours' memory with it; a small one cannot take much.
+        if (bytes > believed_bytes)
+            if (const Allocations::Held held = allocations_.held(start, bytes); !held.whole) bytes = held.bytes;
+        if (start + bytes > start) ranges_.push_back({start, start + bytes});
     }
 }
 

@@ -27,6 +27,7 @@ private:
     friend struct OwnBuffers;
     void add(Address start, std::uint64_t bytes);
 
+    const Allocations& allocations_;
     const Pymalloc& pymalloc_;
     std::vector<std::uint64_t> first_block_;  // by pool
     std::vector<std::uint64_t> blocks_;

@@ -109,8 +109,9 @@ private:
     /// References to `target` that its count has and that were not found; for an immortal one, as many as one likes.
     std::uint64_t left_to_explain(ObjectId target) const {
         if (access_.immortal(addresses_[target])) return ~std::uint64_t{0};
-        const std::int64_t left = access_.refcount(addresses_[target]) - static_cast<std::int64_t>(graph_.found_[target]);
-        return left > 0 ? static_cast<std::uint64_t>(left) : 0;
+        const std::int64_t count = access_.refcount(addresses_[target]);
+        const std::int64_t found = graph_.found_[target];
+        return count > found ? static_cast<std::uint64_t>(count - found) : 0;
     }
 
     void judge_guesses() {
@@ -184,6 +185,9 @@ private:
         }
         move_up_to(graph_.targets_.size());
         graph_.targets_.resize(kept);
+        // By source they are; within one, a kind's own guesses may come before those of lower words.
+        std::sort(graph_.guesses_.begin(), graph_.guesses_.end(),
+                  [](const Guess& a, const Guess& b) { return std::pair(a.source, a.word) < std::pair(b.source, b.word); });
     }
 
     void add_natives(const CoreFile& core, const ProgressCallback& progress) {

@@ -102,9 +102,13 @@ void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(Obj
     for (ObjectId id = 0; id < object_count(); ++id)
         for (const Reference& reference : state_->made.objects[id].references)
             if (reference.target == address_of(target)) visit(id, reference);
+    for (const Reference& reference : state_->made.natives)
+        if (reference.target == address_of(target)) visit(no_object, reference);
 }
 
-void HeapSnapshot::visit_native_references(const std::function<void(const Reference&)>&) const {}
+void HeapSnapshot::visit_native_references(const std::function<void(const Reference&)>& visit) const {
+    for (const Reference& reference : state_->made.natives) visit(reference);
+}
 
 const ReferenceGraph& HeapSnapshot::references(const ProgressCallback&) const {
     if (state_->references) return *state_->references;

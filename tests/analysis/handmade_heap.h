@@ -30,6 +30,7 @@ struct HandmadeHeap {
     std::string core_bytes;                                                        // an ELF core; empty: a small whole one
     Layout layout;                                                                 // where a test lays objects out in memory
     std::vector<PythonInterpreter> interpreters;
+    std::vector<Reference> natives;  // by word
 
     HeapSnapshot build() const;
 };

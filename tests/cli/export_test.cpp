@@ -59,6 +59,21 @@ ExportedArray view() {
     return row;
 }
 
+/// An attribute that is followed, a key with a secret, and a word of C code that is not followed.
+std::vector<ExportedReference> exported_references() {
+    static const std::vector<Reference> references = [] {
+        Reference item = reference(0x10300, "['", ReferenceKind::hidden),
+                  native = reference(0x10300, "<module data>", ReferenceKind::native);
+        item.before = "key ";
+        item.key = literal("'hunter2'", 7);
+        native.word = Address(0xffffffffff601000);
+        return std::vector{reference(0x10200, ".name"), item, native};
+    }();
+    return {{Address(0x10100), references[0], true},
+            {Address(0x10100), references[1], true},
+            {references[2].word, references[2], false}};
+}
+
 struct Query {
     explicit Query(const std::string& path) {
         REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
@@ -97,6 +112,7 @@ std::string written_database(const TemporaryDirectory& directory, bool redact) {
         ExportedArray torn;
         torn.address = Address(0x10900);
         sink.array(torn);
+        for (const ExportedReference& row : exported_references()) sink.reference(row);
     }
     database.commit();
     CHECK_FALSE(std::filesystem::exists(path));
@@ -112,6 +128,7 @@ std::vector<std::string> written_lines(bool redact) {
     sink.type(node_type());
     sink.object(secret());
     sink.array(view());
+    for (const ExportedReference& row : exported_references()) sink.reference(row);
     return lines;
 }
 
@@ -149,8 +166,10 @@ TEST_CASE("export, SQLite: the tables of the contract", "[cli][export]") {
         "0xffffffffff600000|7|56|64|64|2|1|3");
     CHECK(query("SELECT state, retained, dominator, value FROM object") == "-|-|-|'hunter2'");
     CHECK(query("SELECT * FROM array") == "65792|<f8|[3,4]|[-32,8]|96|131072|0|66048|66048|67840|-|-|-|-|-|-|-|-");
-    CHECK(query("SELECT count(*) FROM reference, root") == "0");
-    CHECK(query("SELECT source, target, name, kind, followed FROM reference").empty());
+    CHECK(query("SELECT count(*) FROM root") == "0");
+    CHECK(query("SELECT printf('0x%x', source), printf('0x%x', target), name, kind, followed FROM reference ORDER BY rowid") ==
+          "0x10100|0x10200|.name|strong|1|0x10100|0x10300|key 'hunter2'|hidden|1|0xffffffffff601000|0x10300|<module "
+          "data>|native|0");
     CHECK(query("SELECT address, kind, name FROM root").empty());
     CHECK(query("PRAGMA integrity_check") == "ok");
 }
@@ -164,7 +183,7 @@ TEST_CASE("export, SQLite: --redact replaces values", "[cli][export][redact]") {
 
 TEST_CASE("export, lines: each says its table; objects are those of heapsift objects", "[cli][export]") {
     const auto lines = written_lines(false);
-    REQUIRE(lines.size() == 4);
+    REQUIRE(lines.size() == 7);
     CHECK(lines[0] ==
           "{\"table\":\"meta\",\"schema\":\"heapsift.export/"
           "1\",\"complete\":false,\"pid\":42,\"signal\":null,\"not_computed\":[\"root\"]}\n");
@@ -184,7 +203,14 @@ TEST_CASE("export, lines: each says its table; objects are those of heapsift obj
     CHECK(lines[3] ==
           "{\"table\":\"array\",\"address\":\"0x10100\",\"dtype\":\"<f8\",\"shape\":[3,4],\"strides\":[-32,8],"
           "\"nbytes\":96,\"data\":\"0x20000\",\"owns_data\":false,\"base\":\"0x10200\",\"owner\":\"0x10200\"}\n");
-    CHECK(Json::parse(written_lines(true)[2])["value"] == "‹str 7 #1›");
+    CHECK(lines[4] ==
+          "{\"table\":\"reference\",\"source\":\"0x10100\",\"target\":\"0x10200\",\"name\":\".name\",\"kind\":\"strong\","
+          "\"followed\":true}\n");
+    CHECK(Json::parse(lines[6])["source"] == "0xffffffffff601000");
+    CHECK(Json::parse(lines[6])["followed"] == false);
+    const auto redacted = written_lines(true);
+    CHECK(Json::parse(redacted[2])["value"] == "‹str 7 #1›");
+    for (const std::string& line : redacted) CHECK(line.find("hunter2") == std::string::npos);
 }
 
 TEST_CASE("export: meta says what the envelope says, flat, and what was not computed", "[cli][export]") {

@@ -1,17 +1,21 @@
 // Every kind of object, on every layout, over bodies that say anything.
 //
 // The types are good (made as tests/cpython makes them, and found by the real finder), the bodies are the fuzzer's. An input is:
-// the layout, the type, then words. A word is a byte that says how it is made, and what that takes: a number, a small number, a
-// power of two, a pointer into the bodies themselves, at a good object, at a type. So chains of bodies that refer to each other
-// come easily, and lengths that are huge, negative, or one too many.
+// the layout, the type (two bytes), then words. A word is a byte that says how it is made, and what that takes: a number, a small
+// number, a power of two, a pointer into the bodies themselves, at a good object, at a type. So chains of bodies that refer to
+// each other come easily, and lengths that are huge, negative, or one too many.
 //
-// Asked: everything that heapsift asks of an object; answers must come, and be no longer than the memory that is there.
+// Asked: everything that heapsift asks of an object; answers must come, and be no longer than the memory that is there. A type
+// has the size that its kind's struct has in the layout: of any other size it would be read by guess.
 
-#include "parsers/numpy/kinds.h"
+#include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
 #include "tests/cpython/heap_questions.h"
+#include "tests/elf/core_writer.h"
 #include "tests/fuzz/fuzzer.h"
+#include "tests/fuzz/memory_file.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -34,8 +38,14 @@ struct FuzzedHeap {
         const auto all = all_object_kinds();
         heap.kinds.assign(all.begin(), all.end());
         for (const ObjectKind* kind : all)
-            for (const char* name : kind->type_names) types.push_back(type_called(name));
+            for (const char* name : kind->type_names) types.push_back(type_called(name, *kind));
         types.push_back(heap.python_class("Point", {.attributes = {"x", "y"}}));
+        types.push_back(struct_sequence());
+        types.push_back(heap.python_class("Module", {.base = heap.builtin("module")}));
+        types.push_back(heap.python_class("Cache", {.base = heap.builtin("collections.OrderedDict")}));
+        types.push_back(heap.c_type("fuzz.unknown", {.basicsize = 200, .flags = heapsift::test::have_gc_flag}));
+        types.push_back(
+            heap.c_type("fuzz.unknown_items", {.basicsize = 24, .itemsize = 8, .flags = heapsift::test::have_gc_flag}));
         good = {heap.none(), heap.integer(7), heap.str("name"), heap.bytes("bytes"), heap.real(1.5)};
         good.push_back(heap.tuple({good[1], good[2]}));
         good.push_back(heap.list({good[1], good[5]}, 4));
@@ -45,12 +55,24 @@ struct FuzzedHeap {
         bodies = heap.map(Address(0x7e0000000000), body_bytes);
         (void)heap.heap();
     }
-    Address type_called(const std::string& name) {
+    Address type_called(const std::string& name, const ObjectKind& kind) {
         try {
             return heap.builtin(name);
         } catch (const std::exception&) {
-            return heap.c_type(name, {.basicsize = 80, .flags = have_gc_flag});
+            const LayoutOffset size = kind.struct_size ? kind.struct_size(heap.layout()) : LayoutOffset();
+            return heap.c_type(
+                name, {.basicsize = size.or_else(80), .flags = heapsift::test::have_gc_flag, .own_sizeof = kind.size != nullptr});
         }
+    }
+    /// A tuple of C with more fields than its length says.
+    Address struct_sequence() {
+        const Address type =
+            heap.c_type("fuzz.stat", {.base = heap.builtin("tuple"),
+                                      .basicsize = 24,
+                                      .itemsize = 8,
+                                      .flags = heapsift::test::have_gc_flag | heapsift::test::tuple_subclass_flag});
+        heap.set(type, heap.layout().type.tp_dict, heap.dict({{heap.str("n_fields"), heap.integer(900)}}));
+        return type;
     }
 };
 
@@ -94,7 +116,7 @@ std::uint64_t read_word(Input& input, const FuzzedHeap& heap) {
         case 4:
             return heap.good[input.number(1) % heap.good.size()].value;
         case 5:
-            return heap.types[input.number(1) % heap.types.size()].value;
+            return heap.types[input.number(2) % heap.types.size()].value;
         case 6:
             return 0 - input.number(1);
         default:
@@ -102,8 +124,25 @@ std::uint64_t read_word(Input& input, const FuzzedHeap& heap) {
     }
 }
 
+/// Of a core with one page and no allocator: nothing is proved by a block.
+const Allocations& no_allocations() {
+    static const CoreFile core = [] {
+        MemoryFile file;
+        const std::string bytes =
+            CoreWriter().thread(100, 0).process(100, "python3", "python3").load(0x10000, std::string(4096, 'a')).bytes();
+        file.write(bytes.data(), bytes.size());
+        Diagnostics diagnostics;
+        return CoreFile::open(file.path(), {}, diagnostics);
+    }();
+    static const Allocations none(core, Pymalloc(), MallocHeaps());
+    return none;
+}
+
 struct CountReferences : ReferenceVisitor {
-    void visit(Address, ReferenceKind, const ReferenceName&) override { ++count; }
+    void visit(Address target, ReferenceKind, const ReferenceName&) override {
+        require(!target.is_null());
+        ++count;
+    }
     std::uint64_t count = 0;
 };
 
@@ -112,9 +151,13 @@ void ask(FuzzedHeap& fuzzed, Address object) {
     const ObjectReader reader = fuzzed.heap.reader(object);
     const ObjectKind* kind = reader.type().kind;
     CountReferences references;
-    if (kind && kind->visit_references) kind->visit_references(reader, references);
-    visit_instance_references(reader, references);
+    const ObjectAccess access(fuzzed.heap.heap(), no_allocations());
+    access.visit_references(object, reader.type(), references);
     require(references.count < most_references);
+    (void)access.references_exact(object, reader.type());
+    (void)access.gc_tracked(object, reader.type());
+    (void)access.requested(object, reader.type());
+    (void)access.size(object, reader.type());
     (void)buffers(fuzzed.heap, object);
     (void)size_of(fuzzed.heap, object);
     for (const std::size_t limit : {std::size_t{0}, std::size_t{60}, std::size_t{100'000}})
@@ -127,6 +170,12 @@ void ask(FuzzedHeap& fuzzed, Address object) {
 }  // namespace
 
 std::vector<std::string> heapsift::test::fuzz_seeds() {
+    // No kind that no input reaches: each is that of some type, in some version.
+    for (const ObjectKind* kind : all_object_kinds())
+        require(std::any_of(heaps().begin(), heaps().end(), [&](const auto& fuzzed) {
+            return std::any_of(fuzzed->types.begin(), fuzzed->types.end(),
+                               [&](Address type) { return fuzzed->heap.type(type).kind == kind; });
+        }));
     std::vector<std::string> seeds;
     const std::size_t types = heaps().front()->types.size();
     for (std::size_t layout = 0; layout < heaps().size(); ++layout)
@@ -134,7 +183,8 @@ std::vector<std::string> heapsift::test::fuzz_seeds() {
             std::string words;
             for (int i = 0; i < 24; ++i)
                 words += {static_cast<char>(1 + (i + static_cast<int>(type)) % 5), static_cast<char>(i * 3)};
-            seeds.push_back(std::string{static_cast<char>(layout), static_cast<char>(type)} + words);
+            seeds.push_back(std::string{static_cast<char>(layout), static_cast<char>(type), static_cast<char>(type >> 8)} +
+                            words);
         }
     return seeds;
 }
@@ -142,7 +192,7 @@ std::vector<std::string> heapsift::test::fuzz_seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Input input(data, size);
     FuzzedHeap& fuzzed = *heaps()[input.number(1) % heaps().size()];
-    const Address type = fuzzed.types[input.number(1) % fuzzed.types.size()];
+    const Address type = fuzzed.types[input.number(2) % fuzzed.types.size()];
     std::array<std::uint64_t, body_bytes / 8> words{};
     for (std::size_t i = 0; i < words.size() && !input.empty(); ++i) words[i] = read_word(input, fuzzed);
     words[object_at / 8] = 1;

@@ -9,6 +9,7 @@
 
 #include "parsers/base/error.h"
 #include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/snapshot/reference_graph.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/snapshot/small_core.h"
@@ -69,6 +70,38 @@ Change read_change(const GoodCore& good, const std::uint8_t* data) {
     }
 }
 
+/// Every reference of the graph leads to an object and is one that was found to it; those from elsewhere come by their words, and
+/// are no more than the object counts.
+void ask_graph(const HeapSnapshot& heap) {
+    const ReferenceGraph& graph = heap.references();
+    require(graph.object_count() == heap.object_count());
+    std::vector<std::uint64_t> found(heap.object_count());
+    for (ObjectId id = 0; id < graph.object_count(); ++id)
+        for (const ObjectId target : graph.targets(id)) {
+            require(target < found.size());
+            ++found[target];
+        }
+    Address last;
+    std::vector<std::uint64_t> native(heap.object_count());
+    for (const NativeReference& reference : graph.natives()) {
+        require(reference.target < found.size() && last < reference.word);
+        last = reference.word;
+        ++native[reference.target];
+        (void)native_place(heap.core(), reference);
+    }
+    for (ObjectId id = 0; id < graph.object_count(); ++id) {
+        require(graph.found(id) == found[id] + native[id]);
+        if (native[id] == 0) continue;
+        const std::int64_t count = heap.facts(id).refcount;
+        require(count > 0 && found[id] + native[id] <= static_cast<std::uint64_t>(count));
+    }
+    std::uint64_t natives = 0;
+    heap.visit_native_references([&](const Reference& r) { natives += r.name().empty() ? 0 : 1; });
+    require(natives == graph.natives().size());
+    for (ObjectId id = 0; id < heap.object_count(); id += 7) heap.visit_referrers(id, [](ObjectId, const Reference&) {});
+    require(heap.object_count() == 0 || heap.find(heap.address_of(0)) == 0);
+}
+
 void ask(const HeapSnapshot& heap) {
     const std::uint64_t mapped = heap.core().extent().mapped_bytes;
     std::uint64_t references = 0;
@@ -84,7 +117,7 @@ void ask(const HeapSnapshot& heap) {
     for (const auto& row : heap.memory_rows()) sum += row.bytes;
     require(sum == mapped);
     (void)heap.locate(Address(0x7f0000000123));
-    if (heap.object_count() > 0) heap.visit_referrers(0, [](ObjectId, const Reference&) {});
+    ask_graph(heap);
 }
 
 }  // namespace

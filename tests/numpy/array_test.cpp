@@ -6,6 +6,8 @@
 #include "parsers/numpy/kinds.h"
 #include "tests/cpython/heap_questions.h"
 
+#include <tuple>
+
 using namespace heapsift;
 using namespace heapsift::test;
 
@@ -347,6 +349,85 @@ TEST_CASE("dtype: fields and names of a record are hidden references", "[numpy]"
     CHECK(reference(numpy.heap, descr, ".fields") == Seen{fields, ".fields", ReferenceKind::hidden});
     CHECK(reference(numpy.heap, descr, ".names") == Seen{names, ".names", ReferenceKind::hidden});
     CHECK(text_of(numpy.heap, descr) == "void192");
+}
+
+namespace {
+
+/// The dtype of a record that has objects: its fields by name, dtype and offset.
+Address record(Numpy& numpy, std::uint64_t itemsize, const std::vector<std::tuple<std::string, Address, std::int64_t>>& fields) {
+    const Address descr = numpy.descr('V', itemsize, 20);
+    Entries entries;
+    for (const auto& [name, dtype, offset] : fields)
+        entries.emplace_back(numpy.heap.str(name), numpy.heap.tuple({dtype, numpy.heap.integer(offset)}));
+    numpy.heap.put(descr + (numpy.old ? 48 : 96), numpy.heap.dict(entries));
+    numpy.heap.put(descr + (numpy.old ? 27 : 32), std::uint8_t{1});
+    return descr;
+}
+
+/// `itemsize` bytes of elements of `base`.
+Address subarray(Numpy& numpy, Address base, std::uint64_t itemsize) {
+    const Address descr = numpy.descr('V', itemsize, 20), array = numpy.heap.allocate(16);
+    numpy.heap.put(array, base);
+    numpy.heap.put(array + 8, numpy.heap.tuple({}));
+    numpy.heap.put(descr + (numpy.old ? 40 : 88), array);
+    numpy.heap.put(descr + (numpy.old ? 27 : 32), std::uint8_t{1});
+    return descr;
+}
+
+}  // namespace
+
+TEST_CASE("dtype: objects in the fields of a record, and in those of its fields, each place once", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address object = numpy.descr('O', 8, 17), number = numpy.descr('f', 8, 12);
+    const Address inner = record(numpy, 16, {{"n", number, 0}, {"o", object, 8}});
+    const Address pair = subarray(numpy, inner, 32);
+    const Address outer = record(numpy, 48, {{"o", object, 0}, {"title", object, 0}, {"pair", pair, 8}, {"n", number, 40}});
+    CHECK(object_places(numpy.heap.heap(), outer) == std::vector<std::uint64_t>{0, 16, 32});
+    CHECK(reference(numpy.heap, pair, ".base") == Seen{inner, ".base", ReferenceKind::hidden});
+    const Address data = numpy.heap.allocate(96), item = numpy.heap.list({});
+    for (const std::uint64_t at : {0, 32, 48 + 16}) numpy.heap.put(data + at, item);
+    std::vector<std::string> names;
+    for (const Seen& seen : references(numpy.heap, numpy.array(outer, {2}, data)))
+        if (seen.target == item) names.push_back(seen.name);
+    CHECK(names == std::vector<std::string>{"[0]", "[0]", "[1]"});
+    // A field beyond the element is none of it.
+    const Address torn = record(numpy, 16, {{"a", object, 8}, {"b", object, 9}, {"c", object, 1 << 20}});
+    CHECK(object_places(numpy.heap.heap(), torn) == std::vector<std::uint64_t>{8});
+}
+
+TEST_CASE("dtype: those that are fields of each other come to an end", "[numpy][damaged]") {
+    Numpy numpy(*all_layouts().back(), GENERATE(1, 2));
+    const Address descr = record(numpy, 64, {});
+    Entries entries;
+    for (int i = 0; i < 5; ++i)
+        entries.emplace_back(numpy.heap.str(std::string(1, static_cast<char>('a' + i))),
+                             numpy.heap.tuple({descr, numpy.heap.integer(0)}));
+    numpy.heap.put(descr + (numpy.old ? 48 : 96), numpy.heap.dict(entries));
+    CHECK(object_places(numpy.heap.heap(), descr).empty());
+    Address many = numpy.descr('f', 1, 12);
+    for (int depth = 1; depth < 10; ++depth) many = subarray(numpy, many, std::uint64_t{1} << (3 * depth));
+    CHECK(object_places(numpy.heap.heap(), many).empty());
+}
+
+TEST_CASE("ufunc: what it reports, and the loops that it hides", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    const std::uint64_t size = GENERATE(216, 232);
+    Numpy numpy(*layout, 2);
+    for (const ObjectKind& kind : numpy_internal_kinds()) numpy.heap.kinds.push_back(&kind);
+    const Address type = numpy.heap.c_type("numpy.ufunc", {.basicsize = size, .flags = heapsift::test::have_gc_flag});
+    const Address ufunc = numpy.heap.object(type), object = numpy.heap.list({}), loops = numpy.heap.dict({}),
+                  identity = numpy.heap.integer(0);
+    numpy.heap.put(ufunc + 88, object);
+    numpy.heap.put(ufunc + 96, loops);
+    numpy.heap.put(ufunc + 208, identity);
+    CHECK(references(numpy.heap, ufunc) ==
+          std::vector<Seen>{{object, ".<object>", ReferenceKind::strong}, {loops, ".<user loops>", ReferenceKind::hidden}});
+    numpy.heap.put(ufunc + 28, std::int32_t{-3});
+    CHECK(reference(numpy.heap, ufunc, ".identity").target == identity);
+    if (size <= 224) return;
+    numpy.heap.put(ufunc + 224, loops);
+    CHECK(reference(numpy.heap, ufunc, ".<loops>").kind == ReferenceKind::hidden);
 }
 
 TEST_CASE("scalars: the header, and the value once more", "[numpy]") {

@@ -4,6 +4,8 @@
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
 
+#include <algorithm>
+
 namespace heapsift {
 
 namespace {
@@ -23,8 +25,12 @@ void cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.sqlite_cache.mapping), ".<dict>", kind);
     const bool owned = object.integer<std::int32_t>(l.sqlite_cache.decref_factory) != 0;
     visit.named(object.pointer(l.sqlite_cache.factory), ".<factory>", owned ? kind : ReferenceKind::weak);
+    // As many nodes as the dict has entries, however the links run.
+    const Address mapping = object.pointer(l.sqlite_cache.mapping);
+    const auto facts = mapping.is_null() ? std::nullopt : object.heap().dict(mapping);
+    const std::uint64_t most = facts ? std::min(facts->used, facts->entry_count) : 0;
     Address node = object.pointer(l.sqlite_cache.first);
-    for (int i = 0; !node.is_null() && i < 100000; ++i) {
+    for (std::uint64_t i = 0; !node.is_null() && i < most; ++i) {
         visit.named(node, ".<node>", kind);
         node = object.heap().pointer(node + *l.sqlite_cache_node.next);
     }

@@ -161,8 +161,8 @@ void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address first = object.at(*l.f_localsplus);
     if (code.is_null() || stack < first) return;
     const Address names = heap.pointer(code + *code_layout.co_varnames);
-    const std::int64_t named =
-        std::clamp<std::int64_t>(heap.integer<std::int32_t>(code + *code_layout.co_nlocals), 0, heap.var_size(names));
+    const std::int64_t named = std::clamp<std::int64_t>(heap.integer<std::int32_t>(code + *code_layout.co_nlocals), 0,
+                                                        std::max<std::int64_t>(heap.var_size(names), 0));
     const std::uint64_t locals =
         object.readable_items(first, std::min<std::int64_t>(static_cast<std::int64_t>((stack - first) / 8), 1 << 20));
     for (std::uint64_t i = 0; i < locals; ++i) {

@@ -43,18 +43,32 @@ ShortValue list_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::summary, fmt::format("list of {}", std::max<std::int64_t>(object.var_size(), 0)), 0};
 }
 
-/// The name of a field of a struct sequence by which its C type knows it.
-Address field_name(const ObjectReader& object, const TypeInfo& c_type, std::uint64_t offset) {
-    const auto& def = object.layout().member_def;
-    const PythonHeap& heap = object.heap();
-    Address member = heap.pointer(c_type.address + *object.layout().type.tp_members);
-    for (std::uint32_t i = 0; !member.is_null() && i < c_type.field_count; ++i, member = member + *def.size) {
-        const Address name = heap.pointer(member + *def.name);
-        if (name.is_null()) break;
-        if (heap.integer<std::uint64_t>(member + *def.offset) == offset) return name;
+/// The names by which the C type of a struct sequence knows its fields; in the order of the fields, and asked for in that order.
+class FieldNames {
+public:
+    FieldNames(const ObjectReader& object, const TypeInfo& c_type)
+        : heap_(object.heap()),
+          def_(object.layout().member_def),
+          member_(heap_.pointer(c_type.address + *object.layout().type.tp_members)),
+          left_(member_.is_null() ? 0 : c_type.field_count) {}
+
+    /// Null where the field at `offset` has none.
+    Address at(std::uint64_t offset) {
+        for (; left_ > 0; --left_, member_ = member_ + *def_.size) {
+            const Address name = heap_.pointer(member_ + *def_.name);
+            const auto of = heap_.integer<std::uint64_t>(member_ + *def_.offset);
+            if (name.is_null() || of > offset) break;
+            if (of == offset) return name;
+        }
+        return {};
     }
-    return {};
-}
+
+private:
+    const PythonHeap& heap_;
+    const member_def_layout& def_;
+    Address member_;
+    std::uint32_t left_;
+};
 
 /// The nearest base made by C: what has n_fields of its own.
 const TypeInfo& struct_sequence_type(const ObjectReader& object) {
@@ -71,12 +85,13 @@ void hidden_field_references(const ObjectReader& object, ReferenceVisitor& visit
     const LayoutOffset traverse = object.layout().type.tp_traverse;
     const Address of_tuple = type.base == no_type ? Address() : object.heap().types()[type.base].address;
     const bool reported = object.heap().pointer(type.address + *traverse) != object.heap().pointer(of_tuple + *traverse);
+    FieldNames names(object, type);
     for (auto i = static_cast<std::uint64_t>(shown); i < object.type().field_count; ++i) {
         const std::uint64_t offset = *object.layout().tuple.ob_item + 8 * i;
         const Address target = object.heap().pointer(object.at(offset));
         if (target.is_null()) continue;
         const auto kind = reported ? ReferenceKind::strong : ReferenceKind::hidden;
-        const Address name = field_name(object, type, offset);
+        const Address name = names.at(offset);
         if (name.is_null())
             visit.named(target, ".<hidden field>", kind);
         else

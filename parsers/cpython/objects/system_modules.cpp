@@ -5,6 +5,7 @@
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
 
+#include <unordered_set>
 #include <vector>
 
 namespace heapsift {
@@ -15,10 +16,11 @@ namespace {
 void profiler_entries(const ObjectReader& object, Address root, ReferenceVisitor& visit) {
     const auto& l = object.layout().profiler_entry;
     std::vector<Address> open = {root};
-    for (int seen = 0; !open.empty() && seen < 1000000; ++seen) {
+    std::unordered_set<std::uint64_t> met;  // links that were overwritten may lead back
+    while (!open.empty()) {
         const Address entry = open.back();
         open.pop_back();
-        if (entry.is_null()) continue;
+        if (entry.is_null() || !met.insert(entry.value).second) continue;
         visit.named(object.heap().pointer(entry + *l.user_object), ".<profiled>", ReferenceKind::hidden);
         open.push_back(object.heap().pointer(entry + *l.left));
         open.push_back(object.heap().pointer(entry + *l.right));

@@ -22,7 +22,7 @@ void template_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().sre_template;
     visit.named(object.pointer(l.literal), ".<literal>");
     const Address items = object.at(*l.items);
-    const std::uint64_t words = object.readable_items(items, std::min<std::int64_t>(object.var_size(), 1 << 30) * 2);
+    const std::uint64_t words = object.readable_items(items, std::clamp<std::int64_t>(object.var_size(), 0, 1 << 30) * 2);
     for (std::uint64_t i = 1; i < words; i += 2)
         visit.indexed(object.heap().pointer(items + 8 * i), i / 2, ReferenceKind::strong, ".<items>");
 }

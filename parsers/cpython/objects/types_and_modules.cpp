@@ -68,6 +68,9 @@ ShortValue type_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::name, fmt::format("<class '{}'>", id == no_type ? "?" : object.heap().types()[id].name), 0};
 }
 
+// Of a guess in the state; those in the body of a module's subclass have numbers below.
+constexpr std::uint64_t first_of_state = std::uint64_t{1} << 31;
+
 struct ModuleState {
     Address start;
     std::uint64_t words = 0;
@@ -97,7 +100,7 @@ void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
     for (std::uint64_t i = 0; i < state.words; ++i) {
         const Address target = object.heap().pointer(state.start + 8 * i);
         if (is_candidate(object, target))
-            visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::text, ".<module state>", i, {}});
+            visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::text, ".<module state>", first_of_state + i, {}});
     }
 }
 

@@ -51,15 +51,16 @@ void element_references(const ObjectReader& object, ReferenceVisitor& visit) {
     if (extra.start.is_null()) return;
     visit.named(object.heap().pointer(extra.start + *l.element_extra.attrib), ".attrib");
     const Address children = object.heap().pointer(extra.start + *l.element_extra.children);
-    for (std::uint64_t i = 0; i < object.readable_items(children, static_cast<std::int64_t>(extra.length)); ++i)
-        visit.indexed(object.heap().pointer(children + 8 * i), i);
+    const std::uint64_t count = object.readable_items(children, static_cast<std::int64_t>(extra.length));
+    for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(children + 8 * i), i);
 }
 
 void element_iterator_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
     const Address stack = object.pointer(l.element_iterator.parent_stack);
     const std::uint64_t step = *l.parent_locator.size;
-    const auto used = std::min(object.integer<std::int64_t>(l.element_iterator.parent_stack_used), std::int64_t{1} << 40);
+    const auto used =
+        std::clamp(object.integer<std::int64_t>(l.element_iterator.parent_stack_used), std::int64_t{0}, std::int64_t{1} << 40);
     const std::uint64_t there = object.readable_items(stack, used * static_cast<std::int64_t>(step / 8)) * 8 / step;
     for (std::uint64_t i = 0; i < there; ++i)
         visit.named(object.heap().pointer(stack + i * step + *l.parent_locator.parent), ".<parent>");

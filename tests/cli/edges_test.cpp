@@ -1,0 +1,132 @@
+// referents and referrers: what is printed of references, to a terminal and to programs.
+
+#include "cli/render/edges.h"
+
+#include "cli/text_width.h"
+#include "tests/analysis/handmade_heap.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+struct Shown {
+    Redactor redactor;
+    Page page;
+    explicit Shown(bool redact = false) : redactor(redact) { page.redactor = &redactor; }
+};
+
+HandmadeHeap small_heap() {
+    HandmadeHeap heap;
+    Reference key = reference(0x10300, "key ", ReferenceKind::hidden), guess = reference(0x10300, "<+24>", ReferenceKind::guess);
+    key.key = literal("'hunter2'", 7);
+    guess.followed = false;
+    heap.objects = {
+        {Address(0x10200),
+         "app.\x1b[2JEvil",
+         facts(48, 64),
+         {},
+         {reference(0x10300, ".name"), key, reference(0x10300, ".<old>", ReferenceKind::weak), guess, reference(0x999, ".lost")}},
+        {Address(0x10300), "str", facts(56, 64, 0, 3), literal("'hunter2'", 7), {}},
+    };
+    Reference native = reference(0x10300, "<native stack>", ReferenceKind::native);
+    native.word = Address(0x7ffc00000100);
+    heap.natives = {native};
+    return heap;
+}
+
+std::vector<Json> rows_of(const Answer& answer) {
+    std::vector<Json> rows;
+    answer.rows([&](const Json& row) { rows.push_back(row); });
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("render referents: text", "[cli][render][edges]") {
+    Shown shown;
+    const HeapSnapshot heap = small_heap().build();
+    const EdgesResult result = referents(heap, heap.find(Address(0x10200)), 20);
+    CHECK(render_referents(result, shown.redactor).text(shown.page) ==
+          "app.\\x1b[2JEvil 0x10200\n"
+          "It refers to 5 objects\n"
+          "  .name          0x10300  str                        'hunter2'\n"
+          "  key 'hunter2'  0x10300  str                        'hunter2'  hidden\n"
+          "  .<old>         0x10300  str                        'hunter2'  weak\n"
+          "  <+24>          0x10300  str                        'hunter2'  guessed, and not counted there\n"
+          "  .lost          0x999    no object was found there\n");
+}
+
+TEST_CASE("render referrers: text, words of C code, and what a limit left out", "[cli][render][edges]") {
+    Shown shown;
+    const HeapSnapshot heap = small_heap().build();
+    const EdgesResult all = referrers(heap, heap.find(Address(0x10300)), 0);
+    const std::string text = render_referrers(all, shown.redactor).text(shown.page);
+    CHECK(text.rfind("str 0x10300  'hunter2'\n5 references refer to it\n", 0) == 0);
+    CHECK_THAT(text, ContainsSubstring("0x7ffc00000100  <native stack>"));
+    const EdgesResult two = referrers(heap, heap.find(Address(0x10300)), 2);
+    CHECK_THAT(render_referrers(two, shown.redactor).text(shown.page), ContainsSubstring("… 3 more: add"));
+    const EdgesResult none = referrers(heap, heap.find(Address(0x10200)), 20);
+    CHECK_THAT(render_referrers(none, shown.redactor).text(shown.page),
+               ContainsSubstring("No object was found that refers to it."));
+    const EdgesResult nothing = referents(heap, heap.find(Address(0x10300)), 20);
+    CHECK_THAT(render_referents(nothing, shown.redactor).text(shown.page), ContainsSubstring("It refers to nothing."));
+}
+
+TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges]") {
+    HandmadeHeap made = small_heap();
+    made.objects[0].references[0].before = "['" + std::string(300, 'k') + "']";
+    made.objects[1].value = literal("'" + std::string(400, 'x') + "'", 400);
+    const HeapSnapshot heap = made.build();
+    for (const std::size_t width : {80U, 100U, 200U}) {
+        Shown shown;
+        shown.page.width = static_cast<decltype(shown.page.width)>(width);
+        const EdgesResult down = referents(heap, heap.find(Address(0x10200)), 0),
+                          up = referrers(heap, heap.find(Address(0x10300)), 0);
+        // The table of references; the heading above it is one object, as show has it.
+        for (const std::string& text : {referents_text(down.list, shown.page), referrers_text(up.list, shown.page)})
+            for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+                CHECK(display_width(text.substr(at, end - at)) <= width);
+    }
+}
+
+TEST_CASE("render referrers: JSON and CSV have the keys of the contract", "[cli][render][edges]") {
+    Shown shown;
+    const HeapSnapshot heap = small_heap().build();
+    const EdgesResult result = referrers(heap, heap.find(Address(0x10300)), 2);
+    const Answer answer = render_referrers(result, shown.redactor);
+    CHECK(answer.command == "referrers");
+    CHECK(answer.rows_key == "edges");
+    CHECK(answer.data["object"]["address"] == "0x10300");
+    CHECK(answer.data["object"]["type"] == "str");
+    CHECK(answer.data["total"] == 5);
+    const auto rows = rows_of(answer);
+    REQUIRE(rows.size() == 2);
+    for (const Json& row : rows) {
+        CHECK(row.size() == answer.csv_columns.size());
+        for (const std::string& column : answer.csv_columns) CHECK(row.contains(column));
+    }
+    CHECK(rows[0]["source"] == "0x10200");
+    CHECK(rows[0]["name"] == ".name");
+    CHECK(rows[0]["followed"] == true);
+    CHECK(rows[0]["target_value"] == "'hunter2'");
+    const EdgesResult whole = referrers(heap, heap.find(Address(0x10300)), 0);
+    const auto all = rows_of(render_referrers(whole, shown.redactor));
+    const auto native = std::find_if(all.begin(), all.end(), [](const Json& row) { return row["kind"] == "native"; });
+    REQUIRE(native != all.end());
+    CHECK((*native)["source"] == "0x7ffc00000100");
+    CHECK((*native)["source_type"].is_null());
+    CHECK((*native)["source_value"].is_null());
+}
+
+TEST_CASE("render referents: --redact leaves no value, neither in names nor in columns", "[cli][render][edges][redact]") {
+    Shown shown(true);
+    const HeapSnapshot heap = small_heap().build();
+    const EdgesResult result = referents(heap, heap.find(Address(0x10200)), 0);
+    const Answer answer = render_referents(result, shown.redactor);
+    CHECK(answer.text(shown.page).find("hunter2") == std::string::npos);
+    for (const Json& row : rows_of(answer)) CHECK(row.dump().find("hunter2") == std::string::npos);
+}
