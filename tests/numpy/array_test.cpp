@@ -320,7 +320,8 @@ TEST_CASE("dtype: names as NumPy writes them, negative sizes are none", "[numpy]
     const Layout* layout = GENERATE(from_range(all_layouts()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const auto name = [&](char kind, std::uint64_t itemsize) {
-        return descr_facts(numpy.heap.heap(), numpy.descr(kind, itemsize, 12))->name();
+        const Address descr = numpy.descr(kind, itemsize, 12);  // before the heap is asked for: it ends with each allocation
+        return descr_facts(numpy.heap.heap(), descr)->name();
     };
     CHECK(name('f', 8) == "float64");
     CHECK(name('i', 2) == "int16");
