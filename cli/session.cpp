@@ -87,9 +87,19 @@ HeapSnapshot Session::open_heap() {
     return heap;
 }
 
-void Session::note_references(const HeapSnapshot& heap) {
-    if (!options_.verbose) return;
+void Session::note_references(const HeapSnapshot& heap, ObjectId object) {
     const ReferenceGraph& references = heap.references();
+    if (references.dangling() > 0)
+        diagnostics_.add("references-dangling",
+                         fmt::format("{} to what is no object: something was overwritten",
+                                     counted(references.dangling(), "reference leads", "references lead")),
+                         Severity::damage);
+    if (object != no_object && heap.facts(object).damaged)
+        diagnostics_.add("object-damaged",
+                         fmt::format("the object at {} does not read: only what can be there is shown",
+                                     hexadecimal(heap.address_of(object).value)),
+                         Severity::damage);
+    if (!options_.verbose) return;
     const ReferenceGraph::GuessCounts& guesses = references.guesses();
     console_.note(
         fmt::format("references of {} are known exactly, of {} guessed: {} words proved by reference counts, {} possible, "

@@ -34,8 +34,9 @@ public:
     CoreFile open_core();
     /// The same, and all its objects; it is the core in use once they were found.
     HeapSnapshot open_heap();
-    /// With -v: how the references of its objects are known, where a command has had them computed.
-    void note_references(const HeapSnapshot& heap);
+    /// Of a command that has had the references computed: with -v how they are known; and what of them does not read. `object`:
+    /// the one that was asked about, or none.
+    void note_references(const HeapSnapshot& heap, ObjectId object = no_object);
     /// True once the core's headers could be read, whatever went wrong later.
     bool core_was_read() const { return core_was_read_; }
 

@@ -2,9 +2,9 @@
 
 // Dominators of everything that a root reaches, and sums over the tree that they make.
 //
-// The problem: what would come free if an object went away is all that is reached through it alone: the objects that it dominates.
-// Heaps have ten million objects, chains of as many, and lists that hold each other, so that an algorithm that recurses overflows
-// its stack, and one that keeps a container a node takes a kilobyte for each.
+// The problem: what would come free if an object went away is all that is reached through it alone: the objects that it
+// dominates. Heaps have ten million objects, chains of as many, and lists that hold each other, so that an algorithm that
+// recurses overflows its stack, and one that keeps a container a node takes a kilobyte for each.
 //
 // The idea: Semi-NCA (L. Georgiadis, Linear-Time Algorithms for Dominators and Related Problems, Princeton 2005, chapter 2), on
 // arrays of 32 bits in preorder. Neighbours in the tree are then neighbours in memory; every loop is a loop.
@@ -20,11 +20,11 @@ namespace heapsift {
 template <class Graph>
 concept TargetsGraph = requires(const Graph& graph, std::uint32_t node) {
     { graph.node_count() } -> std::convertible_to<std::size_t>;
-    { std::span<const std::uint32_t>(graph.targets(node)) };
+    {std::span<const std::uint32_t>(graph.targets(node))};
 };
 
-/// The tree of immediate dominators below a root. Positions are places in a depth-first preorder: the root has 0, and every node a
-/// larger one than its dominator. 12 bytes a node.
+/// The tree of immediate dominators below a root. Positions are places in a depth-first preorder: the root has 0, and every node
+/// a larger one than its dominator. 12 bytes a node.
 class DominatorTree {
 public:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
@@ -37,8 +37,8 @@ public:
     /// The position of the immediate dominator; `none` for the root's.
     std::uint32_t dominator(std::uint32_t position) const { return dominator_[position]; }
 
-    /// Adds what each node has to what its dominator has, from the leaves up: a sum over all that it dominates, itself included. By
-    /// position.
+    /// Adds what each node has to what its dominator has, from the leaves up: a sum over all that it dominates, itself included.
+    /// By position.
     template <class T>
     void add_up(std::vector<T>& of_position) const {
         for (std::size_t p = dominator_.size(); p-- > 1;) of_position[dominator_[p]] += of_position[p];

@@ -39,6 +39,7 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
     if (heap) {
         const DoctorResult result = examine(*heap, session.progress());
         note_damaged_objects(result.damaged_objects, session.diagnostics());
+        session.note_references(*heap);
         return session.write(render_doctor(result, session.redactor()));
     }
     session.diagnostics() = Diagnostics();  // the core is opened again, and would say the same again

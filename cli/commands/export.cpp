@@ -106,6 +106,8 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
 
     const HeapSnapshot heap = session.open_heap();
     note_uncertain_sizes(group_by_type(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
+    heap.references(session.progress());
+    session.note_references(heap);
     const Export rows(heap);
     ExportSummary summary{
         options.output, format_names[static_cast<std::size_t>(format)], 0, rows.type_count(), rows.object_count(), 0, 0};
@@ -123,7 +125,6 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
                                  : write_lines(session, heap, rows, [&](std::string_view text) { file->write(text); });
     summary.references = counts.references;
     summary.arrays = counts.arrays;
-    session.note_references(heap);
     file->commit();
     summary.bytes = bytes_of(options.output);
     return session.write(render_export(summary, session.redactor()));

@@ -16,7 +16,7 @@ ExitCode run_referents(Session& session) {
     const HeapSnapshot heap = session.open_heap();
     const ObjectId object = find_object(session, heap, argument);
     const EdgesResult result = referents(heap, object, session.options().rows());
-    session.note_references(heap);
+    session.note_references(heap, object);
     return session.write(render_referents(result, session.redactor()));
 }
 

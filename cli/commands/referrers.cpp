@@ -16,7 +16,7 @@ ExitCode run_referrers(Session& session) {
     const HeapSnapshot heap = session.open_heap();
     const ObjectId object = find_object(session, heap, argument);
     const EdgesResult result = referrers(heap, object, session.options().rows(), session.progress());
-    session.note_references(heap);
+    session.note_references(heap, object);
     return session.write(render_referrers(result, session.redactor()));
 }
 

@@ -15,7 +15,7 @@ namespace heapsift {
 namespace {
 
 std::string sizes_text(const ObjectFacts& facts, const Page& page) {
-    std::string text = fmt::format("memory {}", page.bytes(facts.memory));
+    std::string text = page.at_least("memory " + page.bytes(facts.memory));
     if (facts.array_data > 0) text += fmt::format(", of it array data {}", page.bytes(facts.array_data));
     text +=
         fmt::format("; size {}{}", page.bytes(facts.size), facts.size_is_certain ? "" : " (how it measures itself is not known)");

@@ -1,7 +1,7 @@
-// A thread has chunks of memory for the frames of the Python functions that it runs, one behind the other. When a function returns
-// its frame is only given up: what was in it still stands there, and would look like references. So a word of a chunk counts
-// where it is a slot of a frame that runs: found from the thread's current frame on, by `previous`. Of its value stack the part
-// that is in use is known where the frame called another; of the topmost one all of it may be. (pycore_frame.h, pystate.c)
+// A thread has chunks of memory for the frames of the Python functions that it runs, one behind the other. When a function
+// returns its frame is only given up: what was in it still stands there, and would look like references. So a word of a chunk
+// counts where it is a slot of a frame that runs: found from the thread's current frame on, by `previous`. Of its value stack the
+// part that is in use is known where the frame called another; of the topmost one all of it may be. (pycore_frame.h, pystate.c)
 
 #include "parsers/cpython/running_frames.h"
 
@@ -74,7 +74,8 @@ void RunningFrames::add_frame(const PythonHeap& heap, Address frame) {
 }
 
 bool RunningFrames::is_stack(Address word) const {
-    auto it = std::upper_bound(chunks_.begin(), chunks_.end(), word, [](Address a, const AddressRange& r) { return a < r.start; });
+    auto it =
+        std::upper_bound(chunks_.begin(), chunks_.end(), word, [](Address a, const AddressRange& r) { return a < r.start; });
     return it != chunks_.begin() && (it - 1)->contains(word);
 }
 

@@ -206,9 +206,9 @@ std::string native_place(const CoreFile& core, const PythonHeap& heap, const Run
 
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
                                                     std::span<const Address> addresses, const ObjectIndex& index,
-                                                    const OwnedMemory& owned,
+                                                    const OwnedMemory& owned, const RunningFrames& frames,
                                                     const std::function<std::uint64_t(ObjectId)>& left) {
-    return NativeSearch(core, access, addresses, index, owned).find(left);
+    return NativeSearch(core, access, addresses, index, owned, frames).find(left);
 }
 
 }  // namespace heapsift

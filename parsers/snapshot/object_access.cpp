@@ -270,6 +270,18 @@ std::string ObjectAccess::element_name(Address holder, std::uint64_t place) cons
     return heap_->types()[type].kind->element_name(ObjectReader(*heap_, holder, heap_->types()[type]), place);
 }
 
+namespace {
+
+/// As far as ASCII tells.
+bool is_identifier(std::string_view text) {
+    const auto good = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c < 0;
+    };
+    return !text.empty() && !(text.front() >= '0' && text.front() <= '9') && std::all_of(text.begin(), text.end(), good);
+}
+
+}  // namespace
+
 Reference ObjectAccess::named(Address target, ReferenceKind kind, const ReferenceName& name) const {
     Reference reference;
     reference.target = target;
@@ -281,6 +293,8 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
             break;
         case ReferenceName::Form::attribute:
             reference.before = "." + text_of(name.key);
+            // setattr takes any str.
+            if (!is_identifier(reference.before.substr(1))) reference.before = ".__dict__[" + key_value(name.key).text + "]";
             break;
         case ReferenceName::Form::c_attribute:
             reference.before = "." + heap_->memory().read_c_string(name.key, 200).value_or("?");

@@ -89,6 +89,8 @@ private:
                     else
                         ++graph_.found_[target];
                     graph_.targets_.push_back(target);
+                } else if (!pending_[at].guess && access_.heap().memory().state_of(pending_[at].target) != ByteState::not_saved) {
+                    ++graph_.dangling_;
                 }
             }
             ++resolved_;

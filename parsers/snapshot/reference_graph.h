@@ -47,6 +47,9 @@ public:
     std::span<const NativeReference> natives() const { return natives_; }
     const RunningFrames& frames() const { return frames_; }
 
+    /// References that are certain and lead to saved memory, or to none, at which there is no object: of what was overwritten.
+    std::uint64_t dangling() const { return dangling_; }
+
     struct GuessCounts {
         std::uint64_t proved = 0, allowed = 0, refused = 0;
         std::uint64_t objects = 0;  // some of whose references are guesses
@@ -69,6 +72,7 @@ private:
     std::vector<NativeReference> natives_;
     RunningFrames frames_;
     GuessCounts counts_;
+    std::uint64_t dangling_ = 0;
 };
 
 /// One pass over `addresses`, sorted, with the types of `types`; one over their buffers, and one sweep over other memory.

@@ -37,12 +37,17 @@ std::vector<std::uint32_t> dominators_of(const Adjacency& graph) {
     return result;
 }
 
-std::vector<std::uint32_t> boost_dominators(std::uint32_t nodes, const Edges& edges) {
+std::vector<bool> reached_without(const Adjacency& graph, std::uint32_t left_out);
+
+/// Boost's algorithm is given what the root reaches alone: edges from elsewhere make it err.
+std::vector<std::uint32_t> boost_dominators(std::uint32_t nodes, Edges edges) {
     using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+    const std::vector<bool> reached = reached_without(graph_of(nodes, edges), DominatorTree::none);
+    std::erase_if(edges, [&](const auto& edge) { return !reached[edge.first]; });
     const Graph graph(edges.begin(), edges.end(), nodes);
     std::vector<std::size_t> found(nodes, Graph::null_vertex());
-    boost::lengauer_tarjan_dominator_tree(graph, boost::vertex(0, graph),
-                                          boost::make_iterator_property_map(found.begin(), boost::get(boost::vertex_index, graph)));
+    boost::lengauer_tarjan_dominator_tree(
+        graph, boost::vertex(0, graph), boost::make_iterator_property_map(found.begin(), boost::get(boost::vertex_index, graph)));
     std::vector<std::uint32_t> result;
     for (const std::size_t dominator : found)
         result.push_back(dominator == Graph::null_vertex() ? DominatorTree::none : static_cast<std::uint32_t>(dominator));

@@ -170,6 +170,9 @@ TEST_CASE("sequences: absurd lengths stop where memory stops", "[cpython][damage
     heap.set(list, layout->list.ob_item, array);
     for (const std::int64_t length : {std::int64_t{5}, std::int64_t{1} << 40, std::int64_t{1} << 62}) {
         heap.put(list + *layout->var_object.ob_size, length);
+        heap.set(list, layout->list.allocated, std::int64_t{3});
+        CHECK(referents(heap, list) == std::vector<Address>(3, item));  // no more than it says it has room for
+        heap.set(list, layout->list.allocated, length);
         CHECK(referents(heap, list) == std::vector<Address>(4, item));
         ask_everything(heap, list);
     }

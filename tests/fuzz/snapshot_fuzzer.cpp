@@ -87,8 +87,10 @@ void ask_graph(const HeapSnapshot& heap) {
         require(reference.target < found.size() && last < reference.word);
         last = reference.word;
         ++native[reference.target];
-        (void)native_place(heap.core(), reference);
     }
+    std::size_t named = 0;
+    heap.visit_native_references([&](const Reference& r) { named += !r.name().empty(); });
+    require(named == graph.natives().size());
     for (ObjectId id = 0; id < graph.object_count(); ++id) {
         require(graph.found(id) == found[id] + native[id]);
         if (native[id] == 0) continue;

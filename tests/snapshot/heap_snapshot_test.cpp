@@ -226,6 +226,7 @@ TEST_CASE("snapshot: what was guessed is called by the member that shows it", "[
     heap.put(object + 24, core.text);
     heap.put(object + 32, core.text);
     heap.put(object + 40, core.text);
+    heap.put(core.text, std::int64_t{100});  // it has room for them
     heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, object);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;

@@ -175,6 +175,7 @@ constexpr Layout cpython_3_10 = {
         .f_valuestack = 64,
         .f_stackdepth = 80,
         .f_lasti = 96,
+        .f_state = 108,
         .f_localsplus = 352,
     },
     .generator = {
@@ -394,7 +395,7 @@ constexpr Layout cpython_3_10 = {
     .curses_panel = {.size = 32, .window = 24},
     .pickler_memo_proxy = {.size = 24, .pickler = 16},
     .unpickler_memo_proxy = {.size = 24, .unpickler = 16},
-    .cdata = {.size = 96, .b_objects = 64, .b_base = 32},
+    .cdata = {.size = 96, .b_ptr = 16, .b_needsfree = 24, .b_size = 40, .b_value = 80, .b_objects = 64, .b_base = 32},
     .cfuncptr = {
         .size = 160,
         .callable = 104,

@@ -95,6 +95,17 @@ void pointing_class_references(const ObjectReader& object, ReferenceVisitor& vis
         visit.named(heap.pointer(dict + *l.proto), ".<type>", ReferenceKind::reported);
 }
 
+/// The bytes of a value that does not fit into the object: its own, unless it shows another's. Numbers, whatever they look like:
+/// what a pointer in there keeps alive is in `_objects`.
+void data_buffers(const ObjectReader& object, BufferVisitor& visit) {
+    const auto& l = object.layout().cdata;
+    const Address data = object.pointer(l.b_ptr);
+    if (!l.b_value.present() || data.is_null() || data == object.at(*l.b_value) ||
+        object.integer<std::int32_t>(l.b_needsfree) == 0)
+        return;
+    visit.visit(data, std::max<std::uint64_t>(count_of(object, l.b_size), 1), false);
+}
+
 constexpr const char* stgdict_names[] = {"StgDict", "_ctypes.StgDict"};
 constexpr const char* class_names[] = {"_ctypes.CType_Type", "_ctypes.PyCArrayType", "_ctypes.PyCSimpleType"};
 constexpr const char* pointing_class_names[] = {"_ctypes.PyCStructType", "_ctypes.UnionType", "_ctypes.PyCPointerType",
@@ -152,7 +163,11 @@ const ObjectKind kinds[] = {
      .visit_buffers = type_kind.visit_buffers,
      .visit_references = pointing_class_references,
      .describe = type_kind.describe},
-    versioned_kind<&Layout::cdata, cdata_fields>("ctypes data", cdata_names),
+    {.name = "ctypes data",
+     .type_names = cdata_names,
+     .visit_buffers = data_buffers,
+     .visit_references = visit_versioned_fields<&Layout::cdata, cdata_fields>,
+     .struct_size = struct_size<&Layout::cdata>},
     versioned_kind<&Layout::cfuncptr, cfuncptr_fields>("ctypes function", cfuncptr_names),
     versioned_kind<&Layout::carg, carg_fields>("ctypes argument", carg_names),
     versioned_kind<&Layout::cfield, cfield_fields>("ctypes field", cfield_names),

@@ -146,6 +146,13 @@ bool owns_data(const ObjectReader& object) {
            owned_by_frame_object;
 }
 
+/// Up to 3.10: is the frame's function running, or in a call? (3.9: no top of the stack; 3.10: its state is FRAME_EXECUTING, 0.)
+bool runs(const ObjectReader& object) {
+    const auto& l = object.layout().frame;
+    if (l.f_state.present()) return object.integer<std::int8_t>(l.f_state) == 0;
+    return l.f_stacktop.present() && object.pointer(l.f_stacktop).is_null() && object.integer<std::int8_t>(l.f_executing) != 0;
+}
+
 /// Up to 3.10 the frame object has it all: locals, cells and free variables from f_localsplus on, the value stack behind them.
 /// The depth of the stack is known only while the frame is not running (frameobject.c, frame_traverse).
 void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -179,6 +186,12 @@ void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
     depth = std::min<std::int64_t>(depth, std::max(heap.integer<std::int32_t>(code + *code_layout.co_stacksize), 0));
     for (std::uint64_t i = 0; i < object.readable_items(stack, depth); ++i)
         visit.named(heap.pointer(stack + 8 * i), ".<value stack>");
+    if (!runs(object)) return;
+    // What is on the stack of a frame that runs, and how much, only the interpreter's registers know.
+    const std::int64_t most = std::clamp<std::int64_t>(heap.integer<std::int32_t>(code + *code_layout.co_stacksize), 0, 1 << 20);
+    for (std::uint64_t i = 0; i < object.readable_items(stack, most); ++i)
+        if (const Address target = heap.pointer(stack + 8 * i); target.aligned(8) && heap.type_of(target) != no_type)
+            visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::text, ".<value stack>", i, {}});
 }
 
 void frame_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -254,13 +267,15 @@ constexpr const char* generator_names[] = {"generator", "coroutine", "async_gene
 
 }  // namespace
 
-const ObjectKind frame_kind = {.name = "frame",
-                               .type_names = frame_names,
-                               .size = frame_size,
-                               .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; },
-                               .visit_references = frame_references,
-                               .describe = frame_describe,
-                               .no_var_size = true};
+const ObjectKind frame_kind = {
+    .name = "frame",
+    .type_names = frame_names,
+    .size = frame_size,
+    .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; },
+    .visit_references = frame_references,
+    .describe = frame_describe,
+    .exact = [](const ObjectReader& o) { return !o.layout().frame.f_valuestack.present() || !runs(o); },
+    .no_var_size = true};
 const ObjectKind generator_kind = {.name = "generator",
                                    .type_names = generator_names,
                                    .size = generator_size,

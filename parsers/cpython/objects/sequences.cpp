@@ -35,7 +35,9 @@ bool list_reads(const ObjectReader& object) {
 
 void list_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address items = object.pointer(object.layout().list.ob_item);
-    const std::uint64_t count = object.readable_items(items, object.var_size());
+    // No more than it has room for, where these disagree.
+    const auto allocated = object.integer<std::int64_t>(object.layout().list.allocated);
+    const std::uint64_t count = object.readable_items(items, std::min(object.var_size(), std::max<std::int64_t>(allocated, 0)));
     for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(items + 8 * i), i);
 }
 

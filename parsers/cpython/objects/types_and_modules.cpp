@@ -48,12 +48,12 @@ void type_references(const ObjectReader& object, ReferenceVisitor& visit) {
     // Of a static builtin type of 3.12 and later tp_subclasses is an index, not a pointer.
     const Address subclasses = state.is_null() ? object.pointer(l.type.tp_subclasses)
                                                : object.heap().pointer(state + *l.managed_static_type_state.tp_subclasses);
-    visit.named(subclasses, ".__subclasses__", ReferenceKind::hidden);
+    visit.named(subclasses, ".<subclasses>", ReferenceKind::hidden);
     if (!heap_type) return;
     visit.named(object.pointer(l.heap_type.ht_module), ".<module>");
     visit.named(object.pointer(l.heap_type.ht_name), ".__name__", ReferenceKind::hidden);
     visit.named(object.pointer(l.heap_type.ht_qualname), ".__qualname__", ReferenceKind::hidden);
-    visit.named(object.pointer(l.heap_type.ht_slots), ".__slots__", ReferenceKind::hidden);
+    visit.named(object.pointer(l.heap_type.ht_slots), ".<slots>", ReferenceKind::hidden);
     const Address keys = object.pointer(l.heap_type.ht_cached_keys);
     const auto facts = keys.is_null() ? std::nullopt : object.heap().dict_keys(keys);
     if (!facts) return;
@@ -104,7 +104,12 @@ void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
     }
 }
 
+/// What m_traverse reports of the state, or of variables elsewhere, is not known.
 bool module_exact(const ObjectReader& object) {
+    const Address def = object.pointer(object.layout().module.md_def);
+    if (!def.is_null() && object.layout().module_def.m_traverse.present() &&
+        !object.heap().pointer(def + *object.layout().module_def.m_traverse).is_null())
+        return false;
     const ModuleState state = module_state(object);
     for (std::uint64_t i = 0; i < state.words; ++i)
         if (is_candidate(object, object.heap().pointer(state.start + 8 * i))) return false;
