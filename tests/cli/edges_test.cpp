@@ -56,7 +56,7 @@ TEST_CASE("render referents: text", "[cli][render][edges]") {
           "  .name          0x10300  str                        'hunter2'\n"
           "  key 'hunter2'  0x10300  str                        'hunter2'  hidden\n"
           "  .<old>         0x10300  str                        'hunter2'  weak\n"
-          "  <+24>          0x10300  str                        'hunter2'  guessed, and not counted there\n"
+          "  <+24>          0x10300  str                        'hunter2'  guessed\n"
           "  .lost          0x999    no object was found there\n");
 }
 
