@@ -103,6 +103,7 @@ private:
             for (std::uint32_t i = 0; i < pool.carved; ++i) {
                 if (free[i] || owned_.owns_block(n, i)) continue;
                 const std::uint64_t start = pymalloc_.header_size() + std::uint64_t{i} * pool.block_size;
+                if (in_free_list(pool.start + start, pool.block_size)) continue;
                 const std::uint64_t end = start + pool.block_size;
                 for (std::uint64_t at = start; (at = set.next_in(pool.data, at, end)) + 8 <= end; at += 8) {
                     std::uint64_t word = 0;
@@ -111,6 +112,21 @@ private:
                 }
             }
         }
+    }
+
+    /// Does the block hold what the interpreter put aside for the next one of its kind: an object with a count of 0 (frames, up
+    /// to 3.10 one for each code object; tuples, generators' parts), or the table of a dict?
+    bool in_free_list(Address block, std::uint64_t size) const {
+        const PythonHeap& heap = access_.heap();
+        const std::uint64_t marks = access_.allocations().debug_hooks() ? 16 : 0;
+        for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += 16) {
+            const Address object = block + marks + before;
+            const TypeId type = heap.type_of(object);
+            if (type != no_type && access_.refcount(object) == 0 && access_.presize(object, heap.types()[type]) == before)
+                return true;
+        }
+        const auto keys = heap.dict_keys(block + marks);
+        return keys && keys->keys_refcount == 0 && keys->keys_size <= size;
     }
 
     void consider(const AddressSet& set, Address at, std::uint64_t word) {
@@ -132,7 +148,7 @@ private:
         const auto& heaps = access_.allocations().malloc_heaps();
         if (!heaps.heap_at(at)) return true;  // another mapping
         const auto block = heaps.block_containing(at);
-        return block && !heaps.is_cached(*block);
+        return block && !heaps.is_cached(*block) && !in_free_list(block->start, block->usable);
     }
 
     /// Below it a stack is dead: the thread's stack pointer, where that is on it.
