@@ -145,9 +145,9 @@ def compare_objects(rows, db):
 
 
 def compare_lines(path, db):
-    """The lines hold as many rows of each table, and say of arrays what the database says."""
+    """The lines hold as many rows of each table, and say of arrays and references what the database says."""
     counts, order = collections.Counter(), []
-    arrays = {}
+    arrays, references = {}, 0
     with open(path, encoding="ascii") as file:
         for line in file:
             row = json.loads(line)
@@ -155,11 +155,19 @@ def compare_lines(path, db):
             counts[table] += 1
             if not order or order[-1] != table:
                 order.append(table)
+            if table == "reference":
+                references ^= hash((int(row["source"], 16), int(row["target"], 16), row["kind"], row["followed"], counts[table]))
             if table == "array":
                 arrays[int(row["address"], 16)] = (row["dtype"], json.dumps(row["shape"], separators=(",", ":")), row["nbytes"])
-    check("order of the tables", order, ["meta", "type", "object"] + (["array"] if arrays else []))
-    for table in ("type", "object", "array"):
+    check("order of the tables", order, ["meta", "type", "object", "reference"] + (["array"] if arrays else []))
+    for table in ("type", "object", "reference", "array"):
         check("rows of " + table, counts[table], db.execute("SELECT count(*) FROM " + table).fetchone()[0])
+    query = "SELECT source, target, kind, followed FROM reference ORDER BY rowid"
+    stored = 0
+    for number, (source, target, kind, followed) in enumerate(db.execute(query), 1):
+        stored ^= hash((source % 2**64, target % 2**64, kind, bool(followed), number))
+    check("references in lines", references, stored)
+    check("many references", counts["reference"] > counts["object"], True)
     check("arrays in lines", arrays, {row[0]: row[1:] for row in db.execute("SELECT address, dtype, shape, nbytes FROM array")})
 
 
