@@ -19,8 +19,8 @@ enum class NativePlace : std::uint8_t {
     frame,        // a slot of a function that runs (3.11 and later)
     interpreter,  // the interpreter's own state: fields, caches, thread states
     module_data,  // variables of a program or library
-    block,  // a block that malloc or pymalloc handed out to C code, or a mapping
-    stack   // a thread's native stack, above its stack pointer
+    block,        // a block that malloc or pymalloc handed out to C code, or a mapping
+    stack         // a thread's native stack, above its stack pointer
 };
 
 struct NativeReference {

@@ -55,7 +55,7 @@ HandmadeHeap small_heap() {
 
 const std::vector<std::string> object_keys = {"address",    "type",         "size",     "memory",     "array_data",
                                               "retained",   "refcount",     "immortal", "gc_tracked", "state",
-                                              "references", "size_certain", "damaged", "found_by", "value"};
+                                              "references", "size_certain", "damaged",  "found_by",   "value"};
 
 }  // namespace
 

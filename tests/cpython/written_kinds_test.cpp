@@ -232,9 +232,10 @@ TEST_CASE("struct sequence: fields behind its length, by the names of its type",
         heap.put(stat + first + 8 * i, fields.emplace_back(heap.integer(100 + static_cast<int>(i))));
     if (heap.type(type).field_count != 4) return;  // where a type's dict is elsewhere
     const auto kind = own_traverse ? strong : hidden;
-    CHECK(references(heap, stat) ==
-          std::vector<Seen>{
-              {fields[0], "[0]", strong}, {fields[1], "[1]", strong}, {fields[2], ".<hidden field>", kind}, {fields[3], ".st_mtime", kind}});
+    CHECK(references(heap, stat) == std::vector<Seen>{{fields[0], "[0]", strong},
+                                                      {fields[1], "[1]", strong},
+                                                      {fields[2], ".<hidden field>", kind},
+                                                      {fields[3], ".st_mtime", kind}});
 }
 
 TEST_CASE("module: the words of its state are guesses, and without any it is exact", "[cpython][kinds]") {
