@@ -24,7 +24,7 @@ std::string kind_remark(const EdgeRow& edge) {
         case ReferenceKind::guess:
             return "guessed";
         case ReferenceKind::hidden:
-            return "hidden";
+            return edge.reference.proved ? "guessed, as its count says" : "hidden";
         case ReferenceKind::strong:
             break;
     }

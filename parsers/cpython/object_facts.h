@@ -56,6 +56,7 @@ struct Reference {
     Address target;
     ReferenceKind kind = ReferenceKind::strong;
     bool followed = true;  // owned, as far as is known: false for weak and reported ones
+    bool proved = false;   // hidden: a guess that makes the references found as many as the target's count
     Address word;          // of a native reference: where it stands
     std::string before;
     std::optional<ShortValue> key;  // a dict key: replaced under --redact

@@ -137,15 +137,17 @@ struct PutIntoWords : ReferenceVisitor {
         : heap(h), access(a), visit_named(v) {}
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
         if (!only.is_null() && target != only) return;
-        bool followed = is_owned(kind);
+        bool followed = is_owned(kind), proved = false;
         if (kind == ReferenceKind::guess) {
             if (heap.find(target) == no_object) return;
             const GuessVerdict verdict = heap.references().verdict(source, name.number);
             if (verdict == GuessVerdict::refused) return;
-            if (verdict == GuessVerdict::proved) kind = ReferenceKind::hidden;
+            proved = verdict == GuessVerdict::proved;
+            if (proved) kind = ReferenceKind::hidden;
             followed = true;
         }
         Reference reference = access.named(target, kind, name);
+        reference.proved = proved;
         reference.followed = followed;
         visit_named(source, reference);
     }
