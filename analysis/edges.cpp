@@ -55,7 +55,7 @@ EdgeList referents(const HeapSnapshot& heap, const StructuralTargets& structural
     Collector collector(list, limit);
     const ObjectRow self = brief_object_row(heap, object);
     heap.visit_references(object, [&](const Reference& reference) {
-        const bool followed = structural.follows(reference) && heap.find(reference.target) != no_object;
+        const bool followed = structural.follows(self.address, reference) && heap.find(reference.target) != no_object;
         collector.add(reference, followed, [&] {
             return EdgeRow{self, target_row(heap, reference.target), reference, followed};
         });
@@ -69,7 +69,7 @@ EdgeList referrers(const HeapSnapshot& heap, const StructuralTargets& structural
     Collector collector(list, limit);
     const ObjectRow self = brief_object_row(heap, object);
     heap.visit_referrers(object, [&](ObjectId source, const Reference& reference) {
-        const bool followed = structural.follows(reference);
+        const bool followed = structural.follows(source == no_object ? Address() : heap.address_of(source), reference);
         collector.add(reference, followed, [&] {
             return EdgeRow{source_row(heap, source, reference), self, reference, followed};
         });

@@ -63,14 +63,14 @@ public:
     template <class F>
     void visit_references(ObjectId id, F&& visit) const {
         heap_.visit_references(id, [&](const Reference& reference) {
-            visit(ExportedReference{heap_.address_of(id), reference, structural_.follows(reference)});
+            visit(ExportedReference{heap_.address_of(id), reference, structural_.follows(heap_.address_of(id), reference)});
         });
     }
     /// The same for those from memory that is no object's.
     template <class F>
     void visit_native_references(F&& visit) const {
         heap_.visit_native_references([&](const Reference& reference) {
-            visit(ExportedReference{reference.word, reference, structural_.follows(reference)});
+            visit(ExportedReference{reference.word, reference, structural_.follows(Address(), reference)});
         });
     }
 

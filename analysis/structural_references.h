@@ -2,30 +2,41 @@
 
 // Which references `why`, dominators and components do not follow, although they are there and count.
 
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/snapshot/root_set.h"
 
+#include <utility>
 #include <vector>
 
 namespace heapsift {
 
 /// What every object refers to in the end. A reference into one of these is shown and counted, and leads nowhere: else each
-/// instance reaches its class, a method, the method's globals, and so everything.
+/// instance reaches its class, a method, the method's globals, and so everything. And what somebody else owns: a frame that runs
+/// is its thread's, not its callee's, and the dict that a threading.local has for a thread goes with the thread.
 class StructuralTargets {
 public:
-    /// Modules of sys.modules of every interpreter and their dicts; static types. Cost: the entries of sys.modules.
-    explicit StructuralTargets(const HeapSnapshot& heap);
+    /// Modules of sys.modules of every interpreter and their dicts; static types; running frames; dicts of thread-locals.
+    StructuralTargets(const HeapSnapshot& heap, const RootSet& roots);
+    /// The same, where no RootSet is at hand. Cost: the entries of sys.modules, and the frames.
+    explicit StructuralTargets(const HeapSnapshot& heap) : StructuralTargets(heap, RootSet(heap)) {}
 
     bool contains(Address target) const;
-    /// Is the reference owned, and not structural?
-    bool follows(const Reference& reference) const { return reference.followed && !contains(reference.target); }
-
-    /// Sorted.
-    const std::vector<Address>& modules() const { return modules_; }
+    /// Is the reference owned, and not structural? A module leads to its own dict.
+    bool follows(Address source, const Reference& reference) const {
+        return reference.followed && (!contains(reference.target) || is_own_dict(source, reference.target));
+    }
+    template <class F>
+    void visit(F&& visit) const {
+        for (const Address address : listed_) visit(address);
+        for (const TypeInfo& type : heap_.types())
+            if (!type.heap_type) visit(type.address);
+    }
 
 private:
+    bool is_own_dict(Address module, Address dict) const;
+
     const HeapSnapshot& heap_;
-    std::vector<Address> modules_;
-    std::vector<Address> modules_and_dicts_;
+    std::vector<Address> listed_;                         // sorted; all but static types
+    std::vector<std::pair<Address, Address>> own_dicts_;  // module and its dict, sorted
 };
 
 }  // namespace heapsift

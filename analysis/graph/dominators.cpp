@@ -6,10 +6,11 @@ namespace heapsift {
 
 // Semidominators from the last position to the first. `ancestor` starts as the parent in the depth-first tree and is shortened as
 // it is walked; of what a shortened path leaves out, `label` keeps the position with the least semidominator.
-void DominatorTree::solve(std::vector<std::uint32_t> parent, const std::vector<std::uint64_t>& first_source,
+void DominatorTree::solve(const std::vector<std::uint32_t>& parents, const std::vector<std::uint64_t>& first_source,
                           const std::vector<std::uint32_t>& sources) {
-    const auto count = static_cast<std::uint32_t>(parent.size());
-    dominator_ = parent;
+    const auto count = static_cast<std::uint32_t>(parents.size());
+    std::vector<std::uint32_t> parent = parents;
+    dominator_ = parents;
     std::vector<std::uint32_t> semi(count), label(count);
     for (std::uint32_t p = 0; p < count; ++p) semi[p] = label[p] = p;
     std::vector<std::uint32_t> path;

@@ -158,6 +158,23 @@ struct PutIntoWords : ReferenceVisitor {
     Address only;
 };
 
+/// What is owned, and an object.
+struct ForwardOwned : ReferenceVisitor {
+    ForwardOwned(const HeapSnapshot& h, const ReferenceGraph& g, ObjectId s, OwnedReferenceVisitor& v)
+        : heap(h), graph(g), source(s), owned(v) {}
+    void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
+        if (kind == ReferenceKind::weak || kind == ReferenceKind::reported) return;
+        const ObjectId object = heap.find(target);
+        if (object == no_object) return;
+        if (kind == ReferenceKind::guess && graph.verdict(source, name.number) == GuessVerdict::refused) return;
+        owned.visit(object, name);
+    }
+    const HeapSnapshot& heap;
+    const ReferenceGraph& graph;
+    ObjectId source;
+    OwnedReferenceVisitor& owned;
+};
+
 struct FindBuffer : BufferVisitor {
     FindBuffer(const Allocations& a, Address t) : allocations(a), target(t) {}
     void visit(Address start, std::uint64_t bytes, bool) override {
@@ -175,6 +192,20 @@ void HeapSnapshot::visit_references(ObjectId object, const std::function<void(co
     PutIntoWords words(*this, *state_->access, forward);
     words.source = object;
     state_->access->visit_references(address_of(object), state_->types[type_of(object)], words);
+}
+
+void HeapSnapshot::visit_references_to(ObjectId source, ObjectId target,
+                                       const std::function<void(const Reference&)>& visit) const {
+    const std::function<void(ObjectId, const Reference&)> forward = [&](ObjectId, const Reference& r) { visit(r); };
+    PutIntoWords words(*this, *state_->access, forward);
+    words.only = address_of(target);
+    words.source = source;
+    state_->access->visit_references(address_of(source), state_->types[type_of(source)], words);
+}
+
+void HeapSnapshot::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
+    ForwardOwned forward(*this, references(), object, visit);
+    state_->access->visit_references(address_of(object), state_->types[type_of(object)], forward);
 }
 
 void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const {

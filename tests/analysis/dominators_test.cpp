@@ -29,11 +29,18 @@ Adjacency graph_of(std::uint32_t nodes, Edges edges) {
     return {std::move(begin), std::move(targets)};
 }
 
+Preorder preorder_of(const Adjacency& graph) {
+    Preorder order(graph.node_count());
+    order.walk(graph, 0);
+    return order;
+}
+
 /// By node: its immediate dominator, `none` for the root and for what it does not reach.
 std::vector<std::uint32_t> dominators_of(const Adjacency& graph) {
-    const DominatorTree tree = DominatorTree::build(graph, 0);
+    const Preorder order = preorder_of(graph);
+    const DominatorTree tree = DominatorTree::build(graph, order);
     std::vector<std::uint32_t> result(graph.node_count(), DominatorTree::none);
-    for (std::uint32_t p = 1; p < tree.reached(); ++p) result[tree.node_at(p)] = tree.node_at(tree.dominator(p));
+    for (std::uint32_t p = 1; p < tree.reached(); ++p) result[order.node_at(p)] = order.node_at(tree.dominator(p));
     return result;
 }
 
@@ -125,11 +132,13 @@ TEST_CASE("dominators: a chain, a ring, a star and a ladder of a million nodes",
         const auto found = dominators_of(graph_of(n, edges));
         CHECK(found[1] == 0);
         CHECK(found[n - 1] == n - 2);
-        const DominatorTree tree = DominatorTree::build(graph_of(n, edges), 0);
+        const Adjacency graph = graph_of(n, edges);
+        const Preorder order = preorder_of(graph);
+        const DominatorTree tree = DominatorTree::build(graph, order);
         std::vector<std::uint64_t> sums(n, 1);
         tree.add_up(sums);
         CHECK(sums[0] == n);
-        CHECK(sums[tree.position(n - 10)] == 10);
+        CHECK(sums[order.position(n - 10)] == 10);
     }
     SECTION("a ring, entered at one place, with links both ways: the root dominates it through that place") {
         edges.emplace_back(0, 1);
@@ -166,9 +175,10 @@ TEST_CASE("dominators: a chain, a ring, a star and a ladder of a million nodes",
 
 TEST_CASE("dominators: what the root does not reach has no place in the tree", "[analysis][dominators]") {
     const Adjacency graph = graph_of(5, {{0, 1}, {2, 1}, {2, 3}, {3, 2}, {4, 0}});
-    const DominatorTree tree = DominatorTree::build(graph, 0);
+    const Preorder order = preorder_of(graph);
+    const DominatorTree tree = DominatorTree::build(graph, order);
     CHECK(tree.reached() == 2);
-    CHECK(tree.position(2) == DominatorTree::none);
+    CHECK(order.position(2) == DominatorTree::none);
     CHECK(tree.dominator(0) == DominatorTree::none);
-    CHECK(tree.node_at(tree.dominator(tree.position(1))) == 0);
+    CHECK(order.node_at(tree.dominator(order.position(1))) == 0);
 }

@@ -2,6 +2,7 @@
 
 #include "tests/analysis/handmade_heap.h"
 
+#include "parsers/cpython/object_kind.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "tests/elf/core_writer.h"
 #include "tests/elf/temporary_directory.h"
@@ -96,6 +97,18 @@ AddressFinding HeapSnapshot::locate(Address address) const {
 
 void HeapSnapshot::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
     for (const Reference& reference : state_->made.objects[object].references) visit(reference);
+}
+
+void HeapSnapshot::visit_references_to(ObjectId source, ObjectId target,
+                                       const std::function<void(const Reference&)>& visit) const {
+    for (const Reference& reference : state_->made.objects[source].references)
+        if (reference.target == address_of(target)) visit(reference);
+}
+
+void HeapSnapshot::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
+    for (const Reference& reference : state_->made.objects[object].references)
+        if (const ObjectId target = find(reference.target); target != no_object && reference.followed)
+            visit.visit(target, {ReferenceName::Form::text, reference.before.c_str(), 0, {}});
 }
 
 void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const {

@@ -1,0 +1,82 @@
+#pragma once
+
+// Strongly connected components, of a part of a graph: D. Pearce, A Space-Efficient Algorithm for Finding Strongly Connected
+// Components (Information Processing Letters 116, 2016), with stacks of its own. 4 bytes a node, and 4 more while it works; 50 to
+// 100 ns a node.
+
+#include "analysis/graph/preorder.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace heapsift {
+
+struct Components {
+    static constexpr std::uint32_t none = Preorder::none;
+    std::vector<std::uint32_t> of_node;  // a component's number; `none` outside the part
+    std::uint32_t count = 0;             // a component has a larger number than those that it leads to
+};
+
+/// Of the nodes for which `in(node)` holds, and the edges between them.
+template <TargetsGraph Graph, class In>
+Components strong_components(const Graph& graph, In in) {
+    constexpr std::uint32_t none = Components::none;
+    const auto nodes = static_cast<std::uint32_t>(graph.node_count());
+    // While a node is open it has its number in the walk, or the least that it leads back to; closed, the number of its
+    // component, counted down from the largest.
+    std::vector<std::uint32_t> low(nodes, 0);
+    struct Step {
+        std::uint32_t node;
+        std::size_t next;
+        bool is_root;
+    };
+    std::vector<Step> path;
+    std::vector<std::uint32_t> open;
+    std::uint32_t index = 1, component = none - 1;
+    for (std::uint32_t start = 0; start < nodes; ++start) {
+        if (low[start] != 0 || !in(start)) continue;
+        low[start] = index++;
+        path.push_back({start, 0, true});
+        while (!path.empty()) {
+            Step& step = path.back();
+            const std::uint32_t node = step.node;
+            const std::span<const std::uint32_t> targets(graph.targets(node));
+            if (step.next > 0) {  // back from the target before
+                const std::uint32_t target = targets[step.next - 1];
+                if (in(target) && edge_counts(graph, node, target) && low[target] < low[node]) {
+                    low[node] = low[target];
+                    step.is_root = false;
+                }
+            }
+            if (step.next < targets.size()) {
+                const std::uint32_t target = targets[step.next++];
+                if (low[target] == 0 && in(target) && edge_counts(graph, node, target)) {
+                    low[target] = index++;
+                    path.push_back({target, 0, true});
+                }
+                continue;
+            }
+            const bool is_root = step.is_root;
+            path.pop_back();
+            if (!is_root) {
+                open.push_back(node);
+                continue;
+            }
+            --index;
+            while (!open.empty() && low[open.back()] >= low[node]) {
+                low[open.back()] = component;
+                open.pop_back();
+                --index;
+            }
+            low[node] = component--;
+        }
+    }
+    Components result;
+    result.count = none - 1 - component;
+    result.of_node = std::move(low);
+    for (std::uint32_t& value : result.of_node) value = value == 0 ? none : none - 1 - value;
+    return result;
+}
+
+}  // namespace heapsift

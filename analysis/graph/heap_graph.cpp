@@ -1,0 +1,190 @@
+// What is a root, and in which order (tried on real heaps; others were worse):
+//
+// 1. What the interpreter names (RootSet), and words of C code that point at an object whose count has room for them. They hang
+//    below groups that a person knows; a frame is a node of its own below its thread.
+// 2. Last resort: of the objects that none of these reaches, those with references left that were not found. Where one leads to
+//    another, the first is enough. (An unexplained count on an object that is reached makes no root: there are thousands, and
+//    each would take memory from its real holder.)
+// 3. Immortal objects that nothing reaches: nobody frees them.
+// 4. The rest is garbage. It hangs below a group of its own by the components that no other garbage leads to, every member of
+//    one, and its references to what is alive are not followed: it holds nothing.
+//
+// All of it is one depth-first walk: what is hung below the virtual root late is walked late, and the numbering tells which is
+// which.
+
+#include "analysis/graph/heap_graph.h"
+
+#include "analysis/graph/components.h"
+
+#include <algorithm>
+
+namespace heapsift {
+
+HeapGraph::HeapGraph(const HeapSnapshot& heap, const ProgressCallback& progress)
+    : heap_(heap),
+      references_(heap.references(progress)),
+      root_set_(heap),
+      structural_(heap, root_set_),
+      groups_(heap, root_set_),
+      object_count_(heap.object_count()) {
+    if (progress) progress("roots", 0);
+    place_roots();
+    make_nodes();
+    if (progress) progress("what the roots reach", 0);
+    preorder_ = Preorder(node_count());
+    preorder_.walk(*this, root());
+    add_held();
+    add_immortal();
+    add_unreachable();
+    std::stable_sort(roots_.begin(), roots_.end(),
+                     [](const PlacedRoot& a, const PlacedRoot& b) { return a.root.object < b.root.object; });
+}
+
+// `parent` is a group's number at first: nodes are numbered when all groups are known.
+void HeapGraph::place_roots() {
+    for (const Root& root : root_set_.roots()) roots_.push_back({root, groups_.of(root)});
+    for (const NativeReference& native : references_.natives()) {
+        const Root root = groups_.native_root(native);
+        roots_.push_back({root, groups_.of_native(root, native.place)});
+    }
+    groups_.held();
+    groups_.immortal();
+    unreachable_group_ = groups_.unreachable();
+}
+
+void HeapGraph::make_nodes() {
+    const auto group_count = static_cast<NodeId>(groups_.groups().size());
+    first_frame_ = root() + 1 + group_count;
+    std::vector<NodeId> first_of_thread;
+    for (std::size_t t = 0; t < root_set_.threads().size(); ++t) {
+        first_of_thread.push_back(first_frame_ + static_cast<NodeId>(frames_.size()));
+        for (std::size_t f = 0; f < root_set_.threads()[t].frames.size(); ++f)
+            frames_.push_back({static_cast<std::int32_t>(t), static_cast<std::int32_t>(f)});
+    }
+    extra_targets_.resize(1 + group_count + frames_.size());
+    for (GroupId group = 0; group < group_count; ++group)
+        if (group != groups_.held() && group != groups_.immortal() && group != groups_.unreachable())
+            extra_targets_[0].push_back(node_of(group));
+    std::vector<bool> hangs(frames_.size());
+    for (PlacedRoot& placed : roots_) {
+        const Root& root = placed.root;
+        placed.parent = node_of(static_cast<GroupId>(placed.parent));
+        if (root.frame >= 0) {
+            const NodeId frame = first_of_thread[static_cast<std::size_t>(root.thread)] + static_cast<NodeId>(root.frame);
+            if (!hangs[frame - first_frame_]) extra_targets_[placed.parent - object_count_].push_back(frame);
+            hangs[frame - first_frame_] = true;
+            placed.parent = frame;
+        }
+        extra_targets_[placed.parent - object_count_].push_back(root.object);
+    }
+    structural_bits_.assign(node_count() / 64 + 1, 0);
+    const auto mark = [&](Address address) {
+        if (const ObjectId object = heap_.find(address); object != no_object)
+            structural_bits_[object / 64] |= std::uint64_t{1} << (object % 64);
+    };
+    structural_.visit(mark);
+    for (const LoadedModule& module : root_set_.modules())
+        if (const ObjectId dict = module.dict.is_null() ? no_object : heap_.find(module.dict); dict != no_object)
+            own_dicts_.emplace_back(module.object, dict);
+    std::sort(own_dicts_.begin(), own_dicts_.end());
+}
+
+bool HeapGraph::own_dict(NodeId source, NodeId target) const {
+    return std::binary_search(own_dicts_.begin(), own_dicts_.end(), std::pair(source, target));
+}
+
+void HeapGraph::hang(GroupId group, const std::vector<ObjectId>& objects) {
+    const NodeId node = node_of(group);
+    extra_targets_[node - object_count_] = objects;
+    extra_targets_[0].push_back(node);
+    preorder_.walk(*this, node, 0);
+}
+
+namespace {
+
+/// Of `candidates`, in order: as few as reach all the others, where the graph is walked outside of what `met` has met.
+template <class Met>
+std::vector<ObjectId> without_the_led_to(const HeapGraph& graph, const std::vector<ObjectId>& candidates, Met met) {
+    std::vector<ObjectId> chosen = candidates;
+    // Those that an earlier one leads to go first, then those that a later one leads to.
+    for (int direction = 0; direction < 2 && chosen.size() > 1; ++direction) {
+        std::vector<bool> seen(graph.object_count());
+        std::vector<ObjectId> kept, pending;
+        for (const ObjectId candidate : chosen) {
+            if (seen[candidate]) continue;
+            kept.push_back(candidate);
+            seen[candidate] = true;
+            pending.push_back(candidate);
+            while (!pending.empty()) {
+                const ObjectId source = pending.back();
+                pending.pop_back();
+                for (const NodeId target : graph.targets(source)) {
+                    if (seen[target] || met(target) || !graph.follows(source, target)) continue;
+                    seen[target] = true;
+                    pending.push_back(target);
+                }
+            }
+        }
+        chosen.assign(kept.rbegin(), kept.rend());
+    }
+    return chosen;
+}
+
+}  // namespace
+
+void HeapGraph::add_held() {
+    first_held_ = static_cast<std::uint32_t>(preorder_.reached());
+    std::vector<ObjectId> candidates;
+    for (ObjectId object = 0; object < object_count_; ++object) {
+        if (met(object)) continue;
+        const ObjectFacts facts = heap_.facts(object);
+        if (!facts.immortal && facts.refcount > static_cast<std::int64_t>(references_.found(object)))
+            candidates.push_back(object);
+    }
+    const std::vector<ObjectId> held = without_the_led_to(*this, candidates, [&](ObjectId object) { return met(object); });
+    for (const ObjectId object : held)
+        roots_.push_back({{.object = object, .kind = RootKind::native_unseen}, node_of(groups_.held())});
+    if (!held.empty()) hang(groups_.held(), held);
+}
+
+void HeapGraph::add_immortal() {
+    first_immortal_only_ = static_cast<std::uint32_t>(preorder_.reached());
+    std::vector<ObjectId> immortal;
+    for (ObjectId object = 0; object < object_count_; ++object)
+        if (!met(object) && heap_.facts(object).immortal) immortal.push_back(object);
+    for (const ObjectId object : immortal)
+        roots_.push_back({{.object = object, .kind = RootKind::immortal}, node_of(groups_.immortal())});
+    if (!immortal.empty()) hang(groups_.immortal(), immortal);
+}
+
+void HeapGraph::add_unreachable() {
+    for (ObjectId object = 0; object < object_count_; ++object) unreachable_count_ += !met(object);
+    first_unreachable_ = static_cast<std::uint32_t>(preorder_.reached());
+    if (unreachable_count_ == 0) return;
+    const auto garbage = [&](NodeId node) { return node < object_count_ && !met(node); };
+    const Components components = strong_components(*this, garbage);
+    std::vector<bool> led_to(components.count);
+    for (ObjectId object = 0; object < object_count_; ++object) {
+        if (!garbage(object)) continue;
+        const std::uint32_t own = components.of_node[object];
+        for (const NodeId target : targets(object))
+            if (garbage(target) && components.of_node[target] != own && follows(object, target))
+                led_to[components.of_node[target]] = true;
+    }
+    std::vector<ObjectId> sources;
+    for (ObjectId object = 0; object < object_count_; ++object)
+        if (garbage(object) && !led_to[components.of_node[object]]) sources.push_back(object);
+    hang(groups_.unreachable(), sources);
+}
+
+std::span<const HeapGraph::PlacedRoot> HeapGraph::roots_of(ObjectId object) const {
+    const auto [first, last] = std::equal_range(roots_.begin(), roots_.end(), object, [](const auto& a, const auto& b) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(a)>, PlacedRoot>)
+            return a.root.object < b;
+        else
+            return a < b.root.object;
+    });
+    return {first, last};
+}
+
+}  // namespace heapsift

@@ -1,0 +1,120 @@
+#pragma once
+
+// The graph that paths, dominators and components are asked of: the objects of a heap, the references that are followed, and
+// above them what keeps them alive: one virtual root, the groups below it, and the frames of threads. (The policy:
+// heap_graph.cpp.)
+
+#include "analysis/graph/preorder.h"
+#include "analysis/groups.h"
+#include "analysis/structural_references.h"
+#include "parsers/snapshot/reference_graph.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace heapsift {
+
+/// A number of the graph: objects have their ObjectIds, then come the virtual root, groups and frames.
+using NodeId = std::uint32_t;
+
+enum class NodeKind : std::uint8_t { object, root, group, frame };
+
+/// Why an object is alive.
+enum class Reach : std::uint8_t {
+    unreachable,  // it need not be
+    named,        // from a root that the interpreter names, or from a word of C code that was found; or it is immortal
+    held          // only from references that its count, or another's, has and that were not found
+};
+
+class HeapGraph {
+public:
+    /// It has the references of `heap` computed, which must outlive it. Cost: 60 to 100 nanoseconds an object; 12 bytes an
+    /// object.
+    explicit HeapGraph(const HeapSnapshot& heap, const ProgressCallback& progress = {});
+
+    const HeapSnapshot& heap() const { return heap_; }
+    const RootSet& root_set() const { return root_set_; }
+    const Groups& groups() const { return groups_; }
+    const StructuralTargets& structural() const { return structural_; }
+
+    std::size_t node_count() const { return object_count_ + extra_targets_.size(); }
+    std::size_t object_count() const { return object_count_; }
+    /// What a node refers to, with multiplicity; of these `follows` says which count.
+    std::span<const NodeId> targets(NodeId node) const {
+        return node < object_count_ ? references_.targets(node) : std::span<const NodeId>(extra_targets_[node - object_count_]);
+    }
+    /// Not into what everything refers to in the end (StructuralTargets), nor from what is unreachable to what is not.
+    bool follows(NodeId source, NodeId target) const {
+        if (is_structural(target) && source < object_count_ && !own_dict(source, target)) return false;
+        return preorder_.position(source) < first_unreachable_ || preorder_.position(target) >= first_unreachable_;
+    }
+    /// All that the virtual root reaches: every object is there, below a group.
+    const Preorder& preorder() const { return preorder_; }
+
+    NodeId root() const { return static_cast<NodeId>(object_count_); }
+    NodeKind kind(NodeId node) const {
+        return node < object_count_  ? NodeKind::object
+               : node == root()      ? NodeKind::root
+               : node < first_frame_ ? NodeKind::group
+                                     : NodeKind::frame;
+    }
+    GroupId group_of(NodeId node) const { return node - root() - 1; }
+    NodeId node_of(GroupId group) const { return root() + 1 + group; }
+    struct FrameNode {
+        std::int32_t thread, frame;
+    };
+    FrameNode frame_of(NodeId node) const { return frames_[node - first_frame_]; }
+    const PythonFrame& frame(const FrameNode& at) const {
+        return root_set_.threads()[static_cast<std::size_t>(at.thread)].frames[static_cast<std::size_t>(at.frame)];
+    }
+
+    Reach reach(ObjectId object) const {
+        const std::uint32_t at = preorder_.position(object);
+        return at >= first_unreachable_                         ? Reach::unreachable
+               : at >= first_held_ && at < first_immortal_only_ ? Reach::held
+                                                                : Reach::named;
+    }
+    std::uint64_t unreachable_count() const { return unreachable_count_; }
+    GroupId unreachable_group() const { return unreachable_group_; }
+
+    struct PlacedRoot {
+        Root root;
+        NodeId parent = 0;  // the group or frame below which it hangs
+    };
+    /// By object.
+    const std::vector<PlacedRoot>& roots() const { return roots_; }
+    /// All that one object has.
+    std::span<const PlacedRoot> roots_of(ObjectId object) const;
+
+private:
+    void place_roots();
+    void make_nodes();
+    void add_held();
+    void add_immortal();
+    void add_unreachable();
+    void hang(GroupId group, const std::vector<ObjectId>& objects);
+    bool met(ObjectId object) const { return preorder_.position(object) != Preorder::none; }
+    bool is_structural(NodeId node) const { return structural_bits_[node / 64] >> (node % 64) & 1; }
+    /// A module leads to its dict.
+    bool own_dict(NodeId source, NodeId target) const;
+
+    const HeapSnapshot& heap_;
+    const ReferenceGraph& references_;
+    RootSet root_set_;
+    StructuralTargets structural_;
+    Groups groups_;
+    std::size_t object_count_;
+    NodeId first_frame_ = 0;
+    std::vector<std::vector<NodeId>> extra_targets_;  // by node, from the root on
+    std::vector<FrameNode> frames_;
+    std::vector<std::uint64_t> structural_bits_;            // by node
+    std::vector<std::pair<ObjectId, ObjectId>> own_dicts_;  // module, dict; by module
+    std::vector<PlacedRoot> roots_;
+    Preorder preorder_{0};
+    std::uint32_t first_held_ = Preorder::none, first_immortal_only_ = Preorder::none, first_unreachable_ = Preorder::none;
+    std::uint64_t unreachable_count_ = 0;
+    GroupId unreachable_group_ = 0;
+};
+
+}  // namespace heapsift

@@ -1,0 +1,86 @@
+#pragma once
+
+// A depth-first numbering of a graph: the order in which nodes are first met. Neighbours in the walk are neighbours in memory,
+// and a node's number is larger than those of all that dominate it.
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace heapsift {
+
+/// Nodes are numbers from 0 on; `graph.targets(node)` are those it refers to, with multiplicity, in any order.
+template <class Graph>
+concept TargetsGraph = requires(const Graph& graph, std::uint32_t node) {
+    { graph.node_count() } -> std::convertible_to<std::size_t>;
+    {std::span<const std::uint32_t>(graph.targets(node))};
+};
+
+/// Is an edge one that counts? A graph may have `follows(source, target)` and leave some of its targets out by it.
+template <TargetsGraph Graph>
+bool edge_counts(const Graph& graph, std::uint32_t source, std::uint32_t target) {
+    if constexpr (requires {
+                      { graph.follows(source, target) } -> std::convertible_to<bool>;
+                  })
+        return graph.follows(source, target);
+    else
+        return true;
+}
+
+/// 12 bytes a node.
+class Preorder {
+public:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+    explicit Preorder(std::size_t node_count) : position_(node_count, none) {}
+
+    /// Nodes met so far.
+    std::size_t reached() const { return node_at_.size(); }
+    /// `none` for a node that was not met.
+    std::uint32_t position(std::uint32_t node) const { return position_[node]; }
+    std::uint32_t node_at(std::uint32_t position) const { return node_at_[position]; }
+    /// The position from which it was met; `none` for the root.
+    std::uint32_t parent(std::uint32_t position) const { return parent_[position]; }
+    const std::vector<std::uint32_t>& parents() const { return parent_; }
+
+    /// Meets `node` and all that it reaches and that was not met. `parent`: the position of the root, whose walk is then taken to
+    /// be still under way; `none` for the root itself. Does nothing where `node` was met. Some 50 to 100 ns a node of a heap.
+    template <TargetsGraph Graph>
+    void walk(const Graph& graph, std::uint32_t node, std::uint32_t parent = none);
+
+private:
+    std::vector<std::uint32_t> position_;  // by node
+    std::vector<std::uint32_t> node_at_;   // by position
+    std::vector<std::uint32_t> parent_;    // by position
+};
+
+template <TargetsGraph Graph>
+void Preorder::walk(const Graph& graph, std::uint32_t start, std::uint32_t start_parent) {
+    struct Step {
+        std::uint32_t position;
+        const std::uint32_t* next;  // the target to be looked at
+        const std::uint32_t* end;
+    };
+    std::vector<Step> path;
+    const auto enter = [&](std::uint32_t node, std::uint32_t parent) {
+        const auto position = static_cast<std::uint32_t>(node_at_.size());
+        position_[node] = position;
+        node_at_.push_back(node);
+        parent_.push_back(parent);
+        const std::span<const std::uint32_t> targets(graph.targets(node));
+        if (!targets.empty()) path.push_back({position, targets.data(), targets.data() + targets.size()});
+    };
+    if (position_[start] != none) return;
+    enter(start, start_parent);
+    while (!path.empty()) {
+        Step& step = path.back();
+        const std::uint32_t target = *step.next++;
+        const std::uint32_t from = step.position;
+        if (step.next == step.end) path.pop_back();
+        if (position_[target] == none && edge_counts(graph, node_at_[from], target)) enter(target, from);
+    }
+}
+
+}  // namespace heapsift

@@ -1,0 +1,201 @@
+// A single node retains what it dominates. A set retains more than its members' sums: what two members hold together, neither
+// dominates. It is all that the root no longer reaches once the set is gone: one walk. For many sets (the rows of a table) there
+// is one walk for 64 of them: each node has a word in which bit k says that it is still reached without set k; words only gain
+// bits, and spread until nothing changes, first in preorder, where one pass does nearly all.
+
+#include "analysis/graph/retained.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint32_t none = Preorder::none;
+
+/// ObjectSizes of all objects, handed out one by one.
+template <class Visit>
+void visit_sizes(const HeapSnapshot& heap, Visit visit) {
+    constexpr std::size_t at_once = 4096;
+    std::vector<ObjectSizes> sizes(at_once);
+    for (std::size_t first = 0; first < heap.object_count(); first += at_once) {
+        const std::span<ObjectSizes> part(sizes.data(), std::min(at_once, heap.object_count() - first));
+        std::fill(part.begin(), part.end(), ObjectSizes());
+        heap.sizes(static_cast<ObjectId>(first), part);
+        for (std::size_t i = 0; i < part.size(); ++i) visit(static_cast<ObjectId>(first + i), part[i]);
+    }
+}
+
+}  // namespace
+
+RetainedSizes::RetainedSizes(const HeapGraph& graph, const ProgressCallback& progress) : graph_(graph) {
+    if (progress) progress("dominators", 0);
+    tree_ = DominatorTree::build(graph, graph.preorder());
+    if (progress) progress("retained sizes", 0);
+    memory_.assign(tree_.reached(), 0);
+    visit_sizes(graph.heap(),
+                [&](ObjectId object, const ObjectSizes& sizes) { memory_[graph.preorder().position(object)] = sizes.memory; });
+    tree_.add_up(memory_);
+}
+
+NodeId RetainedSizes::dominator(NodeId node) const {
+    const std::uint32_t above = tree_.dominator(graph_.preorder().position(node));
+    return above == none ? none : graph_.preorder().node_at(above);
+}
+
+std::uint64_t RetainedSizes::size(NodeId node) const {
+    std::uint64_t total = 0;
+    std::vector<ObjectSizes> one(1);
+    const Preorder& preorder = graph_.preorder();
+    std::vector<bool> below(tree_.reached());
+    for (std::uint32_t p = preorder.position(node); p < tree_.reached(); ++p) {
+        below[p] = preorder.node_at(p) == node || (tree_.dominator(p) != none && below[tree_.dominator(p)]);
+        if (!below[p] || graph_.kind(preorder.node_at(p)) != NodeKind::object) continue;
+        one[0] = ObjectSizes();
+        graph_.heap().sizes(preorder.node_at(p), one);
+        total += one[0].size;
+    }
+    return total;
+}
+
+std::uint64_t RetainedSizes::count(NodeId node) const {
+    std::uint64_t total = 0;
+    const Preorder& preorder = graph_.preorder();
+    std::vector<bool> below(tree_.reached());
+    for (std::uint32_t p = preorder.position(node); p < tree_.reached(); ++p) {
+        below[p] = preorder.node_at(p) == node || (tree_.dominator(p) != none && below[tree_.dominator(p)]);
+        total += below[p] && graph_.kind(preorder.node_at(p)) == NodeKind::object;
+    }
+    return total;
+}
+
+void RetainedSizes::link_children() const {
+    if (!first_child_.empty()) return;
+    first_child_.assign(tree_.reached(), none);
+    next_sibling_.assign(tree_.reached(), none);
+    for (auto p = static_cast<std::uint32_t>(tree_.reached()); p-- > 1;) {
+        const std::uint32_t above = tree_.dominator(p);
+        next_sibling_[p] = first_child_[above];
+        first_child_[above] = p;
+    }
+}
+
+std::vector<NodeId> RetainedSizes::children(NodeId node) const {
+    link_children();
+    std::vector<NodeId> result;
+    const Preorder& preorder = graph_.preorder();
+    for (std::uint32_t p = first_child_[preorder.position(node)]; p != none; p = next_sibling_[p])
+        result.push_back(preorder.node_at(p));
+    std::sort(result.begin(), result.end(),
+              [&](NodeId a, NodeId b) { return memory(a) != memory(b) ? memory(a) > memory(b) : a < b; });
+    return result;
+}
+
+NodeId RetainedSizes::child_towards(NodeId above, NodeId node) const {
+    const Preorder& preorder = graph_.preorder();
+    const std::uint32_t top = preorder.position(above);
+    std::uint32_t at = preorder.position(node);
+    // Dominators have smaller numbers.
+    while (at != none && at > top) {
+        const std::uint32_t next = tree_.dominator(at);
+        if (next == top) return preorder.node_at(at);
+        at = next;
+    }
+    return none;
+}
+
+bool RetainedSizes::dominates(NodeId above, NodeId node) const { return above == node || child_towards(above, node) != none; }
+
+std::uint32_t RetainedSizes::group(NodeId node) const {
+    const NodeId top = node == graph_.root() ? none : child_towards(graph_.root(), node);
+    return top != none && graph_.kind(top) == NodeKind::group ? graph_.group_of(top) : none;
+}
+
+namespace {
+
+/// Bits of up to 64 sets for every node.
+class ReachedWithout {
+public:
+    ReachedWithout(const HeapGraph& graph, std::int32_t first_set, const std::function<std::int32_t(ObjectId)>& set_of)
+        : graph_(graph), without_(graph.node_count(), 0), gone_(graph.object_count(), no_set) {
+        for (ObjectId object = 0; object < graph.object_count(); ++object) {
+            const std::int32_t set = set_of(object);
+            if (set >= first_set && set < first_set + 64) gone_[object] = static_cast<std::uint8_t>(set - first_set);
+        }
+        const Preorder& preorder = graph.preorder();
+        without_[graph.root()] = ~std::uint64_t{0};
+        for (std::uint32_t p = 0; p < preorder.reached(); ++p) spread(preorder.node_at(p), p);
+        while (!again_.empty()) {
+            const NodeId node = again_.back();
+            again_.pop_back();
+            spread(node, none);
+        }
+    }
+    /// The bit of set k: is the node reached without it?
+    std::uint64_t operator[](NodeId node) const { return without_[node]; }
+
+private:
+    static constexpr std::uint8_t no_set = 64;
+
+    /// What comes later in the first pass needs not be done again.
+    void spread(NodeId node, std::uint32_t position) {
+        const std::uint64_t bits = without_[node];
+        for (const NodeId target : graph_.targets(node)) {
+            const std::uint64_t allowed =
+                target < gone_.size() && gone_[target] != no_set ? bits & ~(std::uint64_t{1} << gone_[target]) : bits;
+            if ((allowed & ~without_[target]) == 0 || !graph_.follows(node, target)) continue;
+            without_[target] |= allowed;
+            if (position == none || graph_.preorder().position(target) <= position) again_.push_back(target);
+        }
+    }
+
+    const HeapGraph& graph_;
+    std::vector<std::uint64_t> without_;  // by node
+    std::vector<std::uint8_t> gone_;      // by object: in which set it is
+    std::vector<NodeId> again_;
+};
+
+}  // namespace
+
+std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t sets,
+                                          const std::function<std::int32_t(ObjectId)>& set_of, const ProgressCallback& progress) {
+    std::vector<SetRetained> result(sets);
+    for (std::size_t first = 0; first < sets; first += 64) {
+        if (progress) progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));
+        const ReachedWithout reached(graph, static_cast<std::int32_t>(first), set_of);
+        const std::size_t count = std::min<std::size_t>(64, sets - first);
+        const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+        visit_sizes(graph.heap(), [&](ObjectId object, const ObjectSizes& sizes) {
+            for (std::uint64_t freed = ~reached[object] & asked; freed != 0; freed &= freed - 1) {
+                SetRetained& row = result[first + static_cast<std::size_t>(std::countr_zero(freed))];
+                ++row.objects;
+                row.memory += sizes.memory;
+            }
+        });
+    }
+    return result;
+}
+
+std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId> members) {
+    std::vector<bool> seen(graph.node_count());
+    for (const NodeId member : members) seen[member] = true;
+    std::vector<NodeId> pending{graph.root()};
+    seen[graph.root()] = true;
+    std::vector<bool> reached(graph.node_count());
+    while (!pending.empty()) {
+        const NodeId source = pending.back();
+        pending.pop_back();
+        reached[source] = true;
+        for (const NodeId target : graph.targets(source)) {
+            if (seen[target] || !graph.follows(source, target)) continue;
+            seen[target] = true;
+            pending.push_back(target);
+        }
+    }
+    std::vector<ObjectId> result;
+    for (ObjectId object = 0; object < graph.object_count(); ++object)
+        if (!reached[object]) result.push_back(object);
+    return result;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,61 @@
+#pragma once
+
+// What would come free: retained sizes of single nodes by the dominator tree, and of sets.
+
+#include "analysis/graph/dominators.h"
+#include "analysis/graph/heap_graph.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace heapsift {
+
+/// The dominator tree of a heap, and what each node retains. 12 bytes a node; some 200 ns an object to make.
+class RetainedSizes {
+public:
+    explicit RetainedSizes(const HeapGraph& graph, const ProgressCallback& progress = {});
+
+    const HeapGraph& graph() const { return graph_; }
+    /// Bytes of memory (ObjectSizes::memory) that would come free with the node: its own, and of all that it dominates.
+    std::uint64_t memory(NodeId node) const { return memory_[graph_.preorder().position(node)]; }
+    /// The same of ObjectSizes::size. One pass over the tree.
+    std::uint64_t size(NodeId node) const;
+    /// The virtual root for what several groups share; of the virtual root it is no node (`Preorder::none`).
+    NodeId dominator(NodeId node) const;
+    /// What it dominates immediately, by memory, then by number. The first call makes lists: 8 bytes a node.
+    std::vector<NodeId> children(NodeId node) const;
+    /// Objects that it dominates, itself included.
+    std::uint64_t count(NodeId node) const;
+    /// The group that holds it alone, `none` where several do.
+    std::uint32_t group(NodeId node) const;
+    /// Of the nodes that `above` dominates immediately, the one that dominates `node` (or is it); `Preorder::none` where `above`
+    /// does not dominate it, or is it.
+    NodeId child_towards(NodeId above, NodeId node) const;
+    bool dominates(NodeId above, NodeId node) const;
+
+private:
+    void link_children() const;
+
+    const HeapGraph& graph_;
+    DominatorTree tree_;
+    std::vector<std::uint64_t> memory_;                              // by position
+    mutable std::vector<std::uint32_t> first_child_, next_sibling_;  // by position
+};
+
+/// What a set of objects retains.
+struct SetRetained {
+    std::uint64_t objects = 0, memory = 0;  // members included, nothing counted twice
+};
+
+/// Of many sets at once: `set_of(object)` is the number of the set that it is in, or -1; an object is in one set at most. Some
+/// 100 to 200 ns an object for each 64 sets.
+std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t sets,
+                                          const std::function<std::int32_t(ObjectId)>& set_of,
+                                          const ProgressCallback& progress = {});
+
+/// The objects that would come free with `members`, which are among them, by id. One walk over all that stays.
+std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId> members);
+
+}  // namespace heapsift

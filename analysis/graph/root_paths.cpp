@@ -1,0 +1,250 @@
+// An object is reached in many ways. The shortest path by number of references is seldom the one that explains: every instance is
+// four steps away from a weak registry, a subclass list, a traceback that somebody keeps. So steps that a person writes cost 1;
+// those that only stand between two of them (an instance and its __dict__, a cell and its content) cost nothing; those that are
+// true but explain nothing (a class, its bases, tracebacks of exceptions that were caught, what the debugger left in gc.garbage)
+// cost 20. The same holds for roots: a module's name and a local of a frame are what people know; a word in a C library is what
+// is left when nothing better is there.
+//
+// Two paths of one cost: the first root in order has it, and modules of the program come before those of libraries.
+
+#include "analysis/graph/root_paths.h"
+
+#include "parsers/cpython/object_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_map>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint32_t remote = 20, most_step_cost = 2 * remote;
+constexpr std::size_t bucket_count = 64;  // more than one step and a surcharge cost
+static_assert(bucket_count > most_step_cost + 1);
+
+std::uint32_t text_cost(std::string_view text) {
+    constexpr std::string_view nothing[] = {".__dict__", ".cell_contents", ".<dict>"};
+    constexpr std::string_view far[] = {".__class__",     ".__mro__",  ".__bases__", ".__base__",
+                                        ".__traceback__", ".tb_frame", ".tb_next",   ".f_back"};
+    if (std::find(std::begin(nothing), std::end(nothing), text) != std::end(nothing)) return 0;
+    if (std::find(std::begin(far), std::end(far), text) != std::end(far)) return remote;
+    if (text == ".<subclasses>" || text == ".<tp_cache>") return remote;
+    return text.starts_with(".<") ? 3 : 1;  // what Python cannot name
+}
+
+}  // namespace
+
+std::uint32_t step_cost(const ReferenceName& name) {
+    switch (name.form) {
+        case ReferenceName::Form::text:
+            return text_cost(name.text);
+        case ReferenceName::Form::key:
+            return 2;
+        case ReferenceName::Form::offset:
+            return 4;
+        case ReferenceName::Form::unnamed:
+            return 1;
+        default:
+            return 1;
+    }
+}
+
+std::uint32_t root_cost(const Root& root) {
+    switch (root.kind) {
+        case RootKind::module:
+            return 0;
+        case RootKind::frame:
+            return root.name.is_null() && *root.text ? 4 : root.name.is_null() ? 0 : 1;
+        case RootKind::thread_local_:
+            return *root.text ? 3 : 0;
+        case RootKind::context:
+            return 1;
+        case RootKind::thread:
+        case RootKind::interpreter:
+        case RootKind::static_type:
+            return 4;
+        case RootKind::native:
+            return 5;
+        case RootKind::native_unseen:
+            return 8;
+        case RootKind::immortal:
+            return 9;
+    }
+    return 9;
+}
+
+class RootPaths::Search final : public OwnedReferenceVisitor {
+public:
+    Search(RootPaths& paths, const PathWishes& wishes, std::vector<ObjectId> ends)
+        : paths_(paths), graph_(paths.graph_), wishes_(wishes), ends_(std::move(ends)) {
+        const HeapSnapshot& heap = graph_.heap();
+        for (const TypeInfo& type : heap.types()) {
+            const bool frame = type.name == "frame", traceback = type.name == "traceback";
+            left_out_.push_back((wishes.without_frames && frame) || (wishes.without_tracebacks && traceback));
+        }
+        const PythonHeap python(heap.core().memory(), heap.python(), heap.types());
+        for (const LoadedModule& module : graph_.root_set().modules())
+            if (module.name == "gc" && !module.dict.is_null())
+                if (const Address list = python.dict_value(module.dict, "garbage"); !list.is_null())
+                    garbage_list_ = heap.find(list);
+    }
+
+    void run(const std::vector<ObjectId>& wanted, const ProgressCallback& progress) {
+        std::size_t left = wanted.size();
+        const bool all = wanted.empty();
+        start();
+        for (std::uint32_t cost = 0; pending_ > 0; ++cost) {
+            std::vector<ObjectId>& bucket = buckets_[cost % bucket_count];
+            for (std::size_t i = 0; i < bucket.size(); ++i) {  // it may grow: steps that cost nothing
+                const ObjectId object = bucket[i];
+                --pending_;
+                if (paths_.cost_[object] != cost || done_[object]) continue;
+                done_[object] = true;
+                paths_.order_.push_back(object);
+                if (progress && paths_.order_.size() % (1 << 18) == 0)
+                    progress("paths", static_cast<double>(paths_.order_.size()) / static_cast<double>(graph_.object_count()));
+                if (!all && std::binary_search(wanted.begin(), wanted.end(), object) && --left == 0) return;
+                if (std::binary_search(ends_.begin(), ends_.end(), object)) continue;
+                source_ = object;
+                surcharge_ = object == garbage_list_ ? remote : 0;
+                graph_.heap().visit_owned_references(object, *this);
+            }
+            bucket.clear();
+        }
+    }
+
+    void visit(ObjectId target, const ReferenceName& name) override {
+        if (done_[target] || !graph_.follows(source_, target)) return;
+        const std::uint32_t cost = paths_.cost_[source_] + std::min(step_cost(name) + surcharge_, most_step_cost);
+        if (!relax(target, source_, cost) || !wishes_.name_steps) return;
+        paths_.step_[target] = name_of_step(target, name);
+    }
+
+private:
+    void start() {
+        std::vector<const HeapGraph::PlacedRoot*> roots;
+        for (const HeapGraph::PlacedRoot& placed : graph_.roots()) {
+            if (wishes_.without_frames && placed.root.frame >= 0) continue;
+            roots.push_back(&placed);
+        }
+        std::stable_sort(roots.begin(), roots.end(), [&](const auto* a, const auto* b) { return rank(*a) < rank(*b); });
+        for (const auto* placed : roots) relax(placed->root.object, none, root_cost(placed->root));
+    }
+
+    /// Threads and modules of the program first.
+    int rank(const HeapGraph::PlacedRoot& placed) const {
+        if (graph_.kind(placed.parent) == NodeKind::frame) return 1;
+        switch (graph_.groups()[graph_.group_of(placed.parent)].kind) {
+            case GroupKind::module:
+                return 0;
+            case GroupKind::thread:
+                return 1;
+            case GroupKind::package:
+                return 2;
+            default:
+                return 3;
+        }
+    }
+
+    bool relax(ObjectId target, std::uint32_t previous, std::uint32_t cost) {
+        if (cost >= paths_.cost_[target] || graph_.reach(target) == Reach::unreachable) return false;
+        if (left_out_[graph_.heap().type_of(target)] ||
+            std::binary_search(wishes_.without.begin(), wishes_.without.end(), target))
+            return false;
+        paths_.cost_[target] = cost;
+        paths_.previous_[target] = previous;
+        buckets_[cost % bucket_count].push_back(target);
+        ++pending_;
+        return true;
+    }
+
+    struct StepKey {
+        ReferenceForm form;
+        ReferenceName::Form exact;
+        const void* text;
+        std::uint64_t key;
+        bool operator==(const StepKey&) const = default;
+    };
+    struct StepKeyHash {
+        std::size_t operator()(const StepKey& k) const {
+            std::uint64_t mixed = (k.key ^ reinterpret_cast<std::uintptr_t>(k.text)) * 0x9e3779b97f4a7c15;
+            mixed ^= static_cast<std::uint64_t>(k.exact) * 0xff51afd7ed558ccd;
+            return static_cast<std::size_t>(mixed ^ mixed >> 29);
+        }
+    };
+
+    std::uint32_t name_of_step(ObjectId target, const ReferenceName& name) {
+        StepKey key{ReferenceForm::attribute, name.form, name.text, name.key.value};
+        switch (name.form) {
+            case ReferenceName::Form::index:
+                key = {ReferenceForm::index, name.form, name.text, 0};
+                break;
+            case ReferenceName::Form::element:
+                key = {ReferenceForm::index, name.form, nullptr, 0};
+                break;
+            case ReferenceName::Form::item:
+                if (!is_attribute_dict(source_)) key = {ReferenceForm::item, name.form, nullptr, 0};
+                break;
+            case ReferenceName::Form::key:
+                key = {ReferenceForm::key, name.form, nullptr, 0};
+                break;
+            case ReferenceName::Form::offset:
+                key.key += name.number;
+                break;
+            default:
+                break;
+        }
+        const auto [at, added] = steps_.emplace(key, static_cast<std::uint32_t>(paths_.step_names_.size()));
+        if (added && name.form == ReferenceName::Form::text && std::string_view(name.text) == ".__dict__")
+            dict_step_ = at->second;
+        if (added) paths_.step_names_.push_back({key.form, source_, target});
+        return at->second;
+    }
+
+    /// The dict of an instance, a module or a thread-local: its items are attributes.
+    bool is_attribute_dict(ObjectId object) const {
+        if (paths_.previous_[object] == none) return paths_.root(object).root.kind == RootKind::thread_local_;
+        const std::uint32_t step = paths_.step_[object];
+        return step == dict_step_;
+    }
+
+    RootPaths& paths_;
+    const HeapGraph& graph_;
+    const PathWishes& wishes_;
+    std::vector<ObjectId> ends_;
+    std::vector<bool> left_out_;  // by type
+    ObjectId garbage_list_ = no_object;
+    std::array<std::vector<ObjectId>, bucket_count> buckets_;
+    std::vector<bool> done_ = std::vector<bool>(graph_.object_count());
+    std::uint64_t pending_ = 0;
+    ObjectId source_ = no_object;
+    std::uint32_t surcharge_ = 0;
+    std::unordered_map<StepKey, std::uint32_t, StepKeyHash> steps_;
+    std::uint32_t dict_step_ = none;  // of ".__dict__"
+};
+
+RootPaths::RootPaths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted, std::vector<ObjectId> ends,
+                     const ProgressCallback& progress)
+    : graph_(graph), cost_(graph.object_count(), none), previous_(graph.object_count(), none) {
+    if (wishes.name_steps) step_.assign(graph.object_count(), none);
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    std::sort(ends.begin(), ends.end());
+    Search(*this, wishes, std::move(ends)).run(wanted, progress);
+}
+
+const HeapGraph::PlacedRoot& RootPaths::root(ObjectId object) const {
+    const auto roots = graph_.roots_of(object);
+    return *std::min_element(roots.begin(), roots.end(),
+                             [](const auto& a, const auto& b) { return root_cost(a.root) < root_cost(b.root); });
+}
+
+std::vector<ObjectId> RootPaths::path(ObjectId object) const {
+    std::vector<ObjectId> result;
+    for (std::uint32_t at = object; at != none; at = previous_[at]) result.push_back(at);
+    std::reverse(result.begin(), result.end());
+    return result;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,169 @@
+#include "analysis/groups.h"
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+constexpr int deepest_name = 32;
+
+std::string folder_of(std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string_view::npos ? std::string() : std::string(path.substr(0, slash + 1));
+}
+
+std::string_view base_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+std::string package_of_file(std::string_view path) {
+    for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
+        const std::size_t at = path.rfind(folder);
+        if (at == std::string_view::npos) continue;
+        const std::string_view rest = path.substr(at + folder.size());
+        const std::size_t slash = rest.find('/');
+        std::string_view name = rest.substr(0, slash);
+        if (slash == std::string_view::npos) name = name.substr(0, name.find('.'));  // a module of one file
+        // numpy.libs beside numpy: shared libraries that a wheel brings along.
+        if (name.ends_with(".libs")) name.remove_suffix(5);
+        return std::string(name);
+    }
+    return {};
+}
+
+Groups::Groups(const HeapSnapshot& heap, const RootSet& roots) : heap_(heap), roots_(roots) {
+    for (const LoadedModule& module : roots.modules()) by_object_[module.object] = &module;
+    if (const LoadedModule* os = find_module("os")) library_ = folder_of(os->file);
+    for (std::size_t t = 0; t < roots.threads().size(); ++t)
+        for (std::size_t f = 0; f < roots.threads()[t].frames.size(); ++f)
+            frames_.push_back({roots.threads()[t].frames[f].frame, static_cast<std::int32_t>(t), static_cast<std::int32_t>(f)});
+    std::sort(frames_.begin(), frames_.end(), [](const FramePlace& a, const FramePlace& b) { return a.frame < b.frame; });
+}
+
+GroupId Groups::group(GroupKind kind, const std::string& name) {
+    const auto [at, added] = by_name_.emplace(std::pair(kind, name), static_cast<GroupId>(groups_.size()));
+    if (added) groups_.push_back({kind, name, -1, {}});
+    return at->second;
+}
+
+const LoadedModule* Groups::find_module(std::string_view name) const {
+    const auto& all = roots_.modules();
+    const auto at =
+        std::lower_bound(all.begin(), all.end(), name, [](const LoadedModule& m, std::string_view n) { return m.name < n; });
+    return at != all.end() && at->name == name ? &*at : nullptr;
+}
+
+GroupId Groups::of_thread(std::int32_t thread) {
+    const PythonThread& of = roots_.threads()[static_cast<std::size_t>(thread)];
+    std::string name = of.name.empty() ? "thread " + std::to_string(of.tid ? *of.tid : thread) : "thread " + of.name;
+    const bool taken = std::any_of(groups_.begin(), groups_.end(), [&](const Group& g) {
+        return g.kind == GroupKind::thread && g.name == name && g.thread != thread;
+    });
+    if (taken) name += " (" + std::to_string(of.tid ? *of.tid : thread) + ")";
+    const GroupId id = group(GroupKind::thread, name);
+    groups_[id].thread = thread;
+    return id;
+}
+
+GroupId Groups::of_module(const LoadedModule& module, int depth) {
+    if (const std::string package = package_of_file(module.file); !package.empty()) return group(GroupKind::package, package);
+    if (!library_.empty() && module.file.starts_with(library_)) return python();
+    if (module.file.empty() && module.name != "__main__") {
+        // Built in, frozen, or made by a program: then it has no __spec__, and belongs where its parent does.
+        if (const std::size_t dot = module.name.rfind('.'); dot != std::string::npos && depth < deepest_name)
+            if (const LoadedModule* parent = find_module(std::string_view(module.name).substr(0, dot)))
+                return of_module(*parent, depth + 1);
+        const PythonHeap python_heap(heap_.core().memory(), heap_.python(), heap_.types());
+        const Address spec = module.dict.is_null() ? Address() : python_heap.dict_value(module.dict, "__spec__");
+        const TypeId type = spec.is_null() ? no_type : heap_.types().find(python_heap.type_address(spec));
+        if (type != no_type && heap_.types()[type].name != "NoneType") return python();
+        if (module.name == "sys" || module.name == "builtins") return python();
+    }
+    const GroupId id = group(GroupKind::module, module.name);
+    groups_[id].module = module.address;
+    return id;
+}
+
+GroupId Groups::of_type(std::string_view type_name) {
+    // The longest name of a module that it begins with.
+    for (std::size_t dot = type_name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = type_name.rfind('.', dot - 1))
+        if (const LoadedModule* module = find_module(type_name.substr(0, dot))) return of_module(*module);
+    return python();
+}
+
+GroupId Groups::of(const Root& root) {
+    if (root.thread >= 0) return of_thread(root.thread);
+    if (root.kind == RootKind::module)
+        if (const auto module = by_object_.find(root.object); module != by_object_.end()) return of_module(*module->second);
+    if (root.kind == RootKind::static_type) {
+        const TypeId type = heap_.types().find(heap_.address_of(root.object));
+        return type == no_type ? python() : of_type(heap_.types()[type].name);
+    }
+    if (root.kind == RootKind::native || root.kind == RootKind::native_unseen) return native();
+    return python();
+}
+
+std::int32_t Groups::thread_of_stack(Address word) const {
+    const Segment* segment = heap_.core().memory().find(word);
+    const CoreThread* best = nullptr;
+    for (const CoreThread& thread : heap_.core().threads()) {
+        const Address top(thread.stack_pointer());
+        if (top.value > word.value + 128 || heap_.core().memory().find(top) != segment || !segment) continue;
+        if (!best || best->stack_pointer() < top.value) best = &thread;
+    }
+    if (!best) return -1;
+    for (std::size_t t = 0; t < roots_.threads().size(); ++t)
+        if (roots_.threads()[t].tid == best->tid) return static_cast<std::int32_t>(t);
+    return -1;
+}
+
+Root Groups::native_root(const NativeReference& native) const {
+    Root root{.object = native.target, .kind = RootKind::native, .word = native.word};
+    switch (native.place) {
+        case NativePlace::frame: {
+            auto at = std::upper_bound(frames_.begin(), frames_.end(), native.word,
+                                       [](Address a, const FramePlace& f) { return a < f.frame; });
+            root.kind = RootKind::frame;
+            root.text = "<value stack>";
+            if (at == frames_.begin()) break;
+            --at;
+            root.thread = at->thread;
+            root.frame = at->index;
+            break;
+        }
+        case NativePlace::interpreter: {
+            root.kind = RootKind::interpreter;
+            const LayoutOffset size = heap_.python().layout.thread_state.size;
+            for (std::size_t t = 0; size.present() && t < roots_.threads().size(); ++t) {
+                const Address state = roots_.threads()[t].state;
+                if (native.word < state || native.word >= state + *size) continue;
+                root.kind = RootKind::thread;
+                root.thread = static_cast<std::int32_t>(t);
+            }
+            break;
+        }
+        case NativePlace::stack:
+            root.thread = thread_of_stack(native.word);
+            break;
+        case NativePlace::module_data:
+        case NativePlace::block:
+            break;
+    }
+    return root;
+}
+
+GroupId Groups::of_native(const Root& root, NativePlace place) {
+    if (root.thread >= 0) return of_thread(root.thread);
+    if (place == NativePlace::interpreter) return python();
+    if (place != NativePlace::module_data) return native();
+    for (const Module& module : heap_.core().modules()) {
+        if (root.word < module.start || root.word >= module.image_end) continue;
+        if (const std::string package = package_of_file(module.path); !package.empty()) return group(GroupKind::package, package);
+        const bool library = !library_.empty() && module.path.starts_with(library_);
+        if (library || module.is_executable || base_of(module.path).starts_with("libpython")) return python();
+        break;
+    }
+    return native();
+}
+
+}  // namespace heapsift

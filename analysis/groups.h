@@ -1,0 +1,79 @@
+#pragma once
+
+// Who a person would say keeps something: a thread, a module of the program, a package, Python itself, C code.
+
+#include "parsers/snapshot/native_references.h"
+#include "parsers/snapshot/root_set.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+enum class GroupKind : std::uint8_t {
+    thread,      // what a thread's functions and its own data hold
+    module,      // a module of the program
+    package,     // all modules of a package in site-packages, its static types, its C variables
+    python,      // Python and its library
+    native,      // C code of nobody in particular
+    held,        // references that must be there and were not found
+    immortal,    // nobody: objects that are never freed, and that nothing else reaches
+    unreachable  // nothing
+};
+
+struct Group {
+    GroupKind kind = GroupKind::python;
+    std::string name;          // "thread MainThread", "app.models", "numpy", "Python and its library"; not escaped
+    std::int32_t thread = -1;  // index in RootSet::threads
+    Address module;            // the module object, of a `module`
+};
+
+using GroupId = std::uint32_t;
+
+/// The group of each root. Told by where files lie: beside os.py (the library), in a site-packages or dist-packages (a package),
+/// or elsewhere (the program).
+class Groups {
+public:
+    Groups(const HeapSnapshot& heap, const RootSet& roots);
+
+    const std::vector<Group>& groups() const { return groups_; }
+    const Group& operator[](GroupId id) const { return groups_[id]; }
+    /// One is made for each module of the program, so there are as many as are asked for.
+    GroupId of(const Root& root);
+    /// The root that a word of C code is, with its thread and frame where it has one.
+    Root native_root(const NativeReference& native) const;
+    GroupId of_native(const Root& root, NativePlace place);
+    GroupId python() { return group(GroupKind::python, "Python and its library"); }
+    GroupId native() { return group(GroupKind::native, "native"); }
+    GroupId held() { return group(GroupKind::held, "held by what was not found"); }
+    GroupId immortal() { return group(GroupKind::immortal, "immortal"); }
+    GroupId unreachable() { return group(GroupKind::unreachable, "unreachable"); }
+
+private:
+    GroupId group(GroupKind kind, const std::string& name);
+    GroupId of_thread(std::int32_t thread);
+    GroupId of_module(const LoadedModule& module, int depth = 0);
+    GroupId of_type(std::string_view type_name);
+    const LoadedModule* find_module(std::string_view name) const;
+    std::int32_t thread_of_stack(Address word) const;
+
+    const HeapSnapshot& heap_;
+    const RootSet& roots_;
+    std::string library_;  // the folder of os.py, with a slash behind it; "" unknown
+    std::vector<Group> groups_;
+    std::map<std::pair<GroupKind, std::string>, GroupId> by_name_;
+    std::map<ObjectId, const LoadedModule*> by_object_;
+    struct FramePlace {
+        Address frame;
+        std::int32_t thread, index;
+    };
+    std::vector<FramePlace> frames_;  // by address
+};
+
+/// The package that a file in a site-packages belongs to: "numpy" of ".../site-packages/numpy/core/x.py", "six" of
+/// ".../dist-packages/six.py". Empty for a file elsewhere.
+std::string package_of_file(std::string_view path);
+
+}  // namespace heapsift

@@ -1,0 +1,38 @@
+#pragma once
+
+// Who holds objects of a kind, in a person's words: the type of the owner and the attribute. "19 of 20 arrays are Node.hActs1".
+
+#include "analysis/graph/retained.h"
+#include "analysis/graph/root_paths.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+/// Objects of one type that are held in one way. The owner is the nearest object on the cheapest path that is no plain container:
+/// what a list in an attribute holds, the attribute's owner holds.
+struct HolderRow {
+    TypeId type = no_type;  // of the objects
+    std::string type_name;
+    std::string holder;            // the owner's type, "app.Node"; a module, "app"; a frame, "func()". Not escaped
+    std::string attribute;         // "hActs1", "children[*]", "params['*']". Not escaped; keys of dicts are never in it
+    std::string expression;        // the path to one of them, its indices as [*]. Not escaped
+    ObjectId example = no_object;  // that one
+    std::uint64_t count = 0, size = 0, memory = 0, array_data = 0;
+    std::optional<std::uint64_t> retained;  // by the objects of the row together
+};
+
+struct HoldersResult {
+    std::vector<HolderRow> rows;  // by retained, cut to the limit
+    std::uint64_t total_rows = 0, total_count = 0, total_size = 0, total_memory = 0, total_array_data = 0;
+    std::uint64_t without_path = 0;  // objects that no root reaches
+};
+
+/// Of the objects of `types`, or of all where it is empty. `limit` 0: all rows. Rows are chosen by memory where there are more
+/// than a hundred to each that is wanted.
+HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes, std::size_t limit,
+                      const ProgressCallback& progress = {});
+
+}  // namespace heapsift

@@ -1,0 +1,190 @@
+#include "analysis/path_expression.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace heapsift {
+namespace {
+
+std::string_view base_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string text_of(const HeapGraph& graph, Address str) {
+    const HeapSnapshot& heap = graph.heap();
+    return PythonHeap(heap.core().memory(), heap.python(), heap.types()).unicode_text(str, 200).value_or("?");
+}
+
+bool is_identifier(std::string_view text) {
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c < 0; };
+    const auto good = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+    return !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), good);
+}
+
+/// The attribute that an item of a __dict__ is; empty where its key is no identifier.
+std::string as_attribute(const Reference& item) {
+    if (item.before != "[" || !item.key || item.key->kind != ShortValue::Kind::literal) return {};
+    const std::string_view text = item.key->text;
+    if (text.size() < 3 || text.front() != '\'' || text.back() != '\'') return {};
+    const std::string_view name = text.substr(1, text.size() - 2);
+    return is_identifier(name) ? "." + std::string(name) : std::string();
+}
+
+bool is_constant(std::string_view text) { return text == "None" || text == "True" || text == "False" || text == "Ellipsis"; }
+
+bool can_be_typed(const Reference& reference) {
+    if (reference.before.starts_with("key ")) return false;
+    if (!reference.key) return reference.before.find("…") == std::string::npos;
+    const ShortValue& key = *reference.key;
+    if (key.text.find("…") != std::string::npos) return false;
+    return key.kind == ShortValue::Kind::literal || is_constant(key.text);
+}
+
+/// ".gi_frame.f_locals['x']", of a frame that runs ".f_locals['x']": the local's name.
+std::string local_of(const Reference& reference) {
+    constexpr std::string_view before = ".f_locals['", after = "']";
+    const std::string_view text = reference.before;
+    if (reference.key || !text.starts_with(before) || !text.ends_with(after)) return {};
+    const std::string_view name = text.substr(before.size(), text.size() - before.size() - after.size());
+    return is_identifier(name) ? "." + std::string(name) : std::string();
+}
+
+Reference step(std::string text) {
+    Reference made;
+    made.before = std::move(text);
+    return made;
+}
+
+std::string quoted(std::string_view name) {
+    std::string text = "'";
+    for (const char c : name) {
+        if (c == '\'' || c == '\\') text += '\\';
+        text += c;
+    }
+    return text + "'";
+}
+
+std::string frame_expression(const HeapGraph& graph, const Root& root) {
+    const auto& threads = graph.root_set().threads();
+    const PythonThread& own = threads[static_cast<std::size_t>(root.thread)];
+    const std::string& name = own.frames[static_cast<std::size_t>(root.frame)].name;
+    std::size_t everywhere = 0, here = 0, threads_of_name = 0;
+    for (const PythonThread& thread : threads) {
+        const auto count = static_cast<std::size_t>(
+            std::count_if(thread.frames.begin(), thread.frames.end(), [&](const PythonFrame& f) { return f.name == name; }));
+        everywhere += count;
+        if (&thread == &own) here = count;
+        threads_of_name += thread.name == own.name;
+    }
+    if (name == "<module>" || name == "?") return {};
+    if (everywhere == 1) return name + "()";
+    if (here == 1 && threads_of_name == 1 && !own.name.empty()) return "thread(" + quoted(own.name) + ")." + name + "()";
+    if (here == 1 && own.tid) return fmt::format("thread({}).{}()", *own.tid, name);
+    return {};
+}
+
+/// A slot of a frame that a person can name: a local.
+bool is_local(const Root& root) { return root.frame >= 0 && !root.name.is_null(); }
+
+}  // namespace
+
+std::string root_expression(const HeapGraph& graph, const Root& root) {
+    switch (root.kind) {
+        case RootKind::module:
+            for (const LoadedModule& module : graph.root_set().modules())
+                if (module.object == root.object) return module.name;
+            return {};
+        case RootKind::frame: {
+            const bool frame_object = root.name.is_null() && !*root.text;
+            return is_local(root) || frame_object ? frame_expression(graph, root) : std::string();
+        }
+        case RootKind::thread_local_:
+            return *root.text ? std::string() : fmt::format("threadlocal({:#x})", graph.heap().address_of(root.object).value);
+        default:
+            return {};
+    }
+}
+
+PathExpression path_expression(const HeapGraph& graph, const Root& root, std::span<const ObjectId> objects,
+                               std::span<const Reference> steps) {
+    PathExpression result;
+    const auto begin_at = [&](ObjectId object) {
+        result.root = fmt::format("{:#x}", graph.heap().address_of(object).value);
+        result.steps.clear();
+    };
+    result.root = root_expression(graph, root);
+    bool named = !result.root.empty();  // the root has a name, and no step was taken
+    bool transparent = false;           // what was reached is a __dict__, or a frame: items are attributes
+    bool cell = false;                  // a cell that stands for a local
+    if (!named) begin_at(objects.front());
+    if (named && is_local(root)) {
+        result.steps.push_back(step("." + text_of(graph, root.name)));
+        cell = root.cell;
+    } else if (named) {
+        transparent = root.kind == RootKind::thread_local_;
+    }
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Reference& reference = steps[i];
+        const bool in_frame = named && i == 0 && root.kind == RootKind::frame && !is_local(root);
+        const bool was_transparent = std::exchange(transparent, false), was_cell = std::exchange(cell, false);
+        if (was_cell && reference.before == ".cell_contents") continue;
+        if (reference.before == ".__dict__" && !reference.key && i + 1 < steps.size() && !as_attribute(steps[i + 1]).empty()) {
+            transparent = true;
+            continue;
+        }
+        if (const std::string attribute = was_transparent ? as_attribute(reference) : std::string(); !attribute.empty())
+            result.steps.push_back(step(attribute));
+        else if (const std::string local = in_frame ? local_of(reference) : std::string(); !local.empty())
+            result.steps.push_back(step(local));
+        else if (can_be_typed(reference))
+            result.steps.push_back(reference);
+        else
+            begin_at(objects[i + 1]);
+    }
+    return result;
+}
+
+std::string frame_words(const PythonFrame& frame) {
+    std::string text = frame.name + "()";
+    if (!frame.file.empty()) text += fmt::format(", {}", base_of(frame.file));
+    if (frame.line > 0) text += fmt::format(", now at line {}", frame.line);
+    return text;
+}
+
+std::string root_words(const HeapGraph& graph, const Root& root) {
+    const auto thread_words = [&] {
+        const PythonThread& thread = graph.root_set().threads()[static_cast<std::size_t>(root.thread)];
+        return "thread " + (thread.name.empty() ? std::to_string(thread.tid.value_or(0)) : thread.name);
+    };
+    switch (root.kind) {
+        case RootKind::module:
+            return "module " + root_expression(graph, root);
+        case RootKind::frame:
+            if (root.thread < 0) break;
+            return thread_words() + ", " + frame_words(graph.frame({root.thread, root.frame}));
+        case RootKind::thread_local_:
+            return "thread-local data of " + thread_words();
+        case RootKind::context:
+            return "context of " + thread_words();
+        case RootKind::thread:
+            return "the state of " + thread_words();
+        case RootKind::interpreter:
+            return *root.text ? root.text : "the interpreter's own state";
+        case RootKind::static_type:
+            return "a type that is part of the program";
+        case RootKind::immortal:
+            return "immortal: never freed, and nothing refers to it";
+        case RootKind::native_unseen:
+            return "a reference that it counts and that was not found: native code, or a leak";
+        case RootKind::native:
+            break;
+    }
+    std::string text = "native code";
+    graph.heap().visit_native_references([&](const Reference& reference) {
+        if (reference.word == root.word) text = reference.name();
+    });
+    if (root.thread >= 0) text += ", on the stack of " + thread_words();
+    return text;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,256 @@
+// The first path is the cheapest. Each further one comes through another referrer: the referrers by the cost of their own
+// cheapest path that avoids the object; where that path has an object in common with those already given, one that has none is
+// looked for, and taken if there is one.
+
+#include "analysis/why.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+namespace heapsift {
+namespace {
+
+class WhyFinder {
+public:
+    WhyFinder(const RetainedSizes& retained, ObjectId object, const WhyQuery& query, const ProgressCallback& progress)
+        : retained_(retained),
+          graph_(retained.graph()),
+          heap_(graph_.heap()),
+          python_(heap_.core().memory(), heap_.python(), heap_.types()),
+          object_(object),
+          query_(query),
+          progress_(progress) {}
+
+    WhyResult find() {
+        WhyResult result;
+        result.target = object_row(heap_, object_);
+        result.retained = retained_.memory(object_);
+        result.target.retained = result.retained;
+        result.reach = graph_.reach(object_);
+        const std::uint32_t group = retained_.group(object_);
+        result.group = group == Preorder::none ? "shared by several groups" : graph_.groups()[group].name;
+        result.immortal = result.target.facts.immortal;
+        result.references_counted = static_cast<std::uint64_t>(std::max<std::int64_t>(result.target.facts.refcount, 0));
+        result.references_found = heap_.references().found(object_);
+        find_referrers();
+        result.referrers = referrer_edges_ + graph_.roots_of(object_).size();
+        if (result.reach == Reach::unreachable)
+            explain_garbage(result);
+        else
+            find_paths(result);
+        return result;
+    }
+
+private:
+    void find_referrers() {
+        for (ObjectId source = 0; source < graph_.object_count(); ++source) {
+            std::uint64_t edges = 0;
+            for (const NodeId target : graph_.targets(source)) edges += target == object_ && graph_.follows(source, target);
+            if (edges > 0) referrers_.push_back(source);
+            referrer_edges_ += edges;
+        }
+    }
+
+    PathWishes wishes() const {
+        return {.without_frames = query_.without_frames, .without_tracebacks = query_.without_tracebacks, .without = {}};
+    }
+
+    void find_paths(WhyResult& result) {
+        if (query_.paths <= 1) {
+            const RootPaths paths(graph_, wishes(), {object_}, {}, progress_);
+            if (paths.found(object_))
+                result.paths.push_back(path_of(paths.path(object_), paths.root(paths.path(object_).front()).root));
+            return;
+        }
+        // One search that ends at the object itself tells the cheapest path to it, and to each referrer without it.
+        std::vector<ObjectId> wanted = referrers_;
+        wanted.push_back(object_);
+        const RootPaths paths(graph_, wishes(), wanted, {object_}, progress_);
+        struct Candidate {
+            std::uint32_t cost;
+            ObjectId referrer;  // no_object: the object hangs at a root
+            const HeapGraph::PlacedRoot* root;
+        };
+        std::vector<Candidate> candidates;
+        for (const ObjectId referrer : referrers_)
+            if (referrer != object_ && paths.found(referrer))
+                candidates.push_back({paths.cost(referrer) + cheapest_step(referrer), referrer, nullptr});
+        for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(object_))
+            if (!query_.without_frames || placed.root.frame < 0)
+                candidates.push_back({root_cost(placed.root), no_object, &placed});
+        std::stable_sort(candidates.begin(), candidates.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
+        std::vector<ObjectId> used;  // sorted
+        for (const Candidate& candidate : candidates) {
+            if (result.paths.size() >= query_.paths) break;
+            if (!candidate.root) {
+                add_path_through(result, candidate.referrer, paths, used);
+                continue;
+            }
+            result.paths.push_back(path_of({object_}, candidate.root->root));
+        }
+    }
+
+    void add_path_through(WhyResult& result, ObjectId referrer, const RootPaths& paths, std::vector<ObjectId>& used) {
+        std::vector<ObjectId> path = paths.path(referrer);
+        Root root = paths.root(path.front()).root;
+        const auto is_used = [&](ObjectId object) { return std::binary_search(used.begin(), used.end(), object); };
+        bool disjoint = std::none_of(path.begin(), path.end(), is_used);
+        if (!disjoint && !is_used(referrer)) {
+            PathWishes others = wishes();
+            others.without = used;
+            const RootPaths around(graph_, others, {referrer}, {object_});
+            if (around.found(referrer)) {
+                path = around.path(referrer);
+                root = around.root(path.front()).root;
+                disjoint = true;
+            }
+        }
+        // Modules are on many paths, and are no news.
+        for (std::size_t i = root.kind == RootKind::module ? 2 : 0; i < path.size(); ++i) used.push_back(path[i]);
+        std::sort(used.begin(), used.end());
+        path.push_back(object_);
+        result.paths.push_back(path_of(path, root));
+        result.paths.back().disjoint = disjoint;
+    }
+
+    std::uint32_t cheapest_step(ObjectId source) const {
+        struct Cheapest final : OwnedReferenceVisitor {
+            explicit Cheapest(ObjectId w) : wanted(w) {}
+            void visit(ObjectId target, const ReferenceName& name) override {
+                if (target == wanted) cost = std::min(cost, step_cost(name));
+            }
+            ObjectId wanted;
+            std::uint32_t cost = 100;
+        } cheapest(object_);
+        heap_.visit_owned_references(source, cheapest);
+        return cheapest.cost;
+    }
+
+    /// The first of the references that are followed and have a name, else the first.
+    Reference step_between(ObjectId source, ObjectId target) const {
+        std::optional<Reference> best;
+        heap_.visit_references_to(source, target, [&](const Reference& reference) {
+            if (!reference.followed || (best && !is_unnamed(*best))) return;
+            if (!best || !is_unnamed(reference)) best = reference;
+        });
+        return best.value_or(Reference());
+    }
+    static bool is_unnamed(const Reference& reference) {
+        return reference.before.find('<') != std::string::npos || reference.before.starts_with("key ");
+    }
+
+    WhyStep step(ObjectId source, ObjectId target, const Reference& reference) const {
+        WhyStep made;
+        made.edge = {brief_object_row(heap_, source), brief_object_row(heap_, target), reference, true};
+        made.retained = retained_.memory(target);
+        made.remark = remark_of(target);
+        return made;
+    }
+
+    std::string remark_of(ObjectId object) const {
+        const std::string& type = heap_.types()[heap_.type_of(object)].name;
+        if (type != "generator" && type != "coroutine" && type != "async_generator") return {};
+        const auto frame = generator_frame(python_, heap_.address_of(object));
+        return frame ? "suspended in " + frame_words(*frame) : std::string();
+    }
+
+    WhyPath path_of(const std::vector<ObjectId>& objects, const Root& root) const {
+        WhyPath path;
+        path.root = root;
+        path.root_words = root_words(graph_, root);
+        path.root_address = heap_.address_of(objects.front());
+        path.at_root = brief_object_row(heap_, objects.front());
+        path.root_retained = retained_.memory(objects.front());
+        for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(objects.front())) {
+            if (placed.root.word != root.word || placed.root.kind != root.kind) continue;
+            NodeId parent = placed.parent;
+            if (graph_.kind(parent) == NodeKind::frame) parent = retained_.dominator(parent);
+            if (graph_.kind(parent) == NodeKind::group) path.group = graph_.groups()[graph_.group_of(parent)].name;
+        }
+        if (root.frame >= 0 && !root.word.is_null()) {
+            const PythonFrame& frame = graph_.frame({root.thread, root.frame});
+            path.root_address = frame.frame;
+            EdgeRow edge;
+            edge.source.address = frame.frame;
+            edge.target = path.at_root;
+            edge.reference.target = path.at_root.address;
+            edge.reference.kind = ReferenceKind::native;
+            edge.reference.word = root.word;
+            edge.reference.before =
+                root.name.is_null() ? root.text : "local '" + python_.unicode_text(root.name, 200).value_or("?") + "'";
+            path.first = std::move(edge);
+        }
+        std::vector<Reference> references;
+        for (std::size_t i = 1; i < objects.size(); ++i) {
+            references.push_back(step_between(objects[i - 1], objects[i]));
+            path.steps.push_back(step(objects[i - 1], objects[i], references.back()));
+        }
+        path.expression = path_expression(graph_, root, objects, references);
+        return path;
+    }
+
+    // --- garbage
+
+    /// The shortest way from one of `starts` to `end` among what is unreachable.
+    std::vector<ObjectId> way(const std::vector<ObjectId>& starts, ObjectId end) const {
+        std::vector<ObjectId> previous(graph_.object_count(), no_object);
+        std::vector<bool> seen(graph_.object_count());
+        std::deque<ObjectId> pending(starts.begin(), starts.end());
+        for (const ObjectId start : starts) seen[start] = true;
+        while (!pending.empty()) {
+            const ObjectId source = pending.front();
+            pending.pop_front();
+            for (const NodeId target : graph_.targets(source)) {
+                if (!graph_.follows(source, target)) continue;
+                if (target == end) {
+                    std::vector<ObjectId> found{end};
+                    for (ObjectId at = source; at != no_object; at = previous[at]) found.push_back(at);
+                    std::reverse(found.begin(), found.end());
+                    return found;
+                }
+                if (seen[target]) continue;
+                seen[target] = true;
+                previous[target] = source;
+                pending.push_back(target);
+            }
+        }
+        return {};
+    }
+
+    std::vector<WhyStep> steps_of(const std::vector<ObjectId>& objects) const {
+        std::vector<WhyStep> steps;
+        for (std::size_t i = 1; i < objects.size(); ++i)
+            steps.push_back(step(objects[i - 1], objects[i], step_between(objects[i - 1], objects[i])));
+        return steps;
+    }
+
+    void explain_garbage(WhyResult& result) const {
+        result.cycle = steps_of(way({object_}, object_));
+        if (!result.cycle.empty()) return;
+        const NodeId garbage = graph_.node_of(graph_.unreachable_group());
+        const auto sources = graph_.targets(garbage);
+        if (std::find(sources.begin(), sources.end(), object_) == sources.end())
+            result.from_cycle = steps_of(way({sources.begin(), sources.end()}, object_));
+    }
+
+    const RetainedSizes& retained_;
+    const HeapGraph& graph_;
+    const HeapSnapshot& heap_;
+    PythonHeap python_;
+    ObjectId object_;
+    const WhyQuery& query_;
+    const ProgressCallback& progress_;
+    std::vector<ObjectId> referrers_;  // each once
+    std::uint64_t referrer_edges_ = 0;
+};
+
+}  // namespace
+
+WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query, const ProgressCallback& progress) {
+    return WhyFinder(retained, object, query, progress).find();
+}
+
+}  // namespace heapsift

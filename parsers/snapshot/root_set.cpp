@@ -1,0 +1,184 @@
+// Roots are read where the interpreter has them: pystate.h and pycore_interp.h (fields), sysmodule.c (sys.modules),
+// pycore_frame.h and frameobject.h (frames), _threadmodule.c (each threading.local keeps a dict for each thread; a dummy object
+// in the thread's own dict says which, and when the thread ends, the dict goes), context.c.
+
+#include "parsers/snapshot/root_set.h"
+
+#include "parsers/cpython/object_kind.h"
+
+#include <algorithm>
+#include <map>
+
+namespace heapsift {
+namespace {
+
+bool is_module(const PythonHeap& python, Address object) {
+    const TypeId type = python.type_of(object);
+    return type != no_type && python.types()[type].kind && std::string_view(python.types()[type].kind->name) == "module";
+}
+
+void sort_once_each(std::vector<Address>& addresses) {
+    std::sort(addresses.begin(), addresses.end());
+    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+}
+
+const char* slot_text(FrameSlot::What what) {
+    switch (what) {
+        case FrameSlot::What::function:
+            return "<function>";
+        case FrameSlot::What::code:
+            return "<code>";
+        case FrameSlot::What::locals:
+            return "<f_locals>";
+        case FrameSlot::What::frame:
+            return "<frame>";
+        case FrameSlot::What::local:
+            break;
+        case FrameSlot::What::stack:
+            return "<value stack>";
+    }
+    return "";
+}
+
+constexpr std::size_t most_name_characters = 200;
+
+}  // namespace
+
+const char* name_of(RootKind kind) {
+    switch (kind) {
+        case RootKind::module:
+            return "module";
+        case RootKind::interpreter:
+            return "interpreter";
+        case RootKind::thread:
+            return "thread";
+        case RootKind::frame:
+            return "frame";
+        case RootKind::thread_local_:
+            return "thread-local";
+        case RootKind::context:
+            return "context";
+        case RootKind::static_type:
+            return "static-type";
+        case RootKind::native:
+            return "native";
+        case RootKind::native_unseen:
+            return "native?";
+        case RootKind::immortal:
+            return "immortal";
+    }
+    return "";
+}
+
+RootSet::RootSet(const HeapSnapshot& heap) {
+    const PythonHeap python(heap.core().memory(), heap.python(), heap.types());
+    add_modules(heap, python);
+    add_interpreters(heap);
+    add_threads(heap, python);
+    add_static_types(heap);
+    for (std::vector<Address>* addresses : {&modules_and_dicts_, &thread_local_dicts_, &running_frames_})
+        sort_once_each(*addresses);
+}
+
+void RootSet::add(const HeapSnapshot& heap, Address object, Root root) {
+    root.object = object.is_null() ? no_object : heap.find(object);
+    if (root.object != no_object) roots_.push_back(root);
+}
+
+void RootSet::add_modules(const HeapSnapshot& heap, const PythonHeap& python) {
+    std::map<ObjectId, std::size_t> known;  // a module may be there under several names
+    const LayoutOffset md_dict = python.layout().module.md_dict;
+    for (const PythonInterpreter& interpreter : heap.python().interpreters) {
+        python.visit_dict(interpreter.modules, [&](Address key, Address value) {
+            const ObjectId object = heap.find(value);
+            // Anything may be put into sys.modules; only a module is one.
+            if (object == no_object || !is_module(python, value)) return;
+            const std::string name = python.unicode_text(key, most_name_characters).value_or("?");
+            const auto [at, added] = known.emplace(object, modules_.size());
+            if (added) {
+                LoadedModule module{object, value, md_dict.present() ? python.pointer(value + *md_dict) : Address(), name, {}};
+                if (heap.find(module.dict) == no_object) module.dict = Address();
+                if (!module.dict.is_null()) {
+                    module.file = python.unicode_text(python.dict_value(module.dict, "__file__"), 4096).value_or("");
+                    modules_and_dicts_.push_back(module.dict);
+                }
+                modules_and_dicts_.push_back(value);
+                modules_.push_back(std::move(module));
+                add(heap, value, {.kind = RootKind::module, .name = key});
+                return;
+            }
+            LoadedModule& module = modules_[at->second];
+            const Address own = module.dict.is_null() ? Address() : python.dict_value(module.dict, "__name__");
+            const bool is_own = python.unicode_equals(own, name), has_own = python.unicode_equals(own, module.name);
+            if (is_own || (!has_own && std::pair(name.size(), name) < std::pair(module.name.size(), module.name)))
+                module.name = name;
+        });
+    }
+    std::sort(modules_.begin(), modules_.end(), [](const LoadedModule& a, const LoadedModule& b) {
+        return std::pair(a.name, a.address) < std::pair(b.name, b.address);
+    });
+}
+
+void RootSet::add_interpreters(const HeapSnapshot& heap) {
+    for (const PythonInterpreter& interpreter : heap.python().interpreters) {
+        const std::pair<Address, const char*> fields[] = {{interpreter.modules, "sys.modules"},
+                                                          {interpreter.sysdict, "<dict of sys>"},
+                                                          {interpreter.builtins, "<dict of builtins>"}};
+        for (const auto& [object, text] : fields) add(heap, object, {.kind = RootKind::interpreter, .text = text});
+    }
+}
+
+void RootSet::add_threads(const HeapSnapshot& heap, const PythonHeap& python) {
+    threads_ = python_threads(heap.core(), python);
+    const auto& l = python.layout().thread_state;
+    for (std::int32_t t = 0; t < static_cast<std::int32_t>(threads_.size()); ++t) {
+        const PythonThread& thread = threads_[static_cast<std::size_t>(t)];
+        for (std::int32_t f = 0; f < static_cast<std::int32_t>(thread.frames.size()); ++f) {
+            const PythonFrame& frame = thread.frames[static_cast<std::size_t>(f)];
+            if (frame.object == frame.frame && !frame.object.is_null()) {  // up to 3.10 the frame object has the slots
+                running_frames_.push_back(frame.object);
+                add(heap, frame.object, {.kind = RootKind::frame, .thread = t, .frame = f, .text = ""});
+                continue;
+            }
+            visit_slots(python, frame, [&](const FrameSlot& slot) {
+                add(heap, slot.value,
+                    {.kind = RootKind::frame,
+                     .thread = t,
+                     .frame = f,
+                     .name = slot.what == FrameSlot::What::local ? slot.name : Address(),
+                     .word = slot.word,
+                     .text = slot_text(slot.what),
+                     .cell = slot.cell});
+            });
+        }
+        add_thread_locals(heap, python, t);
+        if (l.context.present())
+            add(heap, python.pointer(thread.state + *l.context),
+                {.kind = RootKind::context, .thread = t, .word = thread.state + *l.context, .text = "<context>"});
+    }
+}
+
+void RootSet::add_thread_locals(const HeapSnapshot& heap, const PythonHeap& python, std::int32_t thread) {
+    const LayoutOffset dict_field = python.layout().thread_state.dict;
+    const LayoutOffset localdict = python.layout().thread_local_dummy.localdict;
+    if (!dict_field.present()) return;
+    const Address word = threads_[static_cast<std::size_t>(thread)].state + *dict_field;
+    const Address dict = python.pointer(word);
+    add(heap, dict, {.kind = RootKind::thread_local_, .thread = thread, .word = word, .text = "<dict of the thread>"});
+    if (dict.is_null() || !localdict.present()) return;
+    python.visit_dict(dict, [&](Address, Address value) {
+        const TypeId type = python.type_of(value);
+        if (type == no_type || python.types()[type].name != "_thread._localdummy") return;
+        const Address local = python.pointer(value + *localdict);
+        if (heap.find(local) == no_object || !python.is_dict(local)) return;
+        thread_local_dicts_.push_back(local);
+        add(heap, local, {.kind = RootKind::thread_local_, .thread = thread, .word = value + *localdict, .text = ""});
+    });
+}
+
+void RootSet::add_static_types(const HeapSnapshot& heap) {
+    for (const TypeInfo& type : heap.types())
+        if (!type.heap_type) add(heap, type.address, {.kind = RootKind::static_type});
+}
+
+}  // namespace heapsift

@@ -1,0 +1,75 @@
+#pragma once
+
+// What keeps objects alive from outside the heap, as far as the interpreter's own structures name it: modules, fields of the
+// interpreter, frames, data of threads, contexts, static types. (Words of C code are in ReferenceGraph::natives.)
+
+#include "parsers/cpython/threads.h"
+#include "parsers/snapshot/heap_snapshot.h"
+
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+enum class RootKind : std::uint8_t {
+    module,         // in sys.modules
+    interpreter,    // a field of the interpreter's state, or a word of it
+    thread,         // a field of a thread's state, or a word of it
+    frame,          // a slot of a function that runs
+    thread_local_,  // the dict that a threading.local has for one thread, and the dict of these
+    context,        // the context in which a thread runs
+    static_type,    // a type that is part of a program
+    native,         // a word of C code's memory
+    native_unseen,  // its count says that there is a reference that was not found, and nothing else reaches it
+    immortal        // never freed, and nothing else reaches it
+};
+
+/// "module", "thread-local", "native?": as the contract has them.
+const char* name_of(RootKind kind);
+
+struct Root {
+    ObjectId object = no_object;
+    RootKind kind = RootKind::module;
+    std::int32_t thread = -1;  // index in RootSet::threads
+    std::int32_t frame = -1;   // index in PythonThread::frames
+    Address name = {};         // a str: the name in sys.modules, of a local; null for none
+    Address word = {};         // where the reference stands; null for none
+    const char* text = "";     // what it is called where it has no `name`: "sys.modules", "<value stack>"
+    bool cell = false;         // of a local: the object is the cell that stands for it
+};
+
+/// A module of sys.modules, once for each module object.
+struct LoadedModule {
+    ObjectId object = no_object;
+    Address address, dict;  // dict: null where it does not read
+    std::string name;       // of its names in sys.modules its __name__, else the shortest. Not escaped
+    std::string file;       // __file__, "" where it has none. Not escaped
+};
+
+class RootSet {
+public:
+    explicit RootSet(const HeapSnapshot& heap);
+
+    const std::vector<PythonThread>& threads() const { return threads_; }
+    const std::vector<LoadedModule>& modules() const { return modules_; }  // by name
+    const std::vector<Root>& roots() const { return roots_; }
+    /// Sorted: what every object refers to in the end, and what somebody else owns (see StructuralTargets).
+    const std::vector<Address>& modules_and_dicts() const { return modules_and_dicts_; }
+    const std::vector<Address>& thread_local_dicts() const { return thread_local_dicts_; }
+    const std::vector<Address>& running_frames() const { return running_frames_; }
+
+private:
+    void add_modules(const HeapSnapshot& heap, const PythonHeap& python);
+    void add_interpreters(const HeapSnapshot& heap);
+    void add_threads(const HeapSnapshot& heap, const PythonHeap& python);
+    void add_thread_locals(const HeapSnapshot& heap, const PythonHeap& python, std::int32_t thread);
+    void add_static_types(const HeapSnapshot& heap);
+    void add(const HeapSnapshot& heap, Address object, Root root);
+
+    std::vector<PythonThread> threads_;
+    std::vector<LoadedModule> modules_;
+    std::vector<Root> roots_;
+    std::vector<Address> modules_and_dicts_, thread_local_dicts_, running_frames_;
+};
+
+}  // namespace heapsift
