@@ -141,6 +141,19 @@ InstanceDict instance_dict(const ObjectReader& object) {
     return result;
 }
 
+Address instance_attribute(const ObjectReader& object, std::string_view name) {
+    const PythonHeap& heap = object.heap();
+    const InstanceDict attributes = instance_dict(object);
+    if (!attributes.dict.is_null()) return heap.dict_value(attributes.dict, name);
+    const DictFacts keys = cached_keys(object);
+    const std::uint64_t count = std::min(attributes.count, keys.entry_count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const Address key = heap.pointer(keys.entries + i * keys.entry_size + (keys.entry_size == 24 ? 8 : 0));
+        if (heap.unicode_equals(key, name)) return heap.pointer(attributes.values + 8 * i);
+    }
+    return {};
+}
+
 std::uint64_t inline_values_size(const ObjectReader& object) {
     if (!object.layout().dict_values.embedded.present() || !(object.type().flags & inline_values_flag)) return 0;
     const DictFacts keys = cached_keys(object);

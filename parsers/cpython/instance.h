@@ -25,6 +25,9 @@ InstanceDict instance_dict(const ObjectReader& object);
 /// none. Reads nothing but the words before the object.
 Address values_apart(const PythonHeap& heap, Address object);
 
+/// The attribute `name` in the instance's __dict__ or in the values that stand for it; null where there is none.
+Address instance_attribute(const ObjectReader& object, std::string_view name);
+
 /// Bytes of inline values that follow the object in its own block (3.13+), 0 elsewhere.
 std::uint64_t inline_values_size(const ObjectReader& object);
 

@@ -36,7 +36,7 @@ void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice)
         LayoutOffset* target;
     };
     // Offsets of 3.13's table (pycore_debug_offsets.h); it has no length field and is keyed by the minor version.
-    const std::array<Field, 20> fields{{
+    const std::array<Field, 23> fields{{
         {40, &layout.runtime_state.interpreters_head},
         {56, &layout.interpreter_state.id},
         {64, &layout.interpreter_state.next},
@@ -45,6 +45,9 @@ void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice)
         {88, &layout.interpreter_state.modules},
         {96, &layout.interpreter_state.sysdict},
         {104, &layout.interpreter_state.builtins},
+        {112, &layout.interpreter_state.ceval_gil},
+        {136, &layout.gil.locked},
+        {144, &layout.gil.last_holder},
         {160, &layout.thread_state.prev},
         {168, &layout.thread_state.next},
         {176, &layout.thread_state.interp},

@@ -5,24 +5,26 @@
 
 #include "parsers/cpython/running_frames.h"
 
+#include "parsers/cpython/interpreter_frames.h"
+
 #include <algorithm>
 
 namespace heapsift {
 namespace {
 
-constexpr std::uint64_t tag_bits = 3;  // 3.14 and later tag references on the stack
-constexpr std::size_t most_frames = 1 << 20, most_chunks = 1 << 16;
-constexpr std::int32_t most_slots = 1 << 20;
+constexpr std::size_t most_chunks = 1 << 16;
 
 }  // namespace
 
 RunningFrames::RunningFrames(const PythonHeap& heap) {
     const Layout& l = heap.layout();
-    if (!l.interpreter_frame.localsplus.present() || !l.code.co_nlocalsplus.present()) return;
+    if (!has_interpreter_frames(l)) return;
+    std::unordered_set<std::uint64_t> seen;
     for (const PythonInterpreter& interpreter : heap.runtime().interpreters)
         for (const Address thread : interpreter.threads) {
             walk_chunks(heap, thread);
-            walk_frames(heap, thread);
+            visit_frame_chain(heap, current_interpreter_frame(heap, thread), l.interpreter_frame.previous, seen,
+                              [&](Address frame) { add_frame(heap, frame); });
         }
     std::sort(chunks_.begin(), chunks_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     std::stable_sort(slots_.begin(), slots_.end(), [](const Slot& a, const Slot& b) { return a.word < b.word; });
@@ -40,36 +42,17 @@ void RunningFrames::walk_chunks(const PythonHeap& heap, Address thread) {
     }
 }
 
-void RunningFrames::walk_frames(const PythonHeap& heap, Address thread) {
-    const Layout& l = heap.layout();
-    Address frame;
-    if (l.thread_state.current_frame.present())
-        frame = heap.pointer(thread + *l.thread_state.current_frame);
-    else if (l.thread_state.cframe.present() && l.cframe.current_frame.present())
-        frame = heap.pointer(heap.pointer(thread + *l.thread_state.cframe) + *l.cframe.current_frame);
-    for (std::size_t n = 0; !frame.is_null() && n < most_frames; ++n) {
-        add_frame(heap, frame);
-        frame = heap.pointer(frame + *l.interpreter_frame.previous);
-    }
-}
-
 void RunningFrames::add_frame(const PythonHeap& heap, Address frame) {
     const auto& l = heap.layout().interpreter_frame;
-    const auto& of_code = heap.layout().code;
-    const Address code(heap.pointer(frame + *l.f_executable).value & ~tag_bits);
+    const Address code = interpreter_frame_code(heap, frame);
     auto add = [&](Address word, Slot::What what, std::uint32_t number = 0) { slots_.push_back({word, code, what, number}); };
     add(frame + *l.f_executable, Slot::What::code);
     add(frame + *l.f_funcobj, Slot::What::function);
     add(frame + *l.f_locals, Slot::What::locals);
     add(frame + *l.frame_obj, Slot::What::frame);
-    const auto locals = heap.integer<std::int32_t>(code + *of_code.co_nlocalsplus);
-    const auto stack = heap.integer<std::int32_t>(code + *of_code.co_stacksize);
-    if (locals < 0 || locals > most_slots || stack < 0 || stack > most_slots) return;
-    std::int32_t live = locals + stack;
-    if (l.stacktop.present())
-        if (const auto top = heap.integer<std::int32_t>(frame + *l.stacktop); top >= 0) live = std::min(live, top);
-    for (std::int32_t i = 0; i < live; ++i)
-        add(frame + *l.localsplus + 8 * static_cast<std::uint64_t>(i), i < locals ? Slot::What::local : Slot::What::value,
+    const FramePlaces places = interpreter_frame_places(heap, frame, code);
+    for (std::int32_t i = 0; i < places.used; ++i)
+        add(frame + *l.localsplus + 8 * static_cast<std::uint64_t>(i), i < places.locals ? Slot::What::local : Slot::What::value,
             static_cast<std::uint32_t>(i));
 }
 

@@ -32,7 +32,6 @@ private:
     };
     const Slot* slot(Address word) const;
     void walk_chunks(const PythonHeap& heap, Address thread);
-    void walk_frames(const PythonHeap& heap, Address thread);
     void add_frame(const PythonHeap& heap, Address frame);
 
     std::vector<AddressRange> chunks_;  // sorted

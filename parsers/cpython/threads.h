@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct PythonThread {
 
 /// All threads, those of the main interpreter first, its main thread first. Cost: the frames; one look at `threading`.
 std::vector<PythonThread> python_threads(const CoreFile& core, const PythonHeap& heap);
+/// The same for the threads that a core has notes of; `pid` is also the number of the main one.
+std::vector<PythonThread> python_threads(std::span<const CoreThread> core_threads, std::int32_t pid, const PythonHeap& heap);
 
 /// The suspended frame of a generator, coroutine or asynchronous generator; nothing where it is finished or does not read.
 /// `generator` must be one.

@@ -32,6 +32,7 @@ constexpr Layout cpython_3_10 = {
         .builtins = 880,
         .gc = 616,
     },
+    .gil = {.size = 208, .last_holder = 8, .locked = 16},
     .thread_state = {
         .size = 280,
         .next = 8,

@@ -40,6 +40,7 @@ constexpr Layout cpython_3_11 = {
         .builtins = 912,
         .gc = 648,
     },
+    .gil = {.size = 208, .last_holder = 8, .locked = 16},
     .thread_state = {
         .size = 360,
         .next = 8,
@@ -185,6 +186,7 @@ constexpr Layout cpython_3_11 = {
         .co_extra = 176,
         .co_code = 152,
         .co_code_adaptive = 184,
+        .co_firsttraceable = 168,
     },
     .frame = {.size = 56, .f_back = 16, .f_frame = 24, .f_trace = 32, .f_lineno = 40, .f_frame_data = 48},
     .interpreter_frame = {

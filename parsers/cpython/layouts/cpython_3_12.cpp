@@ -41,7 +41,9 @@ constexpr Layout cpython_3_12 = {
         .obmalloc = 3960,
         .types_builtins = 373704,
         .static_objects = 383096,
+        .ceval_gil = 384,
     },
+    .gil = {.size = 208, .last_holder = 8, .locked = 16},
     .managed_static_type_state = {.size = 40, .type = 0, .tp_dict = 16, .tp_subclasses = 24, .tp_weaklist = 32},
     .thread_state = {
         .size = 288,
@@ -188,6 +190,7 @@ constexpr Layout cpython_3_12 = {
         .co_extra = 184,
         .co_cached = 152,
         .co_code_adaptive = 192,
+        .co_firsttraceable = 176,
     },
     .frame = {.size = 56, .f_back = 16, .f_frame = 24, .f_trace = 32, .f_lineno = 40, .f_frame_data = 48},
     .interpreter_frame = {

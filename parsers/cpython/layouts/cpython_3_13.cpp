@@ -43,7 +43,9 @@ constexpr Layout cpython_3_13 = {
         .types_builtins = 182968,
         .types_for_extensions = 192584,
         .static_objects = 194488,
+        .ceval_gil = 16,
     },
+    .gil = {.size = 208, .last_holder = 8, .locked = 16},
     .managed_static_type_state = {.size = 48, .type = 0, .tp_dict = 24, .tp_subclasses = 32, .tp_weaklist = 40},
     .thread_state = {
         .size = 304,
@@ -190,6 +192,7 @@ constexpr Layout cpython_3_13 = {
         .co_extra = 192,
         .co_cached = 160,
         .co_code_adaptive = 200,
+        .co_firsttraceable = 184,
     },
     .frame = {
         .size = 72,

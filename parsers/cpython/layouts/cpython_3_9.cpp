@@ -32,6 +32,7 @@ constexpr Layout cpython_3_9 = {
         .builtins = 880,
         .gc = 616,
     },
+    .gil = {.size = 208, .last_holder = 8, .locked = 16},
     .thread_state = {.size = 264, .next = 8, .prev = 0, .interp = 16, .frame = 24, .thread_id = 176, .dict = 152, .context = 240},
     .gc_state = {
         .size = 240,

@@ -1,0 +1,64 @@
+#pragma once
+
+// Interpreter frames (pycore_frame.h, 3.11 and later): not objects, but blocks of a thread's own stack of data, of a generator or
+// of a frame object. Header, local variables, value stack.
+
+#include "parsers/cpython/python_heap.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace heapsift {
+
+/// 3.14 and later tag references that lie in frames.
+inline Address untagged(Address reference) { return Address(reference.value & ~std::uint64_t{3}); }
+
+inline bool has_interpreter_frames(const Layout& layout) {
+    return layout.interpreter_frame.localsplus.present() && layout.code.co_nlocalsplus.present();
+}
+
+inline Address interpreter_frame_code(const PythonHeap& heap, Address frame) {
+    return untagged(heap.pointer(frame + *heap.layout().interpreter_frame.f_executable));
+}
+
+/// The frame that a thread is in; null where it runs no Python.
+inline Address current_interpreter_frame(const PythonHeap& heap, Address thread) {
+    const Layout& l = heap.layout();
+    if (l.thread_state.current_frame.present()) return heap.pointer(thread + *l.thread_state.current_frame);
+    if (!l.thread_state.cframe.present() || !l.cframe.current_frame.present()) return {};
+    return heap.pointer(heap.pointer(thread + *l.thread_state.cframe) + *l.cframe.current_frame);
+}
+
+/// Calls with each frame of a chain, those of C code (entry frames) included. `seen` ends a chain that has come by before.
+template <class F>
+void visit_frame_chain(const PythonHeap& heap, Address frame, LayoutOffset back, std::unordered_set<std::uint64_t>& seen,
+                       F&& visit) {
+    constexpr std::size_t most_frames = 1 << 22;  // of all threads
+    while (!frame.is_null() && back.present() && seen.size() < most_frames && seen.insert(frame.value).second) {
+        visit(frame);
+        frame = heap.pointer(frame + *back);
+    }
+}
+
+/// The places of localsplus and of the value stack behind it.
+struct FramePlaces {
+    std::int32_t locals = 0;  // local variables, cells, free variables
+    std::int32_t used = 0;    // places in use; where the function runs and only a register knows, all that there are
+    bool running = false;     // what is in use of the value stack is not known
+};
+
+/// All 0 where the counts are absurd.
+inline FramePlaces interpreter_frame_places(const PythonHeap& heap, Address frame, Address code) {
+    constexpr std::int32_t most_slots = 1 << 20;
+    const auto& l = heap.layout();
+    const auto locals = heap.integer<std::int32_t>(code + *l.code.co_nlocalsplus);
+    const auto stack = heap.integer<std::int32_t>(code + *l.code.co_stacksize);
+    if (locals < 0 || locals > most_slots || stack < 0 || stack > most_slots) return {};
+    FramePlaces places{locals, locals + stack, true};
+    if (!l.interpreter_frame.stacktop.present()) return places;
+    const auto top = heap.integer<std::int32_t>(frame + *l.interpreter_frame.stacktop);
+    if (top < 0) return places;
+    return {locals, std::min(places.used, top), false};
+}
+
+}  // namespace heapsift

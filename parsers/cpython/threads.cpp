@@ -1,0 +1,307 @@
+#include "parsers/cpython/threads.h"
+
+// Threads are thread states, listed by their interpreter. What each runs is a chain: of frame objects up to 3.10, of interpreter
+// frames from 3.11 on (interpreter_frames.h); of those, the ones that C code made to call Python, and the ones that still put
+// their variables in place, are none that Python shows. Where a frame is, it says by the instruction that it executes, or whose
+// call has not returned: code_lines.h makes a line of it. (frameobject.c, pystate.c; threading.py for the names.)
+
+#include "parsers/cpython/code_lines.h"
+#include "parsers/cpython/instance.h"
+#include "parsers/cpython/interpreter_frames.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint8_t owned_by_generator = 1,
+                       owned_by_c = 3;              // _PyInterpreterFrame.owner; from 3 on C's or the interpreter's own
+constexpr std::int8_t first_finished_state = 1;     // FRAME_COMPLETED
+constexpr std::uint8_t cell_or_free = 0x40 | 0x80;  // pycore_code.h: what a slot is for
+constexpr std::size_t longest_name = 1000, most_bytes_of_tables = 1 << 28;
+constexpr std::int64_t most_slots = 1 << 20, most_bytecode = 1 << 28;
+
+/// Frames of code that is called again and again: each code object is read once.
+class FrameReader {
+public:
+    explicit FrameReader(const PythonHeap& heap) : heap_(heap), l_(heap.layout()) {}
+
+    /// From 3.11 on; nothing for a frame that Python does not show.
+    std::optional<PythonFrame> interpreter_frame(Address at) {
+        const auto& f = l_.interpreter_frame;
+        PythonFrame frame;
+        frame.frame = at;
+        frame.code = interpreter_frame_code(heap_, at);
+        const auto owner = f.owner.present() ? heap_.integer<std::uint8_t>(at + *f.owner) : std::uint8_t{0};
+        if (owner >= owned_by_c || !may_be_code(frame.code)) return std::nullopt;
+        const auto instruction = heap_.memory().read_address(at + *f.instr_ptr);
+        if (!instruction) return std::nullopt;
+        const std::int64_t offset = signed_distance(frame.code + *l_.code.co_code_adaptive, *instruction);
+        if (owner != owned_by_generator && l_.code.co_firsttraceable.present() &&
+            offset < 2 * std::int64_t{heap_.integer<std::int32_t>(frame.code + *l_.code.co_firsttraceable)})
+            return std::nullopt;
+        frame.function = untagged(heap_.pointer(at + *f.f_funcobj));
+        frame.object = heap_.pointer(at + *f.frame_obj);
+        fill(frame, offset);
+        return frame;
+    }
+
+    /// Up to 3.10.
+    std::optional<PythonFrame> frame_object(Address at) {
+        const auto& f = l_.frame;
+        if (!f.f_code.present() || !f.f_lasti.present()) return std::nullopt;
+        PythonFrame frame;
+        frame.frame = frame.object = at;
+        frame.code = heap_.pointer(at + *f.f_code);
+        const auto last = heap_.memory().read<std::int32_t>(at + *f.f_lasti);
+        if (!last || !may_be_code(frame.code)) return std::nullopt;
+        fill(frame, std::int64_t{*last} * (l_.version.minor >= 10 ? 2 : 1));
+        return frame;
+    }
+
+    std::optional<PythonFrame> frame(Address at) { return has_interpreter_frames(l_) ? interpreter_frame(at) : frame_object(at); }
+
+private:
+    struct Code {
+        std::string name, file;
+        CodeLines lines;
+    };
+
+    static std::int64_t signed_distance(Address from, Address to) { return static_cast<std::int64_t>(to.value - from.value); }
+
+    /// An object of another type is none; one whose type is not known may be (a core that is cut).
+    bool may_be_code(Address code) const {
+        if (code.is_null()) return false;
+        const TypeId type = heap_.type_of(code);
+        return type == no_type || heap_.types()[type].name == "code";
+    }
+
+    std::string text(Address code, LayoutOffset field) const {
+        if (!field.present()) return "?";
+        return heap_.unicode_text(heap_.pointer(code + *field), longest_name).value_or("?");
+    }
+
+    const Code& code(Address at) {
+        const auto [it, is_new] = codes_.try_emplace(at.value);
+        if (!is_new) return it->second;
+        it->second.name = text(at, l_.code.co_qualname.present() ? l_.code.co_qualname : l_.code.co_name);
+        it->second.file = text(at, l_.code.co_filename);
+        if (!l_.code.co_linetable.present()) return it->second;
+        // Tables that overlap, of code that only looks like it, could be read for ever.
+        const std::int64_t size = heap_.var_size(heap_.pointer(at + *l_.code.co_linetable));
+        table_bytes_ += static_cast<std::size_t>(std::clamp<std::int64_t>(size, 0, most_bytes_of_tables));
+        if (table_bytes_ <= most_bytes_of_tables) it->second.lines = CodeLines(heap_, at);
+        return it->second;
+    }
+
+    void fill(PythonFrame& frame, std::int64_t offset) {
+        const Code& of = code(frame.code);
+        frame.name = of.name;
+        frame.file = of.file;
+        if (offset >= -2 && offset < most_bytecode) frame.line = of.lines.line_at(offset);
+        if (const auto traced = traced_line(frame.object)) frame.line = *traced;
+    }
+
+    /// While a debugger's or coverage's function is called, the frame object says where the traced function is; up to 3.9
+    /// as long as it is traced.
+    std::optional<std::int32_t> traced_line(Address object) const {
+        const auto& f = l_.frame;
+        if (object.is_null() || !f.f_lineno.present()) return std::nullopt;
+        if (l_.version.minor < 10 && (!f.f_trace.present() || heap_.pointer(object + *f.f_trace).is_null())) return std::nullopt;
+        const auto line = heap_.integer<std::int32_t>(object + *f.f_lineno);
+        if (line == 0) return std::nullopt;
+        return std::max(line, 0);
+    }
+
+    const PythonHeap& heap_;
+    const Layout& l_;
+    std::unordered_map<std::uint64_t, Code> codes_;
+    std::size_t table_bytes_ = 0;
+};
+
+/// A non-negative int below 2**60.
+std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address object) {
+    const auto& l = heap.layout().long_;
+    std::int64_t count = 0;
+    if (l.lv_tag.present()) {
+        const auto tag = heap.integer<std::uint64_t>(object + *l.lv_tag);
+        count = (tag & 3) == 2 ? -1 : static_cast<std::int64_t>(tag >> 3);
+    } else {
+        count = heap.var_size(object);
+    }
+    if (count < 0 || count > 2) return std::nullopt;
+    std::uint64_t value = 0;
+    for (auto i = static_cast<std::uint64_t>(count); i-- > 0;)
+        value = value << 30 | heap.integer<std::uint32_t>(object + *l.ob_digit + 4 * i);
+    return value;
+}
+
+/// Names by thread_id, as threading._active has them.
+std::map<std::uint64_t, std::string> thread_names(const PythonHeap& heap, const PythonInterpreter& interpreter) {
+    std::map<std::uint64_t, std::string> names;
+    const auto& of_module = heap.layout().module;
+    const Address module = heap.dict_value(interpreter.modules, "threading");
+    if (module.is_null() || !of_module.md_dict.present()) return names;
+    const Address active = heap.dict_value(heap.pointer(module + *of_module.md_dict), "_active");
+    if (!heap.is_dict(active)) return names;
+    heap.visit_dict(active, [&](Address key, Address thread) {
+        const auto id = small_int(heap, key);
+        const TypeId type = heap.type_of(thread);
+        if (!id || type == no_type) return;
+        const Address name = instance_attribute(ObjectReader(heap, thread, heap.types()[type]), "_name");
+        if (auto text = heap.unicode_text(name, longest_name)) names[*id] = std::move(*text);
+    });
+    return names;
+}
+
+/// The thread state that has the interpreter's lock; null where none has, or it cannot be known.
+Address lock_holder(const PythonHeap& heap, const PythonInterpreter& interpreter) {
+    const Layout& l = heap.layout();
+    if (l.runtime_state.tstate_current.present()) return heap.pointer(heap.runtime().runtime + *l.runtime_state.tstate_current);
+    if (!l.interpreter_state.ceval_gil.present() || !l.gil.last_holder.present() || !l.gil.locked.present()) return {};
+    const Address gil = heap.pointer(interpreter.address + *l.interpreter_state.ceval_gil);
+    if (gil.is_null() || heap.integer<std::int32_t>(gil + *l.gil.locked) != 1) return {};
+    return heap.pointer(gil + *l.gil.last_holder);
+}
+
+std::optional<std::int32_t> kernel_thread(std::span<const CoreThread> core_threads, const PythonHeap& heap,
+                                          const PythonThread& of) {
+    // pthread_self is the thread's control block, and that the base of %fs. This number is also right where the process could
+    // not know it: in a container whose core was taken from outside.
+    for (const CoreThread& thread : core_threads)
+        if (of.thread_id != 0 && thread.fs_base() == of.thread_id) return thread.tid;
+    const LayoutOffset native = heap.layout().thread_state.native_thread_id;
+    if (!native.present()) return std::nullopt;
+    const auto id = heap.memory().read<std::uint64_t>(of.state + *native);
+    if (!id || *id == 0 || *id > 0x7fffffff) return std::nullopt;
+    return static_cast<std::int32_t>(*id);
+}
+
+/// Names of the locals of up to 3.10: variables, then cells, then free variables, a tuple each.
+struct OldNames {
+    Address tuple;
+    std::int64_t count = 0;
+    bool cells = false;
+};
+
+void visit_old_slots(const PythonHeap& heap, const PythonFrame& frame, const std::function<void(const FrameSlot&)>& visit) {
+    using What = FrameSlot::What;
+    const auto& f = heap.layout().frame;
+    const auto& c = heap.layout().code;
+    if (!f.f_localsplus.present() || !f.f_valuestack.present() || !c.co_cellvars.present()) return;
+    const auto slot = [&](What what, Address word, Address name = {}, bool cell = false) {
+        if (const Address value = heap.pointer(word); !value.is_null()) visit({what, word, value, name, cell});
+    };
+    slot(What::code, frame.frame + *f.f_code);
+    slot(What::locals, frame.frame + *f.f_locals);
+    const auto tuple = [&](LayoutOffset field, bool cells) {
+        const Address names = heap.pointer(frame.code + *field);
+        const std::int64_t count = names.is_null() ? 0 : std::clamp<std::int64_t>(heap.var_size(names), 0, most_slots);
+        return OldNames{names, count, cells};
+    };
+    const Address stack = heap.pointer(frame.frame + *f.f_valuestack);
+    Address word = frame.frame + *f.f_localsplus;
+    for (const OldNames& names : {tuple(c.co_varnames, false), tuple(c.co_cellvars, true), tuple(c.co_freevars, true)})
+        for (std::int64_t i = 0; i < names.count && word < stack; ++i, word = word + 8)
+            slot(What::local, word, heap.pointer(names.tuple + *heap.layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i)),
+                 names.cells);
+    // Its depth stands in the frame only while the function does not run (3.9: a pointer; 3.10: a count, then -1).
+    std::int64_t depth = 0;
+    if (f.f_stackdepth.present()) depth = heap.integer<std::int32_t>(frame.frame + *f.f_stackdepth);
+    if (f.f_stacktop.present())
+        if (const Address top = heap.pointer(frame.frame + *f.f_stacktop); top > stack)
+            depth = static_cast<std::int64_t>((top - stack) / 8);
+    depth = std::min<std::int64_t>({depth, heap.integer<std::int32_t>(frame.code + *c.co_stacksize), most_slots});
+    for (std::int64_t i = 0; i < depth; ++i) slot(What::stack, stack + 8 * static_cast<std::uint64_t>(i));
+}
+
+bool is_cell(const PythonHeap& heap, Address object) {
+    const TypeId type = heap.type_of(object);
+    return type != no_type && heap.types()[type].name == "cell";
+}
+
+}  // namespace
+
+std::vector<PythonThread> python_threads(std::span<const CoreThread> core_threads, std::int32_t pid, const PythonHeap& heap) {
+    std::vector<PythonThread> threads;
+    FrameReader reader(heap);
+    std::unordered_set<std::uint64_t> seen;
+    const Layout& l = heap.layout();
+    for (const PythonInterpreter& interpreter : heap.runtime().interpreters) {
+        const auto names = thread_names(heap, interpreter);
+        const Address holder = lock_holder(heap, interpreter);
+        const std::size_t first = threads.size();
+        // The list has the newest first.
+        for (auto state = interpreter.threads.rbegin(); state != interpreter.threads.rend(); ++state) {
+            PythonThread thread;
+            thread.state = *state;
+            thread.interpreter = interpreter.id;
+            if (l.thread_state.thread_id.present())
+                thread.thread_id = heap.integer<std::uint64_t>(*state + *l.thread_state.thread_id);
+            thread.tid = kernel_thread(core_threads, heap, thread);
+            if (const auto name = names.find(thread.thread_id); name != names.end()) thread.name = name->second;
+            thread.gil = *state == holder;
+            const auto add = [&](Address at) {
+                if (auto frame = reader.frame(at)) thread.frames.push_back(std::move(*frame));
+            };
+            if (has_interpreter_frames(l))
+                visit_frame_chain(heap, current_interpreter_frame(heap, *state), l.interpreter_frame.previous, seen, add);
+            else if (l.thread_state.frame.present())
+                visit_frame_chain(heap, heap.pointer(*state + *l.thread_state.frame), l.frame.f_back, seen, add);
+            threads.push_back(std::move(thread));
+        }
+        std::stable_partition(threads.begin() + static_cast<std::ptrdiff_t>(first), threads.end(),
+                              [&](const PythonThread& thread) { return thread.tid == pid; });
+    }
+    return threads;
+}
+
+std::vector<PythonThread> python_threads(const CoreFile& core, const PythonHeap& heap) {
+    return python_threads(core.threads(), core.process().pid, heap);
+}
+
+std::optional<PythonFrame> generator_frame(const PythonHeap& heap, Address generator) {
+    const auto& l = heap.layout().generator;
+    FrameReader reader(heap);
+    if (!l.gi_iframe.present()) {
+        const Address frame = l.gi_frame.present() ? heap.pointer(generator + *l.gi_frame) : Address();
+        return frame.is_null() ? std::nullopt : reader.frame_object(frame);
+    }
+    const auto state = heap.memory().read<std::int8_t>(generator + *l.gi_frame_state);
+    if (!state || *state >= first_finished_state) return std::nullopt;
+    return reader.interpreter_frame(generator + *l.gi_iframe);
+}
+
+void visit_slots(const PythonHeap& heap, const PythonFrame& frame, const std::function<void(const FrameSlot&)>& visit) {
+    using What = FrameSlot::What;
+    const Layout& l = heap.layout();
+    if (!has_interpreter_frames(l)) return visit_old_slots(heap, frame, visit);
+    std::pair<LayoutOffset, What> header[] = {{l.interpreter_frame.f_funcobj, What::function},
+                                              {l.interpreter_frame.f_executable, What::code},
+                                              {l.interpreter_frame.f_locals, What::locals},
+                                              {l.interpreter_frame.frame_obj, What::frame}};
+    std::sort(std::begin(header), std::end(header), [](const auto& a, const auto& b) { return *a.first < *b.first; });
+    const auto slot = [&](What what, Address word, Address name = {}, bool cell = false) {
+        if (const Address value = untagged(heap.pointer(word)); !value.is_null())
+            visit({what, word, value, name, cell && is_cell(heap, value)});
+    };
+    for (const auto& [offset, what] : header) slot(what, frame.frame + *offset);
+    const FramePlaces places = interpreter_frame_places(heap, frame.frame, frame.code);
+    const Address names = heap.pointer(frame.code + *l.code.co_localsplusnames);
+    const Address kinds = heap.pointer(frame.code + *l.code.co_localspluskinds);
+    for (std::int32_t i = 0; i < (places.running ? places.locals : places.used); ++i) {
+        const auto n = static_cast<std::uint64_t>(i);
+        const Address word = frame.frame + *l.interpreter_frame.localsplus + 8 * n;
+        if (i >= places.locals) {
+            slot(What::stack, word);
+            continue;
+        }
+        // Before the function's first instruction the argument itself stands where its cell will be.
+        const bool cell = !kinds.is_null() && (heap.integer<std::uint8_t>(kinds + *l.bytes.ob_sval + n) & cell_or_free);
+        slot(What::local, word, heap.pointer(names + *l.tuple.ob_item + 8 * n), cell);
+    }
+}
+
+}  // namespace heapsift
