@@ -78,7 +78,8 @@ def expectations():
     expect_in_frame("local of the main thread", "MainThread", "stand_still", "selected")
     # The loop is held by the frames that run it; whichever of them is named, the path ends in the coroutine.
     expect("task that its loop keeps", ["frame", "thread-local", "thread"], ["thread loop-1"], beginnings=[
-        "run_until_complete()", "run_forever()", "_run_once()", "select()", "hold_in_a_loop()", "thread('loop-1')", "threadlocal(0x", "coroutine(0x", "0x"])
+        "run_until_complete()", "run_forever()", "_run_once()", "select()", "hold_in_a_loop()", "thread('loop-1')", "threadlocal(0x",
+        "coroutine(0x", "0x"])
     # The local's dict goes with the thread, and with the module's object: whoever names either is right.
     expect("thread-local", ["thread-local", "module"], ["thread thread-local-1", "plants_app"], "plants_app.LOCAL.kept", beginnings=[
         "threadlocal(0x", "thread('thread-local-1')", "plants_app.LOCAL"])
@@ -89,7 +90,7 @@ def expectations():
 # Two modules of the program and two packages, made as files, so that each has a __file__ where such files are.
 
 def make_modules():
-    here = os.path.dirname(os.path.abspath(__file__))
+    here = os.getcwd()
     packages = os.path.join(here, "site-packages")
     for path in ("plants_one.py", "plants_two.py", "site-packages/pkgone/__init__.py", "site-packages/pkgone/inner.py",
                  "site-packages/pkgtwo/__init__.py", "site-packages/pkgsingle.py"):
@@ -97,7 +98,7 @@ def make_modules():
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="ascii") as out:
             out.write('"""Made by plants.py."""\n')
-    sys.path.append(packages)
+    sys.path.extend([here, packages])
 
 
 def plant_in_modules():
@@ -126,7 +127,7 @@ def plant_in_modules():
 
 def plant_in_library():
     """The library takes a reference as C code does: a pointer, and one more in the count."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libkept.so")
+    path = os.path.abspath("libkept.so")
     if not os.path.exists(path):
         print("plants: left out here: what a C library keeps (no libkept.so)", file=sys.stderr, flush=True)
         return

@@ -14,9 +14,16 @@ class BadAnswer(Exception):
 class AskedCore:
     def __init__(self, heapsift, core, folder, sysroot=""):
         self.heapsift, self.core, self.folder, self.sysroot = heapsift, core, folder, sysroot
+        self._answers = {}  # a question is put once
 
     def data(self, command, *arguments):
         """The `data` of the answer. Raises BadAnswer: another exit code than 0, no JSON, or another command's."""
+        question = (command, *arguments)
+        if question not in self._answers:
+            self._answers[question] = self._ask(command, *arguments)
+        return self._answers[question]
+
+    def _ask(self, command, *arguments):
         done = self._run(command, *arguments, "--json")
         asked = "heapsift %s" % " ".join((command, *arguments))
         try:

@@ -113,8 +113,8 @@ def compile_library(folder):
     """Nothing of any libc is in it, so that it loads in each tree. Without a compiler plants.py goes without."""
     compiler = shutil.which("cc")
     if compiler:
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-nostdlib", "-o", os.path.join(folder, "libkept.so"), os.path.join(cores.PROGRAMS, "kept.c")],
-                       check=True)
+        library, source = os.path.join(folder, "libkept.so"), os.path.join(cores.PROGRAMS, "kept.c")
+        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-nostdlib", "-o", library, source], check=True)
 
 
 def print_verdicts(options, which, plants, verdicts, seconds):
