@@ -274,10 +274,11 @@ def sessions_thread_local(core, truth):
 
 def sessions_generator(core, truth):
     tensor = truth["tensor_of_scope"]
-    locals_of_generator = (".gen.gi_frame.f_locals['%s']" % tensor["local"], "generator(%s).%s" % (tensor["generator"], tensor["local"]))
+    endings = tuple(local + tensor["ends"] for local in (
+        ".gen.gi_frame.f_locals['%s']" % tensor["local"], "generator(%s).%s" % (tensor["generator"], tensor["local"])))
     beginnings = ("stand_still().scope.", "thread('MainThread').stand_still().scope.", "generator(")
     yield from path_faults(core, tensor["address"], kinds=["frame"],
-                           is_right=lambda text: text.startswith(beginnings) and text.endswith(tuple(one + tensor["ends"] for one in locals_of_generator)))
+                           is_right=lambda text: text.startswith(beginnings) and text.endswith(endings))
 
 
 def sessions_joint_holders(core, truth):

@@ -114,7 +114,9 @@ def compile_library(folder):
     compiler = shutil.which("cc")
     if compiler:
         library, source = os.path.join(folder, "libkept.so"), os.path.join(cores.PROGRAMS, "kept.c")
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-nostdlib", "-o", library, source], check=True)
+        done = subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-nostdlib", "-o", library, source])
+        if done.returncode:
+            raise cores.NoCore("%s does not compile kept.c" % compiler)
 
 
 def print_verdicts(options, which, plants, verdicts, seconds):
