@@ -1,0 +1,35 @@
+"""Ten objects of known size that nobody else holds, and the table of what was made. `plants.py` says what for."""
+
+import sys
+
+MADE = {}  # name of the plant -> addresses and bytes; nothing in it refers to an object
+
+
+class Slotted:
+    """An object whose size is the same whoever asks, and in every version its own."""
+    __slots__ = ("payload",)
+
+    def __init__(self, payload):
+        self.payload = payload
+
+
+def ten(name):
+    """A list of ten: bytes and bytearrays in turn. Their sizes differ from those of every other plant."""
+    first = 10000 + 64 * len(MADE)
+    objects = [(bytes, bytearray)[k % 2](first + 1000 * k) for k in range(10)]
+    return _noted(name, objects, objects)
+
+
+def ten_instances(name):
+    """A list of ten instances, each with its bytes."""
+    first = 10000 + 64 * len(MADE)
+    objects = [Slotted(bytes(first + 1000 * k)) for k in range(10)]
+    return _noted(name, objects, objects + [one.payload for one in objects])
+
+
+def _noted(name, holder, members):
+    if name in MADE:
+        raise ValueError("two plants are called %s" % name)
+    MADE[name] = {"name": name, "holder": id(holder), "objects": [id(one) for one in holder],
+                  "retained_size": sys.getsizeof(holder) + sum(map(sys.getsizeof, members))}
+    return holder
