@@ -99,7 +99,10 @@ public:
         result.total_rows = result.rows.size();
         retain(result, row_of_object, limit, progress);
         if (limit != 0 && result.rows.size() > limit) result.rows.resize(limit);
-        for (HolderRow& row : result.rows) row.expression = merged_expression(row.example);
+        for (HolderRow& row : result.rows) {
+            row.expression = merged_expression(row.example);
+            row.example_address = heap_.address_of(row.example);
+        }
         return result;
     }
 

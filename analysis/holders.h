@@ -20,6 +20,7 @@ struct HolderRow {
     std::string attribute;         // "hActs1", "children[*]", "params['*']". Not escaped; keys of dicts are never in it
     std::string expression;        // the path to one of them, its indices as [*]. Not escaped
     ObjectId example = no_object;  // that one
+    Address example_address;
     std::uint64_t count = 0, size = 0, memory = 0, array_data = 0;
     std::optional<std::uint64_t> retained;  // by the objects of the row together
 };

@@ -11,6 +11,7 @@
 #include "cli/commands/referrers.h"
 #include "cli/commands/show.h"
 #include "cli/commands/types.h"
+#include "cli/commands/why.h"
 
 namespace heapsift {
 
@@ -28,6 +29,11 @@ const std::vector<Command>& all_commands() {
          "one object: type, value, sizes, what it refers to, who refers to it",
          false,
          setup_show},
+        {{.name = "why", .takes_address = true},
+         "ADDRESS [CORE]",
+         "the path that keeps an object alive, from a root down; with --type, all of a type",
+         true,
+         setup_why},
         {{.name = "referrers", .takes_address = true}, "ADDRESS [CORE]", "who refers to an object", true, setup_referrers},
         {{.name = "referents", .takes_address = true}, "ADDRESS [CORE]", "what an object refers to", true, setup_referents},
         {{.name = "doctor"},
