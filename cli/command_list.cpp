@@ -57,7 +57,7 @@ const std::vector<Command>& all_commands() {
          batch_details},
         {{.name = "help", .takes_core = false, .takes_topics = true},
          "[TOPIC|COMMAND]",
-         "capture: how to get a core; words: what the words mean; or a command's name",
+         "capture: how to get a core; address: how to name an object; words: what the words mean; or a command's name",
          false,
          nullptr},
     };
