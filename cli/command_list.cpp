@@ -9,6 +9,7 @@
 #include "cli/commands/overview.h"
 #include "cli/commands/referents.h"
 #include "cli/commands/referrers.h"
+#include "cli/commands/retained.h"
 #include "cli/commands/show.h"
 #include "cli/commands/types.h"
 #include "cli/commands/why.h"
@@ -34,6 +35,11 @@ const std::vector<Command>& all_commands() {
          "the path that keeps an object alive, from a root down; with --type, all of a type",
          true,
          setup_why},
+        {{.name = "retained", .takes_address = true, .takes_addresses = true},
+         "ADDRESS... [CORE]",
+         "what would come free if these objects went away, or all of --type, or all that --holder holds",
+         true,
+         setup_retained},
         {{.name = "referrers", .takes_address = true}, "ADDRESS [CORE]", "who refers to an object", true, setup_referrers},
         {{.name = "referents", .takes_address = true}, "ADDRESS [CORE]", "what an object refers to", true, setup_referents},
         {{.name = "doctor"},

@@ -95,13 +95,18 @@ private:
         return looks_like_address(word) || (may_be_expression(word) && !looks_like_core(word));
     }
 
-    bool wants_address() const { return command_ && command_->takes_address && !result_.address; }
+    bool wants_address() const {
+        return command_ && command_->takes_address && (!result_.address || command_->takes_addresses);
+    }
 
     void take_address(const std::string& word) {
         if (!result_.core && !rules_.core_given && !looks_like_address(word) && looks_like_core(word) && !names_core_beside(word))
             throw wrong_usage("no-such-file", fmt::format("{}: no such file, and no address", shell_quoted(word)),
                               "an address is 0x… as heapsift objects lists it");
-        result_.address = word;
+        if (result_.address)
+            result_.more_addresses.push_back(word);
+        else
+            result_.address = word;
     }
 
     void take_topic(const std::string& word) {

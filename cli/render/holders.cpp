@@ -100,7 +100,7 @@ Answer render_why_type(const HoldersResult& result, const std::string& type, Red
         if (result.total_array_data > 0) text += fmt::format(", of it {} of array data", page.bytes(result.total_array_data));
         text += ": what keeps them alive\n";
         if (!result.rows.empty()) text += holders_table(result.rows, false, page).text(page.width, page.colour);
-        text += more_text(result, "why --type " + shell_quoted(type), page);
+        text += more_text(result, "why --type " + quoted_expression(type), page);
         if (result.without_path > 0)
             text +=
                 fmt::format("{} no root reaches.\n", counted(result.without_path, "of them is garbage:", "of them are garbage:"));

@@ -75,7 +75,7 @@ std::string expression_of(const PathExpression& expression, Redactor& redactor) 
     return text;
 }
 
-std::string shell_quoted(const std::string& text) {
+std::string quoted_expression(const std::string& text) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/:=,+@%";
     if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
     if (text.find_first_of("\"$`\\!") == std::string::npos) return "\"" + text + "\"";

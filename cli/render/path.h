@@ -21,6 +21,6 @@ std::string path_text(const WhyPath& path, const Page& page);
 std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps, const Page& page);
 
 /// `text` as one word for a shell, in quotes where it needs them.
-std::string shell_quoted(const std::string& text);
+std::string quoted_expression(const std::string& text);
 
 }  // namespace heapsift
