@@ -43,11 +43,17 @@ Json frame_json(const FrameRow& row, Redactor& redactor) {
     return json;
 }
 
+/// A name that the program gave is a value of it.
+std::string thread_name(const PythonThread& thread, Redactor& redactor) {
+    if (!redactor.active() || thread.name.empty() || thread.name == "MainThread") return thread.name;
+    return redactor.value({ShortValue::Kind::literal, thread.name, thread.name.size()}, "str");
+}
+
 Json thread_json(const ThreadRow& row, Redactor& redactor) {
     const PythonThread& thread = row.thread;
     Json json;
     json["tid"] = or_null(thread.tid);
-    json["name"] = thread.name;
+    json["name"] = thread_name(thread, redactor);
     json["gil"] = thread.gil;
     json["frames"] = Json::array();
     for (const FrameRow& frame : row.frames) json["frames"].push_back(frame_json(frame, redactor));
@@ -59,7 +65,8 @@ Json thread_json(const ThreadRow& row, Redactor& redactor) {
 
 /// "MainThread", or what else tells it from the others.
 std::string heading(const PythonThread& thread, const Page& page) {
-    std::string name = thread.name.empty() ? "thread without a name in Python" : escape_for_terminal(thread.name);
+    std::string name =
+        thread.name.empty() ? "thread without a name in Python" : escape_for_terminal(thread_name(thread, page.redact()));
     std::string more;
     if (thread.tid) more += fmt::format(", tid {}", *thread.tid);
     if (thread.interpreter != 0) more += fmt::format(", interpreter {}", thread.interpreter);

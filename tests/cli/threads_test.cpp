@@ -133,6 +133,8 @@ TEST_CASE("render threads: JSON has the keys of the contract, and is redacted", 
     CHECK(call["locals"][1]["address"] == "0x999");
     CHECK(thread["frames"][1]["line"].is_null());
     CHECK(rows(shown).at(1)["tid"].is_null());
+    CHECK(rows(redacted).at(0)["name"] == "MainThread");
+    CHECK(rows(redacted).at(1)["name"] == "‹str 9 #2›");
     CHECK(rows(redacted).at(0)["frames"][0]["file"] == "app.py");
     CHECK(rows(redacted).at(0)["frames"][0]["locals"][0]["object"]["value"] == "‹str 7 #1›");
     CHECK(render_threads(result, redacted.redactor).text(redacted.page).find("hunter2") == std::string::npos);
