@@ -3,7 +3,7 @@
 
 #include "analysis/expression_steps.h"
 
-#include "analysis/structural_references.h"
+#include "parsers/snapshot/root_set.h"
 #include "parsers/cpython/type_flags.h"
 
 #include <algorithm>
@@ -41,9 +41,8 @@ struct ExpressionSteps::Step {
 };
 
 ExpressionSteps::ExpressionSteps(const HeapSnapshot& heap, const PythonHeap& python) : heap_(heap), python_(python) {
-    const StructuralTargets structural(heap);
-    for (const Address module : structural.modules())
-        if (const Address dict = referent(module, ".__dict__"); !dict.is_null()) module_dicts_.push_back(dict);
+    for (const LoadedModule& module : RootSet(heap).modules())
+        if (!module.dict.is_null()) module_dicts_.push_back(module.dict);
     std::sort(module_dicts_.begin(), module_dicts_.end());
 }
 

@@ -11,6 +11,7 @@
 #include "cli/commands/referrers.h"
 #include "cli/commands/retained.h"
 #include "cli/commands/show.h"
+#include "cli/commands/threads.h"
 #include "cli/commands/types.h"
 #include "cli/commands/why.h"
 
@@ -42,6 +43,11 @@ const std::vector<Command>& all_commands() {
          setup_retained},
         {{.name = "referrers", .takes_address = true}, "ADDRESS [CORE]", "who refers to an object", true, setup_referrers},
         {{.name = "referents", .takes_address = true}, "ADDRESS [CORE]", "what an object refers to", true, setup_referents},
+        {{.name = "threads"},
+         "[CORE]",
+         "what each thread was doing: its Python functions, with their locals",
+         false,
+         setup_threads},
         {{.name = "doctor"},
          "[CORE]",
          "what the core holds and lacks, which files were found, what is guessed",
