@@ -3,8 +3,8 @@
 
 #include "analysis/expression_steps.h"
 
-#include "parsers/snapshot/root_set.h"
 #include "parsers/cpython/type_flags.h"
+#include "parsers/snapshot/root_set.h"
 
 #include <algorithm>
 
@@ -41,7 +41,8 @@ struct ExpressionSteps::Step {
 };
 
 ExpressionSteps::ExpressionSteps(const HeapSnapshot& heap, const PythonHeap& python) : heap_(heap), python_(python) {
-    for (const LoadedModule& module : RootSet(heap).modules())
+    const RootSet roots(heap);
+    for (const LoadedModule& module : roots.modules())
         if (!module.dict.is_null()) module_dicts_.push_back(module.dict);
     std::sort(module_dicts_.begin(), module_dicts_.end());
 }
