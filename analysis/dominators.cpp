@@ -94,7 +94,9 @@ public:
 
     std::vector<JointHolders> find(std::uint64_t least, std::size_t most) {
         std::unordered_map<NodeId, std::vector<NodeId>> holders = joint_children();
-        if (holders.empty()) return {};
+        std::uint64_t together = 0;
+        for (const auto& [child, by] : holders) together += retained_.memory(child);
+        if (together < least || holders.empty()) return {};
         const ChildTowards towards(retained_, node_);
         for (NodeId source = 0; source < graph_.node_count(); ++source) {
             if (graph_.preorder().position(source) == none) continue;
