@@ -49,6 +49,7 @@ public:
             for (std::size_t i = 1; i < path.size(); ++i) steps.push_back(step_between(path[i - 1], path[i]));
             const Root& root = paths.root(path.front()).root;
             expression = path_expression(graph_, root, path, steps);
+            if (root.kind == RootKind::thread_local_ && holder.root.empty()) holder.root = root_words(graph_, root);
             if (holder.object && holder.object->id == object && root.frame >= 0) {
                 holder.frame = frame_words(graph_.frame({root.thread, root.frame}));
                 if (expression.first == 0 && expression.steps.size() == 1)

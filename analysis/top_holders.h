@@ -21,6 +21,7 @@ struct TopHolder {
     std::string frame;           // "func(), worker.py, now at line 41", where a call holds it; not escaped
     std::string local;           // the local by which the call holds it, where `object` is that; not escaped
     std::string remark;          // "suspended in …"; not escaped
+    std::string root;            // of a path whose expression does not say it: "thread-local data of …"; not escaped
     std::uint64_t retained = 0;  // bytes
     std::string content_type;    // of what it holds, by memory; empty where it holds nothing in particular
     std::uint64_t content_count = 0;

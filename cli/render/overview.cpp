@@ -85,6 +85,7 @@ std::string holder_words(const TopHolder& holder, const Page& page) {
     const std::string expression = escape_for_terminal(expression_of(holder.expression, page.redact()));
     if (expression.empty() || holder.expression.first > 0)
         return fmt::format("the {} at {}", type_text(holder.object->type), hexadecimal(holder.object->address.value));
+    if (!holder.root.empty()) return expression + " (" + escape_for_terminal(holder.root) + ")";
     return holder.frame.empty() ? expression : expression + ", by " + escape_for_terminal(holder.frame);
 }
 
