@@ -61,6 +61,7 @@ std::vector<NodeId> children_of(const RetainedSizes& retained, const ModuleNodes
     const bool own_module = graph.kind(node) == NodeKind::group && graph.groups()[graph.group_of(node)].kind == GroupKind::module;
     flatten(retained, modules, node, own_module, result);
     if (node == graph.root()) std::erase_if(result, [&](NodeId child) { return is_object(graph, child); });
+    if (!is_module_group(graph, node) && !modules.is_module(node)) return result;  // sorted as they are
     std::stable_sort(result.begin(), result.end(), [&](NodeId a, NodeId b) { return retained.memory(a) > retained.memory(b); });
     return result;
 }
@@ -97,9 +98,12 @@ public:
     JointFinder(const RetainedSizes& retained, NodeId node) : retained_(retained), graph_(retained.graph()), node_(node) {}
 
     std::vector<JointHolders> find(std::uint64_t least, std::size_t most) {
-        std::unordered_map<NodeId, std::vector<NodeId>> holders = joint_children();
+        std::unordered_map<NodeId, std::vector<NodeId>> holders;
         std::uint64_t together = 0;
-        for (const auto& [child, by] : holders) together += retained_.memory(child);
+        for (const NodeId child : joint_children()) {
+            holders.emplace(child, std::vector<NodeId>());
+            together += retained_.memory(child);
+        }
         if (together < least || holders.empty()) return {};
         const ChildTowards towards(retained_, node_);
         for (NodeId source = 0; source < graph_.node_count(); ++source) {
@@ -118,11 +122,12 @@ public:
 
 private:
     /// Children that it does not itself refer to.
-    std::unordered_map<NodeId, std::vector<NodeId>> joint_children() const {
-        std::unordered_map<NodeId, std::vector<NodeId>> result;
-        for (const NodeId child : retained_.children(node_)) result.emplace(child, std::vector<NodeId>());
+    std::vector<NodeId> joint_children() const {
+        std::vector<bool> own(graph_.node_count());
         for (const NodeId target : graph_.targets(node_))
-            if (graph_.follows(node_, target)) result.erase(target);
+            if (graph_.follows(node_, target)) own[target] = true;
+        std::vector<NodeId> result = retained_.children(node_);
+        std::erase_if(result, [&](NodeId child) { return own[child]; });
         return result;
     }
 
@@ -298,9 +303,8 @@ private:
         const TypeId type = heap_.type_of(id);
         NodeId at = id;
         for (int steps = 0; steps < 2; ++steps) {
-            const std::vector<NodeId> below = retained_.children(at);
-            if (below.empty() || !is_object(graph_, below.front())) return none;
-            at = below.front();
+            at = retained_.largest_child(at);
+            if (at == none || !is_object(graph_, at)) return none;
             if (retained_.memory(at) * 2 < retained_.memory(id)) return none;
             if (heap_.type_of(at) == type) return at;
         }

@@ -124,10 +124,8 @@ private:
         NodeId at = node;
         int length = 0;
         for (int steps = 0; steps < 2 * least_run; ++steps) {
-            const std::vector<NodeId> below = retained_.children(at);
-            if (below.empty() || !is_object(below.front()) || retained_.memory(below.front()) * 10 < retained_.memory(node) * 9)
-                return false;
-            at = below.front();
+            at = retained_.largest_child(at);
+            if (at == Preorder::none || !is_object(at) || retained_.memory(at) * 10 < retained_.memory(node) * 9) return false;
             length += heap_.type_of(at) == type;
             if (length >= least_run) return true;
         }

@@ -84,7 +84,8 @@ void HeapGraph::make_nodes() {
             hangs[frame - first_frame_] = true;
             placed.parent = frame;
         }
-        if (!is_structural(root.object) || is_own_root(root)) extra_targets_[placed.parent - object_count_].push_back(root.object);
+        if (!is_structural(root.object) || is_own_root(root))
+            extra_targets_[placed.parent - object_count_].push_back(root.object);
     }
     std::sort(own_dicts_.begin(), own_dicts_.end());
 }

@@ -39,7 +39,8 @@ RetainedSizes::RetainedSizes(const HeapGraph& graph, const ProgressCallback& pro
 }
 
 NodeId RetainedSizes::dominator(NodeId node) const {
-    const std::uint32_t above = tree_.dominator(graph_.preorder().position(node));
+    const std::uint32_t at = graph_.preorder().position(node);
+    const std::uint32_t above = at == none ? none : tree_.dominator(at);
     return above == none ? none : graph_.preorder().node_at(above);
 }
 
@@ -82,13 +83,36 @@ void RetainedSizes::link_children() const {
 
 std::vector<NodeId> RetainedSizes::children(NodeId node) const {
     link_children();
-    std::vector<NodeId> result;
+    struct Child {
+        std::uint64_t memory;
+        NodeId node;
+    };
+    std::vector<Child> children;
     const Preorder& preorder = graph_.preorder();
+    if (preorder.position(node) == none) return {};
     for (std::uint32_t p = first_child_[preorder.position(node)]; p != none; p = next_sibling_[p])
-        result.push_back(preorder.node_at(p));
-    std::sort(result.begin(), result.end(),
-              [&](NodeId a, NodeId b) { return memory(a) != memory(b) ? memory(a) > memory(b) : a < b; });
+        children.push_back({memory_[p], preorder.node_at(p)});
+    std::sort(children.begin(), children.end(),
+              [](const Child& a, const Child& b) { return a.memory != b.memory ? a.memory > b.memory : a.node < b.node; });
+    std::vector<NodeId> result;
+    result.reserve(children.size());
+    for (const Child& child : children) result.push_back(child.node);
     return result;
+}
+
+NodeId RetainedSizes::largest_child(NodeId node) const {
+    link_children();
+    const Preorder& preorder = graph_.preorder();
+    NodeId best = none;
+    std::uint64_t most = 0;
+    if (preorder.position(node) == none) return none;
+    for (std::uint32_t p = first_child_[preorder.position(node)]; p != none; p = next_sibling_[p]) {
+        const NodeId child = preorder.node_at(p);
+        if (best != none && (memory_[p] < most || (memory_[p] == most && child > best))) continue;
+        best = child;
+        most = memory_[p];
+    }
+    return best;
 }
 
 NodeId RetainedSizes::child_towards(NodeId above, NodeId node) const {

@@ -20,13 +20,19 @@ public:
     const HeapGraph& graph() const { return graph_; }
     const DominatorTree& tree() const { return tree_; }
     /// Bytes of memory (ObjectSizes::memory) that would come free with the node: its own, and of all that it dominates.
-    std::uint64_t memory(NodeId node) const { return memory_[graph_.preorder().position(node)]; }
+    /// 0 for a group or a frame that has nothing.
+    std::uint64_t memory(NodeId node) const {
+        const std::uint32_t at = graph_.preorder().position(node);
+        return at == Preorder::none ? 0 : memory_[at];
+    }
     /// The same of ObjectSizes::size. One pass over the tree.
     std::uint64_t size(NodeId node) const;
     /// The virtual root for what several groups share; of the virtual root it is no node (`Preorder::none`).
     NodeId dominator(NodeId node) const;
     /// What it dominates immediately, by memory, then by number. The first call makes lists: 8 bytes a node.
     std::vector<NodeId> children(NodeId node) const;
+    /// The first of them; `Preorder::none` for a leaf.
+    NodeId largest_child(NodeId node) const;
     /// Objects that it dominates, itself included.
     std::uint64_t count(NodeId node) const;
     /// The group that holds it alone, `none` where several do.
