@@ -264,7 +264,6 @@ private:
 
     std::string remark_of(ObjectId object) const {
         const std::string& type = heap_.types()[heap_.type_of(object)].name;
-        if (modules_.is_module(object)) return "module";
         if (type != "generator" && type != "coroutine" && type != "async_generator") return {};
         const auto frame = generator_frame(python_, heap_.address_of(object));
         return frame ? "suspended in " + frame_words(*frame) : std::string();
@@ -288,12 +287,18 @@ private:
         return best;
     }
 
-    /// What `parent` calls a child that is shown below it: of a module, what its dict calls it.
+    /// What `parent` calls a child that is shown below it: an attribute, of a module whose dict is left out.
     Reference shown_name(NodeId parent, NodeId child) const {
         const Reference direct = name_between(parent, child);
         if (!direct.before.empty() || direct.key) return direct;
         const NodeId above = retained_.dominator(child);
-        return above == parent || above == none ? direct : name_between(above, child);
+        if (above == parent || above == none) return direct;
+        Reference name = name_between(above, child);
+        if (std::string attribute = as_attribute(name); modules_.is_dict(above) && !attribute.empty()) {
+            name = {};
+            name.before = std::move(attribute);
+        }
+        return name;
     }
 
     /// The node that goes on a run from `id`: of the same type, one or two steps (by a __dict__) below it, and most of what it

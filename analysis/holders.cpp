@@ -55,19 +55,21 @@ public:
             plain_.push_back(is_plain_container(type.name));
             module_.push_back(type.name == "module");
         }
+        plain_.push_back(false);
+        module_.push_back(false);
         label_all();
     }
 
     HoldersResult find(const std::vector<TypeId>& types, std::size_t limit, const ProgressCallback& progress) {
         HoldersResult result;
-        std::vector<bool> wanted(heap_.types().size(), types.empty());
+        std::vector<bool> wanted(heap_.types().size() + 1, types.empty());  // the last one: type not found
         for (const TypeId type : types) wanted[type] = true;
         std::map<std::pair<TypeId, std::uint32_t>, std::size_t> row_of;
         std::vector<std::int32_t> row_of_object(graph_.object_count(), -1);
         std::vector<ObjectSizes> sizes(1);
         const auto count_in = [&](ObjectId object) {
             const TypeId type = heap_.type_of(object);
-            if (!wanted[type]) return;
+            if (!wanted[known(type)]) return;
             sizes[0] = ObjectSizes();
             heap_.sizes(object, sizes);
             ++result.total_count;
@@ -140,7 +142,7 @@ private:
                 label.step = paths_.step(object);
                 const TypeId type = heap_.type_of(previous);
                 const std::uint32_t above = label_[previous];
-                const bool goes_on = plain_[type] || module_[type] || is_frame(type);
+                const bool goes_on = plain_[known(type)] || module_[known(type)] || is_frame(type);
                 if (goes_on && labels_[above].depth < deepest_label) {
                     label.above = above;
                     label.depth = static_cast<std::uint8_t>(labels_[above].depth + 1);
@@ -157,7 +159,8 @@ private:
         }
     }
 
-    bool is_frame(TypeId type) const { return heap_.types()[type].name == "frame"; }
+    bool is_frame(TypeId type) const { return type != no_type && heap_.types()[type].name == "frame"; }
+    std::size_t known(TypeId type) const { return std::min<std::size_t>(type, heap_.types().size()); }
 
     std::uint64_t first_root_like(const HeapGraph::PlacedRoot& root) {
         const auto place = static_cast<std::uint64_t>(&root - graph_.roots().data());
@@ -206,7 +209,7 @@ private:
             if (one.owner >= owner_is_root)
                 std::tie(holder, first) = root_text(graph_.roots()[one.owner - owner_is_root].root);
             else
-                holder = heap_.types()[static_cast<TypeId>(one.owner)].name;
+                holder = type_name(heap_, static_cast<TypeId>(one.owner));
         }
         std::string attribute = first;
         for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
@@ -233,7 +236,7 @@ private:
             const auto [at, added] = by_words.emplace(std::tuple(row.type, row.holder, row.attribute), merged.size());
             becomes.push_back(static_cast<std::int32_t>(at->second));
             if (added) {
-                row.type_name = heap_.types()[row.type].name;
+                row.type_name = type_name(heap_, row.type);
                 merged.push_back(std::move(row));
                 continue;
             }
@@ -302,7 +305,7 @@ private:
     const HeapGraph& graph_;
     const HeapSnapshot& heap_;
     RootPaths paths_;
-    std::vector<bool> plain_, module_;  // by type
+    std::vector<bool> plain_, module_;  // by type, the last one for those not found
     std::vector<Label> labels_;
     std::vector<std::uint32_t> label_;  // by object
     std::unordered_map<Label, std::uint32_t, LabelHash> numbers_;

@@ -35,7 +35,7 @@ std::vector<std::uint32_t> rank_types_by_name(const TypeTable& types) {
     return rank;
 }
 
-std::uint64_t order_of(const ObjectFacts& facts, SortKey sort) {
+std::uint64_t order_of(const ObjectFacts& facts, std::uint64_t retained, SortKey sort) {
     switch (sort) {
         case SortKey::memory:
             return ~facts.memory;
@@ -44,6 +44,7 @@ std::uint64_t order_of(const ObjectFacts& facts, SortKey sort) {
         case SortKey::array_data:
             return ~facts.array_data;
         case SortKey::retained:
+            return ~retained;
         case SortKey::count:
         case SortKey::name:
             break;
@@ -80,7 +81,7 @@ bool holds(std::int64_t measured, const ObjectCondition& condition) {
     return false;
 }
 
-std::int64_t measure(const ObjectFacts& facts, ObjectCondition::Field field) {
+std::int64_t measure(const ObjectFacts& facts, std::uint64_t retained, ObjectCondition::Field field) {
     using Field = ObjectCondition::Field;
     switch (field) {
         case Field::size:
@@ -89,6 +90,8 @@ std::int64_t measure(const ObjectFacts& facts, ObjectCondition::Field field) {
             return static_cast<std::int64_t>(facts.memory);
         case Field::array_data:
             return static_cast<std::int64_t>(facts.array_data);
+        case Field::retained:
+            return static_cast<std::int64_t>(retained);
         case Field::refcount:
             return facts.refcount;
         case Field::block_size:
@@ -99,12 +102,13 @@ std::int64_t measure(const ObjectFacts& facts, ObjectCondition::Field field) {
 
 }  // namespace
 
-bool satisfies(const ObjectFacts& facts, const std::vector<ObjectCondition>& conditions) {
+bool satisfies(const ObjectFacts& facts, std::uint64_t retained, const std::vector<ObjectCondition>& conditions) {
     return std::all_of(conditions.begin(), conditions.end(),
-                       [&](const ObjectCondition& c) { return holds(measure(facts, c.field), c); });
+                       [&](const ObjectCondition& c) { return holds(measure(facts, retained, c.field), c); });
 }
 
-ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, const ProgressCallback& progress) {
+ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, const RetainedSizes* retained,
+                           const ProgressCallback& progress) {
     const std::vector<bool> wanted = wanted_types(heap.types(), query);
     const std::vector<std::uint32_t> rank = rank_types_by_name(heap.types());
     ObjectsResult result;
@@ -114,11 +118,12 @@ ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, 
         if (!wanted[type]) return;
         const ObjectFacts facts = heap.facts(object);
         result.damaged_objects += facts.damaged ? 1 : 0;
-        if (!satisfies(facts, query.where)) return;
+        const std::uint64_t retains = retained ? retained->memory(object) : 0;
+        if (!satisfies(facts, retains, query.where)) return;
         ++result.total_count;
         result.total_size += facts.size;
         result.total_memory += facts.memory;
-        const Ranked entry{order_of(facts, query.sort), type < rank.size() ? rank[type] : no_type, object};
+        const Ranked entry{order_of(facts, retains, query.sort), type < rank.size() ? rank[type] : no_type, object};
         if (query.limit == 0 || kept.size() < query.limit) {
             kept.push_back(entry);
             if (query.limit != 0) std::push_heap(kept.begin(), kept.end());
@@ -136,6 +141,13 @@ ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, 
     }
     if (query.limit == 0) result.shown_memory = result.total_memory;
     return result;
+}
+
+ObjectRow object_row(const RetainedSizes& retained, ObjectId object) {
+    ObjectRow row = object_row(retained.graph().heap(), object);
+    row.retained = retained.memory(object);
+    row.state = state_of(retained.graph(), object);
+    return row;
 }
 
 }  // namespace heapsift

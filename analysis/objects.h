@@ -2,13 +2,14 @@
 
 // Single objects, largest first.
 
+#include "analysis/graph/retained.h"
 #include "analysis/types.h"
 
 namespace heapsift {
 
 /// One comparison of `--where` (its notation: cli/where.h).
 struct ObjectCondition {
-    enum class Field { size, memory, array_data, refcount, block_size } field;
+    enum class Field { size, memory, array_data, retained, refcount, block_size } field;
     enum class Operator { less, less_equal, equal, not_equal, greater_equal, greater } op;
     std::int64_t value;
 };
@@ -32,10 +33,15 @@ struct ObjectsResult {
     std::uint64_t damaged_objects = 0;  // of all that were looked at; see ObjectFacts::damaged
 };
 
-/// One pass; with a limit it keeps only so many matches in memory. Ties: by type name, then address.
-ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, const ProgressCallback& progress = {});
+/// One pass; with a limit it keeps only so many matches in memory. Ties: by type name, then address. Without `retained` every
+/// object retains 0.
+ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, const RetainedSizes* retained,
+                           const ProgressCallback& progress = {});
+
+/// A row of the list, with what the graph tells of it.
+ObjectRow object_row(const RetainedSizes& retained, ObjectId object);
 
 /// True where every condition holds.
-bool satisfies(const ObjectFacts& facts, const std::vector<ObjectCondition>& conditions);
+bool satisfies(const ObjectFacts& facts, std::uint64_t retained, const std::vector<ObjectCondition>& conditions);
 
 }  // namespace heapsift

@@ -21,15 +21,6 @@ bool is_identifier(std::string_view text) {
     return !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), good);
 }
 
-/// The attribute that an item of a __dict__ is; empty where its key is no identifier.
-std::string as_attribute(const Reference& item) {
-    if (item.before != "[" || !item.key || item.key->kind != ShortValue::Kind::literal) return {};
-    const std::string_view text = item.key->text;
-    if (text.size() < 3 || text.front() != '\'' || text.back() != '\'') return {};
-    const std::string_view name = text.substr(1, text.size() - 2);
-    return is_identifier(name) ? "." + std::string(name) : std::string();
-}
-
 bool is_constant(std::string_view text) { return text == "None" || text == "True" || text == "False" || text == "Ellipsis"; }
 
 bool can_be_typed(const Reference& reference) {
@@ -111,6 +102,14 @@ std::string of_which_local(const HeapGraph& graph, const Root& root) {
 bool is_local(const Root& root) { return root.frame >= 0 && !root.name.is_null(); }
 
 }  // namespace
+
+std::string as_attribute(const Reference& item) {
+    if (item.before != "[" || !item.key || item.key->kind != ShortValue::Kind::literal) return {};
+    const std::string_view text = item.key->text;
+    if (text.size() < 3 || text.front() != '\'' || text.back() != '\'') return {};
+    const std::string_view name = text.substr(1, text.size() - 2);
+    return is_identifier(name) ? "." + std::string(name) : std::string();
+}
 
 std::string root_expression(const HeapGraph& graph, const Root& root) {
     switch (root.kind) {

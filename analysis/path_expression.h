@@ -29,6 +29,9 @@ std::string root_expression(const HeapGraph& graph, const Root& root);
 PathExpression path_expression(const HeapGraph& graph, const Root& root, std::span<const ObjectId> objects,
                                std::span<const Reference> steps);
 
+/// ".attr", which an item of a __dict__ is; empty where its key is no identifier.
+std::string as_attribute(const Reference& item);
+
 /// "func(), worker.py, now at line 41": the base name of the file.
 std::string frame_words(const PythonFrame& frame);
 /// For people: "module app", "thread MainThread, func(), worker.py, now at line 41", "libfoo.so cache+0x10".

@@ -2,6 +2,8 @@
 
 #include "analysis/threads.h"
 
+#include "analysis/objects.h"
+
 #include <algorithm>
 
 namespace heapsift {
@@ -11,8 +13,9 @@ constexpr std::size_t longest_name = 200;
 
 class LocalsOfFrame {
 public:
-    LocalsOfFrame(const HeapSnapshot& heap, const PythonHeap& python, std::size_t limit, FrameRow& row)
-        : heap_(heap), python_(python), limit_(limit), row_(row) {}
+    LocalsOfFrame(const HeapSnapshot& heap, const PythonHeap& python, const RetainedSizes* retained, std::size_t limit,
+                  FrameRow& row)
+        : heap_(heap), python_(python), retained_(retained), limit_(limit), row_(row) {}
 
     void read() {
         const PythonFrame& frame = row_.frame;
@@ -39,7 +42,7 @@ private:
         local.cell = cell;
         const ObjectId object = heap_.find(value);
         if (object != no_object)
-            local.object = object_row(heap_, object);
+            local.object = retained_ ? object_row(*retained_, object) : object_row(heap_, object);
         else
             local.object.address = value;
         row_.locals.push_back(std::move(local));
@@ -47,6 +50,7 @@ private:
 
     const HeapSnapshot& heap_;
     const PythonHeap& python_;
+    const RetainedSizes* retained_;
     std::size_t limit_;
     FrameRow& row_;
 };
@@ -60,28 +64,52 @@ std::vector<std::int32_t> threads_without_python(const CoreFile& core, const std
     return rest;
 }
 
+std::uint64_t worth(const LocalRow& local) { return local.object.retained.value_or(local.object.facts.memory); }
+
+/// The graph has a node for each thread that keeps something, and for each call.
+void add_retained(ThreadsResult& result, const RetainedSizes& retained) {
+    const HeapGraph& graph = retained.graph();
+    const auto reached = [&](NodeId node) { return graph.preorder().position(node) != Preorder::none; };
+    for (ThreadRow& thread : result.threads) {
+        thread.retained = 0;
+        for (FrameRow& frame : thread.frames) frame.retained = 0;
+    }
+    for (auto node = static_cast<NodeId>(graph.object_count()); node < graph.node_count(); ++node) {
+        if (!reached(node)) continue;
+        if (graph.kind(node) == NodeKind::frame) {
+            const auto [thread, frame] = graph.frame_of(node);
+            result.threads[static_cast<std::size_t>(thread)].frames[static_cast<std::size_t>(frame)].retained =
+                retained.memory(node);
+        } else if (graph.kind(node) == NodeKind::group) {
+            const Group& group = graph.groups()[graph.group_of(node)];
+            if (group.kind == GroupKind::thread && group.thread >= 0)
+                result.threads[static_cast<std::size_t>(group.thread)].retained = retained.memory(node);
+        }
+    }
+}
+
 }  // namespace
 
-ThreadsResult list_threads(const HeapSnapshot& heap, std::size_t limit) {
+ThreadsResult list_threads(const HeapSnapshot& heap, std::size_t limit, const RetainedSizes* retained) {
     const PythonHeap python(heap.core().memory(), heap.python(), heap.types());
     ThreadsResult result;
-    std::vector<PythonThread> threads = python_threads(heap.core(), python);
+    std::vector<PythonThread> threads = retained ? retained->graph().root_set().threads() : python_threads(heap.core(), python);
     result.native_threads = threads_without_python(heap.core(), threads);
     for (PythonThread& thread : threads) {
         ThreadRow row;
         for (PythonFrame& frame : thread.frames) {
             FrameRow& of = row.frames.emplace_back();
             of.frame = std::move(frame);
-            LocalsOfFrame(heap, python, limit, of).read();
+            LocalsOfFrame(heap, python, retained, limit, of).read();
             for (const LocalRow& local : of.locals)
-                if (local.object.id != no_object &&
-                    (!result.largest || local.object.facts.memory > result.largest->local.object.facts.memory))
+                if (local.object.id != no_object && (!result.largest || worth(local) > worth(result.largest->local)))
                     result.largest = {of.frame.name, local};
         }
         thread.frames.clear();
         row.thread = std::move(thread);
         result.threads.push_back(std::move(row));
     }
+    if (retained) add_retained(result, *retained);
     return result;
 }
 

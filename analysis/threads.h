@@ -2,7 +2,7 @@
 
 // What each thread was doing: the Python functions that it was in, and their local variables.
 
-#include "analysis/object_row.h"
+#include "analysis/graph/retained.h"
 #include "parsers/cpython/threads.h"
 
 #include <optional>
@@ -19,14 +19,16 @@ struct LocalRow {
 
 struct FrameRow {
     PythonFrame frame;
-    std::vector<LocalRow> locals;      // cut to the limit; unbound ones left out
-    std::uint64_t local_count = 0;     // all of them
-    bool variables_of_module = false;  // a module's body: its variables are the module's, and not listed
+    std::vector<LocalRow> locals;           // cut to the limit; unbound ones left out
+    std::uint64_t local_count = 0;          // all of them
+    bool variables_of_module = false;       // a module's body: its variables are the module's, and not listed
+    std::optional<std::uint64_t> retained;  // what would come free if the call returned: bytes
 };
 
 struct ThreadRow {
-    PythonThread thread;           // its frames moved to `frames`
-    std::vector<FrameRow> frames;  // the innermost call first
+    PythonThread thread;                    // its frames moved to `frames`
+    std::vector<FrameRow> frames;           // the innermost call first
+    std::optional<std::uint64_t> retained;  // by its calls and its own data together: bytes
 };
 
 struct ThreadsResult {
@@ -36,10 +38,10 @@ struct ThreadsResult {
         std::string function;
         LocalRow local;
     };
-    std::optional<Largest> largest;  // the local with the most memory, of those listed
+    std::optional<Largest> largest;  // the local that retains most (has most memory), of those listed
 };
 
-/// `limit`: locals of each frame that are listed; 0 all.
-ThreadsResult list_threads(const HeapSnapshot& heap, std::size_t limit);
+/// `limit`: locals of each frame that are listed; 0 all. Without `retained` what is optional stays empty.
+ThreadsResult list_threads(const HeapSnapshot& heap, std::size_t limit, const RetainedSizes* retained = nullptr);
 
 }  // namespace heapsift

@@ -51,7 +51,7 @@ const std::vector<Command>& all_commands() {
         {{.name = "referents", .takes_address = true}, "ADDRESS [CORE]", "what an object refers to", true, setup_referents},
         {{.name = "threads"},
          "[CORE]",
-         "what each thread was doing: its Python functions, with their locals",
+         "what each thread was doing: its Python functions, with their locals, and what each keeps",
          false,
          setup_threads},
         {{.name = "doctor"},

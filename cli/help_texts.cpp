@@ -69,9 +69,15 @@ constexpr std::string_view words = R"(What the words mean
   view         an array that shows a part of another array's data, and keeps all of that alive
   native       memory that C or C++ code took, without Python
   collector    the part of Python that frees objects which only hold each other
-  garbage      objects that nothing reaches any more, and that were not yet freed
-  root         where keeping alive begins: a module, a running function, a thread
-  retained     all the memory that would come free if an object went away
+  garbage      objects that no root reaches any more, and that were not yet freed
+  root         where keeping alive begins: a module, a running function, a thread, native code
+  path         how a root leads to an object: heapsift why
+  retained     all the memory that would come free if an object went away: its own, and that of all
+               that it alone keeps alive. Of a row of many objects: if all of them went away
+  dominator    the nearest object that every path to another one passes: without it the other is freed
+  holder       whose attribute leads to an object: shop.Order.items[*] is what is in the lists 'items'
+  group        whose an object is, where dominators begin: a thread, a module of the program, a package,
+               Python and its library, native code; what two of them hold is shared
 )";
 
 constexpr std::string_view address = R"(What an ADDRESS may be

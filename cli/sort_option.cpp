@@ -1,4 +1,4 @@
-// Sorting. Retained sizes are not a key until they are computed.
+// The keys of --sort.
 
 #include "cli/sort_option.h"
 
@@ -11,7 +11,8 @@
 namespace heapsift {
 namespace {
 
-constexpr std::array keys = {SortKey::memory, SortKey::size, SortKey::array_data, SortKey::count, SortKey::name};
+constexpr std::array keys = {SortKey::retained,   SortKey::memory, SortKey::size,
+                             SortKey::array_data, SortKey::count,  SortKey::name};
 
 }  // namespace
 

@@ -16,9 +16,10 @@ namespace {
 using Field = ObjectCondition::Field;
 using Operator = ObjectCondition::Operator;
 
-const std::array<std::pair<std::string, Field>, 5> fields = {{{"size", Field::size},
+const std::array<std::pair<std::string, Field>, 6> fields = {{{"size", Field::size},
                                                               {"memory", Field::memory},
                                                               {"array_data", Field::array_data},
+                                                              {"retained", Field::retained},
                                                               {"refcount", Field::refcount},
                                                               {"block_size", Field::block_size}}};
 

@@ -21,7 +21,7 @@ struct ObjectsOptions {
     std::string type;
     bool subclasses = false;
     std::vector<std::string> where;
-    SortKey sort = SortKey::memory;
+    SortKey sort = SortKey::retained;
 };
 
 std::string what_was_asked(const ObjectsOptions& options) {
@@ -39,10 +39,13 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     query.limit = session.options().rows();
     const HeapSnapshot heap = session.open_heap();
     if (!options.type.empty()) query.types = types_named(heap, options.type);
-    const ObjectsResult result = list_objects(heap, query, session.progress());
+    const HeapGraph graph(heap, session.progress());
+    const RetainedSizes retained(graph, session.progress());
+    const ObjectsResult result = list_objects(heap, query, &retained, session.progress());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes, session.diagnostics());
     note_damaged_objects(result.damaged_objects, session.diagnostics());
-    const auto row = [&](ObjectId object) { return object_row(heap, object); };
+    session.note_references(heap);
+    const auto row = [&](ObjectId object) { return object_row(retained, object); };
     return session.write(render_objects(result, row, what_was_asked(options), options.sort, session.redactor()));
 }
 
@@ -52,8 +55,9 @@ CommandRunner setup_objects(CLI::App& app) {
     auto options = std::make_shared<ObjectsOptions>();
     app.add_option("--type", options->type, "only of this type: module.Name, or Name where one type has it")->type_name("NAME");
     app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
-    app.add_option("--where", options->where,
-                   "only where it holds, such as size>1M,refcount>=3; of size, memory, array_data, refcount, block_size")
+    app.add_option(
+           "--where", options->where,
+           "only where it holds, such as size>1M,refcount>=3; of size, memory, array_data, retained, refcount, block_size")
         ->type_name("FIELD<OP>NUMBER")
         ->take_all()
         ->allow_extra_args(false);

@@ -12,7 +12,10 @@ namespace {
 
 ExitCode run_threads(Session& session) {
     const HeapSnapshot heap = session.open_heap();
-    const ThreadsResult result = list_threads(heap, session.options().rows());
+    const HeapGraph graph(heap, session.progress());
+    const RetainedSizes retained(graph, session.progress());
+    const ThreadsResult result = list_threads(heap, session.options().rows(), &retained);
+    session.note_references(heap);
     return session.write(render_threads(result, session.redactor()));
 }
 

@@ -1,10 +1,15 @@
-// heapsift types: objects grouped by type.
+// heapsift types: objects grouped by type, or by type, owner and attribute.
 
 #include "cli/commands/types.h"
 
-#include "analysis/types.h"
+#include "analysis/holders.h"
+#include "analysis/retained_types.h"
+#include "cli/option_kinds.h"
+#include "cli/render/holders.h"
 #include "cli/render/types.h"
 #include "cli/sort_option.h"
+#include "cli/type_option.h"
+#include "parsers/base/error.h"
 
 #include <CLI/CLI.hpp>
 
@@ -14,12 +19,34 @@ namespace heapsift {
 namespace {
 
 struct TypesOptions {
-    SortKey sort = SortKey::memory;
+    SortKey sort = SortKey::retained;
+    bool by_holder = false, subclasses = false;
+    std::string type;
 };
 
-ExitCode run_types(Session& session, const TypesOptions& options) {
+ExitCode run_by_holder(Session& session, const TypesOptions& options) {
+    if (options.sort != SortKey::retained)
+        throw wrong_usage("bad-sort", "types --by-holder is sorted by retained", "leave --sort out");
     const HeapSnapshot heap = session.open_heap();
-    const TypesResult result = group_by_type(heap, options.sort, session.options().rows(), session.progress());
+    std::vector<TypeId> types;
+    if (!options.type.empty()) types = types_named(heap, options.type, options.subclasses);
+    const HeapGraph graph(heap, session.progress());
+    const HoldersResult result = holders(graph, types, {}, session.options().rows(), session.progress());
+    session.note_references(heap);
+    return session.write(render_by_holder(result, options.type, session.redactor()));
+}
+
+ExitCode run_types(Session& session, const TypesOptions& options) {
+    if (options.by_holder) return run_by_holder(session, options);
+    if (!options.type.empty())
+        throw wrong_usage("bad-option", "--type goes with --by-holder",
+                          "heapsift objects --type lists the instances of one type");
+    const HeapSnapshot heap = session.open_heap();
+    TypesResult result = group_by_type(heap, options.sort, 0, session.progress());
+    const HeapGraph graph(heap, session.progress());
+    const RetainedSizes retained(graph, session.progress());
+    add_retained(result, retained, options.sort, session.options().rows(), session.progress());
+    session.note_references(heap);
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes, session.diagnostics());
     note_uncertain_sizes(result, session.diagnostics());
     return session.write(render_types(result, options.sort, session.redactor()));
@@ -30,6 +57,9 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
 CommandRunner setup_types(CLI::App& app) {
     auto options = std::make_shared<TypesOptions>();
     add_sort_option(app, options->sort);
+    app.add_flag("--by-holder", options->by_holder, "by type, owner and attribute: all that Node.children holds is one row");
+    app.add_option("--type", options->type, "with --by-holder: only objects of this type")->type_name("NAME");
+    app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
     return [options](Session& session) { return run_types(session, *options); };
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/render/object.h"
 #include "cli/render/path.h"
+#include "cli/render/types.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/text_width.h"
@@ -111,12 +112,14 @@ Answer render_why_type(const HoldersResult& result, const std::string& type, Red
     return answer;
 }
 
-Answer render_by_holder(const HoldersResult& result, Redactor&) {
+Answer render_by_holder(const HoldersResult& result, const std::string& type, Redactor&) {
     Answer answer = holders_answer(result, "types", "holders");
-    answer.text = [&result](const Page& page) {
-        if (result.rows.empty()) return std::string("No root reaches any object of this core.\n");
+    answer.text = [&result, type](const Page& page) {
+        const std::string what = type.empty() ? std::string("object") : "object of type " + type_text(type);
+        if (result.rows.empty()) return "No root reaches any " + what + " of this core.\n";
         std::string text = holders_table(result.rows, true, page).text(page.width, page.colour);
-        text += more_text(result, "types --by-holder", page);
+        text += more_text(result, "types --by-holder" + (type.empty() ? "" : " --type " + quoted_expression(type)), page);
+        text += wrapped(std::string(retained_legend), page.width, 2) + "\n";
         return text + next_line(page, "why " + hexadecimal(result.rows.front().example_address.value),
                                 "the path to one of the first row");
     };

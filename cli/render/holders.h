@@ -8,6 +8,7 @@
 namespace heapsift {
 
 Answer render_why_type(const HoldersResult& result, const std::string& type, Redactor& redactor);
-Answer render_by_holder(const HoldersResult& result, Redactor& redactor);
+/// `type`: the one type that was asked for, or nothing.
+Answer render_by_holder(const HoldersResult& result, const std::string& type, Redactor& redactor);
 
 }  // namespace heapsift

@@ -10,8 +10,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace heapsift {
 namespace {
+
+constexpr std::size_t narrowest_with_size = 100;
+constexpr std::string_view legend_text =
+    "retained: what would come free if the object went away: it, and all that it alone keeps alive";
 
 struct ObjectsText {
     const ObjectsResult& result;
@@ -21,21 +27,38 @@ struct ObjectsText {
 
     std::string table(const Page& page) const {
         using Align = TableColumn::Align;
-        Table table(
-            {{Align::left, "address"},
-             {Align::right, sorted_heading("memory", sort == SortKey::memory)},
-             {Align::right, sorted_heading("array data", sort == SortKey::array_data)},
-             {Align::right, sorted_heading("size", sort == SortKey::size)},
-             {Align::right, "refs"},
-             {Align::left, sorted_heading("type", sort == SortKey::name || sort == SortKey::count), TableColumn::Fit::middle},
-             {Align::left, "value", TableColumn::Fit::end}});
+        const bool retained = row(result.objects.front()).retained.has_value();
+        // Size says little that memory does not: it is the first to go.
+        const bool wide = !retained || page.width == 0 || page.width >= narrowest_with_size;
+        const bool size = wide || sort == SortKey::size;
+        const bool arrays = wide || sort == SortKey::array_data || has_array_data();
+        std::vector<TableColumn> columns{{Align::left, "address"},
+                                         {Align::right, sorted_heading("memory", sort == SortKey::memory)}};
+        if (arrays) columns.push_back({Align::right, sorted_heading("array data", sort == SortKey::array_data)});
+        if (size) columns.push_back({Align::right, sorted_heading("size", sort == SortKey::size)});
+        if (retained) columns.push_back({Align::right, sorted_heading("retained", sort == SortKey::retained)});
+        columns.push_back({Align::right, "refs"});
+        columns.push_back(
+            {Align::left, sorted_heading("type", sort == SortKey::name || sort == SortKey::count), TableColumn::Fit::middle});
+        columns.push_back({Align::left, "value", TableColumn::Fit::end});
+        Table table(std::move(columns));
         for (const ObjectId id : result.objects) {
             const ObjectRow object = row(id);
-            table.add({hexadecimal(object.address.value), page.bytes(object.facts.memory),
-                       array_data_text(object.facts.array_data, page), page.bytes(object.facts.size), refcount_text(object.facts),
-                       type_text(object.type), value_text(object, page.redact())});
+            std::vector<std::string> cells{hexadecimal(object.address.value), page.bytes(object.facts.memory)};
+            if (arrays) cells.push_back(array_data_text(object.facts.array_data, page));
+            if (size) cells.push_back(page.bytes(object.facts.size));
+            if (retained) cells.push_back(object.retained ? page.bytes(*object.retained) : "");
+            cells.push_back(refcount_text(object.facts));
+            cells.push_back(type_text(object.type));
+            cells.push_back(value_text(object, page.redact()));
+            table.add(std::move(cells));
         }
         return table.text(page.width, page.colour);
+    }
+
+    bool has_array_data() const {
+        return std::any_of(result.objects.begin(), result.objects.end(),
+                           [&](ObjectId object) { return row(object).facts.array_data > 0; });
     }
 
     std::string footer(const Page& page) const {
@@ -55,8 +78,9 @@ struct ObjectsText {
     std::string operator()(const Page& page) const {
         if (result.objects.empty())
             return wrapped(fmt::format("There are no {} in this core.", escape_for_terminal(what)), page.width, 2) + "\n";
-        const std::string address = hexadecimal(row(result.objects.front()).address.value);
-        return table(page) + footer(page) + next_line(page, "show " + address);
+        const ObjectRow first = row(result.objects.front());
+        const std::string legend = first.retained ? wrapped(legend_text, page.width, 2) + "\n" : std::string();
+        return table(page) + footer(page) + legend + next_line(page, "show " + hexadecimal(first.address.value));
     }
 };
 

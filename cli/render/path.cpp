@@ -19,6 +19,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t deepest_indent = 12, shortest_run = 4;
+constexpr std::size_t widest_value = 60;  // of a line; what is longer says no more of who holds whom
 
 struct Line {
     std::string name;
@@ -28,7 +29,7 @@ struct Line {
 };
 
 std::vector<std::string> cells(const Line& line, std::size_t depth, const Page& page) {
-    const std::string value = value_text(*line.object, page.redact());
+    const std::string value = shortened_at_the_end(value_text(*line.object, page.redact()), widest_value);
     std::string what = type_text(line.object->type);
     if (!value.empty()) what = value.starts_with("<" + what) || value.starts_with(what) ? value : what + " " + value;
     std::string remark = escape_for_terminal(line.remark);

@@ -37,6 +37,7 @@ Json frame_json(const FrameRow& row, Redactor& redactor) {
     json["locals"] = Json::array();
     for (const LocalRow& local : row.locals) json["locals"].push_back(local_json(local, redactor));
     json["local_count"] = row.local_count;
+    json["retained"] = or_null(row.retained);
     json["frame"] = address_json(frame.frame);
     json["code"] = address_json(frame.code);
     json["variables"] = frame.variables.is_null() ? Json(nullptr) : address_json(frame.variables);
@@ -57,6 +58,7 @@ Json thread_json(const ThreadRow& row, Redactor& redactor) {
     json["gil"] = thread.gil;
     json["frames"] = Json::array();
     for (const FrameRow& frame : row.frames) json["frames"].push_back(frame_json(frame, redactor));
+    json["retained"] = or_null(row.retained);
     json["ident"] = address_json(Address(thread.thread_id));
     json["interpreter"] = thread.interpreter;
     json["state"] = address_json(thread.state);
@@ -64,13 +66,15 @@ Json thread_json(const ThreadRow& row, Redactor& redactor) {
 }
 
 /// "MainThread", or what else tells it from the others.
-std::string heading(const PythonThread& thread, const Page& page) {
+std::string heading(const ThreadRow& row, const Page& page) {
+    const PythonThread& thread = row.thread;
     std::string name =
         thread.name.empty() ? "thread without a name in Python" : escape_for_terminal(thread_name(thread, page.redact()));
     std::string more;
     if (thread.tid) more += fmt::format(", tid {}", *thread.tid);
     if (thread.interpreter != 0) more += fmt::format(", interpreter {}", thread.interpreter);
     if (thread.gil) more += ", has the GIL";
+    if (row.retained) more += ", retains " + page.bytes(*row.retained);
     return bold(name, page.colour) + more + "\n";
 }
 
@@ -88,11 +92,18 @@ std::string place_text(const PythonFrame& frame) {
 std::string locals_text(const FrameRow& row, const Page& page) {
     using Align = TableColumn::Align;
     using Fit = TableColumn::Fit;
-    Table table({{Align::left, "", Fit::middle}, {Align::left, ""}, {Align::left, "", Fit::middle}, {Align::left, "", Fit::end}});
-    for (const LocalRow& local : row.locals)
-        table.add({escape_for_terminal(local.name), hexadecimal(local.object.address.value),
-                   local.object.type.empty() ? "no object was found there" : type_text(local.object.type),
-                   value_text(local.object, page.redact())});
+    std::vector<TableColumn> columns{{Align::left, "", Fit::middle}, {Align::left, ""}};
+    if (row.retained) columns.push_back({Align::right, ""});
+    columns.push_back({Align::left, "", Fit::middle});
+    columns.push_back({Align::left, "", Fit::end});
+    Table table(std::move(columns));
+    for (const LocalRow& local : row.locals) {
+        std::vector<std::string> cells{escape_for_terminal(local.name), hexadecimal(local.object.address.value)};
+        if (row.retained) cells.push_back(local.object.retained ? page.bytes(*local.object.retained) : "");
+        cells.push_back(local.object.type.empty() ? "no object was found there" : type_text(local.object.type));
+        cells.push_back(value_text(local.object, page.redact()));
+        table.add(std::move(cells));
+    }
     std::string text = table.empty() ? "" : table.text(page.width, false, 6);
     if (const std::uint64_t more = row.local_count - row.locals.size(); more > 0)
         text += fmt::format("      … {} more: add{}\n", grouped(more), all_rows);
@@ -112,7 +123,9 @@ std::string frames_text(const std::vector<FrameRow>& frames, const Page& page) {
         if (run < shown_of_a_run - 1 || !goes_on) {
             if (run > shown_of_a_run - 1)
                 text += fmt::format("  … {} at the same line …\n", counted(run - shown_of_a_run + 1, "more call", "more calls"));
-            text += "  " + bold(function_text(row->frame), page.colour) + ", " + place_text(row->frame) + "\n";
+            text += "  " + bold(function_text(row->frame), page.colour) + ", " + place_text(row->frame);
+            if (row->retained.value_or(0) > 0) text += ", retains " + page.bytes(*row->retained);
+            text += "\n";
             text += locals_text(*row, page);
         }
     }
@@ -126,8 +139,11 @@ std::string threads_text(const ThreadsResult& result, const Page& page) {
     std::string summary = counted(result.threads.size(), "thread") + " of Python; the most recent call is the last";
     if (!gil) summary += "; none had the GIL (the interpreter's lock): all waited or were in C code";
     std::string text = wrapped(summary, page.width, 2) + "\n";
+    if (result.threads.front().retained)
+        text += wrapped("bytes are what a thread, a call or a variable retains: what would come free without it", page.width, 2) +
+                "\n";
     for (const ThreadRow& row : result.threads) {
-        text += "\n" + heading(row.thread, page);
+        text += "\n" + heading(row, page);
         text += row.frames.empty() ? "  It runs no Python function.\n" : frames_text(row.frames, page);
     }
     text += "\n";

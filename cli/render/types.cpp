@@ -10,10 +10,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace heapsift {
 namespace {
 
 using NamedCount = std::pair<std::string, std::uint64_t>;
+
+constexpr std::size_t narrowest_with_size = 100;
+
+bool has_retained(const TypesResult& result) {
+    return std::any_of(result.types.begin(), result.types.end(), [](const TypeRow& row) { return row.retained.has_value(); });
+}
 
 // "12 of pandas.DataFrame, 3 of a.B and 4 more types"
 std::string named_counts(const std::vector<NamedCount>& counts) {
@@ -42,22 +50,34 @@ std::string next_hint(const TypesResult& result, const Page& page) {
 
 std::string types_text(const TypesResult& result, SortKey sort, const Page& page) {
     if (result.types.empty()) return "This core holds no Python objects that could be found.\n";
-    return types_table(result, sort, page) + types_footer(result, page) + types_total(result, page) + "\n" +
-           next_hint(result, page);
+    std::string text = types_table(result, sort, page) + types_footer(result, page);
+    if (has_retained(result)) text += wrapped(std::string(retained_legend), page.width, 2) + "\n";
+    return text + types_total(result, page) + "\n" + next_hint(result, page);
 }
 
 }  // namespace
 
 std::string types_table(const TypesResult& result, SortKey sort, const Page& page) {
     using Align = TableColumn::Align;
-    Table table({{Align::right, sorted_heading(page.at_least("objects"), sort == SortKey::count)},
-                 {Align::right, sorted_heading(page.at_least("memory"), sort == SortKey::memory)},
-                 {Align::right, sorted_heading(page.at_least("array data"), sort == SortKey::array_data)},
-                 {Align::right, sorted_heading(page.at_least("size"), sort == SortKey::size)},
-                 {Align::left, sorted_heading("type", sort == SortKey::name), TableColumn::Fit::middle}});
-    for (const TypeRow& row : result.types)
-        table.add({grouped(row.count), page.bytes(row.memory), array_data_text(row.array_data, page), page.bytes(row.size),
-                   type_text(row.name)});
+    const bool retained = has_retained(result);
+    // Size says little that memory does not: it is the first to go.
+    const bool size = !retained || sort == SortKey::size || page.width == 0 || page.width >= narrowest_with_size;
+    std::vector<TableColumn> columns{{Align::right, sorted_heading(page.at_least("objects"), sort == SortKey::count)}};
+    columns.push_back({Align::right, sorted_heading(page.at_least("memory"), sort == SortKey::memory)});
+    columns.push_back({Align::right, sorted_heading(page.at_least("array data"), sort == SortKey::array_data)});
+    if (size) columns.push_back({Align::right, sorted_heading(page.at_least("size"), sort == SortKey::size)});
+    if (retained) columns.push_back({Align::right, sorted_heading("retained", sort == SortKey::retained)});
+    columns.push_back({Align::left, sorted_heading("type", sort == SortKey::name), TableColumn::Fit::middle});
+    Table table(std::move(columns));
+    for (const TypeRow& row : result.types) {
+        std::vector<std::string> cells{grouped(row.count)};
+        cells.push_back(page.bytes(row.memory));
+        cells.push_back(array_data_text(row.array_data, page));
+        if (size) cells.push_back(page.bytes(row.size));
+        if (retained) cells.push_back(row.retained ? page.bytes(*row.retained) : "");
+        cells.push_back(type_text(row.name));
+        table.add(std::move(cells));
+    }
     return table.text(page.width, page.colour);
 }
 

@@ -16,6 +16,11 @@ std::string types_table(const TypesResult& result, SortKey sort, const Page& pag
 Json type_json(const TypeRow& row, Redactor& redactor);
 Json types_total_json(const TypesResult& result);
 
+/// What the column says of a row that stands for many objects.
+inline constexpr std::string_view retained_legend =
+    "retained: what would come free if all objects of the row went away; rows overlap, since the objects of one hold those of "
+    "another";
+
 /// The line below a cut table: how many rows of how many, and what share of the bytes they are.
 std::string types_footer(const TypesResult& result, const Page& page);
 

@@ -3,6 +3,7 @@
 #include "analysis/overview.h"
 #include "cli/json_envelope.h"
 #include "cli/render/doctor.h"
+#include "cli/render/holders.h"
 #include "cli/render/objects.h"
 #include "cli/render/overview.h"
 #include "cli/render/process.h"
@@ -53,6 +54,12 @@ HandmadeHeap small_heap() {
     return heap;
 }
 
+ShowResult shown_object(const HeapSnapshot& heap, Address address) {
+    const HeapGraph graph(heap);
+    const RetainedSizes retained(graph);
+    return show_object(retained, heap.find(address), 20);
+}
+
 const std::vector<std::string> object_keys = {"address",    "type",         "size",     "memory",     "array_data",
                                               "retained",   "refcount",     "immortal", "gc_tracked", "state",
                                               "references", "size_certain", "damaged",  "found_by",   "value"};
@@ -71,6 +78,53 @@ TEST_CASE("render types: text", "[cli][render]") {
           "… 1 more type; these 2 are 99 % of the memory. All: heapsift types -n 0\n"
           "3 objects of 3 types: memory 1.0 MiB, of it array data 1.0 MiB; size 216 B\n"
           "next: heapsift show 0x10100    the only numpy.ndarray\n");
+}
+
+TEST_CASE("render types: with what each row retains; size goes where a terminal is narrow", "[cli][render]") {
+    Shown shown;
+    TypesResult result = group_by_type(small_heap().build(), SortKey::memory, 0);
+    for (TypeRow& row : result.types) row.retained = row.memory + 1024;
+    sort_types(result.types, SortKey::retained);
+    cut_types(result, 1);
+    const Answer answer = render_types(result, SortKey::retained, shown.redactor);
+    const std::string wide = answer.text(shown.page);
+    CHECK_THAT(wide, Catch::Matchers::StartsWith("  objects   memory  array data   size  retained ▾  type\n"
+                                                 "        1  1.0 MiB     1.0 MiB  112 B     1.0 MiB  numpy.ndarray\n"));
+    CHECK_THAT(wide, ContainsSubstring("\nretained: what would come free if all objects of the row went away; rows overlap"));
+    shown.page.width = 80;
+    CHECK_THAT(answer.text(shown.page), Catch::Matchers::StartsWith("  objects   memory  array data  retained ▾  type\n"));
+    CHECK(rows_of(answer)[0]["retained"] == 1049600 + 1024);
+}
+
+TEST_CASE("render by holder: a row says type, owner and attribute", "[cli][render]") {
+    Shown shown;
+    HoldersResult result;
+    HolderRow row;
+    row.type_name = "app.Job";
+    row.holder = "app.Queue";
+    row.attribute = "jobs[*]";
+    row.expression = "app.QUEUE.jobs[*]";
+    row.example_address = Address(0x10100);
+    row.count = 1234;
+    row.memory = 4096;
+    row.size = 4000;
+    row.retained = 1048576;
+    result.rows = {row};
+    result.total_rows = 3;
+    const Answer answer = render_by_holder(result, "app.Job", shown.redactor);
+    CHECK(answer.rows_key == "holders");
+    CHECK(answer.text(shown.page) ==
+          "  objects   memory  retained ▾  type     held as\n"
+          "    1,234  4.0 KiB     1.0 MiB  app.Job  app.Queue.jobs[*]\n"
+          "… 2 more. All: heapsift types --by-holder --type app.Job -n 0\n" +
+              std::string(retained_legend) +
+              "\n"
+              "next: heapsift why 0x10100    the path to one of the first row\n");
+    CHECK(csv_heading(answer.csv_columns) == "type,holder,attribute,expression,example,count,size,memory,array_data,retained\n");
+    CHECK(csv_line(rows_of(answer)[0], answer.csv_columns) ==
+          "app.Job,app.Queue,jobs[*],app.QUEUE.jobs[*],0x10100,1234,4000,4096,0,1048576\n");
+    CHECK(render_by_holder({}, "app.Job", shown.redactor).text(shown.page) ==
+          "No root reaches any object of type app.Job of this core.\n");
 }
 
 TEST_CASE("render types: exact bytes, lower bounds, and a core that must be named", "[cli][render]") {
@@ -133,7 +187,7 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
     ObjectsQuery query;
     query.limit = 0;
     query.sort = SortKey::size;
-    const ObjectsResult result = list_objects(heap, query);
+    const ObjectsResult result = list_objects(heap, query, nullptr);
     const auto row = [&](ObjectId object) { return object_row(heap, object); };
     Shown shown, redacted(true);
     CHECK(render_objects(result, row, "objects", query.sort, shown.redactor).text(shown.page) ==
@@ -149,6 +203,26 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
     CHECK_THAT(text, ContainsSubstring("(131072,) float64"));
 }
 
+TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][render]") {
+    const HeapSnapshot heap = small_heap().build();
+    const HeapGraph graph(heap);
+    const RetainedSizes retained(graph);
+    ObjectsQuery query;
+    query.sort = SortKey::retained;
+    query.limit = 2;
+    const ObjectsResult result = list_objects(heap, query, &retained);
+    const auto row = [&](ObjectId object) { return object_row(retained, object); };
+    Shown shown;
+    const Answer answer = render_objects(result, row, "objects", query.sort, shown.redactor);
+    CHECK_THAT(answer.text(shown.page),
+               Catch::Matchers::StartsWith(
+                   "  address   memory  array data   size  retained ▾  refs  type             value\n"
+                   "  0x10100  1.0 MiB     1.0 MiB  112 B     1.0 MiB     1  numpy.ndarray    (131072,) float64\n"));
+    CHECK_THAT(answer.text(shown.page), ContainsSubstring("\nretained: what would come free if the object went away"));
+    CHECK(rows_of(answer)[0]["retained"] == 1049600);
+    CHECK(rows_of(answer)[0]["state"] == "held");
+}
+
 TEST_CASE("render objects: nothing is a sentence", "[cli][render]") {
     Shown shown;
     const ObjectsResult result;
@@ -161,29 +235,32 @@ TEST_CASE("render objects: nothing is a sentence", "[cli][render]") {
 TEST_CASE("render show: text", "[cli][render]") {
     Shown shown;
     const HeapSnapshot heap = small_heap().build();
-    const ShowResult result = show_object(heap, heap.find(Address(0x10300)), 20);
+    const ShowResult result = shown_object(heap, Address(0x10300));
     CHECK(render_show(result, shown.redactor).text(shown.page) ==
           "str  'hunter2'\n"
           "  address     0x10300\n"
           "  bytes       memory 64 B; size 56 B\n"
+          "  retains     64 B; held by what was not found: native code, or a leak\n"
           "  references  2 counted, 1 found; 1 held by running code, by native code, or leaked\n"
           "  collector   not tracked\n"
           "  found       in a list of the garbage collector\n"
           "It refers to nothing.\n"
           "1 reference refers to it\n"
-          "  0x10200  .name  app.\\x1b[2JEvil\n");
+          "  0x10200  .name  app.\\x1b[2JEvil\n"
+          "next: heapsift why 0x10300    the path that keeps it alive\n");
 }
 
 TEST_CASE("render show: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
     const HeapSnapshot heap = small_heap().build();
-    const ShowResult result = show_object(heap, heap.find(Address(0x10300)), 20);
+    const ShowResult result = shown_object(heap, Address(0x10300));
     const Json data = render_show(result, shown.redactor).data;
     for (const std::string& key : object_keys) CHECK(data.contains(key));
     for (const char* key : {"block_size", "retained_size", "accounted", "referents", "referrers", "dominator"})
         CHECK(data.contains(key));
     CHECK(data["accounted"] == 1);
-    CHECK(data["state"].is_null());
+    CHECK(data["state"] == "held");
+    CHECK(data["retained"] == 64);
     const Json& edge = data["referrers"][0];
     CHECK(edge["source"] == "0x10200");
     CHECK(edge["target"] == "0x10300");
@@ -259,11 +336,11 @@ TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
     CHECK(fits(render_overview(all, core, shown.redactor).text(shown.page)));
     core.file_name = "core.gunicorn.1000.0123456789abcdef0123456789abcdef.1234.1700000000000000";
     CHECK(fits(render_overview(all, core, shown.redactor).text(shown.page)));
-    const ObjectsResult objects = list_objects(heap, {});
+    const ObjectsResult objects = list_objects(heap, {}, nullptr);
     const auto row = [&](ObjectId object) { return object_row(heap, object); };
     CHECK(fits(render_objects(objects, row, "objects", SortKey::memory, shown.redactor).text(shown.page)));
     for (const std::uint64_t address : {0x10200, 0x10300}) {
-        const ShowResult result = show_object(heap, heap.find(Address(address)), 20);
+        const ShowResult result = shown_object(heap, Address(address));
         CHECK(fits(render_show(result, shown.redactor).text(shown.page)));
     }
     DoctorResult doctor = examine(heap);

@@ -81,6 +81,38 @@ TEST_CASE("render threads: a stack as a traceback has it, its locals below each 
           "next: heapsift show 0x10300    the largest of them: secret of load\n");
 }
 
+TEST_CASE("render threads: what a thread, a call and a variable retain", "[cli][render][threads]") {
+    Shown shown;
+    ThreadsResult result;
+    ThreadRow& row = result.threads.emplace_back();
+    row.thread.name = "worker";
+    row.thread.gil = true;
+    row.retained = 3072;
+    LocalRow rows = local("rows", 0x10300, "list", {});
+    rows.object.retained = 2048;
+    row.frames = {frame("load", 0x20200, 41, {rows, local("gone", 0x999, "", {})}), frame("run", 0x20100, 7)};
+    row.frames[0].retained = 2560;
+    row.frames[1].retained = 0;
+    const Answer answer = render_threads(result, shown.redactor);
+    CHECK(answer.text(shown.page) ==
+          "1 thread of Python; the most recent call is the last\n"
+          "bytes are what a thread, a call or a variable retains: what would come free without it\n"
+          "\n"
+          "worker, has the GIL, retains 3.0 KiB\n"
+          "  run(), app.py, line 7\n"
+          "  load(), app.py, line 41, retains 2.5 KiB\n"
+          "      rows  0x10300  2.0 KiB  list\n"
+          "      gone  0x999             no object was found there\n"
+          "\n");
+    answer.rows([](const Json& json) {
+        CHECK(json["retained"] == 3072);
+        CHECK(json["frames"][0]["retained"] == 2560);
+        CHECK(json["frames"][0]["locals"][0]["object"]["retained"] == 2048);
+        CHECK(json["frames"][1]["retained"] == 0);
+    });
+    render_threads(example(), shown.redactor).rows([](const Json& json) { CHECK(json["retained"].is_null()); });
+}
+
 TEST_CASE("render threads: a recursion is not written out", "[cli][render][threads]") {
     Shown shown;
     ThreadsResult result;

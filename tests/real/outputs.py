@@ -42,6 +42,7 @@ def main():
             os.mkdir(out)
             check_exports(heapsift, core, out)
             check_redacted(heapsift, core, out)
+            check_retained(heapsift, core)
             check_interruptions(heapsift, core, out)
             check_batch(heapsift, core, folder)
     finally:
@@ -210,6 +211,27 @@ def check_redacted(heapsift, core, out):
     db.close()
     os.remove(path)
     done("redacted", "no string's text, no directory")
+
+
+# --- what is retained, by one command and by another
+
+def check_retained(heapsift, core):
+    everything = json.loads(heapsift.run("types", core, "--json").stdout)["data"]["types"]
+    screen = json.loads(heapsift.run("types", core, "--json", "-n", "20").stdout)["data"]["types"]
+    check("types, 20 rows", [(row["address"], row["retained"]) for row in screen],
+          [(row["address"], row["retained"]) for row in everything[:20]])
+    check("types without retained", [row["name"] for row in everything if row["retained"] is None], [])
+    names = collections.Counter(row["name"] for row in everything)
+    for row in [row for row in everything if names[row["name"]] == 1][:8]:
+        alone = json.loads(heapsift.run("retained", core, "--type", row["name"], "--json").stdout)["data"]
+        check("retained by " + row["name"], row["retained"], alone["retained"])
+    for row in json.loads(heapsift.run("objects", core, "--json", "-n", "5").stdout)["data"]["objects"]:
+        alone = json.loads(heapsift.run("show", core, row["address"], "--json").stdout)["data"]
+        check("retained by " + row["address"], (row["retained"], row["state"]), (alone["retained"], alone["state"]))
+    holders = json.loads(heapsift.run("types", core, "--by-holder", "--json").stdout)["data"]
+    total = sum(row["count"] for row in holders["holders"]) + holders["total"]["without_path"]
+    check("objects by holder", total, sum(row["count"] for row in everything))
+    done("retained", "%d types, %d holders" % (len(everything), len(holders["holders"])))
 
 
 # --- whole or absent
