@@ -99,7 +99,23 @@ public:
         result.total_rows = result.rows.size();
         retain(result, row_of_object, limit, progress);
         if (limit != 0 && result.rows.size() > limit) result.rows.resize(limit);
-        for (HolderRow& row : result.rows) row.expression = merged_expression(row.example);
+        for (HolderRow& row : result.rows) {
+            row.expression = merged_expression(row.example);
+            row.example_address = heap_.address_of(row.example);
+        }
+        return result;
+    }
+
+    std::vector<ObjectId> held_by(const std::string& holder) const {
+        std::vector<char> fits(labels_.size());
+        for (std::uint32_t label = 0; label < labels_.size(); ++label) {
+            const auto [owner, attribute] = words(label);
+            const bool bracket = attribute.starts_with("[") || attribute.starts_with(" ");
+            fits[label] = holder == owner + (bracket ? "" : ".") + attribute;
+        }
+        std::vector<ObjectId> result;
+        for (ObjectId object = 0; object < graph_.object_count(); ++object)
+            if (label_[object] != none && fits[label_[object]]) result.push_back(object);
         return result;
     }
 
@@ -295,6 +311,10 @@ private:
 };
 
 }  // namespace
+
+std::vector<ObjectId> held_by(const HeapGraph& graph, const std::string& holder, const ProgressCallback& progress) {
+    return HolderFinder(graph, {}, progress).held_by(holder);
+}
 
 HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes, std::size_t limit,
                       const ProgressCallback& progress) {

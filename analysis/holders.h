@@ -20,6 +20,7 @@ struct HolderRow {
     std::string attribute;         // "hActs1", "children[*]", "params['*']". Not escaped; keys of dicts are never in it
     std::string expression;        // the path to one of them, its indices as [*]. Not escaped
     ObjectId example = no_object;  // that one
+    Address example_address;
     std::uint64_t count = 0, size = 0, memory = 0, array_data = 0;
     std::optional<std::uint64_t> retained;  // by the objects of the row together
 };
@@ -34,5 +35,9 @@ struct HoldersResult {
 /// than a hundred to each that is wanted.
 HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes, std::size_t limit,
                       const ProgressCallback& progress = {});
+
+/// The objects that an owner's attribute holds: "app.Node.children[*]", as a HolderRow names it (owner, dot, attribute); and what an
+/// attribute of that name holds at once, "app.Node.children". By id.
+std::vector<ObjectId> held_by(const HeapGraph& graph, const std::string& holder, const ProgressCallback& progress = {});
 
 }  // namespace heapsift

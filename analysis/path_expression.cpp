@@ -108,38 +108,40 @@ std::string root_expression(const HeapGraph& graph, const Root& root) {
 PathExpression path_expression(const HeapGraph& graph, const Root& root, std::span<const ObjectId> objects,
                                std::span<const Reference> steps) {
     PathExpression result;
-    const auto begin_at = [&](ObjectId object) {
-        result.root = fmt::format("{:#x}", graph.heap().address_of(object).value);
-        result.steps.clear();
+    const auto begin_at = [&](std::size_t object) {
+        result.root = fmt::format("{:#x}", graph.heap().address_of(objects[object]).value);
+        result.first = result.steps.size();
     };
     result.root = root_expression(graph, root);
-    bool named = !result.root.empty();  // the root has a name, and no step was taken
-    bool transparent = false;           // what was reached is a __dict__, or a frame: items are attributes
-    bool cell = false;                  // a cell that stands for a local
-    if (!named) begin_at(objects.front());
-    if (named && is_local(root)) {
-        result.steps.push_back(step("." + text_of(graph, root.name)));
+    const bool named = !result.root.empty();
+    bool transparent = root.kind == RootKind::thread_local_;  // what was reached is a __dict__: its items are attributes
+    bool cell = false;                                        // a cell that stands for a local
+    if (is_local(root)) {
+        result.steps.push_back({step("." + text_of(graph, root.name)), 0});
         cell = root.cell;
-    } else if (named) {
-        transparent = root.kind == RootKind::thread_local_;
     }
+    if (!named) begin_at(0);
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Reference& reference = steps[i];
         const bool in_frame = named && i == 0 && root.kind == RootKind::frame && !is_local(root);
         const bool was_transparent = std::exchange(transparent, false), was_cell = std::exchange(cell, false);
-        if (was_cell && reference.before == ".cell_contents") continue;
+        if (was_cell && reference.before == ".cell_contents") {
+            result.steps.back().leads_to = i + 1;
+            if (result.first == result.steps.size()) begin_at(i + 1);
+            continue;
+        }
         if (reference.before == ".__dict__" && !reference.key && i + 1 < steps.size() && !as_attribute(steps[i + 1]).empty()) {
             transparent = true;
             continue;
         }
-        if (const std::string attribute = was_transparent ? as_attribute(reference) : std::string(); !attribute.empty())
-            result.steps.push_back(step(attribute));
-        else if (const std::string local = in_frame ? local_of(reference) : std::string(); !local.empty())
-            result.steps.push_back(step(local));
-        else if (can_be_typed(reference))
-            result.steps.push_back(reference);
-        else
-            begin_at(objects[i + 1]);
+        if (const std::string attribute = was_transparent ? as_attribute(reference) : std::string(); !attribute.empty()) {
+            result.steps.push_back({step(attribute), i + 1});
+        } else if (const std::string local = in_frame ? local_of(reference) : std::string(); !local.empty()) {
+            result.steps.push_back({step(local), i + 1});
+        } else {
+            result.steps.push_back({reference, i + 1});
+            if (!can_be_typed(reference)) begin_at(i + 1);
+        }
     }
     return result;
 }

@@ -10,12 +10,16 @@
 
 namespace heapsift {
 
-/// A root's text, and steps as they are to be printed one behind the other: what stands between two steps that a person writes
-/// (`.__dict__`, a cell) is left out. Where a step cannot be typed the expression begins anew with the address of what it leads
-/// to.
+/// A step as it is printed: what stands between two steps that a person writes (`.__dict__`, a cell) is left out.
+struct PrintedStep {
+    Reference name;        // only before, key and after count
+    std::size_t leads_to;  // the place in `objects` of what it leads to
+};
+
 struct PathExpression {
-    std::string root;              // "app", "func()", "thread('worker').func()", "threadlocal(0x…)", "0x7f…". Not escaped
-    std::vector<Reference> steps;  // only before, key and after count
+    std::string root;                // "app", "func()", "thread('worker').func()", "threadlocal(0x…)", "0x7f…". Not escaped
+    std::vector<PrintedStep> steps;  // all of the path
+    std::size_t first = 0;           // the expression is `root` and the steps from here on: before it is one that cannot be typed
 };
 
 /// How a root is written; empty where it has no name that can be typed.

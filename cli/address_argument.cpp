@@ -1,7 +1,9 @@
-// Addresses. Eight digits is where hexadecimal without 0x begins: shorter words such as "dead" or "face" are words.
+// Addresses, and what may be an expression. Eight digits is where hexadecimal without 0x begins: shorter words such as "dead" or
+// "face" are words.
 
 #include "cli/address_argument.h"
 
+#include "analysis/expression_text.h"
 #include "parsers/base/error.h"
 
 #include <fmt/format.h>
@@ -41,12 +43,6 @@ std::vector<Address> addresses_within(std::string_view text) {
     return found;
 }
 
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
-}
-
 Error bad_address(std::string_view text, std::string hint) {
     return wrong_usage("bad-address", fmt::format("'{}' is not an address", text), std::move(hint));
 }
@@ -54,9 +50,9 @@ Error bad_address(std::string_view text, std::string hint) {
 }  // namespace
 
 AddressArgument parse_address(std::string_view typed) {
-    const std::string_view text = trimmed(typed);
-    AddressArgument argument{std::string(text), {}};
-    if (text.starts_with('<')) {
+    const std::string_view text = without_blanks(typed);
+    AddressArgument argument{std::string(text), {}, false};
+    if (text.starts_with('<') && text.ends_with('>')) {
         argument.readings = addresses_within(text);
         if (argument.readings.size() > 1) throw bad_address(text, "it holds several: give the one you mean, as 0x…");
     } else if (has_prefix(text)) {
@@ -66,8 +62,10 @@ AddressArgument parse_address(std::string_view typed) {
         const bool bare = text.size() >= least_bare_digits && all_of(text, hexadecimal_digits);
         if (const auto address = bare ? parse_digits(text, 16) : std::nullopt) argument.readings.push_back(*address);
     }
-    if (argument.readings.empty())
-        throw bad_address(text, "an address is needed, such as 0x7f31c2a4d5e0; heapsift objects lists some");
+    if (!argument.readings.empty()) return argument;
+    if (text.empty()) throw bad_address(text, "an address is needed, such as 0x7f31c2a4d5e0; heapsift objects lists some");
+    if (const std::string problem = expression_problem(text); !problem.empty()) throw bad_address(text, problem);
+    argument.expression = true;
     return argument;
 }
 
@@ -75,6 +73,14 @@ bool looks_like_address(std::string_view text) {
     if (text.starts_with('<')) return !addresses_within(text).empty();
     if (has_prefix(text)) return all_of(text.substr(2), hexadecimal_digits);
     return text.size() >= least_bare_digits && all_of(text, hexadecimal_digits);
+}
+
+bool may_be_expression(std::string_view text) { return expression_problem(text).empty(); }
+
+bool looks_like_expression(std::string_view text) {
+    if (!may_be_expression(text)) return false;
+    const std::size_t address = address_length(text);
+    return text.find_first_of("[(") != std::string_view::npos || (address > 0 && address < text.size());
 }
 
 }  // namespace heapsift

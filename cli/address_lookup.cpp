@@ -1,11 +1,13 @@
-// Looking an address up. Digits alone are decimal or hexadecimal: whichever lies in dumped memory; where both do, whichever is an
-// object, the decimal one first, since that is what id(x) prints.
+// Looking an address or an expression up. Digits alone are decimal or hexadecimal: whichever lies in dumped memory; where both
+// do, whichever is an object, the decimal one first, since that is what id(x) prints.
 
 #include "cli/address_lookup.h"
 
+#include "analysis/expression.h"
 #include "analysis/object_row.h"
 #include "cli/units.h"
 #include "parsers/base/error.h"
+#include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
@@ -53,9 +55,74 @@ Error no_object_there(const HeapSnapshot& heap, const std::string& text, const A
     }
 }
 
+constexpr std::size_t most_listed = 10;
+
+// "0x7f31c2a4d5e0 (dict of 3)", "0x7f31c2a4d5e8 (app.Node)"
+std::string listed(const HeapSnapshot& heap, ObjectId object, Redactor& redactor) {
+    const std::string type = type_name(heap, heap.type_of(object));
+    const std::string value = escape_for_terminal(redactor.value(heap.value(object), type));
+    const std::string address = hexadecimal(heap.address_of(object).value);
+    if (value.starts_with(type + " ")) return fmt::format("{} ({})", address, value);
+    return fmt::format("{} ({}{}{})", address, escape_for_terminal(type), value.empty() ? "" : ", ", value);
+}
+
+std::string listed(const HeapSnapshot& heap, const std::vector<ObjectId>& objects, Redactor& redactor) {
+    std::string text;
+    for (std::size_t i = 0; i < objects.size() && i < most_listed; ++i)
+        text += (i > 0 ? ", " : "") + listed(heap, objects[i], redactor);
+    if (objects.size() > most_listed) text += fmt::format(" and {} more", grouped(objects.size() - most_listed));
+    return text;
+}
+
+std::string near_hint(const ExpressionFinding& finding, Redactor& redactor) {
+    std::string names;
+    for (const Reference& reference : finding.near)
+        names += (names.empty() ? "" : ", ") + escape_for_terminal(redactor.reference_name(reference));
+    if (names.empty()) return {};
+    return (finding.near_is_guess ? "did you mean " : "there is ") + names;
+}
+
+// How far an expression got that leads to no object.
+Error no_such_object(const HeapSnapshot& heap, const std::string& typed, const ExpressionFinding& finding, Redactor& redactor) {
+    const std::string code = "no-such-object", understood = escape_for_terminal(finding.understood),
+                      missing = escape_for_terminal(finding.missing);
+    const std::string hint = near_hint(finding, redactor);
+    if (!finding.lost.empty())
+        return wrong_usage(code, fmt::format("{} leads to {}, where no object was found", escape_for_terminal(typed),
+                                             hexadecimal(finding.lost.front().value)));
+    if (finding.understood.empty())
+        return wrong_usage(
+            code, fmt::format("nothing is called {}: no module, no name in __main__, no function that runs", missing), hint);
+    if (finding.is_frame && finding.stopped_at.empty())
+        return finding.missing.empty() ? wrong_usage(code, understood + " runs, and has no frame object", hint)
+                                       : wrong_usage(code, fmt::format("{} runs, but has no {}", understood, missing), hint);
+    const std::string what = listed(heap, finding.stopped_at, redactor);
+    return wrong_usage(code, fmt::format("{} is there, {}, but it has nothing called {}", understood, what, missing), hint);
+}
+
+FoundAddress find_by_expression(const HeapSnapshot& heap, const std::string& typed, Redactor& redactor) {
+    // An address that is no object's, or lies inside one, is said as if it had been typed alone.
+    std::string note;
+    if (const std::size_t length = address_length(typed); length > 0)
+        note = find_object(heap, parse_address(typed.substr(0, length))).note;
+    const ExpressionFinding finding = find_expression(heap, typed);
+    if (finding.objects.size() == 1) return {finding.objects.front(), note};
+    if (finding.objects.empty()) throw no_such_object(heap, typed, finding, redactor);
+    throw wrong_usage("ambiguous-address",
+                      fmt::format("{} fits {} objects: {}", escape_for_terminal(typed), grouped(finding.objects.size()),
+                                  listed(heap, finding.objects, redactor)),
+                      "give the address of the one you mean");
+}
+
 }  // namespace
 
 FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argument) {
+    Redactor shows_all;
+    return find_object(heap, argument, shows_all);
+}
+
+FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argument, Redactor& redactor) {
+    if (argument.expression) return find_by_expression(heap, argument.typed, redactor);
     const Address address = reading_meant(heap, argument);
     const AddressFinding finding = heap.locate(address);
     const std::string text = as_read(argument, address);
@@ -75,13 +142,16 @@ FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argume
 
 AddressArgument required_address(const Session& session, const char* command) {
     if (!session.words().address)
-        throw wrong_usage("no-address", fmt::format("{} needs an address", command),
-                          fmt::format("heapsift {} 0x…, as heapsift objects and heapsift types print it", command));
+        throw wrong_usage(
+            "no-address", fmt::format("{} needs an address", command),
+            fmt::format("heapsift {} 0x…, as heapsift objects and heapsift types print it; or an expression, such as "
+                        "app.CACHE",
+                        command));
     return parse_address(*session.words().address);
 }
 
 ObjectId find_object(Session& session, const HeapSnapshot& heap, const AddressArgument& argument) {
-    const FoundAddress found = find_object(heap, argument);
+    const FoundAddress found = find_object(heap, argument, session.redactor());
     if (!found.note.empty()) session.note("address-within", found.note);
     return found.object;
 }

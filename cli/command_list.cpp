@@ -9,8 +9,11 @@
 #include "cli/commands/overview.h"
 #include "cli/commands/referents.h"
 #include "cli/commands/referrers.h"
+#include "cli/commands/retained.h"
 #include "cli/commands/show.h"
+#include "cli/commands/threads.h"
 #include "cli/commands/types.h"
+#include "cli/commands/why.h"
 
 namespace heapsift {
 
@@ -28,8 +31,23 @@ const std::vector<Command>& all_commands() {
          "one object: type, value, sizes, what it refers to, who refers to it",
          false,
          setup_show},
+        {{.name = "why", .takes_address = true},
+         "ADDRESS [CORE]",
+         "the path that keeps an object alive, from a root down; with --type, all of a type",
+         true,
+         setup_why},
+        {{.name = "retained", .takes_address = true, .takes_addresses = true},
+         "ADDRESS... [CORE]",
+         "what would come free if these objects went away, or all of --type, or all that --holder holds",
+         true,
+         setup_retained},
         {{.name = "referrers", .takes_address = true}, "ADDRESS [CORE]", "who refers to an object", true, setup_referrers},
         {{.name = "referents", .takes_address = true}, "ADDRESS [CORE]", "what an object refers to", true, setup_referents},
+        {{.name = "threads"},
+         "[CORE]",
+         "what each thread was doing: its Python functions, with their locals",
+         false,
+         setup_threads},
         {{.name = "doctor"},
          "[CORE]",
          "what the core holds and lacks, which files were found, what is guessed",
@@ -51,7 +69,7 @@ const std::vector<Command>& all_commands() {
          batch_details},
         {{.name = "help", .takes_core = false, .takes_topics = true},
          "[TOPIC|COMMAND]",
-         "capture: how to get a core; words: what the words mean; or a command's name",
+         "capture: how to get a core; address: how to name an object; words: what the words mean; or a command's name",
          false,
          nullptr},
     };

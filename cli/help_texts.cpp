@@ -55,6 +55,7 @@ constexpr std::string_view words = R"(What the words mean
   object       anything that Python made: a number, a list, a function, a class
   type         what kind of object: dict, numpy.ndarray, shop.Order
   address      where an object lies in that memory, 0x7f31c2a4d5e0; what id(x) gives, in hexadecimal
+  expression   what Python would call an object, app.CACHE['k']: heapsift help address
   size         what sys.getsizeof(x) would have said
   memory       the bytes that would come free with the object alone: it, and the buffers it owns
   array data   the elements of arrays, the larger part of most scientific programs
@@ -73,7 +74,33 @@ constexpr std::string_view words = R"(What the words mean
   retained     all the memory that would come free if an object went away
 )";
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> topics = {{{"capture", capture}, {"words", words}}};
+constexpr std::string_view address = R"(What an ADDRESS may be
+
+  0x7f31c2a4d5e0                      as the tables print it; without 0x from 8 digits on
+  140581112638464                     as id(x) prints it
+  <Node object at 0x7f31c2a4d5e0>     as repr(x) prints it
+  an address inside an object, or inside a buffer that it owns, is that object
+
+or an expression, which begins with
+  app.CACHE                           a module, and what is in it
+  rows                                a name in __main__, else one of the builtins
+  load().rows                         a local of a function that runs, by its name or qualified name
+  thread('MainThread').load().rows    the same in one thread: its name, its number, its ident
+  threadlocal(0x7f31c2a4d5e0).x       what a thread keeps in a threading.local
+  generator(0x7f31c2a4d5e0).x         a local of a suspended generator or coroutine
+  0x7f31c2a4d5e0.attr                 an object
+
+and goes on with
+  .attr                               an attribute: stored in the object, its class or their bases
+  [3]  ['k']  [(1, 'a')]  [-1]        an item; [k] without quotes, which shells eat, is the key 'k'
+  .gi_frame.f_locals['x']  key 'k'  .<cell x>  <+24>
+                                      whatever heapsift calls a reference
+
+Nothing is run: a property is not asked, what is stored is what is found. Quote it for the shell.
+)";
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> topics = {
+    {{"capture", capture}, {"address", address}, {"words", words}}};
 
 }  // namespace
 

@@ -16,10 +16,13 @@ namespace {
 
 bool has_slash(const std::string& word) { return word.find('/') != std::string::npos; }
 
-// Not an expression, which has a dot too: app.CACHE['x'].
+// core, core.1234, core.python3.1000.zst, dump.core: not an expression, which has dots too (app.CACHE, core.tables).
 bool looks_like_core(const std::string& word) {
-    return (word.starts_with("core") || word.find('.') != std::string::npos) &&
-           word.find_first_of("[]()'\"") == std::string::npos;
+    if (word.find_first_of("[]()<>'\"") != std::string::npos) return false;
+    for (const char* ending : {".core", ".dmp", ".dump", ".zst", ".lz4", ".xz", ".gz"})
+        if (word.ends_with(ending)) return true;
+    if (word.starts_with("core")) return word == "core" || word.find_first_of("0123456789") != std::string::npos;
+    return word.find('.') != std::string::npos && !may_be_expression(word);
 }
 
 class Reader {
@@ -45,7 +48,11 @@ private:
         return found == rules_.commands.end() ? nullptr : &*found;
     }
 
-    bool is_file(const std::string& word) const { return !rules_.core_given && (has_slash(word) || rules_.is_file(word)); }
+    // app.CACHE['/x'] has a slash, and is no file unless there is one.
+    bool is_file(const std::string& word) const {
+        if (rules_.core_given) return false;
+        return rules_.is_file(word) || (has_slash(word) && !(wants_address() && looks_like_expression(word)));
+    }
 
     // The command is the first word, or the second after a file, or it goes without saying. Returns how many words that took.
     std::size_t take_command(std::span<const std::string> words) {
@@ -74,7 +81,7 @@ private:
             result_.paths.push_back(word);
         else if (command_->takes_topics)
             take_topic(word);
-        else if (command_->takes_core && is_file(word) && !(result_.core && wants_address() && looks_like_address(word)))
+        else if (command_->takes_core && is_file(word) && !is_address_beside_core(word))
             take_core(word);
         else if (wants_address())
             take_address(word);
@@ -82,13 +89,24 @@ private:
             throw_unexpected(word);
     }
 
-    bool wants_address() const { return command_ && command_->takes_address && !result_.address; }
+    // Where the core is known, a file that is named like an object is not meant.
+    bool is_address_beside_core(const std::string& word) const {
+        if (!result_.core || !wants_address() || has_slash(word)) return false;
+        return looks_like_address(word) || (may_be_expression(word) && !looks_like_core(word));
+    }
+
+    bool wants_address() const {
+        return command_ && command_->takes_address && (!result_.address || command_->takes_addresses);
+    }
 
     void take_address(const std::string& word) {
-        if (!result_.core && !rules_.core_given && !looks_like_address(word) && looks_like_core(word))
+        if (!result_.core && !rules_.core_given && !looks_like_address(word) && looks_like_core(word) && !names_core_beside(word))
             throw wrong_usage("no-such-file", fmt::format("{}: no such file, and no address", shell_quoted(word)),
                               "an address is 0x… as heapsift objects lists it");
-        result_.address = word;
+        if (result_.address)
+            result_.more_addresses.push_back(word);
+        else
+            result_.address = word;
     }
 
     void take_topic(const std::string& word) {
@@ -116,6 +134,7 @@ private:
     [[noreturn]] void throw_unknown_command(const std::string& word) const {
         throw_if_script(word);
         throw_if_number_or_address(word);
+        if (looks_like_expression(word)) throw_address(word, "an expression");
         std::vector<std::string> names;
         for (const WordShape& command : rules_.commands) names.push_back(command.name);
         const auto nearest = nearest_words(word, names);
@@ -145,7 +164,8 @@ private:
     }
 
     std::string what_it_takes() const {
-        if (command_->takes_address) return rules_.core_given ? "an address" : "an address and a core";
+        if (command_->takes_address)
+            return rules_.core_given ? "an address or an expression" : "an address or an expression, and a core";
         return rules_.core_given ? "no words beside --core" : "a core and no other word";
     }
 
@@ -158,12 +178,18 @@ private:
         if (may_be_process_id(word))
             throw wrong_usage("process-id", fmt::format("{} is a process id, and heapsift reads cores", word),
                               fmt::format("gcore -o core {0}, then heapsift core.{0}", word));
-        if (!looks_like_address(word)) return;
+        if (looks_like_address(word)) throw_address(word, "an address");
+    }
+
+    [[noreturn]] void throw_address(const std::string& word, const char* what) const {
         const std::string core = core_beside(word);
         throw wrong_usage(
-            "unexpected-word", fmt::format("{} is an address", shell_quoted(word)),
+            "unexpected-word", fmt::format("{} is {}", shell_quoted(word), what),
             fmt::format("did you mean: heapsift show {}{}", shell_quoted(word), core.empty() ? core : " " + shell_quoted(core)));
     }
+
+    // A word that may be an expression is one, where another word is the core.
+    bool names_core_beside(const std::string& word) const { return may_be_expression(word) && !core_beside(word).empty(); }
 
     // The core that the line names, before `word` or after it; empty where it names none.
     std::string core_beside(const std::string& word) const {

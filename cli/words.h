@@ -17,6 +17,7 @@ struct WordShape {
     std::string name;
     bool takes_core = true;
     bool takes_address = false;
+    bool takes_addresses = false;  // with takes_address: any number of them
     bool takes_topics = false;  // help: one word, whatever it is
     bool takes_paths = false;   // batch: any number of words, all of them paths
 };
@@ -25,6 +26,7 @@ struct Words {
     std::string command;  // empty where there were no words
     std::optional<std::string> core;
     std::optional<std::string> address;
+    std::vector<std::string> more_addresses;  // behind the first
     std::vector<std::string> topics;
     std::vector<std::string> paths;
     std::vector<std::string> notes;  // lines for standard error

@@ -18,6 +18,7 @@ public:
     explicit RetainedSizes(const HeapGraph& graph, const ProgressCallback& progress = {});
 
     const HeapGraph& graph() const { return graph_; }
+    const DominatorTree& tree() const { return tree_; }
     /// Bytes of memory (ObjectSizes::memory) that would come free with the node: its own, and of all that it dominates.
     std::uint64_t memory(NodeId node) const { return memory_[graph_.preorder().position(node)]; }
     /// The same of ObjectSizes::size. One pass over the tree.

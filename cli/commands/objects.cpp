@@ -3,10 +3,10 @@
 #include "cli/commands/objects.h"
 
 #include "analysis/objects.h"
-#include "analysis/type_names.h"
 #include "cli/render/objects.h"
 #include "cli/render/types.h"
 #include "cli/sort_option.h"
+#include "cli/type_option.h"
 #include "cli/where.h"
 
 #include <fmt/format.h>
@@ -23,19 +23,6 @@ struct ObjectsOptions {
     std::vector<std::string> where;
     SortKey sort = SortKey::memory;
 };
-
-std::vector<TypeId> types_named(const HeapSnapshot& heap, const std::string& name) {
-    const TypeSearch search = find_types(heap.types(), name);
-    if (search.types.empty() && search.ambiguous)
-        throw wrong_usage("ambiguous-type",
-                          fmt::format("several types are called {}: {}", name, fmt::join(search.candidates, ", ")),
-                          "give one of these names");
-    if (search.types.empty())
-        throw wrong_usage("no-such-type", fmt::format("no type of this core is called {}", name),
-                          search.candidates.empty() ? std::string("heapsift types -n 0 lists them all")
-                                                    : fmt::format("did you mean {}", fmt::join(search.candidates, ", ")));
-    return search.types;
-}
 
 std::string what_was_asked(const ObjectsOptions& options) {
     std::string what = options.type.empty() ? "objects" : "objects of type " + options.type;

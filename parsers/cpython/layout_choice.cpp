@@ -36,7 +36,7 @@ void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice)
         LayoutOffset* target;
     };
     // Offsets of 3.13's table (pycore_debug_offsets.h); it has no length field and is keyed by the minor version.
-    const std::array<Field, 23> fields{{
+    const std::array<Field, 21> fields{{
         {40, &layout.runtime_state.interpreters_head},
         {56, &layout.interpreter_state.id},
         {64, &layout.interpreter_state.next},
@@ -46,8 +46,6 @@ void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice)
         {96, &layout.interpreter_state.sysdict},
         {104, &layout.interpreter_state.builtins},
         {112, &layout.interpreter_state.ceval_gil},
-        {136, &layout.gil.locked},
-        {144, &layout.gil.last_holder},
         {160, &layout.thread_state.prev},
         {168, &layout.thread_state.next},
         {176, &layout.thread_state.interp},
@@ -71,6 +69,12 @@ void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice)
         }
         if (!field.target->present() || **field.target != *value) ++differing;
         *field.target = static_cast<std::uint32_t>(*value);
+    }
+    // The lock's fields are told from the interpreter's start, where the main one's lies.
+    const auto gil = core.memory().read<std::uint64_t>(at + 120);
+    for (const Field& field : {Field{136, &layout.gil.locked}, Field{144, &layout.gil.last_holder}}) {
+        const auto value = core.memory().read<std::uint64_t>(at + field.offset);
+        if (gil && value && *value >= *gil && *value - *gil < 4096) *field.target = static_cast<std::uint32_t>(*value - *gil);
     }
     choice.checks.push_back({"debug offsets are readable and in range", unread == 0});
     if (differing > 0)

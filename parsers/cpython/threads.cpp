@@ -20,6 +20,7 @@ constexpr std::uint8_t owned_by_generator = 1,
                        owned_by_c = 3;              // _PyInterpreterFrame.owner; from 3 on C's or the interpreter's own
 constexpr std::int8_t first_finished_state = 1;     // FRAME_COMPLETED
 constexpr std::uint8_t cell_or_free = 0x40 | 0x80;  // pycore_code.h: what a slot is for
+constexpr std::uint32_t optimized = 1;              // CO_OPTIMIZED
 constexpr std::size_t longest_name = 1000, most_bytes_of_tables = 1 << 28;
 constexpr std::int64_t most_slots = 1 << 20, most_bytecode = 1 << 28;
 
@@ -44,6 +45,8 @@ public:
             return std::nullopt;
         frame.function = untagged(heap_.pointer(at + *f.f_funcobj));
         frame.object = heap_.pointer(at + *f.frame_obj);
+        frame.globals = heap_.pointer(at + *f.f_globals);
+        frame.variables = heap_.pointer(at + *f.f_locals);
         fill(frame, offset);
         return frame;
     }
@@ -57,6 +60,8 @@ public:
         frame.code = heap_.pointer(at + *f.f_code);
         const auto last = heap_.memory().read<std::int32_t>(at + *f.f_lasti);
         if (!last || !may_be_code(frame.code)) return std::nullopt;
+        frame.globals = heap_.pointer(at + *f.f_globals);
+        frame.variables = heap_.pointer(at + *f.f_locals);
         fill(frame, std::int64_t{*last} * (l_.version.minor >= 10 ? 2 : 1));
         return frame;
     }
@@ -67,6 +72,7 @@ private:
     struct Code {
         std::string name, file;
         CodeLines lines;
+        bool has_slots = false;  // for its variables
     };
 
     static std::int64_t signed_distance(Address from, Address to) { return static_cast<std::int64_t>(to.value - from.value); }
@@ -88,6 +94,7 @@ private:
         if (!is_new) return it->second;
         it->second.name = text(at, l_.code.co_qualname.present() ? l_.code.co_qualname : l_.code.co_name);
         it->second.file = text(at, l_.code.co_filename);
+        if (l_.code.co_flags.present()) it->second.has_slots = heap_.integer<std::uint32_t>(at + *l_.code.co_flags) & optimized;
         if (!l_.code.co_linetable.present()) return it->second;
         // Tables that overlap, of code that only looks like it, could be read for ever.
         const std::int64_t size = heap_.var_size(heap_.pointer(at + *l_.code.co_linetable));
@@ -100,6 +107,7 @@ private:
         const Code& of = code(frame.code);
         frame.name = of.name;
         frame.file = of.file;
+        if (of.has_slots) frame.variables = Address();  // what f_locals has then is what locals() once returned
         if (offset >= -2 && offset < most_bytecode) frame.line = of.lines.line_at(offset);
         if (const auto traced = traced_line(frame.object)) frame.line = *traced;
     }

@@ -22,6 +22,8 @@ struct PythonFrame {
     std::string name;       // co_qualname, up to 3.10 co_name; "?" where it does not read. Not escaped
     std::string file;       // co_filename. Not escaped
     std::int32_t line = 0;  // where it is now; 0 where it does not read
+    Address globals;        // f_globals, the dict of its module
+    Address variables;      // the dict of its variables, where they have no slots: a module's or class's body; else null
 };
 
 struct PythonThread {

@@ -14,8 +14,11 @@ inline constexpr std::uint64_t managed_dict_flag = 1ULL << 4;     // 3.11
 inline constexpr std::uint64_t heap_type_flag = 1ULL << 9;
 inline constexpr std::uint64_t ready_flag = 1ULL << 12;
 inline constexpr std::uint64_t have_gc_flag = 1ULL << 14;
+inline constexpr std::uint64_t long_subclass_flag = 1ULL << 24;
 inline constexpr std::uint64_t list_subclass_flag = 1ULL << 25;
 inline constexpr std::uint64_t tuple_subclass_flag = 1ULL << 26;
+inline constexpr std::uint64_t bytes_subclass_flag = 1ULL << 27;
+inline constexpr std::uint64_t str_subclass_flag = 1ULL << 28;
 inline constexpr std::uint64_t dict_subclass_flag = 1ULL << 29;
 inline constexpr std::uint64_t type_subclass_flag = 1ULL << 31;
 

@@ -97,7 +97,6 @@ void RootSet::add_modules(const HeapSnapshot& heap, const PythonHeap& python) {
             const auto [at, added] = known.emplace(object, modules_.size());
             if (added) {
                 LoadedModule module{object, value, md_dict.present() ? python.pointer(value + *md_dict) : Address(), name, {}};
-                if (heap.find(module.dict) == no_object) module.dict = Address();
                 if (!module.dict.is_null()) {
                     module.file = python.unicode_text(python.dict_value(module.dict, "__file__"), 4096).value_or("");
                     modules_and_dicts_.push_back(module.dict);

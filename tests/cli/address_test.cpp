@@ -61,9 +61,24 @@ TEST_CASE("address: every way to write one", "[cli][address]") {
 }
 
 TEST_CASE("address: what is none", "[cli][address]") {
-    for (const char* text : {"", "foo", "dead", "0x", "0xzz", "app.CACHE['x']", "func().x", "0x10000000000000000",
-                             "<Node object>", "-1", "<bound method A.f of <A object at 0x10>, 0x20>"})
+    for (const char* text : {"", "0x", "0xzz", "app.CACHE['x'", "func(.x", "app.", "0x10000000000000000", "<Node object>", "-1",
+                             "<bound method A.f of <A object at 0x10>, 0x20>"})
         CHECK(is_bad(text));
+}
+
+TEST_CASE("address: every other word is an expression", "[cli][address][expression]") {
+    for (const char* text :
+         {"foo", "dead", "app.CACHE['x']", "func().x", "0x7f31c2a4d5e0.x", "<Node object at 0x10>.x", " app "}) {
+        CHECK(parse_address(text).expression);
+        CHECK(parse_address(text).readings.empty());
+    }
+    CHECK(parse_address(" app ").typed == "app");
+    CHECK_FALSE(parse_address("0x10").expression);
+    CHECK(looks_like_expression("app.CACHE['x']"));
+    CHECK(looks_like_expression("0x10.x"));
+    CHECK_FALSE(looks_like_expression("app.CACHE"));
+    CHECK(may_be_expression("app.CACHE"));
+    CHECK_FALSE(may_be_expression("core.1"));
 }
 
 TEST_CASE("address: words that can be nothing else", "[cli][address]") {
@@ -96,6 +111,66 @@ TEST_CASE("lookup: free, not saved, unmapped, no object's: each is said", "[cli]
     CHECK(error_code(one_object({Kind::not_saved, no_object, 0}), "0x10800") == "address-not-saved");
     CHECK(error_code(one_object({Kind::unmapped, no_object, no_object}), "0x10") == "address-unmapped");
     CHECK(error_code(one_object({Kind::other_memory, no_object, 0}), "0x10800") == "address-not-an-object");
+}
+
+namespace {
+
+// A dict with two values of one name, and a secret key.
+HandmadeHeap dict_of_two() {
+    HandmadeHeap heap;
+    Reference secret = reference(0x10030, "[");
+    secret.key = literal("'secret'", 6);
+    secret.after = "]";
+    heap.objects = {{Address(0x10010),
+                     "dict",
+                     {},
+                     {ShortValue::Kind::summary, "dict of 2", 0},
+                     {reference(0x10020, ".twice"), reference(0x10030, ".twice"), secret, reference(0x10040, ".lost")}},
+                    {Address(0x10020), "str", {}, literal("'a\033b'", 3), {}},
+                    {Address(0x10030), "app.Node", {}, {}, {}}};
+    return heap;
+}
+
+struct Complaint {
+    std::string code, message, hint;
+};
+
+Complaint complaint(const std::string& typed, bool redact = false) {
+    Redactor redactor(redact);
+    try {
+        find_object(dict_of_two().build(), parse_address(typed), redactor);
+    } catch (const Error& error) {
+        CHECK(error.exit() == ExitCode::wrong_usage);
+        CHECK(error.message().find('\n') == std::string::npos);
+        return {error.code(), error.message(), error.hint()};
+    }
+    return {"none", "", ""};
+}
+
+}  // namespace
+
+TEST_CASE("lookup: an expression that one object fits", "[cli][address][expression]") {
+    const HandmadeHeap made = dict_of_two();
+    const HeapSnapshot heap = made.build();
+    CHECK(heap.address_of(find_object(heap, parse_address("0x10010[secret]")).object) == Address(0x10030));
+}
+
+TEST_CASE("lookup: an expression that several objects fit lists them, escaped", "[cli][address][expression]") {
+    const Complaint several = complaint("0x10010.twice");
+    CHECK(several.code == "ambiguous-address");
+    CHECK(several.message == "0x10010.twice fits 2 objects: 0x10030 (app.Node), 0x10020 (str, 'a\\x1bb')");
+    CHECK_THAT(complaint("0x10010.twice", true).message, ContainsSubstring("(str, ‹str 3 #"));
+}
+
+TEST_CASE("lookup: an expression that nothing fits says how far it got", "[cli][address][expression]") {
+    const Complaint missing = complaint("0x10010['secre']");
+    CHECK(missing.code == "no-such-object");
+    CHECK(missing.message == "0x10010 is there, 0x10010 (dict of 2), but it has nothing called ['secre']");
+    CHECK(missing.hint == "did you mean ['secret']");
+    CHECK_THAT(complaint("0x10010['secre']", true).hint, !ContainsSubstring("secret"));
+    CHECK_THAT(complaint("0x10010.lost").message, ContainsSubstring("0x10040, where no object was found"));
+    CHECK_THAT(complaint("nobody.x").message, ContainsSubstring("nothing is called nobody"));
+    CHECK(complaint("0x20.x").code == "address-unmapped");
 }
 
 TEST_CASE("where: comparisons, joined by commas", "[cli][where]") {

@@ -64,7 +64,7 @@ TEST_CASE("command line: csv is for tables", "[cli][invocation]") {
 
 TEST_CASE("command line: an address is needed, and is checked before the core is opened", "[cli][invocation]") {
     CHECK(complaint({"show"}).code == "no-address");
-    CHECK(complaint({"show", "app.CACHE['x']"}).code == "bad-address");
+    CHECK(complaint({"show", "app.CACHE['x'"}).code == "bad-address");
 }
 
 TEST_CASE("command line: export knows its format, and where not to write", "[cli][invocation][export]") {

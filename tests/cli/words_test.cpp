@@ -73,6 +73,25 @@ TEST_CASE("words: core and address in either order", "[cli][words]") {
     }
 }
 
+TEST_CASE("words: an expression is the address, beside the core and without one", "[cli][words][expression]") {
+    for (const char* text : {"app", "app.CACHE", "core.cache", "app.CACHE['k']", "app.CACHE['/x']", "func().x", "0x10.x"}) {
+        CHECK(read({"show", text}).address == text);
+        CHECK_FALSE(read({"show", text}).core.has_value());
+        for (const auto& order :
+             {std::vector<std::string>{"show", "core.1", text}, std::vector<std::string>{"show", text, "core.1"},
+              std::vector<std::string>{"core.1", "show", text}}) {
+            const Words words = read(order);
+            CHECK(words.core == "core.1");
+            CHECK(words.address == text);
+        }
+    }
+    CHECK(read({"show", "core.1", "app"}, {"core.1", "app"}).address == "app");  // a folder is named like the package in it
+    CHECK(read({"show", "core1", "core.1"}).address == "core1");
+    CHECK(complaint({"show", "dump.core"}).code == "no-such-file");
+    CHECK(complaint({"show", "core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
+    CHECK(complaint({"app.CACHE['k']", "core.1"}).hint == "did you mean: heapsift show 'app.CACHE['\\''k'\\'']' core.1");
+}
+
 TEST_CASE("words: a word with a slash is a file, whether or not it is there", "[cli][words]") {
     CHECK(read({"types", "/no/such/core"}).core == "/no/such/core");
     CHECK(read({"./types"}).command == "overview");

@@ -294,6 +294,23 @@ TEST_CASE("threads: one of them had the interpreter's lock", "[cpython][threads]
     for (const PythonThread& thread : threads_of(heap)) CHECK(thread.gil == (thread.state == running));
 }
 
+TEST_CASE("threads: a class's body keeps its variables in a dict; a function does not, whatever locals() left",
+          "[cpython][threads]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    FrameMaker frames{heap};
+    const Address code = make_code(heap, {});
+    const Address frame = frames.make(code, 0);
+    const Address globals = heap.dict({}), locals = heap.dict({});
+    heap.set(frame, frames.interpreter() ? layout->interpreter_frame.f_globals : layout->frame.f_globals, globals);
+    heap.set(frame, frames.interpreter() ? layout->interpreter_frame.f_locals : layout->frame.f_locals, locals);
+    make_thread(heap, frame);
+    CHECK(threads_of(heap).at(0).frames.at(0).globals == globals);
+    CHECK(threads_of(heap).at(0).frames.at(0).variables == locals);
+    heap.set(code, layout->code.co_flags, std::uint32_t{3});
+    CHECK(threads_of(heap).at(0).frames.at(0).variables.is_null());
+}
+
 TEST_CASE("frame slots: variables by name, cells as such, in order of their place", "[cpython][threads]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);

@@ -1,0 +1,382 @@
+// Groups are the top of the tree; what several of them hold stands below a row of its own. A module, its dict and its name are one
+// row: the module's. A run (a linked list: each node dominates the next) is its first and its last node and how many are between.
+//
+// Joint holders. Two registries with the same 12,000 jobs retain neither: their dominator is what holds both. So of the children
+// that a node does not itself refer to, one asks from which of its other children references lead to them; those that come from
+// the same children are one entry, and the set of these children is asked what it retains.
+
+#include "analysis/dominators.h"
+
+#include "analysis/graph/root_paths.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint32_t none = Preorder::none;
+constexpr std::size_t most_joint_entries = 5, most_holders = 8;
+constexpr int least_run = 3;
+
+bool is_object(const HeapGraph& graph, NodeId node) { return graph.kind(node) == NodeKind::object; }
+
+class ModuleNodes {
+public:
+    explicit ModuleNodes(const HeapGraph& graph) {
+        for (const LoadedModule& module : graph.root_set().modules()) {
+            modules_.insert(module.object);
+            if (const ObjectId dict = module.dict.is_null() ? no_object : graph.heap().find(module.dict); dict != no_object)
+                dicts_.insert(dict);
+        }
+    }
+    bool is_module(NodeId node) const { return modules_.contains(node); }
+    bool is_dict(NodeId node) const { return dicts_.contains(node); }
+
+private:
+    std::unordered_set<NodeId> modules_, dicts_;
+};
+
+void flatten(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node, bool own_module, std::vector<NodeId>& result) {
+    for (const NodeId child : retained.children(node)) {
+        const bool module = own_module && modules.is_module(child);
+        if (module || (modules.is_module(node) && modules.is_dict(child)))
+            flatten(retained, modules, child, false, result);
+        else
+            result.push_back(child);
+    }
+}
+
+std::vector<NodeId> children_of(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node) {
+    const HeapGraph& graph = retained.graph();
+    std::vector<NodeId> result;
+    const bool own_module =
+        graph.kind(node) == NodeKind::group && graph.groups()[graph.group_of(node)].kind == GroupKind::module;
+    flatten(retained, modules, node, own_module, result);
+    if (node == graph.root()) std::erase_if(result, [&](NodeId child) { return is_object(graph, child); });
+    std::stable_sort(result.begin(), result.end(), [&](NodeId a, NodeId b) { return retained.memory(a) > retained.memory(b); });
+    return result;
+}
+
+/// Of each position, the child of `node` that dominates it (or is it); `none` for others.
+class ChildTowards {
+public:
+    ChildTowards(const RetainedSizes& retained, NodeId node) : graph_(retained.graph()), first_(graph_.preorder().position(node)) {
+        const auto count = static_cast<std::uint32_t>(graph_.preorder().reached());
+        towards_.assign(count - first_, none);
+        for (std::uint32_t p = first_ + 1; p < count; ++p) {
+            const std::uint32_t above = retained.tree().dominator(p);
+            if (above == first_)
+                towards_[p - first_] = p;
+            else if (above != none && above > first_)
+                towards_[p - first_] = towards_[above - first_];
+        }
+    }
+    NodeId operator[](NodeId node) const {
+        const std::uint32_t p = graph_.preorder().position(node);
+        const std::uint32_t towards = p == none || p <= first_ ? none : towards_[p - first_];
+        return towards == none ? none : graph_.preorder().node_at(towards);
+    }
+
+private:
+    const HeapGraph& graph_;
+    std::uint32_t first_;
+    std::vector<std::uint32_t> towards_;
+};
+
+class JointFinder {
+public:
+    JointFinder(const RetainedSizes& retained, NodeId node) : retained_(retained), graph_(retained.graph()), node_(node) {}
+
+    std::vector<JointHolders> find(std::uint64_t least, std::size_t most) {
+        std::unordered_map<NodeId, std::vector<NodeId>> holders = joint_children();
+        if (holders.empty()) return {};
+        const ChildTowards towards(retained_, node_);
+        for (NodeId source = 0; source < graph_.node_count(); ++source) {
+            if (graph_.preorder().position(source) == none) continue;
+            NodeId entry = none;
+            for (const NodeId target : graph_.targets(source)) {
+                const auto at = holders.find(target);
+                if (at == holders.end() || !graph_.follows(source, target)) continue;
+                if (entry == none) entry = towards[source];
+                if (entry == none || entry == target) continue;
+                if (at->second.empty() || at->second.back() != entry) at->second.push_back(entry);
+            }
+        }
+        return rows(holders, least, most);
+    }
+
+private:
+    /// Children that it does not itself refer to.
+    std::unordered_map<NodeId, std::vector<NodeId>> joint_children() const {
+        std::unordered_map<NodeId, std::vector<NodeId>> result;
+        for (const NodeId child : retained_.children(node_)) result.emplace(child, std::vector<NodeId>());
+        for (const NodeId target : graph_.targets(node_))
+            if (graph_.follows(node_, target)) result.erase(target);
+        return result;
+    }
+
+    std::vector<JointHolders> rows(std::unordered_map<NodeId, std::vector<NodeId>>& holders, std::uint64_t least, std::size_t most) {
+        struct Entry {
+            std::uint64_t count = 0, memory = 0;
+        };
+        std::map<std::pair<std::vector<NodeId>, TypeId>, Entry> entries;
+        for (auto& [child, by] : holders) {
+            if (!is_object(graph_, child)) continue;
+            std::sort(by.begin(), by.end());
+            by.erase(std::unique(by.begin(), by.end()), by.end());
+            if (by.empty() || by.size() > most_holders) continue;
+            Entry& entry = entries[{by, graph_.heap().type_of(child)}];
+            ++entry.count;
+            entry.memory += retained_.memory(child);
+        }
+        std::vector<std::pair<const std::pair<std::vector<NodeId>, TypeId>*, Entry>> sorted;
+        for (const auto& [key, entry] : entries)
+            if (entry.memory >= least) sorted.emplace_back(&key, entry);
+        std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.memory > b.second.memory; });
+        if (sorted.size() > most) sorted.resize(most);
+        std::vector<JointHolders> result;
+        for (const auto& [key, entry] : sorted) result.push_back(row(key->first, key->second, entry.count, entry.memory));
+        return result;
+    }
+
+    JointHolders row(const std::vector<NodeId>& holders, TypeId type, std::uint64_t count, std::uint64_t memory) const {
+        JointHolders made;
+        made.type = graph_.heap().types()[type].name;
+        made.count = count;
+        made.joint = memory;
+        for (const NodeId holder : holders) {
+            if (is_object(graph_, holder))
+                made.holders.push_back(brief_object_row(graph_.heap(), holder));
+            else
+                made.groups.push_back(words_of(holder));
+        }
+        std::vector<ObjectSizes> sizes(1);
+        for (const ObjectId object : retained_by(graph_, holders)) {
+            sizes[0] = ObjectSizes();
+            graph_.heap().sizes(object, sizes);
+            made.retained += sizes[0].memory;
+        }
+        return made;
+    }
+    std::string words_of(NodeId node) const {
+        if (graph_.kind(node) == NodeKind::frame) return frame_words(graph_.frame(graph_.frame_of(node)));
+        return graph_.groups()[graph_.group_of(node)].name;
+    }
+
+    const RetainedSizes& retained_;
+    const HeapGraph& graph_;
+    NodeId node_;
+};
+
+class TreeBuilder {
+public:
+    TreeBuilder(const RetainedSizes& retained, const DominatorsQuery& query)
+        : retained_(retained),
+          graph_(retained.graph()),
+          heap_(graph_.heap()),
+          python_(heap_.core().memory(), heap_.python(), heap_.types()),
+          modules_(graph_),
+          query_(query) {}
+
+    DominatorNode build(NodeId top) {
+        DominatorNode made = node(top);
+        grow(made, 0);
+        return made;
+    }
+
+    /// Expressions of all that is shown, in one search.
+    void express(DominatorNode& top, const ProgressCallback& progress) {
+        std::vector<ObjectId> wanted;
+        for_each(top, [&](ObjectId object, PathExpression&) {
+            if (graph_.reach(object) != Reach::unreachable) wanted.push_back(object);
+        });
+        if (wanted.empty()) return;
+        const RootPaths paths(graph_, {}, wanted, {}, progress);
+        for_each(top, [&](ObjectId object, PathExpression& expression) {
+            if (!paths.found(object)) return;
+            const std::vector<ObjectId> path = paths.path(object);
+            constexpr std::size_t longest = 64;
+            if (path.size() > longest) return;
+            std::vector<Reference> steps;
+            for (std::size_t i = 1; i < path.size(); ++i) steps.push_back(name_between(path[i - 1], path[i]));
+            expression = path_expression(graph_, paths.root(path.front()).root, path, steps);
+        });
+    }
+
+private:
+    template <class F>
+    void for_each(DominatorNode& node, F&& visit) {
+        if (node.object) visit(node.object->id, node.expression);
+        for (JointHolders& joint : node.joint) {
+            joint.expressions.resize(joint.holders.size());
+            for (std::size_t i = 0; i < joint.holders.size(); ++i) visit(joint.holders[i].id, joint.expressions[i]);
+        }
+        for (DominatorNode& child : node.children) for_each(child, visit);
+    }
+
+    DominatorNode node(NodeId id) const {
+        DominatorNode made;
+        made.node = id;
+        made.retained = retained_.memory(id);
+        switch (graph_.kind(id)) {
+            case NodeKind::object:
+                made.object = object_row(heap_, id);
+                made.object->retained = made.retained;
+                made.remark = remark_of(id);
+                break;
+            case NodeKind::root:
+                break;
+            case NodeKind::group:
+                made.group = graph_.groups()[graph_.group_of(id)].name;
+                made.group_kind = graph_.groups()[graph_.group_of(id)].kind;
+                break;
+            case NodeKind::frame:
+                made.group = frame_words(graph_.frame(graph_.frame_of(id)));
+                made.group_kind = GroupKind::thread;
+                made.is_frame = true;
+                break;
+        }
+        return made;
+    }
+
+    std::string remark_of(ObjectId object) const {
+        const std::string& type = heap_.types()[heap_.type_of(object)].name;
+        if (modules_.is_module(object)) return "module";
+        if (type != "generator" && type != "coroutine" && type != "async_generator") return {};
+        const auto frame = generator_frame(python_, heap_.address_of(object));
+        return frame ? "suspended in " + frame_words(*frame) : std::string();
+    }
+
+    Reference name_between(NodeId source, NodeId target) const {
+        Reference best;
+        if (is_object(graph_, source)) {
+            heap_.visit_references_to(source, target, [&](const Reference& reference) {
+                if (reference.followed && (best.before.empty() || best.before.find('<') != std::string::npos)) best = reference;
+            });
+            return best;
+        }
+        if (graph_.kind(source) != NodeKind::frame) return best;
+        for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(target)) {
+            if (placed.parent != source) continue;
+            best.before = placed.root.name.is_null() ? std::string(placed.root.text)
+                                                     : "." + python_.unicode_text(placed.root.name, 200).value_or("?");
+            if (!placed.root.name.is_null()) break;
+        }
+        return best;
+    }
+
+    /// What `parent` calls a child that is shown below it: of a module, what its dict calls it.
+    Reference shown_name(NodeId parent, NodeId child) const {
+        const Reference direct = name_between(parent, child);
+        if (!direct.before.empty() || direct.key) return direct;
+        const NodeId above = retained_.dominator(child);
+        return above == parent || above == none ? direct : name_between(above, child);
+    }
+
+    /// The node that goes on a run from `id`: of the same type, one or two steps (by a __dict__) below it, and most of what it retains.
+    NodeId next_in_run(NodeId id) const {
+        if (!is_object(graph_, id)) return none;
+        const TypeId type = heap_.type_of(id);
+        NodeId at = id;
+        for (int steps = 0; steps < 2; ++steps) {
+            const std::vector<NodeId> below = retained_.children(at);
+            if (below.empty() || !is_object(graph_, below.front())) return none;
+            at = below.front();
+            if (retained_.memory(at) * 2 < retained_.memory(id)) return none;
+            if (heap_.type_of(at) == type) return at;
+        }
+        return none;
+    }
+
+    void grow(DominatorNode& parent, std::size_t depth) {
+        const std::vector<NodeId> all = children_of(retained_, modules_, parent.node);
+        std::size_t given = 0;
+        for (const NodeId child : all) {
+            const bool fits = retained_.memory(child) >= query_.least && retained_.memory(child) > 0;
+            if (depth >= query_.depth || !fits || (query_.limit != 0 && given >= query_.limit)) {
+                ++parent.folded;
+                parent.folded_retained += retained_.memory(child);
+                continue;
+            }
+            ++given;
+            DominatorNode made = node(child);
+            made.name = shown_name(parent.node, child);
+            add_run(made);
+            parent.children.push_back(std::move(made));
+        }
+        if (depth >= query_.depth) return;
+        for (DominatorNode& child : parent.children) grow(child, depth + 1);
+        if (parent.node != graph_.root() && !all.empty()) {
+            const std::uint64_t worth = std::max<std::uint64_t>({query_.least, parent.retained / 50, 1});
+            parent.joint = joint_holders(retained_, parent.node, worth, most_joint_entries);
+        }
+    }
+
+    /// Goes on to the last of a run; what is between is only counted.
+    void add_run(DominatorNode& first) {
+        std::uint64_t count = 0;
+        NodeId last = first.node;
+        for (NodeId next = next_in_run(last); next != none; next = next_in_run(last)) {
+            last = next;
+            ++count;
+        }
+        if (count < least_run) return;
+        const Reference name = shown_name(first.node, next_in_run(first.node));
+        first.run = count;
+        first.run_name = name;
+        first.run_end = last;
+    }
+
+    const RetainedSizes& retained_;
+    const HeapGraph& graph_;
+    const HeapSnapshot& heap_;
+    PythonHeap python_;
+    ModuleNodes modules_;
+    const DominatorsQuery& query_;
+};
+
+}  // namespace
+
+std::vector<NodeId> shown_children(const RetainedSizes& retained, NodeId node) {
+    return children_of(retained, ModuleNodes(retained.graph()), node);
+}
+
+std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least, std::size_t most) {
+    return JointFinder(retained, node).find(least, most);
+}
+
+std::vector<NodeId> shared_by_groups(const RetainedSizes& retained) {
+    std::vector<NodeId> result;
+    for (const NodeId child : retained.children(retained.graph().root()))
+        if (is_object(retained.graph(), child)) result.push_back(child);
+    return result;
+}
+
+DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery& query, const ProgressCallback& progress) {
+    DominatorsResult result;
+    const HeapGraph& graph = retained.graph();
+    result.total = retained.memory(graph.root());
+    for (const NodeId object : shared_by_groups(retained)) result.loose += retained.memory(object);
+    TreeBuilder builder(retained, query);
+    result.top = builder.build(query.object ? *query.object : graph.root());
+    if (query.object) {
+        const std::uint32_t group = retained.group(*query.object);
+        result.group = group == none ? "shared by several groups" : graph.groups()[group].name;
+    } else if (result.loose >= std::max<std::uint64_t>(query.least, 1)) {
+        DominatorNode shared;
+        shared.group = "shared by several groups";
+        shared.node = graph.root();
+        shared.retained = result.loose;
+        shared.joint = joint_holders(retained, graph.root(), std::max<std::uint64_t>(query.least, result.loose / 50), most_joint_entries);
+        const auto place = std::find_if(result.top.children.begin(), result.top.children.end(),
+                                        [&](const DominatorNode& n) { return n.retained < shared.retained; });
+        result.top.children.insert(place, std::move(shared));
+    }
+    builder.express(result.top, progress);
+    return result;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,141 @@
+// An expression may begin in several ways (json.decoder: a module, or what the module json has), and a name may be that of
+// several references. So all of them are followed, step by step, in the order of the text; what is left at its end are the
+// answers.
+
+#include "analysis/expression.h"
+
+#include "analysis/expression_roots.h"
+#include "analysis/expression_steps.h"
+#include "parsers/base/text.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t most_near = 3, most_candidates = 20000;
+
+std::string without_quotes(std::string text) {
+    std::erase_if(text, [](char c) { return c == '\'' || c == '"'; });
+    return text;
+}
+
+class Evaluation {
+public:
+    Evaluation(const HeapSnapshot& heap, std::string_view text)
+        : heap_(heap),
+          python_(heap.core().memory(), heap.python(), heap.types()),
+          steps_(heap, python_),
+          roots_(heap, python_, steps_),
+          text_(text) {}
+
+    ExpressionFinding run() {
+        for (const auto& roots : {roots_.named(text_), roots_.builtins(text_)}) {
+            follow(roots);
+            if (!finding_.objects.empty() || !finding_.lost.empty()) return finding_;
+        }
+        explain();
+        return finding_;
+    }
+
+private:
+    void follow(const std::vector<ExpressionPlace>& roots) {
+        std::map<std::size_t, std::set<ExpressionPlace>> waiting;  // by how much of the text they have behind them
+        for (const ExpressionPlace& root : roots) waiting[root.at].insert(root);
+        while (!waiting.empty() && waiting.begin()->first < text_.size()) {
+            const auto places = waiting.extract(waiting.begin());
+            const std::size_t at = places.key();
+            if (at > reached_) stopped_.clear();
+            bool led_on = false;
+            for (const ExpressionPlace& place : places.mapped())
+                for (const ExpressionPlace& next : steps_.from(place, text_)) {
+                    waiting[next.at].insert(next);
+                    led_on = true;
+                }
+            if (led_on || at < reached_) continue;
+            reached_ = at;
+            stopped_.insert(places.mapped().begin(), places.mapped().end());
+        }
+        for (const auto& [at, places] : waiting)
+            for (const ExpressionPlace& place : places) arrive(place);
+        sort_answers();
+    }
+
+    void arrive(const ExpressionPlace& place) {
+        if (place.object.is_null()) {
+            finding_.is_frame = true;
+            reached_ = place.at;
+            stopped_ = {place};
+        } else if (const ObjectId object = heap_.find(place.object); object != no_object) {
+            finding_.objects.push_back(object);
+        } else {
+            finding_.lost.push_back(place.object);
+        }
+    }
+
+    void sort_answers() {
+        auto& objects = finding_.objects;
+        std::sort(objects.begin(), objects.end());
+        objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
+        const auto name = [&](ObjectId object) -> const std::string& { return heap_.types()[heap_.type_of(object)].name; };
+        std::stable_sort(objects.begin(), objects.end(), [&](ObjectId a, ObjectId b) { return name(a) < name(b); });
+    }
+
+    void explain() {
+        finding_.understood = without_blanks(text_.substr(0, reached_));
+        const std::string_view rest = without_blanks(text_.substr(reached_));
+        finding_.missing = first_step(rest);
+        if (stopped_.empty() && rest.substr(finding_.missing.size()).starts_with("()")) finding_.missing += "()";
+        std::vector<Reference> names;
+        const auto keep = [&](const Reference& reference) {
+            if (names.size() < most_candidates) names.push_back(reference);
+        };
+        for (const ExpressionPlace& place : stopped_) {
+            if (const ObjectId object = heap_.find(place.object); object != no_object) finding_.stopped_at.push_back(object);
+            finding_.is_frame = finding_.is_frame || place.object.is_null();
+            steps_.visit_names(place, keep);
+        }
+        if (stopped_.empty()) roots_.visit_names(keep);
+        choose_near(names);
+    }
+
+    void choose_near(const std::vector<Reference>& names) {
+        std::vector<std::string> texts;  // without quotes: a shell eats them, and a person forgets them
+        for (const Reference& name : names) texts.push_back(without_quotes(name.name()));
+        const auto with_name = [&](const std::string& text) {
+            return names[static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) - texts.begin())];
+        };
+        std::set<std::string> unique;
+        std::vector<std::string> candidates;
+        for (const std::string& text : texts)
+            if (unique.insert(text).second) candidates.push_back(text);
+        const auto nearest = nearest_words(without_quotes(finding_.missing), candidates, most_near);
+        finding_.near_is_guess = !nearest.empty();
+        for (const std::string& text : nearest) finding_.near.push_back(with_name(text));
+        if (!nearest.empty() || stopped_.empty()) return;
+        for (const std::string& text : candidates) {
+            if (finding_.near.size() == most_near) break;
+            const bool alike = finding_.missing.empty() || text.front() == finding_.missing.front();
+            if (alike && !text.starts_with(".__")) finding_.near.push_back(with_name(text));
+        }
+    }
+
+    const HeapSnapshot& heap_;
+    const PythonHeap python_;
+    const ExpressionSteps steps_;
+    const ExpressionRoots roots_;
+    std::string_view text_;
+    std::size_t reached_ = 0;
+    std::set<ExpressionPlace> stopped_;  // where nothing led on, furthest in the text
+    ExpressionFinding finding_;
+};
+
+}  // namespace
+
+ExpressionFinding find_expression(const HeapSnapshot& heap, std::string_view text) {
+    return Evaluation(heap, without_blanks(text)).run();
+}
+
+}  // namespace heapsift

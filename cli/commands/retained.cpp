@@ -1,0 +1,73 @@
+// heapsift retained: what would come free with a set of objects.
+
+#include "cli/commands/retained.h"
+
+#include "analysis/holders.h"
+#include "analysis/retained.h"
+#include "cli/address_lookup.h"
+#include "cli/render/retained.h"
+#include "cli/type_option.h"
+#include "parsers/base/error.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace heapsift {
+namespace {
+
+struct RetainedOptions {
+    std::string type, holder;
+    bool subclasses = false;
+};
+
+/// Those of a type, or that its instances hold by an attribute.
+std::vector<ObjectId> objects_asked(Session& session, const HeapSnapshot& heap, const HeapGraph& graph, const RetainedOptions& options) {
+    std::vector<ObjectId> set;
+    if (!options.type.empty()) {
+        const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
+        for (ObjectId object = 0; object < heap.object_count(); ++object)
+            if (std::find(types.begin(), types.end(), heap.type_of(object)) != types.end()) set.push_back(object);
+    } else {
+        set = held_by(graph, options.holder, session.progress());
+        if (set.empty())
+            throw wrong_usage("no-such-holder", fmt::format("nothing is held by {}", options.holder),
+                              "heapsift types --by-holder lists what is: a type or module, a dot, the attribute");
+    }
+    return set;
+}
+
+ExitCode run_retained(Session& session, const RetainedOptions& options) {
+    const int questions = !options.type.empty() + !options.holder.empty() + session.words().address.has_value();
+    if (questions > 1)
+        throw wrong_usage("two-questions", "addresses, --type and --holder are different questions", "give one of them");
+    std::vector<AddressArgument> arguments;
+    if (options.type.empty() && options.holder.empty()) {
+        arguments.push_back(required_address(session, "retained"));
+        for (const std::string& more : session.words().more_addresses) arguments.push_back(parse_address(more));
+    }
+    const HeapSnapshot heap = session.open_heap();
+    std::vector<ObjectId> set;
+    for (const AddressArgument& argument : arguments) set.push_back(find_object(session, heap, argument));
+    const HeapGraph graph(heap, session.progress());
+    if (arguments.empty()) set = objects_asked(session, heap, graph, options);
+    std::sort(set.begin(), set.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
+    const RetainedResult result = retained(graph, set, session.options().rows());
+    session.note_references(heap);
+    return session.write(render_retained(result, session.redactor()));
+}
+
+}  // namespace
+
+CommandRunner setup_retained(CLI::App& app) {
+    auto options = std::make_shared<RetainedOptions>();
+    app.add_option("--type", options->type, "all instances of this type, as one set")->type_name("NAME");
+    app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    app.add_option("--holder", options->holder, "all that this attribute holds, such as app.Node.children[*]")->type_name("C.ATTR");
+    return [options](Session& session) { return run_retained(session, *options); };
+}
+
+}  // namespace heapsift

@@ -1,0 +1,11 @@
+#pragma once
+
+// heapsift threads: its options.
+
+#include "cli/command.h"
+
+namespace heapsift {
+
+CommandRunner setup_threads(CLI::App& app);
+
+}  // namespace heapsift

@@ -1,0 +1,85 @@
+// heapsift why: what keeps one object alive, or all objects of a type.
+
+#include "cli/commands/why.h"
+
+#include "analysis/holders.h"
+#include "analysis/why.h"
+#include "cli/address_lookup.h"
+#include "cli/option_kinds.h"
+#include "cli/render/holders.h"
+#include "cli/render/why.h"
+#include "cli/type_option.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace heapsift {
+namespace {
+
+struct WhyOptions {
+    std::size_t paths = 1;
+    std::string type;
+    bool subclasses = false;
+    std::vector<std::string> exclude;
+};
+
+WhyQuery query_of(const WhyOptions& options) {
+    WhyQuery query;
+    query.paths = options.paths;
+    for (const std::string& list : options.exclude)
+        for (const std::string& word : CLI::detail::split(list, ',')) {
+            if (word == "frame")
+                query.without_frames = true;
+            else if (word == "traceback")
+                query.without_tracebacks = true;
+            else if (word != "weak")  // never followed
+                throw wrong_usage("bad-exclude", fmt::format("--exclude {} is not known", word),
+                                  "it takes weak, frame, traceback");
+        }
+    return query;
+}
+
+ExitCode run_why(Session& session, const WhyOptions& options) {
+    const WhyQuery query = query_of(options);
+    if (options.type.empty()) {
+        const AddressArgument argument = required_address(session, "why");
+        const HeapSnapshot heap = session.open_heap();
+        const ObjectId object = find_object(session, heap, argument);
+        const HeapGraph graph(heap, session.progress());
+        const RetainedSizes retained(graph, session.progress());
+        const WhyResult result = why(retained, object, query, session.progress());
+        session.note_references(heap, object);
+        return session.write(render_why(result, session.redactor()));
+    }
+    if (session.words().address)
+        throw wrong_usage("two-questions", "an address and --type are two questions", "give one of them");
+    const HeapSnapshot heap = session.open_heap();
+    const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
+    const HeapGraph graph(heap, session.progress());
+    const PathWishes wishes{
+        .without_frames = query.without_frames, .without_tracebacks = query.without_tracebacks, .without = {}};
+    const HoldersResult result = holders(graph, types, wishes, session.options().rows(), session.progress());
+    session.note_references(heap);
+    return session.write(render_why_type(result, heap.types()[types.front()].name, session.redactor()));
+}
+
+}  // namespace
+
+CommandRunner setup_why(CLI::App& app) {
+    auto options = std::make_shared<WhyOptions>();
+    app.add_option("--paths", options->paths, "so many paths, each through another referrer; 1 unless given")
+        ->type_name("K")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
+    app.add_option("--type", options->type, "all instances of this type: what holds them, merged by owner and attribute")
+        ->type_name("NAME");
+    app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    app.add_option("--exclude", options->exclude, "paths through none of these: frame, traceback (weak references never count)")
+        ->type_name("KIND,...")
+        ->take_all()
+        ->allow_extra_args(false);
+    return [options](Session& session) { return run_why(session, *options); };
+}
+
+}  // namespace heapsift

@@ -1,0 +1,158 @@
+// A path is read from above: the root, then a line for each step, a little further in. Only what a person would write is a line;
+// a run of equal steps (a linked list) is its first, how many more, and its last.
+
+#include "cli/render/path.h"
+
+#include "cli/render/edges.h"
+#include "cli/render/object.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/text_width.h"
+#include "cli/units.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t deepest_indent = 12, shortest_run = 4;
+
+struct Line {
+    std::string name;
+    const ObjectRow* object = nullptr;
+    std::uint64_t retained = 0;
+    std::string remark;
+};
+
+std::vector<std::string> cells(const Line& line, std::size_t depth, const Page& page) {
+    const std::string value = value_text(*line.object, page.redact());
+    std::string what = type_text(line.object->type);
+    if (!value.empty()) what = value.starts_with("<" + what) || value.starts_with(what) ? value : what + " " + value;
+    std::string remark = escape_for_terminal(line.remark);
+    return {std::string(2 * std::min(depth, deepest_indent), ' ') + line.name, what, hexadecimal(line.object->address.value),
+            remark, page.bytes(line.retained)};
+}
+
+Table path_table() {
+    using Align = TableColumn::Align;
+    using Fit = TableColumn::Fit;
+    return Table({{Align::left, "", Fit::middle},
+                  {Align::left, "", Fit::end},
+                  {Align::left, ""},
+                  {Align::left, "", Fit::end},
+                  {Align::right, "retained"}});
+}
+
+/// A run of lines of one name and one type is folded.
+void add_lines(Table& table, const std::vector<Line>& lines, std::size_t depth, const Page& page) {
+    for (std::size_t i = 0; i < lines.size();) {
+        std::size_t end = i + 1;
+        while (end < lines.size() && lines[end].name == lines[i].name && lines[end].object->type == lines[i].object->type) ++end;
+        const std::size_t run = end - i;
+        if (run < shortest_run) {
+            for (; i < end; ++i) table.add(cells(lines[i], depth++, page));
+            continue;
+        }
+        table.add(cells(lines[i], depth++, page));
+        table.add(
+            {std::string(2 * std::min(depth, deepest_indent), ' ') + fmt::format("× {} more {}", grouped(run - 2), lines[i].name),
+             "", "", "", ""});
+        ++depth;
+        table.add(cells(lines[end - 1], depth++, page));
+        i = end;
+    }
+}
+
+}  // namespace
+
+std::string expression_of(const PathExpression& expression, Redactor& redactor) {
+    std::string text = expression.root;
+    for (std::size_t i = expression.first; i < expression.steps.size(); ++i)
+        text += redactor.reference_name(expression.steps[i].name);
+    return text;
+}
+
+std::string quoted_expression(const std::string& text) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/:=,+@%";
+    if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+    if (text.find_first_of("\"$`\\!") == std::string::npos) return "\"" + text + "\"";
+    std::string quoted = "'";
+    for (const char c : text) {
+        if (c == '\'')
+            quoted += "'\\''";
+        else
+            quoted += c;
+    }
+    return quoted + "'";
+}
+
+Json steps_json(const std::vector<WhyStep>& steps, Redactor& redactor) {
+    Json json = Json::array();
+    for (const WhyStep& step : steps) {
+        Json edge = edge_json(step.edge, redactor);
+        edge["retained"] = step.retained;
+        if (!step.remark.empty()) edge["remark"] = step.remark;
+        json.push_back(std::move(edge));
+    }
+    return json;
+}
+
+Json path_json(const WhyPath& path, Redactor& redactor) {
+    Json json;
+    json["root"] = {{"kind", name_of(path.root.kind)}, {"name", path.root_words}, {"address", address_json(path.root_address)}};
+    json["group"] = path.group;
+    json["expression"] = expression_of(path.expression, redactor);
+    Json steps = Json::array();
+    if (path.first) {
+        Json edge = edge_json(*path.first, redactor);
+        edge["retained"] = path.root_retained;
+        steps.push_back(std::move(edge));
+    }
+    for (Json& step : steps_json(path.steps, redactor)) steps.push_back(std::move(step));
+    json["steps"] = std::move(steps);
+    json["disjoint"] = path.disjoint;
+    return json;
+}
+
+std::string path_text(const WhyPath& path, const Page& page) {
+    Table table = path_table();
+    std::vector<Line> lines;
+    const auto row_of = [&](std::size_t object) { return object == 0 ? &path.at_root : &path.steps[object - 1].edge.target; };
+    const bool root_is_shown = path.expression.steps.empty() || path.expression.steps.front().leads_to != 0;
+    // A module and a frame are said by the line above; other roots are objects of their own.
+    if (root_is_shown && path.root.kind != RootKind::module && path.root.kind != RootKind::frame)
+        lines.push_back({"", row_of(0), path.root_retained, ""});
+    if (lines.empty() && path.expression.steps.empty()) lines.push_back({"", row_of(0), path.root_retained, ""});
+    for (const PrintedStep& step : path.expression.steps) {
+        const std::string name = reference_text(step.name, page.redact());
+        const std::size_t at = step.leads_to;
+        const bool local = lines.empty() && path.root.kind == RootKind::frame && name.starts_with(".");
+        lines.push_back({local ? name.substr(1) : name, row_of(at), at == 0 ? path.root_retained : path.steps[at - 1].retained,
+                         at == 0 ? "" : path.steps[at - 1].remark});
+    }
+    lines.back().remark = lines.back().remark.empty() ? "<- asked" : lines.back().remark + "  <- asked";
+    add_lines(table, lines, 1, page);
+    std::string root = escape_for_terminal(path.root_words);
+    const bool foreign =
+        path.group.find("thread") == std::string::npos && path.root.kind != RootKind::module && path.group != "native";
+    if (foreign && !path.group.empty()) root += "  (" + escape_for_terminal(path.group) + ")";
+    return "  " + bold(root, page.colour) + "\n" + table.text(page.width, page.colour);
+}
+
+std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps, const Page& page) {
+    Table table = path_table();
+    std::vector<Line> lines;
+    for (const WhyStep& step : steps)
+        lines.push_back({reference_text(step.edge.reference, page.redact()), &step.edge.target, step.retained, step.remark});
+    std::vector<std::string> first = cells({"", &start, 0, ""}, 0, page);
+    first.back() = "";
+    first.front() = "this";
+    table.add(first);
+    add_lines(table, lines, 1, page);
+    return table.text(page.width, page.colour);
+}
+
+}  // namespace heapsift

@@ -1,0 +1,90 @@
+// What keeps one object alive: a sentence, the path, the expression to type.
+
+#include "cli/render/why.h"
+
+#include "cli/render/object.h"
+#include "cli/render/path.h"
+#include "cli/terminal.h"
+#include "cli/text_width.h"
+#include "cli/units.h"
+#include "parsers/base/text.h"
+
+#include <fmt/format.h>
+
+namespace heapsift {
+namespace {
+
+std::string heading(const WhyResult& result, const Page& page) {
+    const std::string value = value_text(result.target, page.redact());
+    return bold(type_text(result.target.type), page.colour) + (value.empty() ? "" : "  " + value) + "  " +
+           hexadecimal(result.target.address.value) + "\n";
+}
+
+std::string retains_text(const WhyResult& result, const Page& page) {
+    std::string text = "It retains " + page.bytes(result.retained);
+    const std::uint64_t own = result.target.facts.memory;
+    if (result.retained > own) text += ", " + page.bytes(own) + " of that its own";
+    return text;
+}
+
+std::string sentence(const WhyResult& result, const Page& page) {
+    std::string text = retains_text(result, page) + ". ";
+    if (result.reach == Reach::unreachable) {
+        text += "Nothing keeps it: no root reaches it";
+        if (result.references_counted > result.references_found)
+            text += fmt::format(" ({} counted, {} found)", grouped(result.references_counted), grouped(result.references_found));
+        return text + ".";
+    }
+    const std::uint64_t others = result.referrers > result.paths.size() ? result.referrers - result.paths.size() : 0;
+    text += counted(result.referrers, "reference holds it", "references hold it");
+    if (result.paths.empty()) return text + "; no path is left without what --exclude leaves out.";
+    text += result.paths.size() == 1 ? others == 0 ? ", found below" : ", the nearest of them below" : ", on these paths";
+    if (!result.immortal && result.references_counted > result.references_found)
+        text += fmt::format("; {} more {} counted, by what was not found",
+                            grouped(result.references_counted - result.references_found),
+                            result.references_counted - result.references_found == 1 ? "is" : "are");
+    return text + ".";
+}
+
+std::string garbage_text(const WhyResult& result, const Page& page) {
+    if (!result.cycle.empty()) return "It keeps itself alive, by this cycle:\n" + steps_text(result.target, result.cycle, page);
+    if (result.from_cycle.empty()) return "Nothing refers to it either.\n";
+    return "Other garbage refers to it:\n" + steps_text(result.from_cycle.front().edge.source, result.from_cycle, page);
+}
+
+std::string why_text(const WhyResult& result, const Page& page) {
+    std::string text = heading(result, page) + wrapped(sentence(result, page), page.width, 2) + "\n";
+    if (result.reach == Reach::unreachable) return text + garbage_text(result, page);
+    for (const WhyPath& path : result.paths) {
+        if (result.paths.size() > 1 && !path.disjoint) text += "\n  by objects that are on a path above as well:\n";
+        text += path_text(path, page);
+    }
+    if (result.paths.empty()) return text;
+    const std::string expression = expression_of(result.paths.front().expression, page.redact());
+    const std::string quoted = escape_for_terminal(quoted_expression(expression));
+    if (!expression.starts_with("0x") && !page.redact().active()) text += "in Python: " + escape_for_terminal(expression) + "\n";
+    if (result.referrers > result.paths.size())
+        return text + next_line(page, "why " + quoted + " --paths 3", "by other referrers");
+    return text + next_line(page, "show " + quoted);
+}
+
+}  // namespace
+
+Answer render_why(const WhyResult& result, Redactor& redactor) {
+    Answer answer;
+    answer.command = "why";
+    answer.data["target"] = object_json(result.target, redactor);
+    answer.data["reachable"] = result.reach != Reach::unreachable;
+    answer.data["group"] = result.group;
+    answer.data["referrers"] = result.referrers;
+    answer.data["paths"] = Json::array();
+    for (const WhyPath& path : result.paths) answer.data["paths"].push_back(path_json(path, redactor));
+    if (result.reach == Reach::unreachable) {
+        answer.data["cycle"] = steps_json(result.cycle, redactor);
+        answer.data["from"] = steps_json(result.from_cycle, redactor);
+    }
+    answer.text = [&result](const Page& page) { return why_text(result, page); };
+    return answer;
+}
+
+}  // namespace heapsift
