@@ -215,9 +215,11 @@ private:
     ObjectId resolved_ = 0;
 };
 
-ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets)
-    : begin_(std::move(begin)), targets_(std::move(targets)), found_(begin_.size() - 1) {
+ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets,
+                               std::vector<NativeReference> natives)
+    : begin_(std::move(begin)), targets_(std::move(targets)), found_(begin_.size() - 1), natives_(std::move(natives)) {
     for (const ObjectId target : targets_) ++found_[target];
+    for (const NativeReference& native : natives_) ++found_[native.target];
 }
 
 std::uint64_t ReferenceGraph::memory_bytes() const {

@@ -26,8 +26,8 @@ enum class GuessVerdict : std::uint8_t {
 class ReferenceGraph {
 public:
     ReferenceGraph() = default;
-    /// Of references that are known: those of object i are targets[begin[i]] up to targets[begin[i + 1]].
-    ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets);
+    /// Of references that are known: those of object i are targets[begin[i]] up to targets[begin[i + 1]]; `natives` by word.
+    ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets, std::vector<NativeReference> natives = {});
 
     std::size_t object_count() const { return begin_.empty() ? 0 : begin_.size() - 1; }
     std::uint64_t reference_count() const { return targets_.size(); }

@@ -85,9 +85,10 @@ ShortValue HeapSnapshot::value(ObjectId object, std::size_t) const { return stat
 std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const { return state_->made.memory; }
 
 ObjectId HeapSnapshot::find(Address address) const {
-    for (ObjectId id = 0; id < object_count(); ++id)
-        if (address_of(id) == address) return id;
-    return no_object;
+    const auto& objects = state_->made.objects;
+    const auto at = std::lower_bound(objects.begin(), objects.end(), address,
+                                     [](const test::HandmadeObject& object, Address wanted) { return object.address < wanted; });
+    return at != objects.end() && at->address == address ? static_cast<ObjectId>(at - objects.begin()) : no_object;
 }
 
 AddressFinding HeapSnapshot::locate(Address address) const {
@@ -133,7 +134,11 @@ const ReferenceGraph& HeapSnapshot::references(const ProgressCallback&) const {
                 targets.push_back(target);
         begin.push_back(targets.size());
     }
-    return state_->references.emplace(std::move(begin), std::move(targets));
+    std::vector<NativeReference> natives;
+    for (const Reference& native : state_->made.natives)
+        if (const ObjectId target = find(native.target); target != no_object && native.followed)
+            natives.push_back({native.word, target, NativePlace::block});
+    return state_->references.emplace(std::move(begin), std::move(targets), std::move(natives));
 }
 
 namespace test {

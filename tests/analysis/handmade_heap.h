@@ -21,7 +21,8 @@ struct HandmadeObject {
 };
 
 /// Types are made as they are named: one for each name, at 0x1000, 0x1100, …, in the order of first use; `types` adds to them,
-/// and comes first. Objects may come in any order.
+/// and comes first. Objects may come in any order. What keeps them alive: `natives` (they are reachable then), a count above the
+/// references there are (held), `immortal`; a type of `types` that is none of a Python class is a root where it is an object.
 struct HandmadeHeap {
     std::vector<TypeInfo> types;
     std::vector<HandmadeObject> objects;
@@ -30,7 +31,7 @@ struct HandmadeHeap {
     std::string core_bytes;                                                        // an ELF core; empty: a small whole one
     Layout layout;                                                                 // where a test lays objects out in memory
     std::vector<PythonInterpreter> interpreters;
-    std::vector<Reference> natives;  // by word
+    std::vector<Reference> natives;  // by word; from blocks of C code
 
     HeapSnapshot build() const;
 };

@@ -1,0 +1,132 @@
+// What would come free: by the definition. A set is taken away, and what the root does not reach any more came free with it.
+
+#include "analysis/graph/retained.h"
+
+#include "tests/analysis/random_heap.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+/// By node: does the root reach it without those of `taken`?
+std::vector<bool> reached_without(const HeapGraph& graph, const std::vector<bool>& taken) {
+    std::vector<bool> reached(graph.node_count());
+    std::vector<NodeId> pending{graph.root()};
+    reached[graph.root()] = true;
+    while (!pending.empty()) {
+        const NodeId source = pending.back();
+        pending.pop_back();
+        for (const NodeId target : graph.targets(source)) {
+            if (reached[target] || taken[target] || !graph.follows(source, target)) continue;
+            reached[target] = true;
+            pending.push_back(target);
+        }
+    }
+    return reached;
+}
+
+std::vector<ObjectId> freed_by_definition(const HeapGraph& graph, const std::vector<NodeId>& members) {
+    std::vector<bool> taken(graph.node_count());
+    for (const NodeId member : members) taken[member] = true;
+    const std::vector<bool> reached = reached_without(graph, taken);
+    std::vector<ObjectId> freed;
+    for (ObjectId object = 0; object < graph.object_count(); ++object)
+        if (!reached[object]) freed.push_back(object);
+    return freed;
+}
+
+SetRetained sum_of(const HeapSnapshot& heap, const std::vector<ObjectId>& objects) {
+    SetRetained sum;
+    for (const ObjectId object : objects) {
+        ++sum.objects;
+        sum.memory += heap.facts(object).memory;
+    }
+    return sum;
+}
+
+std::uint64_t size_of(const HeapSnapshot& heap, const std::vector<ObjectId>& objects) {
+    std::uint64_t size = 0;
+    for (const ObjectId object : objects) size += heap.facts(object).size;
+    return size;
+}
+
+bool same(const SetRetained& a, const SetRetained& b) { return a.objects == b.objects && a.memory == b.memory; }
+
+}  // namespace
+
+TEST_CASE("retained: each node of a thousand random heaps, by taking it away", "[analysis][retained]") {
+    std::mt19937 random(20261121);
+    for (int i = 0; i < 1000; ++i) {
+        const HandmadeHeap made = random_heap(random, 25);
+        const HeapSnapshot heap = made.build();
+        const HeapGraph graph(heap);
+        const RetainedSizes retained(graph);
+        for (NodeId node = 0; node < graph.node_count(); ++node) {
+            if (graph.preorder().position(node) == Preorder::none || node == graph.root()) continue;
+            const std::vector<ObjectId> freed = freed_by_definition(graph, {node});
+            const SetRetained sum = sum_of(heap, freed);
+            REQUIRE(retained.memory(node) == sum.memory);
+            REQUIRE(retained.count(node) == sum.objects);
+            REQUIRE(retained.size(node) == size_of(heap, freed));
+            for (ObjectId object = 0; object < graph.object_count(); ++object)
+                REQUIRE(retained.dominates(node, object) == std::binary_search(freed.begin(), freed.end(), object));
+            const NodeId above = retained.dominator(node);
+            REQUIRE(retained.child_towards(above, node) == node);
+            const std::vector<NodeId> children = retained.children(above);
+            REQUIRE(std::find(children.begin(), children.end(), node) != children.end());
+        }
+        std::vector<ObjectId> all(graph.object_count());
+        std::iota(all.begin(), all.end(), 0U);
+        REQUIRE(retained.memory(graph.root()) == sum_of(heap, all).memory);
+    }
+}
+
+TEST_CASE("retained: sets of objects of a thousand random heaps, by taking them away", "[analysis][retained]") {
+    std::mt19937 random(7);
+    for (int i = 0; i < 1000; ++i) {
+        const HandmadeHeap made = random_heap(random, 40);
+        const HeapSnapshot heap = made.build();
+        const HeapGraph graph(heap);
+        const std::size_t sets = i % 50 == 0 ? 150 : 1 + random() % 6;  // more than fit in one word
+        std::vector<std::int32_t> set_of(graph.object_count());
+        std::vector<std::vector<NodeId>> members(sets);
+        for (ObjectId object = 0; object < graph.object_count(); ++object) {
+            set_of[object] = static_cast<std::int32_t>(random() % (sets + 1)) - 1;
+            if (set_of[object] >= 0) members[static_cast<std::size_t>(set_of[object])].push_back(object);
+        }
+        const std::vector<SetRetained> found = retained_by_sets(graph, sets, [&](ObjectId object) { return set_of[object]; });
+        REQUIRE(found.size() == sets);
+        for (std::size_t set = 0; set < sets; ++set) {
+            const std::vector<ObjectId> freed = freed_by_definition(graph, members[set]);
+            REQUIRE(same(found[set], sum_of(heap, freed)));
+            REQUIRE(retained_by(graph, members[set]) == freed);
+        }
+    }
+}
+
+TEST_CASE("retained: two registries hold the same objects, nothing alone and everything together", "[analysis][retained]") {
+    HandmadeHeap made;
+    for (std::size_t i = 0; i < 12; ++i)
+        made.objects.push_back({Address(random_address(i)), "app.Node", facts(48, 100, 0, i < 2 ? 1 : 2), {}, {}});
+    for (std::size_t registry = 0; registry < 2; ++registry) {
+        for (std::size_t i = 2; i < 12; ++i)
+            made.objects[registry].references.push_back(reference(random_address(i), "[" + std::to_string(i) + "]"));
+        Reference native = reference(random_address(registry), "<block of C code>", ReferenceKind::native);
+        native.word = Address(0x20000 + 8 * registry);
+        made.natives.push_back(native);
+    }
+    const HeapSnapshot heap = made.build();
+    const HeapGraph graph(heap);
+    const RetainedSizes retained(graph);
+    CHECK(retained.memory(0) == 100);
+    CHECK(retained.memory(1) == 100);
+    CHECK(retained_by(graph, std::vector<NodeId>{0, 1}).size() == 12);
+    const auto sets = retained_by_sets(graph, 1, [](ObjectId object) { return object < 2 ? 0 : -1; });
+    CHECK(sets[0].memory == 1200);
+    CHECK(retained.group(5) != Preorder::none);  // both are C code's
+}
