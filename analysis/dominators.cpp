@@ -1,5 +1,6 @@
-// Groups are the top of the tree; what several of them hold stands below a row of its own. A module, its dict and its name are one
-// row: the module's. A run (a linked list: each node dominates the next) is its first and its last node and how many are between.
+// Groups are the top of the tree; what several of them hold stands below a row of its own. A module, its dict and its name are
+// one row: the module's. A run (a linked list: each node dominates the next) is its first and its last node and how many are
+// between.
 //
 // Joint holders. Two registries with the same 12,000 jobs retain neither: their dominator is what holds both. So of the children
 // that a node does not itself refer to, one asks from which of its other children references lead to them; those that come from
@@ -39,7 +40,8 @@ private:
     std::unordered_set<NodeId> modules_, dicts_;
 };
 
-void flatten(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node, bool own_module, std::vector<NodeId>& result) {
+void flatten(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node, bool own_module,
+             std::vector<NodeId>& result) {
     for (const NodeId child : retained.children(node)) {
         const bool module = own_module && modules.is_module(child);
         if (module || (modules.is_module(node) && modules.is_dict(child)))
@@ -52,8 +54,7 @@ void flatten(const RetainedSizes& retained, const ModuleNodes& modules, NodeId n
 std::vector<NodeId> children_of(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node) {
     const HeapGraph& graph = retained.graph();
     std::vector<NodeId> result;
-    const bool own_module =
-        graph.kind(node) == NodeKind::group && graph.groups()[graph.group_of(node)].kind == GroupKind::module;
+    const bool own_module = graph.kind(node) == NodeKind::group && graph.groups()[graph.group_of(node)].kind == GroupKind::module;
     flatten(retained, modules, node, own_module, result);
     if (node == graph.root()) std::erase_if(result, [&](NodeId child) { return is_object(graph, child); });
     std::stable_sort(result.begin(), result.end(), [&](NodeId a, NodeId b) { return retained.memory(a) > retained.memory(b); });
@@ -63,7 +64,8 @@ std::vector<NodeId> children_of(const RetainedSizes& retained, const ModuleNodes
 /// Of each position, the child of `node` that dominates it (or is it); `none` for others.
 class ChildTowards {
 public:
-    ChildTowards(const RetainedSizes& retained, NodeId node) : graph_(retained.graph()), first_(graph_.preorder().position(node)) {
+    ChildTowards(const RetainedSizes& retained, NodeId node)
+        : graph_(retained.graph()), first_(graph_.preorder().position(node)) {
         const auto count = static_cast<std::uint32_t>(graph_.preorder().reached());
         towards_.assign(count - first_, none);
         for (std::uint32_t p = first_ + 1; p < count; ++p) {
@@ -118,7 +120,8 @@ private:
         return result;
     }
 
-    std::vector<JointHolders> rows(std::unordered_map<NodeId, std::vector<NodeId>>& holders, std::uint64_t least, std::size_t most) {
+    std::vector<JointHolders> rows(std::unordered_map<NodeId, std::vector<NodeId>>& holders, std::uint64_t least,
+                                   std::size_t most) {
         struct Entry {
             std::uint64_t count = 0, memory = 0;
         };
@@ -135,7 +138,8 @@ private:
         std::vector<std::pair<const std::pair<std::vector<NodeId>, TypeId>*, Entry>> sorted;
         for (const auto& [key, entry] : entries)
             if (entry.memory >= least) sorted.emplace_back(&key, entry);
-        std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.memory > b.second.memory; });
+        std::stable_sort(sorted.begin(), sorted.end(),
+                         [](const auto& a, const auto& b) { return a.second.memory > b.second.memory; });
         if (sorted.size() > most) sorted.resize(most);
         std::vector<JointHolders> result;
         for (const auto& [key, entry] : sorted) result.push_back(row(key->first, key->second, entry.count, entry.memory));
@@ -276,7 +280,8 @@ private:
         return above == parent || above == none ? direct : name_between(above, child);
     }
 
-    /// The node that goes on a run from `id`: of the same type, one or two steps (by a __dict__) below it, and most of what it retains.
+    /// The node that goes on a run from `id`: of the same type, one or two steps (by a __dict__) below it, and most of what it
+    /// retains.
     NodeId next_in_run(NodeId id) const {
         if (!is_object(graph_, id)) return none;
         const TypeId type = heap_.type_of(id);
@@ -370,7 +375,8 @@ DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery
         shared.group = "shared by several groups";
         shared.node = graph.root();
         shared.retained = result.loose;
-        shared.joint = joint_holders(retained, graph.root(), std::max<std::uint64_t>(query.least, result.loose / 50), most_joint_entries);
+        shared.joint =
+            joint_holders(retained, graph.root(), std::max<std::uint64_t>(query.least, result.loose / 50), most_joint_entries);
         const auto place = std::find_if(result.top.children.begin(), result.top.children.end(),
                                         [&](const DominatorNode& n) { return n.retained < shared.retained; });
         result.top.children.insert(place, std::move(shared));

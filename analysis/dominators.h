@@ -1,7 +1,7 @@
 #pragma once
 
-// The dominator tree as a person reads it: groups, then what retains most below each, down to a depth. (What is folded and what is
-// joint: dominators.cpp.)
+// The dominator tree as a person reads it: groups, then what retains most below each, down to a depth. (What is folded and what
+// is joint: dominators.cpp.)
 
 #include "analysis/graph/retained.h"
 #include "analysis/object_row.h"
@@ -14,38 +14,38 @@
 namespace heapsift {
 
 struct JointHolders {
-    std::vector<ObjectRow> holders;         // brief; empty where the holders are groups
-    std::vector<std::string> groups;        // not escaped
+    std::vector<ObjectRow> holders;           // brief; empty where the holders are groups
+    std::vector<std::string> groups;          // not escaped
     std::vector<PathExpression> expressions;  // of `holders`, where they have one
-    std::string type;                       // of what they hold
-    std::uint64_t count = 0;                // objects of that type that they hold together
-    std::uint64_t retained = 0;             // by the holders as a set
-    std::uint64_t joint = 0;                // of it, by what they hold together: bytes
+    std::string type;                         // of what they hold
+    std::uint64_t count = 0;                  // objects of that type that they hold together
+    std::uint64_t retained = 0;               // by the holders as a set
+    std::uint64_t joint = 0;                  // of it, by what they hold together: bytes
 };
 
 struct DominatorNode {
     NodeId node = 0;
-    std::optional<ObjectRow> object;   // nothing for a group or a frame
-    std::string group;                 // of a group or a frame; not escaped
+    std::optional<ObjectRow> object;  // nothing for a group or a frame
+    std::string group;                // of a group or a frame; not escaped
     GroupKind group_kind = GroupKind::python;
     bool is_frame = false;
-    Reference name;                    // what its dominator calls it; all empty where that does not refer to it itself
-    std::string remark;                // "suspended in …"; not escaped
-    PathExpression expression;         // of an object, where it has one; else root is empty
+    Reference name;             // what its dominator calls it; all empty where that does not refer to it itself
+    std::string remark;         // "suspended in …"; not escaped
+    PathExpression expression;  // of an object, where it has one; else root is empty
     std::uint64_t retained = 0;
-    std::uint64_t run = 0;             // so many more of its type hang below it, one below the other; 0 for none
-    Reference run_name;                // what each of them calls the next
-    NodeId run_end = 0;                // the last of them
-    std::vector<DominatorNode> children;  // by retained
+    std::uint64_t run = 0;                          // so many more of its type hang below it, one below the other; 0 for none
+    Reference run_name;                             // what each of them calls the next
+    NodeId run_end = 0;                             // the last of them
+    std::vector<DominatorNode> children;            // by retained
     std::uint64_t folded = 0, folded_retained = 0;  // children that are not given
-    std::vector<JointHolders> joint;   // by retained
+    std::vector<JointHolders> joint;                // by retained
 };
 
 struct DominatorsQuery {
     std::optional<ObjectId> object;  // nothing: all, from the groups on
     std::size_t depth = 3;
-    std::size_t limit = 20;          // children of a node; 0: all
-    std::uint64_t least = 0;         // bytes that a child must retain
+    std::size_t limit = 20;   // children of a node; 0: all
+    std::uint64_t least = 0;  // bytes that a child must retain
 };
 
 struct DominatorsResult {

@@ -87,7 +87,8 @@ private:
         finding_.understood = without_blanks(text_.substr(0, reached_));
         const std::string_view rest = without_blanks(text_.substr(reached_));
         finding_.missing = first_step(rest);
-        if (stopped_.empty() && rest.substr(finding_.missing.size()).starts_with("()")) finding_.missing += "()";
+        const std::string_view call = rest.substr(finding_.missing.size());
+        if (stopped_.empty() && call.starts_with('(')) finding_.missing += first_step(call);
         std::vector<Reference> names;
         const auto keep = [&](const Reference& reference) {
             if (names.size() < most_candidates) names.push_back(reference);

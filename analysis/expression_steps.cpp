@@ -3,8 +3,8 @@
 
 #include "analysis/expression_steps.h"
 
-#include "parsers/snapshot/root_set.h"
 #include "parsers/cpython/type_flags.h"
+#include "parsers/snapshot/root_set.h"
 
 #include <algorithm>
 
@@ -41,7 +41,8 @@ struct ExpressionSteps::Step {
 };
 
 ExpressionSteps::ExpressionSteps(const HeapSnapshot& heap, const PythonHeap& python) : heap_(heap), python_(python) {
-    for (const LoadedModule& module : RootSet(heap).modules())
+    const RootSet roots(heap);
+    for (const LoadedModule& module : roots.modules())
         if (!module.dict.is_null()) module_dicts_.push_back(module.dict);
     std::sort(module_dicts_.begin(), module_dicts_.end());
 }
@@ -61,11 +62,12 @@ std::vector<ExpressionPlace> ExpressionSteps::from(const ExpressionPlace& place,
     const bool dotted = is_plain_attribute(step.first);
     if (dotted && (place.items_are_attributes || is_module_dict(place.object)))
         step.lead(item(place.object, text_literal(step.first.substr(1))), step.first.size());
-    if (found.empty() && rest.front() == '[') follow_index(step);
+    if (found.empty() && rest.front() == '[') follow_index(step, false);
     if (found.empty()) follow_references(step, false);
     if (found.empty() && dotted) follow_attribute(step);
     if (found.empty() && rest.front() == '[') follow_index_from_the_end(step);
-    if (found.empty() && rest.find('[') != std::string_view::npos) follow_references(step, true);
+    if (found.empty() && rest.front() == '[') follow_index(step, true);
+    if (found.empty() && rest.find('[') != std::string_view::npos && !is_dict(place.object)) follow_references(step, true);
     return found;
 }
 
@@ -167,14 +169,17 @@ bool ExpressionSteps::equals(Address key, const Literal& literal) const {
 }
 
 // Items of dicts, lists and tuples, without a name for each of the others.
-void ExpressionSteps::follow_index(const Step& step) const {
+void ExpressionSteps::follow_index(const Step& step, bool unquoted) const {
     const auto bracket = bracket_at_start(step.rest);
-    const auto key = bracket ? whole_literal(bracket->content) : std::nullopt;
-    if (!key) return;
+    const auto key = bracket ? whole_literal(bracket->content, unquoted) : std::nullopt;
     const Layout& l = python_.layout();
     const Address object = step.place.object;
+    const bool dict = is_dict(object);
+    if (dict && key) step.lead(item(object, *key), bracket->length);
+    if (dict && bracket && unquoted && step.found.empty())
+        step.lead(item(object, text_literal(bracket->content)), bracket->length);
+    if (dict || !key) return;
     const auto flags = python_.integer<std::uint64_t>(python_.type_address(object) + *l.type.tp_flags);
-    if (flags & dict_subclass_flag) step.lead(item(object, *key), bracket->length);
     if (!(flags & (list_subclass_flag | tuple_subclass_flag)) || key->kind != Literal::Kind::integer || key->limbs.size() > 1)
         return;
     const std::int64_t count = python_.var_size(object);
@@ -186,9 +191,11 @@ void ExpressionSteps::follow_index(const Step& step) const {
 }
 
 void ExpressionSteps::follow_references(const Step& step, bool unquoted) const {
+    const bool key_was_compared = step.rest.front() == '[' && is_dict(step.place.object);
     visit_references(step.place.object, [&](const Reference& reference) {
+        if (!reference.before.starts_with(step.rest.front())) return;
         const std::string name = reference.name();
-        if (name.empty() || name.front() != step.rest.front()) return;
+        if (key_was_compared && !step.rest.starts_with(name)) return;
         if (const auto length = match_name(name, step.rest, unquoted)) step.lead(reference.target, *length);
         if (name.starts_with(cell_name)) follow_shared_local(step, reference, unquoted);
     });
@@ -340,7 +347,8 @@ void ExpressionSteps::visit_names(const ExpressionPlace& place, const NameVisito
     visit_references(place.object, [&](const Reference& reference) {
         if (!reference.before.starts_with("key ") && !reference.before.starts_with('<')) visit(reference);
     });
-    for (const Address dict : dicts_on_the_way(place.object)) visit_attributes(dict, dict != referent(place.object, ".__dict__"));
+    const Address own = referent(place.object, ".__dict__");
+    for (const Address dict : dicts_on_the_way(place.object)) visit_attributes(dict, dict != own);
 }
 
 }  // namespace heapsift

@@ -48,7 +48,7 @@ public:
 private:
     struct Step;
     void follow_frame(const Step& step) const;
-    void follow_index(const Step& step) const;
+    void follow_index(const Step& step, bool unquoted) const;
     void follow_references(const Step& step, bool unquoted) const;
     void follow_shared_local(const Step& step, const Reference& cell, bool unquoted) const;
     void follow_attribute(const Step& step) const;

@@ -158,6 +158,15 @@ std::size_t address_length(std::string_view text) {
     return rest.empty() || !in_identifier(rest.front()) || rest.starts_with(key_word) ? length : 0;
 }
 
+std::string_view first_address(std::string_view text) {
+    for (const std::string_view word : {"threadlocal(", "generator("})
+        if (text.starts_with(word)) {
+            const auto bracket = bracket_at_start(text.substr(word.size() - 1));
+            return bracket && address_length(bracket->content) == bracket->content.size() ? bracket->content : std::string_view();
+        }
+    return text.substr(0, address_length(text));
+}
+
 std::string expression_problem(std::string_view typed) {
     const std::string_view text = without_blanks(typed);
     if (text.empty()) return "nothing is there";
@@ -167,6 +176,9 @@ std::string expression_problem(std::string_view typed) {
         return is_digit(text.front()) ? "an address is 0x and at most 16 hexadecimal digits"
                                       : "it begins with a name or an address, such as app.CACHE or 0x7f31c2a4d5e0";
     if (text.back() == '.') return "a name is missing after the last dot";
+    if (text.starts_with("thread(") && !text.starts_with("thread()"))
+        if (const auto name = bracket_at_start(text.substr(6)); name && !text.substr(6 + name->length).starts_with('.'))
+            return "a function of the thread is missing, as in thread('MainThread').main()";
     if (is_letter(text.front())) {
         const std::size_t end = end_of_dotted_name(text);
         if (text.substr(end).starts_with('.') && !text.substr(end).starts_with(".<")) return "a name is missing after a dot";

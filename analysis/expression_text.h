@@ -66,4 +66,7 @@ std::string_view first_step(std::string_view typed);
 /// 0.
 std::size_t address_length(std::string_view text);
 
+/// The address that an expression begins with, or that is in its threadlocal(…) or generator(…); empty for none.
+std::string_view first_address(std::string_view text);
+
 }  // namespace heapsift

@@ -36,8 +36,8 @@ struct HoldersResult {
 HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes, std::size_t limit,
                       const ProgressCallback& progress = {});
 
-/// The objects that an owner's attribute holds: "app.Node.children[*]", as a HolderRow names it (owner, dot, attribute); and what an
-/// attribute of that name holds at once, "app.Node.children". By id.
+/// The objects that an owner's attribute holds: "app.Node.children[*]", as a HolderRow names it (owner, dot, attribute); and what
+/// an attribute of that name holds at once, "app.Node.children". By id.
 std::vector<ObjectId> held_by(const HeapGraph& graph, const std::string& holder, const ProgressCallback& progress = {});
 
 }  // namespace heapsift

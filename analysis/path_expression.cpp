@@ -40,6 +40,15 @@ bool can_be_typed(const Reference& reference) {
     return key.kind == ShortValue::Kind::literal || is_constant(key.text);
 }
 
+/// A key that has no literal, "[<ContextVar user>]", can be typed as it is printed if no other is printed like it.
+bool is_only_one(const HeapGraph& graph, ObjectId source, const Reference& reference) {
+    if (!reference.key || reference.before != "[" || reference.key->text.find("…") != std::string::npos) return false;
+    const std::string name = reference.name();
+    std::size_t count = 0;
+    graph.heap().visit_references(source, [&](const Reference& other) { count += other.name() == name; });
+    return count == 1;
+}
+
 /// ".gi_frame.f_locals['x']", of a frame that runs ".f_locals['x']": the local's name.
 std::string local_of(const Reference& reference) {
     constexpr std::string_view before = ".f_locals['", after = "']";
@@ -140,7 +149,7 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
             result.steps.push_back({step(local), i + 1});
         } else {
             result.steps.push_back({reference, i + 1});
-            if (!can_be_typed(reference)) begin_at(i + 1);
+            if (!can_be_typed(reference) && !is_only_one(graph, objects[i], reference)) begin_at(i + 1);
         }
     }
     return result;

@@ -20,7 +20,7 @@ struct RetainedResult {
         std::string name;
         std::uint64_t count = 0, memory = 0, size = 0;
     };
-    std::vector<Row> types;         // by memory, then name; cut to the limit
+    std::vector<Row> types;  // by memory, then name; cut to the limit
     std::uint64_t total_types = 0;
     std::uint64_t shown_memory = 0;  // of the rows given
 };

@@ -2,8 +2,6 @@
 
 #include "analysis/show.h"
 
-#include "parsers/snapshot/reference_graph.h"
-
 namespace heapsift {
 namespace {
 
@@ -25,15 +23,25 @@ std::string found_by_words(FoundBy found_by) {
 
 }  // namespace
 
-ShowResult show_object(const HeapSnapshot& heap, ObjectId object, std::size_t limit, const ProgressCallback& progress) {
+ShowResult show_object(const RetainedSizes& retained, ObjectId object, std::size_t limit, const ProgressCallback& progress) {
     ShowResult result;
+    const HeapGraph& graph = retained.graph();
+    const HeapSnapshot& heap = graph.heap();
     result.object = object_row(heap, object);
+    result.object.retained = retained.memory(object);
+    result.object.state = state_of(graph, object);
+    result.retained_size = retained.size(object);
     result.found_by = found_by_words(heap.found_by(object));
-    const StructuralTargets structural(heap);
-    heap.references(progress);
-    result.referents = referents(heap, structural, object, limit);
+    const NodeId dominator = retained.dominator(object);
+    if (graph.kind(dominator) == NodeKind::object) {
+        result.dominator = object_row(heap, dominator);
+        result.dominator->retained = retained.memory(dominator);
+    }
+    const std::uint32_t group = retained.group(object);
+    result.group = group == Preorder::none ? "shared by several groups" : graph.groups()[group].name;
+    result.referents = referents(heap, graph.structural(), object, limit);
     if (progress) progress("looking for referrers", 0);
-    result.referrers = referrers(heap, structural, object, limit);
+    result.referrers = referrers(heap, graph.structural(), object, limit);
     return result;
 }
 

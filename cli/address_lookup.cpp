@@ -103,8 +103,8 @@ Error no_such_object(const HeapSnapshot& heap, const std::string& typed, const E
 FoundAddress find_by_expression(const HeapSnapshot& heap, const std::string& typed, Redactor& redactor) {
     // An address that is no object's, or lies inside one, is said as if it had been typed alone.
     std::string note;
-    if (const std::size_t length = address_length(typed); length > 0)
-        note = find_object(heap, parse_address(typed.substr(0, length))).note;
+    if (const std::string_view address = first_address(typed); !address.empty())
+        note = find_object(heap, parse_address(address)).note;
     const ExpressionFinding finding = find_expression(heap, typed);
     if (finding.objects.size() == 1) return {finding.objects.front(), note};
     if (finding.objects.empty()) throw no_such_object(heap, typed, finding, redactor);

@@ -4,6 +4,7 @@
 
 #include "cli/commands/batch.h"
 #include "cli/commands/doctor.h"
+#include "cli/commands/dominators.h"
 #include "cli/commands/export.h"
 #include "cli/commands/objects.h"
 #include "cli/commands/overview.h"
@@ -36,6 +37,11 @@ const std::vector<Command>& all_commands() {
          "the path that keeps an object alive, from a root down; with --type, all of a type",
          true,
          setup_why},
+        {{.name = "dominators", .takes_address = true},
+         "[ADDRESS] [CORE]",
+         "what retains what: threads, modules, packages, and below each what holds most",
+         false,
+         setup_dominators},
         {{.name = "retained", .takes_address = true, .takes_addresses = true},
          "ADDRESS... [CORE]",
          "what would come free if these objects went away, or all of --type, or all that --holder holds",

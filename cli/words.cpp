@@ -95,9 +95,7 @@ private:
         return looks_like_address(word) || (may_be_expression(word) && !looks_like_core(word));
     }
 
-    bool wants_address() const {
-        return command_ && command_->takes_address && (!result_.address || command_->takes_addresses);
-    }
+    bool wants_address() const { return command_ && command_->takes_address && (!result_.address || command_->takes_addresses); }
 
     void take_address(const std::string& word) {
         if (!result_.core && !rules_.core_given && !looks_like_address(word) && looks_like_core(word) && !names_core_beside(word))

@@ -18,8 +18,8 @@ struct WordShape {
     bool takes_core = true;
     bool takes_address = false;
     bool takes_addresses = false;  // with takes_address: any number of them
-    bool takes_topics = false;  // help: one word, whatever it is
-    bool takes_paths = false;   // batch: any number of words, all of them paths
+    bool takes_topics = false;     // help: one word, whatever it is
+    bool takes_paths = false;      // batch: any number of words, all of them paths
 };
 
 struct Words {

@@ -65,6 +65,15 @@ void HeapGraph::make_nodes() {
     for (GroupId group = 0; group < group_count; ++group)
         if (group != groups_.held() && group != groups_.immortal() && group != groups_.unreachable())
             extra_targets_[0].push_back(node_of(group));
+    structural_bits_.assign(object_count_ / 64 + 1, 0);
+    const auto mark = [&](Address address) {
+        if (const ObjectId object = heap_.find(address); object != no_object)
+            structural_bits_[object / 64] |= std::uint64_t{1} << (object % 64);
+    };
+    structural_.visit(mark);
+    for (const LoadedModule& module : root_set_.modules())
+        if (const ObjectId dict = module.dict.is_null() ? no_object : heap_.find(module.dict); dict != no_object)
+            own_dicts_.emplace_back(module.object, dict);
     std::vector<bool> hangs(frames_.size());
     for (PlacedRoot& placed : roots_) {
         const Root& root = placed.root;
@@ -75,18 +84,15 @@ void HeapGraph::make_nodes() {
             hangs[frame - first_frame_] = true;
             placed.parent = frame;
         }
-        extra_targets_[placed.parent - object_count_].push_back(root.object);
+        if (!is_structural(root.object) || is_own_root(root)) extra_targets_[placed.parent - object_count_].push_back(root.object);
     }
-    structural_bits_.assign(node_count() / 64 + 1, 0);
-    const auto mark = [&](Address address) {
-        if (const ObjectId object = heap_.find(address); object != no_object)
-            structural_bits_[object / 64] |= std::uint64_t{1} << (object % 64);
-    };
-    structural_.visit(mark);
-    for (const LoadedModule& module : root_set_.modules())
-        if (const ObjectId dict = module.dict.is_null() ? no_object : heap_.find(module.dict); dict != no_object)
-            own_dicts_.emplace_back(module.object, dict);
     std::sort(own_dicts_.begin(), own_dicts_.end());
+}
+
+// A local that is a module, or the dict of one in which a frame runs, makes a frame no holder of all that is in it.
+bool HeapGraph::is_own_root(const Root& root) {
+    return root.kind == RootKind::module || root.kind == RootKind::static_type || root.kind == RootKind::thread_local_ ||
+           (root.kind == RootKind::frame && root.name.is_null() && !*root.text);
 }
 
 bool HeapGraph::own_dict(NodeId source, NodeId target) const {
@@ -185,6 +191,18 @@ std::span<const HeapGraph::PlacedRoot> HeapGraph::roots_of(ObjectId object) cons
             return a < b.root.object;
     });
     return {first, last};
+}
+
+std::optional<ObjectState> state_of(const HeapGraph& graph, ObjectId object) {
+    switch (graph.reach(object)) {
+        case Reach::named:
+            return ObjectState::reachable;
+        case Reach::held:
+            return ObjectState::held;
+        case Reach::unreachable:
+            break;
+    }
+    return std::nullopt;
 }
 
 }  // namespace heapsift

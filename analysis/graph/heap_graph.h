@@ -6,10 +6,12 @@
 
 #include "analysis/graph/preorder.h"
 #include "analysis/groups.h"
+#include "analysis/object_row.h"
 #include "analysis/structural_references.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -96,6 +98,8 @@ private:
     void hang(GroupId group, const std::vector<ObjectId>& objects);
     bool met(ObjectId object) const { return preorder_.position(object) != Preorder::none; }
     bool is_structural(NodeId node) const { return structural_bits_[node / 64] >> (node % 64) & 1; }
+    /// The root by which a structural target is held.
+    static bool is_own_root(const Root& root);
     /// A module leads to its dict.
     bool own_dict(NodeId source, NodeId target) const;
 
@@ -116,5 +120,8 @@ private:
     std::uint64_t unreachable_count_ = 0;
     GroupId unreachable_group_ = 0;
 };
+
+/// As far as it is known by reach alone: of garbage nothing.
+std::optional<ObjectState> state_of(const HeapGraph& graph, ObjectId object);
 
 }  // namespace heapsift

@@ -9,8 +9,8 @@
 #include "cli/type_option.h"
 #include "parsers/base/error.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -24,7 +24,8 @@ struct RetainedOptions {
 };
 
 /// Those of a type, or that its instances hold by an attribute.
-std::vector<ObjectId> objects_asked(Session& session, const HeapSnapshot& heap, const HeapGraph& graph, const RetainedOptions& options) {
+std::vector<ObjectId> objects_asked(Session& session, const HeapSnapshot& heap, const HeapGraph& graph,
+                                    const RetainedOptions& options) {
     std::vector<ObjectId> set;
     if (!options.type.empty()) {
         const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
@@ -66,7 +67,8 @@ CommandRunner setup_retained(CLI::App& app) {
     auto options = std::make_shared<RetainedOptions>();
     app.add_option("--type", options->type, "all instances of this type, as one set")->type_name("NAME");
     app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
-    app.add_option("--holder", options->holder, "all that this attribute holds, such as app.Node.children[*]")->type_name("C.ATTR");
+    app.add_option("--holder", options->holder, "all that this attribute holds, such as app.Node.children[*]")
+        ->type_name("C.ATTR");
     return [options](Session& session) { return run_retained(session, *options); };
 }
 

@@ -15,7 +15,9 @@ ExitCode run_show(Session& session) {
     const AddressArgument argument = required_address(session, "show");
     const HeapSnapshot heap = session.open_heap();
     const ObjectId object = find_object(session, heap, argument);
-    const ShowResult result = show_object(heap, object, session.options().rows(), session.progress());
+    const HeapGraph graph(heap, session.progress());
+    const RetainedSizes retained(graph, session.progress());
+    const ShowResult result = show_object(retained, object, session.options().rows(), session.progress());
     session.note_references(heap, object);
     return session.write(render_show(result, session.redactor()));
 }

@@ -16,16 +16,21 @@ std::string retained_text(const RetainedResult& result, const Page& page) {
     using Align = TableColumn::Align;
     const std::string what = result.asked == 1 ? "this object" : fmt::format("these {} objects", grouped(result.asked));
     std::string text = bold(page.bytes(result.retained), page.colour) + fmt::format(" would come free if {} went away", what);
-    text += result.asked == result.objects ? ", and nothing else would go with " + std::string(result.asked == 1 ? "it" : "them") + ".\n"
-                                           : fmt::format(": {}, with what {} alone keep{}.\n", counted(result.objects, "object"),
-                                                         result.asked == 1 ? "it" : "they", result.asked == 1 ? "s" : "");
-    Table table({{Align::right, "objects"}, {Align::right, sorted_heading("memory", true)}, {Align::right, "size"}, {Align::left, "type", TableColumn::Fit::middle}});
+    text += result.asked == result.objects
+                ? ", and nothing else would go with " + std::string(result.asked == 1 ? "it" : "them") + ".\n"
+                : fmt::format(": {}, with what {} alone keep{}.\n", counted(result.objects, "object"),
+                              result.asked == 1 ? "it" : "they", result.asked == 1 ? "s" : "");
+    Table table({{Align::right, "objects"},
+                 {Align::right, sorted_heading("memory", true)},
+                 {Align::right, "size"},
+                 {Align::left, "type", TableColumn::Fit::middle}});
     for (const RetainedResult::Row& row : result.types)
         table.add({grouped(row.count), page.bytes(row.memory), page.bytes(row.size), type_text(row.name)});
     text += table.text(page.width, page.colour);
     if (result.total_types > result.types.size())
-        text += fmt::format("  … {} more types; these are {} of the bytes: add{}\n", grouped(result.total_types - result.types.size()),
-                            percent(result.shown_memory, result.retained), all_rows);
+        text += fmt::format("  … {} more types; these are {} of the bytes: add{}\n",
+                            grouped(result.total_types - result.types.size()), percent(result.shown_memory, result.retained),
+                            all_rows);
     return text;
 }
 

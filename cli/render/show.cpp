@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "cli/text_width.h"
 #include "cli/units.h"
+#include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
@@ -38,12 +39,25 @@ std::string references_text(const ShowResult& result) {
                        result.referrers.guesses ? ", or by the guesses below" : ", or leaked");
 }
 
+// What goes with it, and who has it.
+std::string retained_text(const ShowResult& result, const Page& page) {
+    std::string text = page.bytes(result.object.retained.value_or(0));
+    if (result.object.state == ObjectState::held) return text + "; held by what was not found: native code, or a leak";
+    if (!result.object.state) return text + "; garbage: no root reaches it";
+    if (!result.dominator) return text + "; held by: " + escape_for_terminal(result.group);
+    const std::string value = value_text(*result.dominator, page.redact());
+    text +=
+        fmt::format("; held by the {} at {}", type_text(result.dominator->type), hexadecimal(result.dominator->address.value));
+    return text + (value.empty() ? "" : " (" + value + ")") + ", in: " + escape_for_terminal(result.group);
+}
+
 std::string facts_text(const ShowResult& result, const Page& page) {
     using Align = TableColumn::Align;
     const ObjectFacts& facts = result.object.facts;
     Table table({{Align::left, ""}, {Align::left, "", TableColumn::Fit::wrap}});
     table.add({"address", hexadecimal(result.object.address.value)});
     table.add({"bytes", sizes_text(facts, page)});
+    table.add({"retains", retained_text(result, page)});
     table.add({"references", references_text(result)});
     table.add({"collector", facts.gc_tracked ? "tracked" : "not tracked"});
     table.add({"found", result.found_by});
@@ -60,7 +74,8 @@ std::string show_text(const ShowResult& result, const Page& page) {
     const std::size_t left = page.width == 0 ? display_width(value) : page.width > used ? page.width - used : 0;
     std::string text = bold(type, page.colour) + (value.empty() ? "" : "  " + shortened_at_the_end(value, left)) + "\n";
     text += facts_text(result, page);
-    return text + referents_text(result.referents, page) + referrers_text(result.referrers, page);
+    text += referents_text(result.referents, page) + referrers_text(result.referrers, page);
+    return text + next_line(page, "why " + hexadecimal(result.object.address.value), "the path that keeps it alive");
 }
 
 }  // namespace
@@ -71,7 +86,8 @@ Answer render_show(const ShowResult& result, Redactor& redactor) {
     Json& data = answer.data;
     data = object_json(result.object, redactor);
     data["block_size"] = result.object.facts.block_size;
-    data["retained_size"] = nullptr;
+    data["retained_size"] = result.retained_size;
+    data["group"] = result.group;
     data["accounted"] = result.referrers.owned;
     data["found"] = result.found_by;
     data["referents"] = edges_json(result.referents.edges, redactor);

@@ -198,6 +198,7 @@ def main():
     worker = threading.Thread(target=NODE.run, args=(Planted(),), name="worker", daemon=True)
     worker.start()
     READY.wait()
+    time.sleep(0.5)  # the worker sleeps then
     outer([Planted() for _ in range(50)])
     return kept
 

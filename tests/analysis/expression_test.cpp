@@ -193,7 +193,7 @@ TEST_CASE("expression: what does not fit says how far it got, and what is near",
 
 TEST_CASE("expression: what can be none", "[analysis][expression]") {
     for (const char* text : {"", " ", "app.", "app[", "app['x'", "app[]", "f(", "-1", "0x", "0xzz", "0x10000000000000000", "[1]",
-                             "a-b", "core.1", "<Node object>", "a..b"})
+                             "a-b", "core.1", "<Node object>", "a..b", "thread(1)"})
         CHECK_FALSE(expression_problem(text).empty());
     for (const char* text : {"app", "app.CACHE['x']", "f().x[1]", "main.<locals>.inner().x", "<module>().x", "<lambda>()",
                              "0x10.x", "0x10key '('", "140581112638464.x", "thread('MainThread').f()", "a[it's]", "käfer"})

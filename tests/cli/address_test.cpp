@@ -170,7 +170,9 @@ TEST_CASE("lookup: an expression that nothing fits says how far it got", "[cli][
     CHECK_THAT(complaint("0x10010['secre']", true).hint, !ContainsSubstring("secret"));
     CHECK_THAT(complaint("0x10010.lost").message, ContainsSubstring("0x10040, where no object was found"));
     CHECK_THAT(complaint("nobody.x").message, ContainsSubstring("nothing is called nobody"));
-    CHECK(complaint("0x20.x").code == "address-unmapped");
+    for (const char* text : {"0x20.x", "generator(0x20).x", "threadlocal( 0x20 )"})
+        CHECK(complaint(text).code == "address-unmapped");
+    CHECK_THAT(complaint("thread('worker').run().x").message, ContainsSubstring("nothing is called thread('worker')"));
 }
 
 TEST_CASE("where: comparisons, joined by commas", "[cli][where]") {

@@ -1,0 +1,70 @@
+// heapsift dominators: the tree of what retains what.
+
+#include "cli/commands/dominators.h"
+
+#include "analysis/dominators.h"
+#include "cli/address_lookup.h"
+#include "cli/option_kinds.h"
+#include "cli/render/dominators.h"
+#include "cli/units.h"
+#include "parsers/base/error.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <memory>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t rows_in_text = 8;
+
+struct DominatorsOptions {
+    std::optional<std::size_t> depth;
+    std::string least;
+};
+
+/// "10M", or "1%" of all bytes.
+std::uint64_t least_bytes(const std::string& typed, std::uint64_t total) {
+    if (typed.ends_with("%")) {
+        double share = -1;
+        const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size() - 1, share);
+        if (error == std::errc() && end == typed.data() + typed.size() - 1 && share >= 0 && share <= 100)
+            return static_cast<std::uint64_t>(share / 100 * static_cast<double>(total));
+    } else if (const auto bytes = parse_quantity(typed); bytes && *bytes >= 0) {
+        return static_cast<std::uint64_t>(*bytes);
+    }
+    throw wrong_usage("bad-option", fmt::format("--min {}: a size such as 10M, or a share such as 1%, is needed", typed));
+}
+
+ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
+    std::optional<AddressArgument> argument;
+    if (session.words().address) argument = parse_address(*session.words().address);
+    if (!options.least.empty()) least_bytes(options.least, 0);  // before the work
+    const HeapSnapshot heap = session.open_heap();
+    DominatorsQuery query;
+    if (argument) query.object = find_object(session, heap, *argument);
+    const HeapGraph graph(heap, session.progress());
+    const RetainedSizes retained(graph, session.progress());
+    const std::uint64_t total = retained.memory(query.object ? *query.object : graph.root());
+    query.depth = options.depth.value_or(3);
+    const bool text = session.options().format == Format::text;
+    query.limit = session.options().limit.value_or(text ? rows_in_text : 0);
+    query.least = options.least.empty() ? text ? total / 200 : 0 : least_bytes(options.least, total);
+    const DominatorsResult result = dominators(retained, query, session.progress());
+    session.note_references(heap, query.object.value_or(no_object));
+    return session.write(render_dominators(result, session.redactor()));
+}
+
+}  // namespace
+
+CommandRunner setup_dominators(CLI::App& app) {
+    auto options = std::make_shared<DominatorsOptions>();
+    add_number(app, "--depth", options->depth, "so many levels below the top; 3 unless given");
+    app.add_option("--min", options->least, "only what retains so much: 10M, or 1% of the top; in text 0.5% unless given")
+        ->type_name("SIZE|N%");
+    return [options](Session& session) { return run_dominators(session, *options); };
+}
+
+}  // namespace heapsift
