@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace heapsift {
 namespace {
@@ -28,9 +29,9 @@ class Flame {
 public:
     Flame(const RetainedSizes& retained, std::size_t depth) : retained_(retained), graph_(retained.graph()), depth_(depth) {
         const HeapSnapshot& heap = graph_.heap();
-        labels_.push_back("…");
-        for (const TypeInfo& type : heap.types()) labels_.push_back(type.name);
-        labels_.push_back(type_name(heap, no_type));
+        label("…");
+        for (const TypeInfo& type : heap.types()) label_of_type_.push_back(label(type.name));
+        label_of_type_.push_back(label(type_name(heap, no_type)));
         stacks_.emplace_back();  // the virtual root's
         const Preorder& preorder = graph_.preorder();
         std::vector<std::uint32_t> stack_of(preorder.reached(), 0), run_of(preorder.reached(), 1);
@@ -38,7 +39,9 @@ public:
         for (std::uint32_t p = 1; p < preorder.reached(); ++p) {
             const NodeId node = preorder.node_at(p);
             const std::uint32_t above = preorder.position(retained.dominator(node));
-            const std::uint32_t at = stack_of[p] = extended(stack_of[above], label_of(node));
+            const bool shared = above == 0 && graph_.kind(node) == NodeKind::object;
+            const std::uint32_t from = shared ? below(0, label("shared by several groups")) : stack_of[above];
+            const std::uint32_t at = stack_of[p] = extended(from, label_of(node));
             run_of[p] = at == stack_of[above] ? run_of[above] + 1 : 1;
             stacks_[at].run = std::max(stacks_[at].run, run_of[p]);
             if (graph_.kind(node) != NodeKind::object) continue;
@@ -66,27 +69,31 @@ public:
     }
 
 private:
+    /// The number of a label: classes made again and again have one name, and so have the frames of a recursion.
+    std::uint32_t label(const std::string& text) {
+        const auto [known, is_new] = label_numbers_.try_emplace(text, static_cast<std::uint32_t>(labels_.size()));
+        if (is_new) labels_.push_back(text);
+        return known->second;
+    }
+
     std::uint32_t label_of(NodeId node) {
         const HeapSnapshot& heap = graph_.heap();
         switch (graph_.kind(node)) {
             case NodeKind::object: {
                 const TypeId type = heap.type_of(node);
-                return 1 + static_cast<std::uint32_t>(type == no_type ? heap.types().size() : type);
+                return label_of_type_[type == no_type ? heap.types().size() : type];
             }
             case NodeKind::group:
-                labels_.push_back(graph_.groups()[graph_.group_of(node)].name);
-                break;
+                return label(graph_.groups()[graph_.group_of(node)].name);
             case NodeKind::frame:
-                labels_.push_back(frame_words(graph_.frame(graph_.frame_of(node))));
-                break;
+                return label(frame_words(graph_.frame(graph_.frame_of(node))));
             case NodeKind::root:
-                return 0;
+                break;
         }
-        return static_cast<std::uint32_t>(labels_.size() - 1);
+        return 0;
     }
 
     std::uint32_t extended(std::uint32_t stack, std::uint32_t label) {
-        if (stack == 0 && label <= graph_.heap().types().size() + 1) stack = below(0, shared_label());
         const Stack& own = stacks_[stack];
         if (own.label == label || (own.label == 0 && stack != 0)) return stack;
         if (own.above != none && own.above != 0) {
@@ -95,15 +102,6 @@ private:
             if (before.label == label && before.above != none && stacks_[before.above].label == own.label) return own.above;
         }
         return below(stack, own.depth + 1 >= depth_ ? 0 : label);
-    }
-
-    /// Of what hangs at the virtual root.
-    std::uint32_t shared_label() {
-        if (shared_ == 0) {
-            labels_.push_back("shared by several groups");
-            shared_ = static_cast<std::uint32_t>(labels_.size() - 1);
-        }
-        return shared_;
     }
 
     std::uint32_t below(std::uint32_t stack, std::uint32_t label) {
@@ -122,7 +120,8 @@ private:
     const HeapGraph& graph_;
     std::size_t depth_;
     std::vector<std::string> labels_;  // "…", types, then groups and frames
-    std::uint32_t shared_ = 0;
+    std::unordered_map<std::string, std::uint32_t> label_numbers_;
+    std::vector<std::uint32_t> label_of_type_;
     std::vector<Stack> stacks_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number_;
 };

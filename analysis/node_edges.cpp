@@ -39,8 +39,14 @@ std::vector<NodeEdge> NodeEdges::of_no_object(NodeId node) {
                                  [&](std::uint32_t number, NodeId parent) { return roots[number].parent < parent; });
     for (const NodeId target : graph_.targets(node))
         if (graph_.kind(target) != NodeKind::object) edges.push_back({target, true, nullptr, name(target)});
-    for (; root != by_parent_.end() && roots[*root].parent == node; ++root)
-        edges.push_back({roots[*root].root.object, true, nullptr, names_.name(roots[*root].root)});
+    std::vector<NodeId> hanging(graph_.targets(node).begin(), graph_.targets(node).end());
+    std::sort(hanging.begin(), hanging.end());
+    for (; root != by_parent_.end() && roots[*root].parent == node; ++root) {
+        const ObjectId object = roots[*root].root.object;
+        // Not all hang there: a word of C code does not take a module's dict from the module.
+        const bool hangs = std::binary_search(hanging.begin(), hanging.end(), object);
+        edges.push_back({object, hangs, nullptr, names_.name(roots[*root].root)});
+    }
     if (graph_.kind(node) == NodeKind::group && graph_.group_of(node) == graph_.unreachable_group())
         for (const NodeId target : graph_.targets(node)) edges.push_back({target, true, nullptr, "unreachable"});
     return edges;

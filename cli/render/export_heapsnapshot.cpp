@@ -153,7 +153,7 @@ private:
 
     void write_edge(const NodeEdge& e) {
         const std::uint64_t target = ordinal(e.target);
-        if (!e.reference) return edge(property, name_number(escape_for_terminal(e.name)), target);
+        if (!e.reference) return edge(e.followed ? property : weak, name_number(escape_for_terminal(e.name)), target);
         const std::optional<std::uint32_t> index = index_of(*e.reference);
         if (e.followed && index) return edge(element, *index, target);
         std::string name = escape_for_terminal(redactor_.reference_name(*e.reference));
