@@ -47,7 +47,7 @@ FileFormat format_of(const ExportOptions& options) {
         if (options.output.ends_with(std::string(".") + format_names[i])) return static_cast<FileFormat>(i);
     throw wrong_usage(
         "unknown-ending", fmt::format("-o {}: the format is not known by this ending", shell_quoted(options.output)),
-        fmt::format("end it in .{}, or add --format {}", fmt::join(format_names, " or ."), fmt::join(format_names, "|")));
+        fmt::format("end it in .{}, or add --format {}", fmt::join(format_names, ", ."), fmt::join(format_names, "|")));
 }
 
 void check(const Session& session, const ExportOptions& options, FileFormat format) {
