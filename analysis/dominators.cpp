@@ -51,6 +51,10 @@ void flatten(const RetainedSizes& retained, const ModuleNodes& modules, NodeId n
     }
 }
 
+bool is_module_group(const HeapGraph& graph, NodeId node) {
+    return graph.kind(node) == NodeKind::group && graph.groups()[graph.group_of(node)].kind == GroupKind::module;
+}
+
 std::vector<NodeId> children_of(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node) {
     const HeapGraph& graph = retained.graph();
     std::vector<NodeId> result;
@@ -94,7 +98,9 @@ public:
 
     std::vector<JointHolders> find(std::uint64_t least, std::size_t most) {
         std::unordered_map<NodeId, std::vector<NodeId>> holders = joint_children();
-        if (holders.empty()) return {};
+        std::uint64_t together = 0;
+        for (const auto& [child, by] : holders) together += retained_.memory(child);
+        if (together < least || holders.empty()) return {};
         const ChildTowards towards(retained_, node_);
         for (NodeId source = 0; source < graph_.node_count(); ++source) {
             if (graph_.preorder().position(source) == none) continue;
@@ -124,6 +130,7 @@ private:
                                    std::size_t most) {
         struct Entry {
             std::uint64_t count = 0, memory = 0;
+            std::vector<NodeId> members;
         };
         std::map<std::pair<std::vector<NodeId>, TypeId>, Entry> entries;
         for (auto& [child, by] : holders) {
@@ -134,6 +141,7 @@ private:
             Entry& entry = entries[{by, graph_.heap().type_of(child)}];
             ++entry.count;
             entry.memory += retained_.memory(child);
+            entry.members.push_back(child);
         }
         std::vector<std::pair<const std::pair<std::vector<NodeId>, TypeId>*, Entry>> sorted;
         for (const auto& [key, entry] : entries)
@@ -142,15 +150,18 @@ private:
                          [](const auto& a, const auto& b) { return a.second.memory > b.second.memory; });
         if (sorted.size() > most) sorted.resize(most);
         std::vector<JointHolders> result;
-        for (const auto& [key, entry] : sorted) result.push_back(row(key->first, key->second, entry.count, entry.memory));
+        for (const auto& [key, entry] : sorted)
+            result.push_back(row(key->first, key->second, entry.count, entry.memory, entry.members));
         return result;
     }
 
-    JointHolders row(const std::vector<NodeId>& holders, TypeId type, std::uint64_t count, std::uint64_t memory) const {
+    JointHolders row(const std::vector<NodeId>& holders, TypeId type, std::uint64_t count, std::uint64_t memory,
+                     const std::vector<NodeId>& members) const {
         JointHolders made;
         made.type = graph_.heap().types()[type].name;
         made.count = count;
         made.joint = memory;
+        made.members = members;
         for (const NodeId holder : holders) {
             if (is_object(graph_, holder))
                 made.holders.push_back(brief_object_row(graph_.heap(), holder));
@@ -297,7 +308,14 @@ private:
     }
 
     void grow(DominatorNode& parent, std::size_t depth) {
-        const std::vector<NodeId> all = children_of(retained_, modules_, parent.node);
+        std::vector<NodeId> all = children_of(retained_, modules_, parent.node);
+        if (depth < query_.depth && parent.node != graph_.root() && !all.empty()) {
+            const std::uint64_t worth = std::max<std::uint64_t>({query_.least, parent.retained / 50, 1});
+            parent.joint = joint_holders(retained_, parent.node, worth, most_joint_entries);
+            std::unordered_set<NodeId> together;
+            for (const JointHolders& joint : parent.joint) together.insert(joint.members.begin(), joint.members.end());
+            std::erase_if(all, [&](NodeId child) { return together.contains(child); });
+        }
         std::size_t given = 0;
         for (const NodeId child : all) {
             const bool fits = retained_.memory(child) >= query_.least && retained_.memory(child) > 0;
@@ -314,10 +332,6 @@ private:
         }
         if (depth >= query_.depth) return;
         for (DominatorNode& child : parent.children) grow(child, depth + 1);
-        if (parent.node != graph_.root() && !all.empty()) {
-            const std::uint64_t worth = std::max<std::uint64_t>({query_.least, parent.retained / 50, 1});
-            parent.joint = joint_holders(retained_, parent.node, worth, most_joint_entries);
-        }
     }
 
     /// Goes on to the last of a run; what is between is only counted.
@@ -350,7 +364,22 @@ std::vector<NodeId> shown_children(const RetainedSizes& retained, NodeId node) {
 }
 
 std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least, std::size_t most) {
-    return JointFinder(retained, node).find(least, most);
+    const ModuleNodes modules(retained.graph());
+    std::vector<JointHolders> result = JointFinder(retained, node).find(least, most);
+    // A module's variables hang below its dict.
+    std::vector<NodeId> inner{node};
+    for (std::size_t i = 0; i < inner.size() && node != retained.graph().root(); ++i)
+        for (const NodeId child : retained.children(inner[i])) {
+            const bool shown_as_one = modules.is_module(child) ? is_module_group(retained.graph(), node)
+                                                               : modules.is_dict(child) && modules.is_module(inner[i]);
+            if (!shown_as_one) continue;
+            inner.push_back(child);
+            for (JointHolders& joint : JointFinder(retained, child).find(least, most)) result.push_back(std::move(joint));
+        }
+    std::stable_sort(result.begin(), result.end(),
+                     [](const JointHolders& a, const JointHolders& b) { return a.joint > b.joint; });
+    if (result.size() > most) result.resize(most);
+    return result;
 }
 
 std::vector<NodeId> shared_by_groups(const RetainedSizes& retained) {

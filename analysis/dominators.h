@@ -21,6 +21,7 @@ struct JointHolders {
     std::uint64_t count = 0;                  // objects of that type that they hold together
     std::uint64_t retained = 0;               // by the holders as a set
     std::uint64_t joint = 0;                  // of it, by what they hold together: bytes
+    std::vector<NodeId> members;              // what they hold together
 };
 
 struct DominatorNode {
@@ -60,7 +61,8 @@ DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery
 /// The children of a node as they are shown: modules and their dicts are left out, and theirs are there in their place.
 std::vector<NodeId> shown_children(const RetainedSizes& retained, NodeId node);
 
-/// What several children of `node` hold together: at most `most` entries, those of the largest sums.
+/// What several children of `node`, or of a module or dict that is shown as one with it, hold together: at most `most` entries,
+/// those of the largest sums.
 std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least, std::size_t most);
 
 /// What is shared by several groups: children of the virtual root that are objects.

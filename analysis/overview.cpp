@@ -1,5 +1,6 @@
-// The first screen. Its sentence is chosen by what a reader can act upon: array data and who owns it, else one type that has a
-// good part of the memory, else the part of the memory that is largest, whoever owns it.
+// The first screen. Its sentence is chosen by what a reader can act upon: the object that holds a good part of the memory, else
+// array data and who owns it, else one type that has a good part of the memory, else the part of the memory that is largest,
+// whoever owns it.
 
 #include "analysis/overview.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 constexpr std::string_view array_data_region = "array data";
 constexpr double share_worth_a_sentence = 0.10;  // of all mapped memory
+constexpr double holder_of_all = 0.05, holder_of_objects = 0.15;
+constexpr std::size_t most_holders = 5;
 
 double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -46,13 +49,27 @@ OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& mem
     return headline;
 }
 
+bool holder_is_headline(const OverviewResult& result) {
+    if (result.holders.empty()) return false;
+    const std::uint64_t bytes = result.holders.front().retained;
+    return share(bytes, result.mapped_bytes) >= holder_of_all || share(bytes, result.object_memory) >= holder_of_objects;
+}
+
 OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const ProgressCallback& progress) {
     OverviewResult result;
     result.types = group_by_type(heap, SortKey::memory, 0, progress);
     result.memory = heap.memory_rows();
     std::stable_sort(result.memory.begin(), result.memory.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     result.mapped_bytes = heap.core().extent().mapped_bytes;
-    result.headline = choose_headline(result.memory, result.mapped_bytes, result.types.types);
+    const HeapGraph graph(heap, progress);
+    const RetainedSizes retained(graph, progress);
+    result.object_memory = retained.memory(graph.root());
+    result.garbage_memory = retained.memory(graph.node_of(graph.unreachable_group()));
+    result.holders = top_holders(retained, result.object_memory / 50, most_holders, progress);
+    if (holder_is_headline(result))
+        result.headline = {OverviewHeadline::Kind::holder, result.holders.front().retained, {}, {}, false};
+    else
+        result.headline = choose_headline(result.memory, result.mapped_bytes, result.types.types);
     result.dominant_types = dominant_types(result.types.types, result.types.total_memory);
     cut_types(result.types, type_limit);
     return result;

@@ -2,6 +2,7 @@
 
 // The first screen: what process this was, where its memory is, the largest types.
 
+#include "analysis/top_holders.h"
 #include "analysis/types.h"
 
 namespace heapsift {
@@ -9,6 +10,7 @@ namespace heapsift {
 /// The first sentence: the one fact about this memory that matters most, of those known.
 struct OverviewHeadline {
     enum class Kind {
+        holder,       // one object, or a few together, hold a good part: the first of OverviewResult::holders
         array_data,   // array elements are the largest part; `type` is the array type that owns most of them
         objects,      // instances of `type` are the largest part that one type has
         other_memory  // no type has much: the largest row of the memory table, `region`
@@ -22,12 +24,19 @@ struct OverviewHeadline {
 struct OverviewResult {
     std::vector<HeapSnapshot::MemoryRow> memory;  // largest first; adds up to mapped_bytes
     std::uint64_t mapped_bytes = 0;
-    TypesResult types;  // sorted by memory, cut to the limit
+    std::vector<TopHolder> holders;    // largest first
+    std::uint64_t object_memory = 0;   // bytes of all objects
+    std::uint64_t garbage_memory = 0;  // of it, of those that no root reaches
+    TypesResult types;                 // sorted by memory, cut to the limit
     OverviewHeadline headline;
     std::vector<std::string> dominant_types;  // by name (analysis/signature.h)
 };
 
+/// It has the references, dominators and paths computed.
 OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const ProgressCallback& progress = {});
+
+/// The same of what keeps memory: is the first holder worth the first sentence?
+bool holder_is_headline(const OverviewResult& result);
 
 /// Chooses the headline from rows that are sorted, largest first; `all_types` are uncut.
 OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& memory, std::uint64_t mapped_bytes,

@@ -92,6 +92,21 @@ std::string frame_expression(const HeapGraph& graph, const Root& root) {
     return {};
 }
 
+/// ", of app.LOCAL": the threading.local, where a module's variable is one.
+std::string of_which_local(const HeapGraph& graph, const Root& root) {
+    if (root.of == no_object) return {};
+    const HeapSnapshot& heap = graph.heap();
+    const PythonHeap python(heap.core().memory(), heap.python(), heap.types());
+    for (const LoadedModule& module : graph.root_set().modules()) {
+        std::string name;
+        python.visit_dict(module.dict, [&](Address key, Address value) {
+            if (value == heap.address_of(root.of) && name.empty()) name = text_of(graph, key);
+        });
+        if (!name.empty()) return ", of " + module.name + "." + name;
+    }
+    return fmt::format(", of {} {:#x}", heap.types()[heap.type_of(root.of)].name, heap.address_of(root.of).value);
+}
+
 /// A slot of a frame that a person can name: a local.
 bool is_local(const Root& root) { return root.frame >= 0 && !root.name.is_null(); }
 
@@ -174,7 +189,7 @@ std::string root_words(const HeapGraph& graph, const Root& root) {
             if (root.thread < 0) break;
             return thread_words() + ", " + frame_words(graph.frame({root.thread, root.frame}));
         case RootKind::thread_local_:
-            return "thread-local data of " + thread_words();
+            return "thread-local data of " + thread_words() + of_which_local(graph, root);
         case RootKind::context:
             return "context of " + thread_words();
         case RootKind::thread:

@@ -4,6 +4,7 @@
 
 #include "analysis/doctor.h"
 #include "cli/render/object.h"
+#include "cli/render/path.h"
 #include "cli/render/process.h"
 #include "cli/render/types.h"
 #include "cli/table.h"
@@ -68,9 +69,102 @@ std::string memory_text(const OverviewResult& result, const Page& page) {
     return table.empty() ? std::string() : table.text(page.width, page.colour, 0) + "\n";
 }
 
+// "'selected' of func(), worker.py, now at line 41", "app.CACHE", "app.A and app.B together".
+std::string holder_words(const TopHolder& holder, const Page& page) {
+    if (holder.joint) {
+        std::vector<std::string> words;
+        for (std::size_t i = 0; i < holder.joint->holders.size(); ++i)
+            words.push_back(i < holder.joint->expressions.size() && !holder.joint->expressions[i].root.empty()
+                                ? escape_for_terminal(expression_of(holder.joint->expressions[i], page.redact()))
+                                : hexadecimal(holder.joint->holders[i].address.value));
+        for (const std::string& group : holder.joint->groups) words.push_back(escape_for_terminal(group));
+        return fmt::format("{} together", fmt::join(words, " and "));
+    }
+    if (!holder.local.empty())
+        return fmt::format("the local '{}' of {}", escape_for_terminal(holder.local), escape_for_terminal(holder.frame));
+    const std::string expression = escape_for_terminal(expression_of(holder.expression, page.redact()));
+    if (expression.empty() || holder.expression.first > 0)
+        return fmt::format("the {} at {}", type_text(holder.object->type), hexadecimal(holder.object->address.value));
+    if (!holder.root.empty()) return expression + " (" + escape_for_terminal(holder.root) + ")";
+    return holder.frame.empty() ? expression : expression + ", by " + escape_for_terminal(holder.frame);
+}
+
+// "list of 100, mostly numpy.ndarray"
+std::string content_words(const TopHolder& holder, const Page& page) {
+    std::string text;
+    if (holder.object) {
+        const std::string value = value_text(*holder.object, page.redact());
+        const std::string type = type_text(holder.object->type);
+        text = value.empty() ? type : value.starts_with(type) || value.starts_with("<" + type) ? value : type + " " + value;
+        text = shortened_at_the_end(text, 60);
+    }
+    if (!holder.content_type.empty())
+        text += (text.empty() ? "" : ", in it ") +
+                fmt::format("{} {}", grouped(holder.content_count), type_text(holder.content_type));
+    if (!holder.remark.empty()) text += ", " + escape_for_terminal(holder.remark);
+    return text;
+}
+
+std::string holder_sentence(const OverviewResult& result, const Page& page) {
+    const TopHolder& holder = result.holders.front();
+    const std::string bytes =
+        fmt::format("{} of it ({})", page.at_least(page.bytes(holder.retained)), percent(holder.retained, result.mapped_bytes));
+    const std::string content = content_words(holder, page);
+    if (holder.group_kind == GroupKind::unreachable)
+        return fmt::format("{} is garbage, which no root reaches: {}.", bytes, content);
+    return fmt::format("{} is held by {}: {}.", bytes, holder_words(holder, page), content);
+}
+
+std::string holders_text(const OverviewResult& result, const Page& page) {
+    if (result.holders.empty()) return {};
+    using Align = TableColumn::Align;
+    Table table({{Align::right, "retained"},
+                 {Align::right, "share"},
+                 {Align::left, "What holds most", TableColumn::Fit::middle},
+                 {Align::left, "", TableColumn::Fit::end}});
+    for (const TopHolder& holder : result.holders) {
+        std::string content = content_words(holder, page);
+        if (holder.group_kind == GroupKind::unreachable) content += " (garbage)";
+        table.add({page.bytes(holder.retained), percent_in_table(holder.retained, result.mapped_bytes),
+                   holder_words(holder, page), content});
+    }
+    std::string text = table.text(page.width, page.colour);
+    const TopHolder& first = result.holders.front();
+    if (!first.object) return text + next_line(page, "dominators", "what is held together, and by what") + "\n";
+    const std::string expression = expression_of(first.expression, page.redact());
+    const bool typed = !expression.empty() && !page.redact().active();
+    return text +
+           next_line(page, "why " + (typed ? escape_for_terminal(quoted_expression(expression))
+                                           : hexadecimal(first.object->address.value))) +
+           "\n";
+}
+
+Json holder_json(const TopHolder& holder, const Page& plain) {
+    Json json;
+    json["retained"] = holder.retained;
+    json["group"] = holder.group;
+    json["object"] = holder.object ? object_json(*holder.object, plain.redact()) : Json(nullptr);
+    const std::string expression = expression_of(holder.expression, plain.redact());
+    json["expression"] = expression.empty() ? Json(nullptr) : Json(expression);
+    json["frame"] = holder.frame.empty() ? Json(nullptr) : Json(holder.frame);
+    json["words"] = holder_words(holder, plain);
+    json["content"] = {{"type", holder.content_type.empty() ? Json(nullptr) : Json(holder.content_type)},
+                       {"count", holder.content_count}};
+    json["holders"] = Json::array();
+    if (holder.joint) {
+        for (std::size_t i = 0; i < holder.joint->holders.size(); ++i)
+            json["holders"].push_back({{"address", address_json(holder.joint->holders[i].address)},
+                                       {"type", holder.joint->holders[i].type},
+                                       {"expression", expression_of(holder.joint->expressions[i], plain.redact())}});
+        for (const std::string& group : holder.joint->groups) json["holders"].push_back({{"group", group}});
+    }
+    return json;
+}
+
 std::string overview_text(const OverviewResult& result, const OverviewCore& core, const Page& page) {
     std::string text =
         heading(core, page) + "\n" + bold(wrapped(headline_text(result, page), page.width, 2), page.colour) + "\n\n";
+    text += holders_text(result, page);
     text += memory_text(result, page);
     if (result.types.types.empty()) return text + "No Python objects could be found in it.\n";
     text += types_table(result.types, SortKey::memory, page) + types_footer(result.types, page);
@@ -120,6 +214,8 @@ std::string headline_text(const OverviewResult& result, const Page& page) {
     const std::string type = headline.type ? type_text(headline.type->name) : "";
     const std::uint64_t count = headline.type ? headline.type->count : 0;
     switch (headline.kind) {
+        case OverviewHeadline::Kind::holder:
+            return holder_sentence(result, page);
         case OverviewHeadline::Kind::array_data:
             return fmt::format("{} is array data, {}in {} {}.", share, headline.all_in_type ? "" : "most of it ", grouped(count),
                                type);
@@ -140,6 +236,9 @@ Answer render_overview(const OverviewResult& result, const OverviewCore& core, R
     answer.data["headline"] = headline_text(result, plain);
     answer.data["memory"] = memory_json(result, core);
     answer.data["types"] = types_json(result, redactor);
+    answer.data["holders"] = Json::array();
+    for (const TopHolder& holder : result.holders) answer.data["holders"].push_back(holder_json(holder, plain));
+    answer.data["garbage"] = result.garbage_memory;
     answer.data["suspects"] = nullptr;
     answer.data["signature"] = core.signature;
     answer.text = [&result, &core](const Page& page) { return overview_text(result, core, page); };

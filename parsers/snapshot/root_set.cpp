@@ -41,6 +41,7 @@ const char* slot_text(FrameSlot::What what) {
 }
 
 constexpr std::size_t most_name_characters = 200;
+constexpr int most_bases = 100;
 
 }  // namespace
 
@@ -150,29 +151,56 @@ void RootSet::add_threads(const HeapSnapshot& heap, const PythonHeap& python) {
                      .cell = slot.cell});
             });
         }
-        add_thread_locals(heap, python, t);
+        if (l.dict.present())
+            add(heap, python.pointer(thread.state + *l.dict),
+                {.kind = RootKind::thread_local_, .thread = t, .word = thread.state + *l.dict, .text = "<dict of the thread>"});
         if (l.context.present())
             add(heap, python.pointer(thread.state + *l.context),
                 {.kind = RootKind::context, .thread = t, .word = thread.state + *l.context, .text = "<context>"});
     }
+    add_thread_locals(heap, python);
 }
 
-void RootSet::add_thread_locals(const HeapSnapshot& heap, const PythonHeap& python, std::int32_t thread) {
-    const LayoutOffset dict_field = python.layout().thread_state.dict;
-    const LayoutOffset localdict = python.layout().thread_local_dummy.localdict;
-    if (!dict_field.present()) return;
-    const Address word = threads_[static_cast<std::size_t>(thread)].state + *dict_field;
-    const Address dict = python.pointer(word);
-    add(heap, dict, {.kind = RootKind::thread_local_, .thread = thread, .word = word, .text = "<dict of the thread>"});
-    if (dict.is_null() || !localdict.present()) return;
-    python.visit_dict(dict, [&](Address, Address value) {
-        const TypeId type = python.type_of(value);
-        if (type == no_type || python.types()[type].name != "_thread._localdummy") return;
-        const Address local = python.pointer(value + *localdict);
-        if (heap.find(local) == no_object || !python.is_dict(local)) return;
-        thread_local_dicts_.push_back(local);
-        add(heap, local, {.kind = RootKind::thread_local_, .thread = thread, .word = value + *localdict, .text = ""});
-    });
+// A threading.local has a dict of dicts, one for each thread that used it. What stands for the thread there, as a key or weakly,
+// is a dummy object that the thread owns: up to 3.12 one for each local, a value of the thread's dict; from 3.13 on one for all,
+// a field of the thread's state.
+void RootSet::add_thread_locals(const HeapSnapshot& heap, const PythonHeap& python) {
+    const Layout& l = python.layout();
+    const auto is_dummy = [&](Address object) {
+        const TypeId type = object.aligned(8) ? python.type_of(object) : no_type;
+        return type != no_type && python.types()[type].name == "_thread._localdummy";
+    };
+    std::map<Address, std::int32_t> thread_of_dummy;
+    for (std::int32_t t = 0; t < static_cast<std::int32_t>(threads_.size()); ++t) {
+        const Address state = threads_[static_cast<std::size_t>(t)].state;
+        if (l.thread_state.dict.present())
+            python.visit_dict(python.pointer(state + *l.thread_state.dict), [&](Address, Address value) {
+                if (is_dummy(value)) thread_of_dummy.emplace(value, t);
+            });
+        for (std::uint64_t at = 0; l.thread_state.size.present() && at + 8 <= *l.thread_state.size; at += 8)
+            if (const Address word = python.pointer(state + at); !word.is_null() && is_dummy(word))
+                thread_of_dummy.emplace(word, t);
+    }
+    std::vector<bool> is_local(heap.types().size());
+    bool any = false;
+    for (TypeId type = 0; type < heap.types().size(); ++type) {
+        TypeId at = type;
+        for (int steps = 0; at != no_type && steps < most_bases && !is_local[type]; ++steps, at = heap.types()[at].base)
+            is_local[type] = heap.types()[at].name == "_thread._local";
+        any = any || is_local[type];
+    }
+    if (!any || thread_of_dummy.empty() || !l.thread_locals.dummies.present()) return;
+    for (ObjectId local = 0; local < heap.object_count(); ++local) {
+        if (heap.type_of(local) == no_type || !is_local[heap.type_of(local)]) continue;
+        const Address dicts = python.pointer(heap.address_of(local) + *l.thread_locals.dummies);
+        python.visit_dict(dicts, [&](Address key, Address value) {
+            const bool weak = !is_dummy(key) && l.weakref.wr_object.present();
+            const auto thread = thread_of_dummy.find(weak ? python.pointer(key + *l.weakref.wr_object) : key);
+            if (thread == thread_of_dummy.end() || heap.find(value) == no_object || !python.is_dict(value)) return;
+            thread_local_dicts_.push_back(value);
+            add(heap, value, {.kind = RootKind::thread_local_, .thread = thread->second, .text = "", .of = local});
+        });
+    }
 }
 
 void RootSet::add_static_types(const HeapSnapshot& heap) {

@@ -35,6 +35,7 @@ struct Root {
     Address name = {};         // a str: the name in sys.modules, of a local; null for none
     Address word = {};         // where the reference stands; null for none
     const char* text = "";     // what it is called where it has no `name`: "sys.modules", "<value stack>"
+    ObjectId of = no_object;   // of the dict of a threading.local: that
     bool cell = false;         // of a local: the object is the cell that stands for it
 };
 
@@ -62,7 +63,7 @@ private:
     void add_modules(const HeapSnapshot& heap, const PythonHeap& python);
     void add_interpreters(const HeapSnapshot& heap);
     void add_threads(const HeapSnapshot& heap, const PythonHeap& python);
-    void add_thread_locals(const HeapSnapshot& heap, const PythonHeap& python, std::int32_t thread);
+    void add_thread_locals(const HeapSnapshot& heap, const PythonHeap& python);
     void add_static_types(const HeapSnapshot& heap);
     void add(const HeapSnapshot& heap, Address object, Root root);
 

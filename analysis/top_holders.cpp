@@ -1,0 +1,215 @@
+// Going down from a group one comes to the object that a person means: not the module that holds the cache, nor one of the
+// cache's entries, but the cache. That is where no child has most of it any more. A linked list is its first node, not its last.
+// Where most of it is held by several children together, these are the answer.
+
+#include "analysis/top_holders.h"
+
+#include "analysis/graph/root_paths.h"
+
+#include <algorithm>
+#include <map>
+
+namespace heapsift {
+namespace {
+
+constexpr double most_of = 0.5;
+constexpr int least_run = 3;
+
+class HolderSearch {
+public:
+    HolderSearch(const RetainedSizes& retained, std::uint64_t least)
+        : retained_(retained),
+          graph_(retained.graph()),
+          heap_(graph_.heap()),
+          python_(heap_.core().memory(), heap_.python(), heap_.types()),
+          least_(std::max<std::uint64_t>(least, 1)) {}
+
+    std::vector<TopHolder> find(std::size_t most) {
+        for (const NodeId group : shown_children(retained_, graph_.root())) begin_at(group);
+        add_shared();
+        std::stable_sort(found_.begin(), found_.end(),
+                         [](const TopHolder& a, const TopHolder& b) { return a.retained > b.retained; });
+        if (found_.size() > most) found_.resize(most);
+        return std::move(found_);
+    }
+
+    void express(std::vector<TopHolder>& holders, const ProgressCallback& progress) const {
+        std::vector<ObjectId> wanted;
+        for_each(holders, [&](ObjectId object, PathExpression&, TopHolder&) {
+            if (graph_.reach(object) != Reach::unreachable) wanted.push_back(object);
+        });
+        if (wanted.empty()) return;
+        const RootPaths paths(graph_, {}, wanted, {}, progress);
+        for_each(holders, [&](ObjectId object, PathExpression& expression, TopHolder& holder) {
+            constexpr std::size_t longest = 64;
+            if (!paths.found(object)) return;
+            const std::vector<ObjectId> path = paths.path(object);
+            if (path.size() > longest) return;
+            std::vector<Reference> steps;
+            for (std::size_t i = 1; i < path.size(); ++i) steps.push_back(step_between(path[i - 1], path[i]));
+            const Root& root = paths.root(path.front()).root;
+            expression = path_expression(graph_, root, path, steps);
+            if (root.kind == RootKind::thread_local_ && holder.root.empty()) holder.root = root_words(graph_, root);
+            if (holder.object && holder.object->id == object && root.frame >= 0) {
+                holder.frame = frame_words(graph_.frame({root.thread, root.frame}));
+                if (expression.first == 0 && expression.steps.size() == 1)
+                    holder.local = expression.steps.front().name.name().substr(1);
+            }
+        });
+    }
+
+private:
+    template <class F>
+    static void for_each(std::vector<TopHolder>& holders, F&& visit) {
+        for (TopHolder& holder : holders) {
+            if (holder.object) visit(holder.object->id, holder.expression, holder);
+            if (!holder.joint) continue;
+            holder.joint->expressions.resize(holder.joint->holders.size());
+            for (std::size_t i = 0; i < holder.joint->holders.size(); ++i)
+                visit(holder.joint->holders[i].id, holder.joint->expressions[i], holder);
+        }
+    }
+
+    Reference step_between(ObjectId source, ObjectId target) const {
+        Reference best;
+        heap_.visit_references_to(source, target, [&](const Reference& reference) {
+            if (reference.followed && best.before.empty() && !best.key) best = reference;
+        });
+        return best;
+    }
+
+    bool is_object(NodeId node) const { return graph_.kind(node) == NodeKind::object; }
+    bool is_large(NodeId node) const { return retained_.memory(node) >= least_; }
+
+    /// A group is many things: each of its large children is one. Calls too, and modules of a package.
+    void begin_at(NodeId node) {
+        if (!is_large(node)) return;
+        const bool divided = !is_object(node) || is_module(node);
+        if (!divided) return go_down(node);
+        std::uint64_t in_children = 0;
+        for (const NodeId child : shown_children(retained_, node)) {
+            if (!is_large(child)) break;
+            in_children += retained_.memory(child);
+            begin_at(child);
+        }
+        add_joint(node, retained_.memory(node) - std::min(in_children, retained_.memory(node)));
+    }
+
+    bool is_module(NodeId node) const {
+        const TypeId type = heap_.type_of(node);
+        return type != no_type && heap_.types()[type].name == "module";
+    }
+
+    void go_down(NodeId node) {
+        NodeId at = node;
+        while (true) {
+            if (starts_run(at)) break;
+            const std::vector<NodeId> children = shown_children(retained_, at);
+            const double whole = static_cast<double>(retained_.memory(at));
+            if (!children.empty() && static_cast<double>(retained_.memory(children.front())) > most_of * whole) {
+                at = children.front();
+                continue;
+            }
+            // Most of it may be held by several of its children together; then these are meant.
+            std::vector<JointHolders> joint = joint_holders(retained_, at, static_cast<std::uint64_t>(most_of * whole) + 1, 1);
+            if (!joint.empty()) return add(at, std::move(joint.front()));
+            break;
+        }
+        add(at, std::nullopt);
+    }
+
+    /// A chain of objects of one type, each of which has nearly all that the one before has.
+    bool starts_run(NodeId node) const {
+        const TypeId type = heap_.type_of(node);
+        NodeId at = node;
+        int length = 0;
+        for (int steps = 0; steps < 2 * least_run; ++steps) {
+            const std::vector<NodeId> below = retained_.children(at);
+            if (below.empty() || !is_object(below.front()) || retained_.memory(below.front()) * 10 < retained_.memory(node) * 9)
+                return false;
+            at = below.front();
+            length += heap_.type_of(at) == type;
+            if (length >= least_run) return true;
+        }
+        return false;
+    }
+
+    void add_joint(NodeId node, std::uint64_t rest) {
+        if (rest < least_) return;
+        for (JointHolders& joint : joint_holders(retained_, node, least_, 3)) add(node, std::move(joint));
+    }
+
+    void add_shared() {
+        std::uint64_t loose = 0;
+        for (const NodeId object : shared_by_groups(retained_)) {
+            loose += retained_.memory(object);
+            if (is_large(object)) go_down(object);
+        }
+        if (loose < least_) return;
+        for (JointHolders& joint : joint_holders(retained_, graph_.root(), least_, 3))
+            if (joint.count > 1) add(graph_.root(), std::move(joint));
+    }
+
+    void add(NodeId node, std::optional<JointHolders> joint) {
+        TopHolder holder;
+        holder.node = node;
+        const std::uint32_t group = retained_.group(node);
+        if (group != Preorder::none) {
+            holder.group = graph_.groups()[group].name;
+            holder.group_kind = graph_.groups()[group].kind;
+        } else {
+            holder.group = "shared by several groups";
+        }
+        if (joint) {
+            holder.retained = joint->joint;
+            holder.content_type = joint->type;
+            holder.content_count = joint->count;
+            holder.joint = std::move(joint);
+        } else {
+            holder.retained = retained_.memory(node);
+            holder.object = object_row(heap_, node);
+            holder.object->retained = holder.retained;
+            describe_content(holder, node);
+        }
+        found_.push_back(std::move(holder));
+    }
+
+    /// The type that has most of the memory immediately below, if that is a good part.
+    void describe_content(TopHolder& holder, NodeId node) const {
+        const std::string& type = heap_.types()[heap_.type_of(node)].name;
+        if (type == "generator" || type == "coroutine")
+            if (const auto frame = generator_frame(python_, heap_.address_of(node)))
+                holder.remark = "suspended in " + frame_words(*frame);
+        std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> by_type;  // memory, count
+        for (const NodeId child : shown_children(retained_, node)) {
+            if (!is_object(child)) continue;
+            auto& [memory, count] = by_type[heap_.type_of(child)];
+            memory += retained_.memory(child);
+            ++count;
+        }
+        const auto largest =
+            std::max_element(by_type.begin(), by_type.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+        if (largest == by_type.end() || largest->second.first * 4 < holder.retained) return;
+        holder.content_type = heap_.types()[largest->first].name;
+        holder.content_count = largest->second.second;
+    }
+
+    const RetainedSizes& retained_;
+    const HeapGraph& graph_;
+    const HeapSnapshot& heap_;
+    PythonHeap python_;
+    std::uint64_t least_;
+    std::vector<TopHolder> found_;
+};
+
+}  // namespace
+
+std::vector<TopHolder> top_holders(const RetainedSizes& retained, std::uint64_t least, std::size_t most,
+                                   const ProgressCallback& progress) {
+    HolderSearch search(retained, least);
+    std::vector<TopHolder> holders = search.find(most);
+    search.express(holders, progress);
+    return holders;
+}
+
+}  // namespace heapsift
