@@ -16,13 +16,26 @@ namespace {
 
 std::optional<Address> unless_null(Address address) { return address.is_null() ? std::nullopt : std::optional(address); }
 
+/// Of what is not reachable, why it waits is not told here.
+std::optional<ObjectState> state_of(Reach reach) {
+    switch (reach) {
+        case Reach::named:
+            return ObjectState::reachable;
+        case Reach::held:
+            return ObjectState::held;
+        case Reach::unreachable:
+            break;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
-Export::Export(const HeapSnapshot& heap)
-    : heap_(heap),
-      python_(heap.core().memory(), heap.python(), heap.types()),
-      structural_(heap),
-      generations_(generations(heap)) {}
+Export::Export(const RetainedSizes& retained)
+    : retained_(retained),
+      heap_(retained.graph().heap()),
+      python_(heap_.core().memory(), heap_.python(), heap_.types()),
+      generations_(generations(heap_)) {}
 
 ExportedType Export::type(TypeId id) const {
     const TypeInfo& info = heap_.types()[id];
@@ -38,7 +51,12 @@ ExportedType Export::type(TypeId id) const {
 
 ExportedObject Export::object(ObjectId id) const {
     ExportedObject object;
+    const HeapGraph& graph = retained_.graph();
     object.row = object_row(heap_, id);
+    object.row.retained = retained_.memory(id);
+    object.row.state = state_of(graph.reach(id));
+    if (const NodeId above = retained_.dominator(id); graph.kind(above) == NodeKind::object)
+        object.dominator = heap_.address_of(above);
     if (heap_.type_of(id) != no_type) object.type = heap_.type_of(id);
     if (generations_[id] != no_generation) object.generation = generations_[id];
     return object;

@@ -2,9 +2,10 @@
 
 // Everything that is known of a heap, as the rows of a few tables.
 
+#include "analysis/graph/retained.h"
 #include "analysis/object_row.h"
 #include "analysis/pass.h"
-#include "analysis/structural_references.h"
+#include "analysis/root_names.h"
 #include "parsers/cpython/python_heap.h"
 
 #include <optional>
@@ -25,7 +26,14 @@ struct ExportedType {
 struct ExportedObject {
     ObjectRow row;
     std::optional<TypeId> type;
-    std::optional<int> generation;  // 0, 1, 2; 3: frozen; nothing where it is in no list of the collector
+    std::optional<int> generation;     // 0, 1, 2; 3: frozen; nothing where it is in no list of the collector
+    std::optional<Address> dominator;  // the immediate one; nothing where that is no object: a frame, a group, the root
+};
+
+struct ExportedRoot {
+    Address address;  // of the object
+    RootKind kind = RootKind::module;
+    std::string name;  // RootNames::name. Not escaped
 };
 
 /// One reference. `source` and `target` are addresses: of a native reference the source is no object.
@@ -47,42 +55,51 @@ struct ExportedArray {
     std::optional<Address> owner;  // the object whose buffer it shows; nothing where that is unknown
 };
 
-/// One pass over each table. It keeps a byte an object, and no rows; `heap` must outlive it.
+/// One pass over each table. It keeps a byte an object, and no rows; `retained` must outlive it.
 class Export {
 public:
-    explicit Export(const HeapSnapshot& heap);
+    explicit Export(const RetainedSizes& retained);
 
     std::size_t type_count() const { return heap_.types().size(); }
     std::size_t object_count() const { return heap_.object_count(); }
 
     ExportedType type(TypeId id) const;
     ExportedObject object(ObjectId id) const;
+    /// Calls with each root as an ExportedRoot, by object.
+    template <class F>
+    void visit_roots(F&& visit) const {
+        RootNames names(retained_.graph());
+        for (const HeapGraph::PlacedRoot& placed : retained_.graph().roots())
+            visit(ExportedRoot{heap_.address_of(placed.root.object), placed.root.kind, names.name(placed.root)});
+    }
     bool is_array(ObjectId id) const;
     ExportedArray array(ObjectId id) const;
     /// Calls with each reference of an object, as an ExportedReference.
     template <class F>
     void visit_references(ObjectId id, F&& visit) const {
         heap_.visit_references(id, [&](const Reference& reference) {
-            visit(ExportedReference{heap_.address_of(id), reference, structural_.follows(heap_.address_of(id), reference)});
+            visit(ExportedReference{heap_.address_of(id), reference, structural().follows(heap_.address_of(id), reference)});
         });
     }
     /// The same for those from memory that is no object's.
     template <class F>
     void visit_native_references(F&& visit) const {
         heap_.visit_native_references([&](const Reference& reference) {
-            visit(ExportedReference{reference.word, reference, structural_.follows(Address(), reference)});
+            visit(ExportedReference{reference.word, reference, structural().follows(Address(), reference)});
         });
     }
 
 private:
+    const StructuralTargets& structural() const { return retained_.graph().structural(); }
+
+    const RetainedSizes& retained_;
     const HeapSnapshot& heap_;
     PythonHeap python_;
-    StructuralTargets structural_;
     std::vector<std::int8_t> generations_;
 };
 
-/// Hands out every row: types by id, objects by address, then references by source, and arrays by address. The `sink` has members
-/// type, object, reference and array.
+/// Hands out every row: types by id, objects by address, then references by source, roots by object, and arrays by address. The
+/// `sink` has members type, object, reference, root and array.
 template <class Sink>
 void for_each_row(const Export& rows, const HeapSnapshot& heap, const ProgressCallback& progress, Sink& sink) {
     for (TypeId id = 0; id < rows.type_count(); ++id) sink.type(rows.type(id));
@@ -95,6 +112,7 @@ void for_each_row(const Export& rows, const HeapSnapshot& heap, const ProgressCa
         rows.visit_references(id, [&](const ExportedReference& reference) { sink.reference(reference); });
     });
     rows.visit_native_references([&](const ExportedReference& reference) { sink.reference(reference); });
+    rows.visit_roots([&](const ExportedRoot& root) { sink.root(root); });
     for (const ObjectId id : arrays) sink.array(rows.array(id));
 }
 

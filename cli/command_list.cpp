@@ -61,7 +61,7 @@ const std::vector<Command>& all_commands() {
          setup_doctor},
         {{.name = "export"},
          "-o FILE [CORE]",
-         "the whole heap in a file: SQLite (.db), lines of JSON (.jsonl)",
+         "the whole heap in a file: .db, .jsonl, .heapsnapshot, .folded, .dot",
          false,
          setup_export,
          true,

@@ -2,9 +2,12 @@
 
 #include "cli/commands/export.h"
 
+#include "cli/address_lookup.h"
 #include "cli/option_kinds.h"
 #include "cli/output_file.h"
 #include "cli/render/export.h"
+#include "cli/render/export_heapsnapshot.h"
+#include "cli/render/export_pictures.h"
 #include "cli/render/types.h"
 #include "parsers/base/text.h"
 
@@ -12,6 +15,7 @@
 #include <sys/stat.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -19,13 +23,19 @@
 namespace heapsift {
 namespace {
 
-enum class FileFormat { db, jsonl };
-constexpr std::array format_names = {"db", "jsonl"};
+enum class FileFormat { db, jsonl, heapsnapshot, folded, dot };
+constexpr std::array format_names = {"db", "jsonl", "heapsnapshot", "folded", "dot"};
+constexpr std::size_t most_drawn = 200;  // more than that nobody can read
+constexpr std::size_t drawn_of_top = 60;
+constexpr std::size_t deepest_stack = 64;
+constexpr std::uint64_t many_nodes = 5000000;
 
 struct ExportOptions {
     std::string output;
     std::optional<FileFormat> format;
     bool overwrite = false;
+    std::optional<std::string> object;
+    std::optional<std::size_t> depth;
 
     bool to_standard_output() const { return output == "-"; }
 };
@@ -37,12 +47,16 @@ FileFormat format_of(const ExportOptions& options) {
         if (options.output.ends_with(std::string(".") + format_names[i])) return static_cast<FileFormat>(i);
     throw wrong_usage(
         "unknown-ending", fmt::format("-o {}: the format is not known by this ending", shell_quoted(options.output)),
-        fmt::format("end it in .{}, or add --format {}", fmt::join(format_names, " or ."), fmt::join(format_names, "|")));
+        fmt::format("end it in .{}, or add --format {}", fmt::join(format_names, ", ."), fmt::join(format_names, "|")));
 }
 
 void check(const Session& session, const ExportOptions& options, FileFormat format) {
-    if (session.options().limit)
+    if (session.options().limit && format != FileFormat::dot)
         throw wrong_usage("bad-option", "-n: an export is whole", "heapsift objects -n N --format jsonl has the largest objects");
+    if (options.object && format != FileFormat::dot)
+        throw wrong_usage("bad-option", "--object: only a picture is of one object", "end the name of the file in .dot");
+    if (options.depth && format != FileFormat::dot && format != FileFormat::folded)
+        throw wrong_usage("bad-option", "--depth: an export is whole", "it is for .dot and .folded");
     if (!options.to_standard_output()) return;
     if (format == FileFormat::db)
         throw wrong_usage("not-a-file", "a database cannot be written to standard output", "name a file: -o heap.db");
@@ -50,16 +64,20 @@ void check(const Session& session, const ExportOptions& options, FileFormat form
         throw wrong_usage("two-answers", "--json and -o -: both would be written to standard output", "leave one out");
 }
 
-/// Counts references and arrays on their way to another sink.
+/// Counts references, roots and arrays on their way to another sink.
 template <class Sink>
 struct Counted {
     Sink& sink;
-    std::uint64_t references = 0, arrays = 0;
+    std::uint64_t references = 0, roots = 0, arrays = 0;
     void type(const ExportedType& row) { sink.type(row); }
     void object(const ExportedObject& row) { sink.object(row); }
     void reference(const ExportedReference& row) {
         ++references;
         sink.reference(row);
+    }
+    void root(const ExportedRoot& row) {
+        ++roots;
+        sink.root(row);
     }
     void array(const ExportedArray& row) {
         ++arrays;
@@ -67,27 +85,62 @@ struct Counted {
     }
 };
 
-struct RowCounts {
-    std::uint64_t references = 0, arrays = 0;
-};
+using Write = std::function<void(std::string_view)>;
 
 template <class Sink>
-RowCounts write_rows(Session& session, const HeapSnapshot& heap, const Export& rows, Sink sink) {
+void write_rows(Session& session, const RetainedSizes& retained, ExportSummary& summary, Sink sink) {
+    const Export rows(retained);
     sink.meta(export_meta(session.head("export"), rows, session.redactor().active()));
     Counted<Sink> counted{sink};
-    for_each_row(rows, heap, session.progress(), counted);
-    return {counted.references, counted.arrays};
+    for_each_row(rows, retained.graph().heap(), session.progress(), counted);
+    summary.rows = {{"type", rows.type_count()},
+                    {"object", rows.object_count()},
+                    {"reference", counted.references},
+                    {"root", counted.roots},
+                    {"array", counted.arrays}};
 }
 
-RowCounts write_lines(Session& session, const HeapSnapshot& heap, const Export& rows, const LinesExport::Write& write) {
-    return write_rows(session, heap, rows, LinesExport(write, session.redactor()));
-}
-
-RowCounts write_database(Session& session, const HeapSnapshot& heap, const Export& rows, const OutputFile& file) {
+void write_database(Session& session, const RetainedSizes& retained, ExportSummary& summary, const OutputFile& file) {
     Database database(file.temporary_path(), file.name());
-    const RowCounts counts = write_rows(session, heap, rows, DatabaseExport(database, session.redactor()));
+    write_rows(session, retained, summary, DatabaseExport(database, session.redactor()));
     database.commit();
-    return counts;
+}
+
+void write_nodes(Session& session, const RetainedSizes& retained, ExportSummary& summary, const Write& write) {
+    const HeapSnapshotCounts counts = write_heap_snapshot(retained.graph(), session.redactor(), write, session.progress());
+    summary.rows = {{"node", counts.nodes}, {"edge", counts.edges}};
+    if (counts.nodes > many_nodes)
+        session.note("large-for-readers",
+                     fmt::format("{} nodes: DevTools and memlab are slow from a few million on, and may fail", counts.nodes));
+}
+
+void write_picture(Session& session, const RetainedSizes& retained, const ExportOptions& options, ExportSummary& summary,
+                   const Write& write) {
+    const std::size_t asked = session.options().limit.value_or(options.object ? most_drawn : drawn_of_top);
+    const std::size_t limit = asked == 0 ? most_drawn : std::min(asked, most_drawn);
+    const Picture picture =
+        options.object ? picture_of(retained, find_object(session, retained.graph().heap(), parse_address(*options.object)),
+                                    options.depth.value_or(3), limit)
+                       : picture_of_top(retained, options.depth.value_or(6), limit);
+    write(dot_text(picture, session.redactor()));
+    summary.rows = {{"node", picture.nodes.size()}, {"edge", picture.edges.size()}};
+}
+
+/// All but a database.
+void write_text(Session& session, const RetainedSizes& retained, const ExportOptions& options, ExportSummary& summary,
+                FileFormat format, const Write& write) {
+    switch (format) {
+        case FileFormat::heapsnapshot:
+            return write_nodes(session, retained, summary, write);
+        case FileFormat::folded:
+            summary.rows = {{"stack", write_folded(retained, options.depth.value_or(deepest_stack), write)}};
+            return;
+        case FileFormat::dot:
+            return write_picture(session, retained, options, summary, write);
+        case FileFormat::jsonl:
+        case FileFormat::db:
+            return write_rows(session, retained, summary, LinesExport(write, session.redactor()));
+    }
 }
 
 std::uint64_t bytes_of(const std::string& path) {
@@ -100,31 +153,30 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
         throw wrong_usage("no-output", "export needs -o FILE", "heapsift export -o heap.db, or -o heap.jsonl");
     const FileFormat format = format_of(options);
     check(session, options, format);
+    if (options.object) parse_address(*options.object);
     std::optional<OutputFile> file;
     if (!options.to_standard_output())
         file.emplace(options.output, OutputFile::Rules{options.overwrite, format == FileFormat::db, session.choice().path});
 
     const HeapSnapshot heap = session.open_heap();
     note_uncertain_sizes(group_by_type(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
-    heap.references(session.progress());
+    const HeapGraph graph(heap, session.progress());
     session.note_references(heap);
-    const Export rows(heap);
-    ExportSummary summary{
-        options.output, format_names[static_cast<std::size_t>(format)], 0, rows.type_count(), rows.object_count(), 0, 0};
+    const RetainedSizes retained(graph, session.progress());
+    ExportSummary summary{options.output, format_names[static_cast<std::size_t>(format)], 0, {}};
     if (!file) {
         Output output;
-        write_lines(session, heap, rows, [&](std::string_view text) { output.write(text); });
+        write_text(session, retained, options, summary, format, [&](std::string_view text) { output.write(text); });
         output.flush();
         Answer answer;
         answer.command = "export";
         answer.text = [](const Page&) { return std::string(); };
         return session.write(answer);
     }
-    const RowCounts counts = format == FileFormat::db
-                                 ? write_database(session, heap, rows, *file)
-                                 : write_lines(session, heap, rows, [&](std::string_view text) { file->write(text); });
-    summary.references = counts.references;
-    summary.arrays = counts.arrays;
+    if (format == FileFormat::db)
+        write_database(session, retained, summary, *file);
+    else
+        write_text(session, retained, options, summary, format, [&](std::string_view text) { file->write(text); });
     file->commit();
     summary.bytes = bytes_of(options.output);
     return session.write(render_export(summary, session.redactor()));
@@ -133,14 +185,29 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
 }  // namespace
 
 const char* const export_details =
-    R"(The tables: meta(key, value), type, object, reference, array, and root, which is empty so far; so are the columns
-state, retained and dominator of object: meta's not_computed says it. A reference that is only reported
-(kind reported) is owned by another object; followed is 0 for what holds nothing, or leads into a module or static type. generation is 0, 1 or 2, 3 for objects put
-aside by gc.freeze(), and NULL where the collector has the object in no list.
+    R"(Everything, as tables:
 
   db     SQLite. Addresses are integers (printf('0x%x', address)); one from 2^63 on is stored less 2^64
-  jsonl  a line of JSON a row, its table first: {"table":"meta",...}, then "type", "object", "reference", "array"; objects as
-         heapsift objects --format jsonl has them. -o - writes it to standard output
+  jsonl  a line of JSON a row, its table first: {"table":"meta",...}, then "type", "object", "reference", "root", "array";
+         objects as heapsift objects --format jsonl has them. -o - writes it to standard output
+
+The tables: meta(key, value), type, object, reference, root, array. object.state is reachable, or held (by references that
+were not found); NULL where no root reaches the object: why it is still there is not told here (meta's not_computed).
+retained is the memory that would come free with the object, dominator the object without which it would be unreachable,
+NULL where that is a frame, a thread, a module's group or several of these. A reference that is only reported (kind
+reported) is owned by another object; followed is 0 for what holds nothing, or leads into a module or static type.
+generation is 0, 1 or 2, 3 for objects put aside by gc.freeze(), and NULL where the collector has the object in no list.
+
+As graphs, for other programs:
+
+  heapsnapshot  for the Memory panel of Chrome DevTools (Load profile), and for memlab. Objects are named
+                <app.Node 0x7f... value>, grouped by type; sizes are memory; what heapsift does not follow is weak. Good up to
+                one or two million objects; a node is the same in two exports only where the addresses are
+  folded        stacks for flamegraph.pl, inferno or speedscope: the dominator tree by group, frame and type, so that the
+                width of a frame is what it retains. Chains of one type are one frame (app.Node x100); --depth N, 64
+  dot           a picture for Graphviz (dot -Tsvg), in the manner of objgraph. With --object ADDRESS: the path that keeps
+                it alive, its referrers and referents --depth N (3) steps around; else what retains most, --depth N (6)
+                steps below the groups. -n N nodes, 200 at most
 
 FILE appears when it is whole, readable by you alone; after Ctrl-C or an error there is none. Exit codes: 0 written;
 3 written, and the core is cut or damaged (meta: complete is 0); 2 FILE exists, or cannot be made; 1 the core cannot
@@ -149,9 +216,13 @@ be analysed, or the disk is full.
 
 CommandRunner setup_export(CLI::App& app) {
     auto options = std::make_shared<ExportOptions>();
-    app.add_option("-o,--output", options->output, "the file to write; - is standard output (jsonl)")
+    app.add_option("-o,--output", options->output, "the file to write; - is standard output (not db)")
         ->type_name("FILE")
         ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+    app.add_option("--object", options->object, "dot: the object in the middle of the picture")
+        ->type_name("ADDRESS")
+        ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+    add_number(app, "--depth", options->depth, "dot: steps from the middle; folded: frames of a stack");
     add_choice(
         app, "--format", {format_names.begin(), format_names.end()},
         [options](std::size_t choice) { options->format = static_cast<FileFormat>(choice); },

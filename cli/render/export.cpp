@@ -16,12 +16,16 @@ constexpr const char* example_query =
 
 std::string export_text(const ExportSummary& summary, const Page& page) {
     const std::string name = page.redact().path(summary.path);
-    std::string text = page.at_least(fmt::format("{}: {} of {}", escape_for_terminal(name), counted(summary.objects, "object"),
-                                                 counted(summary.types, "type")));
-    text += ", " + counted(summary.references, "reference");
-    if (summary.arrays > 0) text += ", " + counted(summary.arrays, "array");
+    std::string counts;
+    for (const auto& [what, count] : summary.rows)
+        if (count > 0) counts += (counts.empty() ? "" : ", ") + counted(count, what);
+    std::string text = escape_for_terminal(name) + ": " + page.at_least(counts);
     text += fmt::format("; {}\n", page.bytes(summary.bytes));
     if (summary.format == "db") text += fmt::format("next: sqlite3 {} {}\n", shell_quoted(name), shell_quoted(example_query));
+    if (summary.format == "dot") text += fmt::format("next: dot -Tsvg {} > heap.svg\n", shell_quoted(name));
+    if (summary.format == "folded")
+        text += fmt::format("next: flamegraph.pl --countname bytes {} > heap.svg\n", shell_quoted(name));
+    if (summary.format == "heapsnapshot") text += "next: Chrome DevTools, Memory, Load profile\n";
     return text;
 }
 
@@ -40,7 +44,7 @@ Json export_meta(const Json& envelope, const Export& rows, bool redacted) {
     meta["types"] = rows.type_count();
     meta["objects"] = rows.object_count();
     meta["redacted"] = redacted;
-    meta["not_computed"] = {"object.retained", "object.dominator", "object.state", "root"};
+    meta["not_computed"] = {"object.state of unreachable objects"};
     meta["frozen_generation"] = 3;
     return meta;
 }
@@ -51,8 +55,9 @@ Answer render_export(const ExportSummary& summary, Redactor& redactor) {
     answer.data["path"] = redactor.path(summary.path);
     answer.data["format"] = summary.format;
     answer.data["bytes"] = summary.bytes;
-    answer.data["rows"] = {
-        {"type", summary.types}, {"object", summary.objects}, {"reference", summary.references}, {"array", summary.arrays}};
+    Json rows = Json::object();
+    for (const auto& [what, count] : summary.rows) rows[what] = count;
+    answer.data["rows"] = rows;
     answer.text = [summary](const Page& page) { return export_text(summary, page); };
     return answer;
 }

@@ -11,6 +11,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace heapsift {
 
@@ -26,11 +28,12 @@ public:
     void type(const ExportedType& row);
     void object(const ExportedObject& row);
     void reference(const ExportedReference& row);
+    void root(const ExportedRoot& row);
     void array(const ExportedArray& row);
 
 private:
     Redactor& redactor_;
-    Statement meta_, type_, object_, reference_, array_;
+    Statement meta_, type_, object_, reference_, root_, array_;
 };
 
 /// A line of JSON a row, with the name of its table first. Addresses are "0x…", as in every JSON of heapsift.
@@ -42,6 +45,7 @@ public:
     void type(const ExportedType& row);
     void object(const ExportedObject& row);
     void reference(const ExportedReference& row);
+    void root(const ExportedRoot& row);
     void array(const ExportedArray& row);
 
 private:
@@ -52,9 +56,9 @@ private:
 
 struct ExportSummary {
     std::string path;    // as it was given
-    std::string format;  // "db", "jsonl"
+    std::string format;  // "db", "heapsnapshot"
     std::uint64_t bytes = 0;
-    std::uint64_t types = 0, objects = 0, references = 0, arrays = 0;
+    std::vector<std::pair<std::string, std::uint64_t>> rows;  // of what, and how many: {"object", 55000}
 };
 
 Answer render_export(const ExportSummary& summary, Redactor& redactor);

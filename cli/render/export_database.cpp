@@ -1,5 +1,5 @@
 // The tables of the contract, in SQLite. `address` is the key of the tables that have one a row, so that it is the place of the
-// row in the file as well, and nothing is stored twice. Roots have their table, which is empty so far.
+// row in the file as well, and nothing is stored twice.
 
 #include "cli/render/export.h"
 #include "cli/render/object.h"
@@ -39,6 +39,7 @@ DatabaseExport::DatabaseExport(Database& database, Redactor& redactor) : redacto
     type_ = database.prepare("INSERT INTO type VALUES(?,?,?,?,?,?)");
     object_ = database.prepare("INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
     reference_ = database.prepare("INSERT INTO reference VALUES(?,?,?,?,?)");
+    root_ = database.prepare("INSERT INTO root VALUES(?,?,?)");
     array_ = database.prepare("INSERT INTO array VALUES(?,?,?,?,?,?,?,?,?)");
 }
 
@@ -69,7 +70,7 @@ void DatabaseExport::type(const ExportedType& row) {
 
 void DatabaseExport::object(const ExportedObject& object) {
     const ObjectFacts& facts = object.row.facts;
-    std::string value;
+    std::string value, state;
     object_.bind(1, integer(object.row.address));
     if (object.type) object_.bind(2, *object.type);
     object_.bind(3, integer(facts.size));
@@ -78,6 +79,12 @@ void DatabaseExport::object(const ExportedObject& object) {
     object_.bind(6, facts.refcount);
     object_.bind(7, facts.gc_tracked ? 1 : 0);
     if (object.generation) object_.bind(8, *object.generation);
+    if (object.row.state) {
+        state = name_of(*object.row.state);
+        object_.bind(9, state);
+    }
+    if (object.row.retained) object_.bind(10, integer(*object.row.retained));
+    bind_address(object_, 11, object.dominator);
     if (object.row.value.kind != ShortValue::Kind::none) {
         value = escape_for_terminal(redactor_.value(object.row.value, object.row.type));
         object_.bind(12, value);
@@ -94,6 +101,14 @@ void DatabaseExport::reference(const ExportedReference& row) {
     reference_.bind(4, kind);
     reference_.bind(5, row.followed ? 1 : 0);
     reference_.run();
+}
+
+void DatabaseExport::root(const ExportedRoot& row) {
+    const std::string kind = name_of(row.kind), name = escape_for_terminal(row.name);
+    root_.bind(1, integer(row.address));
+    root_.bind(2, kind);
+    root_.bind(3, name);
+    root_.run();
 }
 
 void DatabaseExport::array(const ExportedArray& row) {

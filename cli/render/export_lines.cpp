@@ -33,6 +33,7 @@ void LinesExport::object(const ExportedObject& object) {
     json["type_id"] = or_null(object.type);
     json["block_size"] = object.row.facts.block_size;
     json["generation"] = or_null(object.generation);
+    json["dominator"] = address_or_null(object.dominator);
     line("object", json);
 }
 
@@ -42,6 +43,10 @@ void LinesExport::reference(const ExportedReference& row) {
                        {"name", redactor_.reference_name(row.reference)},
                        {"kind", name_of(row.reference.kind)},
                        {"followed", row.followed}});
+}
+
+void LinesExport::root(const ExportedRoot& row) {
+    line("root", {{"address", address_json(row.address)}, {"kind", name_of(row.kind)}, {"name", row.name}});
 }
 
 void LinesExport::array(const ExportedArray& row) {

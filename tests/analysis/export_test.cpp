@@ -107,7 +107,9 @@ TEST_CASE("export: types with their bases, objects with type and generation", "[
     heap.types = {base, derived};
     heap.objects = {{Address(0x10100), "app.Node", facts(48, 64), literal("'x'", 1), {}}};
     const HeapSnapshot snapshot = heap.build();
-    const Export rows(snapshot);
+    const HeapGraph graph(snapshot);
+    const RetainedSizes retained(graph);
+    const Export rows(retained);
     REQUIRE(rows.type_count() == 2);
     CHECK_FALSE(rows.type(0).base.has_value());
     CHECK(rows.type(0).basicsize == 16);
@@ -154,7 +156,9 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     for (std::uint64_t i = 0; i < 4; ++i) memory.put(dimensions + 8 * i, std::int64_t{i == 0 ? 3 : i == 1 ? 4 : i == 2 ? 32 : 8});
     heap.core_bytes = memory.core();
     const HeapSnapshot snapshot = heap.build();
-    const Export rows(snapshot);
+    const HeapGraph graph(snapshot);
+    const RetainedSizes retained(graph);
+    const Export rows(retained);
     CHECK(rows.is_array(0));
     CHECK_FALSE(rows.is_array(2));
     const ExportedArray row = rows.array(0);

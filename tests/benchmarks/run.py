@@ -13,6 +13,8 @@ do disturb (caches, memory) they disturb in the yardstick too. All is single-thr
   that, only the pass over pymalloc's pools; **size**: adding up what `types` shows. These three are timed inside one process.
 - **references**: all references of all objects, with guesses judged and native words found (HeapSnapshot::references), in the same process
   after `types`; what the graph takes, by reference.
+- **graph**: roots, groups and one walk over all that they reach, after the references; **retained**: dominators and the sums over their
+  tree; for each the memory that it keeps, by object. `benchmark-passes CORE --boost` has Boost.Graph's dominators beside.
 - **memory**: the peak of heapsift's own memory by the size of the core. Pages of the mapped core count as resident, but they are the
   page cache's and go when memory is short; so what is taken is RssAnon of /proc/PID/status, looked at every millisecond. A peak
   shorter than that is missed; none such is known, for the large tables live until the end.
@@ -62,7 +64,7 @@ def parse():
     parser.add_argument("--orders", nargs="*", default=["in-order", "aged"], choices=["in-order", "aged"])
     parser.add_argument("--interpreter", default="/usr/bin/python3", metavar="PATH")
     parser.add_argument("--work", metavar="DIR", help="where cores are made and kept; default: a folder that goes")
-    parser.add_argument("--most", action="append", default=[], metavar="FIGURE=BOUND", help="types/cat, types/sum, find ns, references ns, memory, version ms")
+    parser.add_argument("--most", action="append", default=[], metavar="FIGURE=BOUND", help="types/cat, types/sum, find ns, references ns, graph ns, retained ns, memory, version ms")
     options = parser.parse_args()
     options.bounds = {what: float(bound) for what, bound in (one.rsplit("=", 1) for one in options.most)}
     return options
@@ -108,12 +110,15 @@ def measure(options, core):
     figure["memory"] = max(peak for _, peak in measured) / figure["bytes"]
     passes = [rows_of([os.path.join(options.tools, "benchmark-passes"), core]) for _ in range(RUNS)]
     figure["objects"], figure["edges"], figure["edge bytes"] = (int(passes[0].pop(name)) for name in ("objects", "edges", "edge bytes"))
-    figure["passes"] = {name: median(run.get(name, 0) for run in passes) for name in passes[0]}
+    figure["graph bytes"], figure["retained bytes"] = (passes[0].pop(name) / figure["objects"] for name in ("graph bytes", "retained bytes"))
+    figure["passes"] = {name: median(run.get(name, 0) for run in passes) for name in passes[0] if not name.endswith(" bytes")}
     figure["size"] = figure["passes"]["adding up types"]
     figure["scan"] = figure["passes"].get("pymalloc blocks", 0)
     figure["references"] = sum(figure["passes"].get(name, 0) for name in REFERENCE_PASSES)
+    figure["graph"], figure["retained"] = figure["passes"]["graph"], figure["passes"]["dominators and retained"]
+    figure["graph ns"], figure["retained ns"] = (figure[name] / figure["objects"] * 1e9 for name in ("graph", "retained"))
     figure["references ns"] = figure["references"] / figure["objects"] * 1e9
-    figure["find"] = sum(figure["passes"].values()) - figure["size"] - figure["references"]
+    figure["find"] = sum(figure["passes"].values()) - figure["size"] - figure["references"] - figure["graph"] - figure["retained"]
     figure["types/cat"] = figure["types"] / figure["cat"]
     figure["types/sum"] = figure["types"] / figure["sum"]
     figure["find ns"] = figure["find"] / figure["objects"] * 1e9
@@ -160,7 +165,8 @@ def print_figures(name, figure):
     print("%s: %s objects, %.0f MB, %.0f bytes an object" % (name, "{:,}".format(objects), figure["bytes"] / 1e6, figure["bytes"] / objects))
     print("  %-28s %8s %8s %8s %10s %14s" % ("", "CPU s", "x cat", "x sum", "ns/object", "objects/s"))
     for what, label in (("cat", "cat CORE >/dev/null"), ("sum", "sum of all words"), ("types", "heapsift types"), ("find", "  finding objects"),
-                        ("scan", "    scan of the pools"), ("size", "  adding up types"), ("references", "references")):
+                        ("scan", "    scan of the pools"), ("size", "  adding up types"), ("references", "references"),
+                        ("graph", "graph"), ("retained", "dominators, retained")):
         seconds = figure[what]
         print("  %-28s %8.3f %8.1f %8.1f %10.1f %14s" % (label, seconds, seconds / figure["cat"], seconds / figure["sum"],
                                                         seconds / objects * 1e9, "{:,.0f}".format(objects / seconds) if seconds else "-"))
@@ -168,6 +174,7 @@ def print_figures(name, figure):
     print("  %s references, %.2f an object, %.1f ns each; %.1f bytes a reference; %.2f x types" % (
         "{:,}".format(figure["edges"]), figure["edges"] / objects, figure["references"] / figure["edges"] * 1e9,
         figure["edge bytes"] / figure["edges"], figure["references"] / figure["types"]))
+    print("  graph keeps %.1f bytes an object, dominators and retained sizes %.1f" % (figure["graph bytes"], figure["retained bytes"]))
     print("  own memory, peak: %.1f %% of the core; --version: %.1f ms" % (100 * figure["memory"], figure["version ms"]), flush=True)
 
 

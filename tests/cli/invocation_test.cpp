@@ -76,8 +76,9 @@ TEST_CASE("command line: export knows its format, and where not to write", "[cli
     };
     CHECK(code({}) == "no-output");
     CHECK(code({"-o", "heap.csv"}) == "unknown-ending");
-    CHECK(complaint({"export", "--core", core, "-o", "heap"}).hint == "end it in .db or .jsonl, or add --format db|jsonl");
-    CHECK(complaint({"export", "-o", "x", "--format", "csv"}).hint == "it is one of db, jsonl");
+    CHECK(complaint({"export", "--core", core, "-o", "heap"}).hint ==
+          "end it in .db, .jsonl, .heapsnapshot, .folded, .dot, or add --format db|jsonl|heapsnapshot|folded|dot");
+    CHECK(complaint({"export", "-o", "x", "--format", "csv"}).hint == "it is one of db, jsonl, heapsnapshot, folded, dot");
     CHECK(code({"-o", there}) == "output-exists");
     CHECK(code({"-o", core, "--format", "db", "-f"}) == "output-is-core");
     CHECK(code({"-o", directory.path() + "/no/heap.db"}) == "cannot-create");

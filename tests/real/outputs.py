@@ -12,6 +12,7 @@ import argparse
 import collections
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -41,6 +42,7 @@ def main():
             out = os.path.join(folder, "out")
             os.mkdir(out)
             check_exports(heapsift, core, out)
+            check_pictures(heapsift, core, out)
             check_redacted(heapsift, core, out)
             check_retained(heapsift, core)
             check_interruptions(heapsift, core, out)
@@ -125,6 +127,7 @@ def check_exports(heapsift, core, out):
     compare_lines(lines, db)
     check_meta(dict(db.execute("SELECT key, value FROM meta")), rows)
     check_generations(db)
+    check_tree(db)
     arrays = check_arrays(db)
     db.close()
     done("exports", "%d objects, %d arrays, %.1f MiB in %.1f s" % (len(rows), arrays, os.stat(database).st_size / 2**20, seconds))
@@ -160,8 +163,8 @@ def compare_lines(path, db):
                 references ^= hash((int(row["source"], 16), int(row["target"], 16), row["kind"], row["followed"], counts[table]))
             if table == "array":
                 arrays[int(row["address"], 16)] = (row["dtype"], json.dumps(row["shape"], separators=(",", ":")), row["nbytes"])
-    check("order of the tables", order, ["meta", "type", "object", "reference"] + (["array"] if arrays else []))
-    for table in ("type", "object", "reference", "array"):
+    check("order of the tables", order, ["meta", "type", "object", "reference", "root"] + (["array"] if arrays else []))
+    for table in ("type", "object", "reference", "root", "array"):
         check("rows of " + table, counts[table], db.execute("SELECT count(*) FROM " + table).fetchone()[0])
     query = "SELECT source, target, kind, followed FROM reference ORDER BY rowid"
     stored = 0
@@ -176,7 +179,7 @@ def check_meta(meta, rows):
     check("meta objects", meta.get("objects"), len(rows))
     check("meta complete", (meta.get("complete"), meta.get("certain"), meta.get("redacted")), (1, 1, 0))
     check("meta schema", meta.get("schema"), "heapsift.export/1")
-    check("meta not_computed", "object.retained" in json.loads(meta.get("not_computed") or "[]"), True)
+    check("meta not_computed", json.loads(meta.get("not_computed") or "[]"), ["object.state of unreachable objects"])
 
 
 def check_generations(db):
@@ -185,6 +188,23 @@ def check_generations(db):
     check("generation where tracked", wrong, 0)
     found = [generation for generation, in db.execute("SELECT DISTINCT generation FROM object WHERE generation IS NOT NULL")]
     check("generations", set(found) <= {0, 1, 2, 3} and len(found) > 1, True)
+
+
+def check_tree(db):
+    """Every object is retained by whoever dominates it; what no root reaches has no state; roots are objects that are reached."""
+    def count(query):
+        return db.execute("SELECT count(*) FROM " + query).fetchone()[0]
+    check("retained less than memory", count("object WHERE retained IS NULL OR retained < memory"), 0)
+    check("retained by the dominator", count("object o JOIN object d ON o.dominator = d.address WHERE d.retained < o.retained + d.memory"), 0)
+    check("dominators that are objects", count("object WHERE dominator IS NOT NULL AND dominator NOT IN (SELECT address FROM object)"), 0)
+    sums = "SELECT dominator AS above, sum(retained) AS below FROM object WHERE dominator IS NOT NULL GROUP BY above"
+    check("sums over the tree", count("object LEFT JOIN (%s) ON above = address WHERE retained != memory + coalesce(below, 0)" % sums), 0)
+    check("states", {state for state, in db.execute("SELECT DISTINCT state FROM object")} <= {"reachable", "held", None}, True)
+    check("roots that are reached", count("root LEFT JOIN object USING(address) WHERE state IS NULL"), 0)
+    kinds = {kind for kind, in db.execute("SELECT DISTINCT kind FROM root")}
+    check("kinds of roots", kinds >= {"module", "interpreter", "static-type"}, True)
+    check("main module", count("root WHERE kind = 'module' AND name = '__main__'"), 1)
+    check("references that are not owned", count("reference WHERE followed AND kind IN ('weak', 'reported')"), 0)
 
 
 def check_arrays(db):
@@ -196,6 +216,35 @@ def check_arrays(db):
     lost = db.execute("SELECT count(*) FROM array WHERE base IS NOT NULL AND base NOT IN (SELECT address FROM object)").fetchone()[0]
     check("bases that are objects", lost, 0)
     return db.execute("SELECT count(*) FROM array").fetchone()[0]
+
+
+def check_pictures(heapsift, core, out):
+    """Stacks add up to the memory of all objects; a picture is a graph of as many nodes as it says. (heapsnapshot.py reads the third.)"""
+    folded, dot = os.path.join(out, "heap.folded"), os.path.join(out, "heap.dot")
+    check("export to stacks", heapsift.run("export", core, "-o", folded).returncode, 0)
+    with open(folded, encoding="utf-8") as file:
+        stacks = [line.rstrip("\n").rpartition(" ") for line in file]
+    memory = json.loads(heapsift.run("types", core, "--json").stdout)["data"]["total"]["memory"]
+    check("memory in stacks", sum(int(count) for _, _, count in stacks), memory)
+    check("stacks once", len({stack for stack, _, _ in stacks}), len(stacks))
+    check("depth of stacks", max(stack.count(";") for stack, _, _ in stacks) < 64, True)
+    largest = json.loads(heapsift.run("objects", core, "--json", "-n", "1").stdout)["data"]["objects"][0]["address"]
+    for more in ([], ["--object", largest], ["--object", largest, "--redact"]):
+        answer = heapsift.run("export", core, "-f", "-o", dot, "--json", *more)
+        check("export to dot", answer.returncode, 0)
+        with open(dot, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        rows = json.loads(answer.stdout)["data"]["rows"]
+        check("frame of the picture", (lines[0], lines[-1]), ("digraph heap {", "}"))
+        check("lines of the picture", len(lines) - 4, rows["node"] + rows["edge"])
+        check("lines closed", [line for line in lines[3:-1] if not re.fullmatch(_DOT_LINE, line)], [])
+        check("size of the picture", 1 < rows["node"] <= 200, True)
+        check("the object in it", not more or largest in lines[3], True)
+    done("pictures", "%d stacks, %d nodes and %d edges" % (len(stacks), rows["node"], rows["edge"]))
+
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_DOT_LINE = r"  n\d+(?: -> n\d+)?(?: \[\w+=(?:%s|\w+)(?:, \w+=(?:%s|\w+))*\])?;" % (_STRING, _STRING)
 
 
 def check_redacted(heapsift, core, out):
@@ -239,7 +288,7 @@ def check_retained(heapsift, core):
 def check_interruptions(heapsift, core, out):
     before = sorted(os.listdir(out))
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        for ending in ("db", "jsonl"):
+        for ending in ("db", "jsonl", "heapsnapshot"):
             process = heapsift.start("export", core, "-o", os.path.join(out, "interrupted." + ending), stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL)
             deadline = time.monotonic() + 60
@@ -249,7 +298,7 @@ def check_interruptions(heapsift, core, out):
             process.send_signal(number)
             check("exit after %s" % number.name, process.wait(60), 130 if number == signal.SIGINT else -number)
             check("left after %s" % number.name, sorted(os.listdir(out)), before)
-    for ending in ("db", "jsonl"):
+    for ending in ("db", "jsonl", "heapsnapshot"):
         full = heapsift.run("export", core, "-o", os.path.join(out, "full." + ending),
                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
         check("exit on a full disk", full.returncode, 1)

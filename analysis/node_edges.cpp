@@ -1,0 +1,55 @@
+#include "analysis/node_edges.h"
+
+#include "analysis/path_expression.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace heapsift {
+
+NodeEdges::NodeEdges(const HeapGraph& graph) : graph_(graph), names_(graph), by_parent_(graph.roots().size()) {
+    std::iota(by_parent_.begin(), by_parent_.end(), 0U);
+    std::stable_sort(by_parent_.begin(), by_parent_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return graph.roots()[a].parent < graph.roots()[b].parent; });
+}
+
+std::string NodeEdges::name(NodeId node) const {
+    switch (graph_.kind(node)) {
+        case NodeKind::root:
+            return "(GC roots)";
+        case NodeKind::group:
+            return graph_.groups()[graph_.group_of(node)].name;
+        case NodeKind::frame:
+            return frame_words(graph_.frame(graph_.frame_of(node)));
+        case NodeKind::object:
+            break;
+    }
+    return {};
+}
+
+std::vector<NodeEdge> NodeEdges::of_no_object(NodeId node) {
+    std::vector<NodeEdge> edges;
+    if (node == graph_.root()) {  // empty groups too, which the graph leaves out
+        for (GroupId group = 0; group < graph_.groups().groups().size(); ++group)
+            edges.push_back({graph_.node_of(group), true, nullptr, name(graph_.node_of(group))});
+        return edges;
+    }
+    const auto& roots = graph_.roots();
+    auto root = std::lower_bound(by_parent_.begin(), by_parent_.end(), node,
+                                 [&](std::uint32_t number, NodeId parent) { return roots[number].parent < parent; });
+    for (const NodeId target : graph_.targets(node))
+        if (graph_.kind(target) != NodeKind::object) edges.push_back({target, true, nullptr, name(target)});
+    std::vector<NodeId> hanging(graph_.targets(node).begin(), graph_.targets(node).end());
+    std::sort(hanging.begin(), hanging.end());
+    for (; root != by_parent_.end() && roots[*root].parent == node; ++root) {
+        const ObjectId object = roots[*root].root.object;
+        // Not all hang there: a word of C code does not take a module's dict from the module.
+        const bool hangs = std::binary_search(hanging.begin(), hanging.end(), object);
+        edges.push_back({object, hangs, nullptr, names_.name(roots[*root].root)});
+    }
+    if (graph_.kind(node) == NodeKind::group && graph_.group_of(node) == graph_.unreachable_group())
+        for (const NodeId target : graph_.targets(node)) edges.push_back({target, true, nullptr, "unreachable"});
+    return edges;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,55 @@
+#pragma once
+
+// The graph of a heap as other programs are to see it: every node with every edge, named, those that are not followed too.
+
+#include "analysis/graph/heap_graph.h"
+#include "analysis/root_names.h"
+
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+/// `reference` where the source is an object; else `name`: of a root, a group, a frame. Neither is escaped.
+struct NodeEdge {
+    NodeId target = 0;
+    bool followed = true;  // HeapGraph::follows; false for weak references and those that are only reported
+    const Reference* reference = nullptr;
+    std::string name;
+};
+
+class NodeEdges {
+public:
+    /// It keeps 4 bytes a root; `graph` must outlive it.
+    explicit NodeEdges(const HeapGraph& graph);
+
+    /// "thread MainThread", "func(), worker.py, now at line 41"; of the virtual root "(GC roots)". Not of objects. Not escaped.
+    std::string name(NodeId node) const;
+
+    /// Calls with each edge as a NodeEdge, in one order always. References to no object are left out; the followed ones are
+    /// those of HeapGraph::targets; of the virtual root, all groups.
+    template <class F>
+    void visit(NodeId node, F&& visit) {
+        if (graph_.kind(node) == NodeKind::object)
+            visit_references(node, visit);
+        else
+            for (const NodeEdge& edge : of_no_object(node)) visit(edge);
+    }
+
+private:
+    template <class F>
+    void visit_references(ObjectId source, F&& visit) const {
+        graph_.heap().visit_references(source, [&](const Reference& reference) {
+            const ObjectId target = graph_.heap().find(reference.target);
+            if (target == no_object) return;
+            visit(NodeEdge{target, reference.followed && graph_.follows(source, target), &reference, {}});
+        });
+    }
+    std::vector<NodeEdge> of_no_object(NodeId node);
+
+    const HeapGraph& graph_;
+    RootNames names_;
+    std::vector<std::uint32_t> by_parent_;  // numbers in HeapGraph::roots
+};
+
+}  // namespace heapsift

@@ -1,0 +1,46 @@
+#pragma once
+
+// A part of a heap that is small enough to be drawn.
+
+#include "analysis/graph/retained.h"
+#include "analysis/object_row.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+struct PictureNode {
+    NodeId node = 0;
+    NodeKind kind = NodeKind::object;
+    ObjectRow object;     // of an object: address, type, value
+    std::string name;     // of a group or a frame. Not escaped
+    bool module = false;  // an object that is a module
+    std::uint64_t retained = 0;
+    std::uint32_t distance = 0;  // steps from the object that was asked for, or from the top
+    std::uint64_t left_out = 0;  // neighbours that there was no room for: referrers, or what it dominates
+};
+
+struct PictureEdge {
+    std::size_t source = 0, target = 0;  // places in `nodes`
+    std::string name;                    // of a root; "" where `reference` has it
+    Reference reference;
+    std::uint64_t more = 0;  // references beside this one
+};
+
+struct Picture {
+    std::vector<PictureNode> nodes;  // an object that was asked for is the first
+    std::vector<PictureEdge> edges;
+    std::uint32_t deepest = 0;
+    bool of_object = false;
+};
+
+/// The cheapest path from a root to `object`; `depth` steps up, who refers to it, and down, what it refers to; ten of each, and
+/// `limit` nodes in all, nearest first. References that are not followed are left out.
+Picture picture_of(const RetainedSizes& retained, ObjectId object, std::size_t depth, std::size_t limit);
+
+/// The top of the dominator tree: the `limit` nodes that retain most, at most `depth` steps below the groups.
+Picture picture_of_top(const RetainedSizes& retained, std::size_t depth, std::size_t limit);
+
+}  // namespace heapsift

@@ -1,0 +1,36 @@
+#pragma once
+
+// What all roots are called, one after the other.
+
+#include "analysis/graph/heap_graph.h"
+#include "parsers/cpython/python_heap.h"
+
+#include <map>
+#include <string>
+#include <unordered_map>
+
+namespace heapsift {
+
+/// Names of many roots: what they have in common is put into words once. `graph` must outlive it.
+class RootNames {
+public:
+    explicit RootNames(const HeapGraph& graph);
+
+    /// "app", "func().selected", "threadlocal(0x…)"; of a root that cannot be typed its words (root_words). Not escaped.
+    std::string name(const Root& root);
+
+private:
+    struct FrameName {
+        std::string text;  // "func()", or its words
+        bool typed;        // it is an expression
+    };
+    const FrameName& frame_name(const Root& root);
+
+    const HeapGraph& graph_;
+    PythonHeap python_;
+    std::unordered_map<std::uint64_t, std::string> of_word_;  // words of C code
+    std::map<std::pair<std::int32_t, std::int32_t>, FrameName> frames_;
+    std::unordered_map<ObjectId, std::string> modules_;
+};
+
+}  // namespace heapsift
