@@ -39,7 +39,8 @@ RetainedSizes::RetainedSizes(const HeapGraph& graph, const ProgressCallback& pro
 }
 
 NodeId RetainedSizes::dominator(NodeId node) const {
-    const std::uint32_t above = tree_.dominator(graph_.preorder().position(node));
+    const std::uint32_t at = graph_.preorder().position(node);
+    const std::uint32_t above = at == none ? none : tree_.dominator(at);
     return above == none ? none : graph_.preorder().node_at(above);
 }
 
@@ -84,6 +85,7 @@ std::vector<NodeId> RetainedSizes::children(NodeId node) const {
     link_children();
     std::vector<NodeId> result;
     const Preorder& preorder = graph_.preorder();
+    if (preorder.position(node) == none) return result;
     for (std::uint32_t p = first_child_[preorder.position(node)]; p != none; p = next_sibling_[p])
         result.push_back(preorder.node_at(p));
     std::sort(result.begin(), result.end(),

@@ -19,8 +19,12 @@ public:
 
     const HeapGraph& graph() const { return graph_; }
     const DominatorTree& tree() const { return tree_; }
-    /// Bytes of memory (ObjectSizes::memory) that would come free with the node: its own, and of all that it dominates.
-    std::uint64_t memory(NodeId node) const { return memory_[graph_.preorder().position(node)]; }
+    /// Bytes of memory (ObjectSizes::memory) that would come free with the node: its own, and of all that it dominates. 0 for a
+    /// group that nothing hangs below.
+    std::uint64_t memory(NodeId node) const {
+        const std::uint32_t at = graph_.preorder().position(node);
+        return at == Preorder::none ? 0 : memory_[at];
+    }
     /// The same of ObjectSizes::size. One pass over the tree.
     std::uint64_t size(NodeId node) const;
     /// The virtual root for what several groups share; of the virtual root it is no node (`Preorder::none`).
