@@ -130,3 +130,18 @@ TEST_CASE("retained: two registries hold the same objects, nothing alone and eve
     CHECK(sets[0].memory == 1200);
     CHECK(retained.group(5) != Preorder::none);  // both are C code's
 }
+
+TEST_CASE("retained: a group that nothing hangs below retains nothing", "[analysis][retained]") {
+    HandmadeHeap made;
+    made.objects = {{Address(0x100), "app.Node", facts(48, 64), {}, {}}};
+    const HeapSnapshot heap = made.build();
+    const HeapGraph graph(heap);
+    const RetainedSizes retained(graph);
+    const NodeId garbage = graph.node_of(graph.unreachable_group());
+    CHECK(graph.unreachable_count() == 0);
+    CHECK(retained.memory(garbage) == 0);
+    CHECK(retained.size(garbage) == 0);
+    CHECK(retained.count(garbage) == 0);
+    CHECK(retained.children(garbage).empty());
+    CHECK(retained.dominator(garbage) == Preorder::none);
+}
