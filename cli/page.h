@@ -24,6 +24,8 @@ struct Page {
     std::string bytes(std::uint64_t count) const;
     /// "≥ " in front of totals of a cut core.
     std::string at_least(const std::string& text) const { return lower_bounds ? "≥ " + text : text; }
+    /// "≈ " in front of what a cut core leaves uncertain: what retains what.
+    std::string about(const std::string& text) const { return lower_bounds ? "≈ " + text : text; }
     /// The command line `heapsift words… CORE`.
     std::string command(std::string_view words) const { return "heapsift " + std::string(words) + core_words; }
 };

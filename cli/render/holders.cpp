@@ -30,7 +30,7 @@ Table holders_table(const std::vector<HolderRow>& rows, bool with_types, const P
     for (const HolderRow& row : rows) arrays = arrays || row.array_data > 0;
     std::vector<TableColumn> columns{{Align::right, "objects"}, {Align::right, "memory"}};
     if (arrays) columns.push_back({Align::right, "array data"});
-    columns.push_back({Align::right, sorted_heading("retained", true)});
+    columns.push_back({Align::right, sorted_heading(page.about("retained"), true)});
     if (with_types) columns.push_back({Align::left, "type", Fit::middle});
     columns.push_back({Align::left, "held as", Fit::middle});
     if (!with_types) columns.push_back({Align::left, "for example", Fit::end});

@@ -36,7 +36,7 @@ struct ObjectsText {
                                          {Align::right, sorted_heading("memory", sort == SortKey::memory)}};
         if (arrays) columns.push_back({Align::right, sorted_heading("array data", sort == SortKey::array_data)});
         if (size) columns.push_back({Align::right, sorted_heading("size", sort == SortKey::size)});
-        if (retained) columns.push_back({Align::right, sorted_heading("retained", sort == SortKey::retained)});
+        if (retained) columns.push_back({Align::right, sorted_heading(page.about("retained"), sort == SortKey::retained)});
         columns.push_back({Align::right, "refs"});
         columns.push_back(
             {Align::left, sorted_heading("type", sort == SortKey::name || sort == SortKey::count), TableColumn::Fit::middle});

@@ -74,7 +74,7 @@ std::string heading(const ThreadRow& row, const Page& page) {
     if (thread.tid) more += fmt::format(", tid {}", *thread.tid);
     if (thread.interpreter != 0) more += fmt::format(", interpreter {}", thread.interpreter);
     if (thread.gil) more += ", has the GIL";
-    if (row.retained) more += ", retains " + page.bytes(*row.retained);
+    if (row.retained) more += ", retains " + page.about(page.bytes(*row.retained));
     return bold(name, page.colour) + more + "\n";
 }
 
@@ -124,7 +124,7 @@ std::string frames_text(const std::vector<FrameRow>& frames, const Page& page) {
             if (run > shown_of_a_run - 1)
                 text += fmt::format("  … {} at the same line …\n", counted(run - shown_of_a_run + 1, "more call", "more calls"));
             text += "  " + bold(function_text(row->frame), page.colour) + ", " + place_text(row->frame);
-            if (row->retained.value_or(0) > 0) text += ", retains " + page.bytes(*row->retained);
+            if (row->retained.value_or(0) > 0) text += ", retains " + page.about(page.bytes(*row->retained));
             text += "\n";
             text += locals_text(*row, page);
         }

@@ -66,7 +66,7 @@ std::string types_table(const TypesResult& result, SortKey sort, const Page& pag
     columns.push_back({Align::right, sorted_heading(page.at_least("memory"), sort == SortKey::memory)});
     columns.push_back({Align::right, sorted_heading(page.at_least("array data"), sort == SortKey::array_data)});
     if (size) columns.push_back({Align::right, sorted_heading(page.at_least("size"), sort == SortKey::size)});
-    if (retained) columns.push_back({Align::right, sorted_heading("retained", sort == SortKey::retained)});
+    if (retained) columns.push_back({Align::right, sorted_heading(page.about("retained"), sort == SortKey::retained)});
     columns.push_back({Align::left, sorted_heading("type", sort == SortKey::name), TableColumn::Fit::middle});
     Table table(std::move(columns));
     for (const TypeRow& row : result.types) {

@@ -91,6 +91,9 @@ TEST_CASE("render types: with what each row retains; size goes where a terminal 
     CHECK_THAT(wide, Catch::Matchers::StartsWith("  objects   memory  array data   size  retained ▾  type\n"
                                                  "        1  1.0 MiB     1.0 MiB  112 B     1.0 MiB  numpy.ndarray\n"));
     CHECK_THAT(wide, ContainsSubstring("\nretained: what would come free if all objects of the row went away; rows overlap"));
+    shown.page.lower_bounds = true;
+    CHECK_THAT(answer.text(shown.page), ContainsSubstring("≈ retained ▾"));
+    shown.page.lower_bounds = false;
     shown.page.width = 80;
     CHECK_THAT(answer.text(shown.page), Catch::Matchers::StartsWith("  objects   memory  array data  retained ▾  type\n"));
     CHECK(rows_of(answer)[0]["retained"] == 1049600 + 1024);
