@@ -263,7 +263,7 @@ private:
     }
 
     std::string remark_of(ObjectId object) const {
-        const std::string& type = heap_.types()[heap_.type_of(object)].name;
+        const std::string type = type_name(heap_, heap_.type_of(object));
         if (type != "generator" && type != "coroutine" && type != "async_generator") return {};
         const auto frame = generator_frame(python_, heap_.address_of(object));
         return frame ? "suspended in " + frame_words(*frame) : std::string();

@@ -6,6 +6,7 @@
 
 #include "analysis/expression_roots.h"
 #include "analysis/expression_steps.h"
+#include "analysis/object_row.h"
 #include "parsers/base/text.h"
 
 #include <algorithm>
@@ -79,7 +80,7 @@ private:
         auto& objects = finding_.objects;
         std::sort(objects.begin(), objects.end());
         objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
-        const auto name = [&](ObjectId object) -> const std::string& { return heap_.types()[heap_.type_of(object)].name; };
+        const auto name = [&](ObjectId object) -> std::string { return type_name(heap_, heap_.type_of(object)); };
         std::stable_sort(objects.begin(), objects.end(), [&](ObjectId a, ObjectId b) { return name(a) < name(b); });
     }
 

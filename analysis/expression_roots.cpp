@@ -2,6 +2,8 @@
 
 #include "analysis/expression_roots.h"
 
+#include "analysis/object_row.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -150,7 +152,7 @@ void ExpressionRoots::add_thread_local(Address local, std::size_t at, std::vecto
 void ExpressionRoots::add_generator(Address generator, std::size_t at, std::vector<ExpressionPlace>& places) const {
     const ObjectId object = heap_.find(generator);
     const PythonFrame* suspended = nullptr;
-    if (const std::string& type = heap_.types()[heap_.type_of(object)].name;
+    if (const std::string type = type_name(heap_, heap_.type_of(object));
         type == "generator" || type == "coroutine" || type == "async_generator")
         if (auto frame = generator_frame(python_, generator))
             suspended = generator_frames_.emplace_back(std::make_unique<PythonFrame>(std::move(*frame))).get();

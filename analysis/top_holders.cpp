@@ -174,7 +174,7 @@ private:
 
     /// The type that has most of the memory immediately below, if that is a good part.
     void describe_content(TopHolder& holder, NodeId node) const {
-        const std::string& type = heap_.types()[heap_.type_of(node)].name;
+        const std::string type = type_name(heap_, heap_.type_of(node));
         if (type == "generator" || type == "coroutine")
             if (const auto frame = generator_frame(python_, heap_.address_of(node)))
                 holder.remark = "suspended in " + frame_words(*frame);

@@ -149,7 +149,7 @@ private:
 
     bool relax(ObjectId target, std::uint32_t previous, std::uint32_t cost) {
         if (cost >= paths_.cost_[target] || graph_.reach(target) == Reach::unreachable) return false;
-        if (left_out_[graph_.heap().type_of(target)] ||
+        if ((graph_.heap().type_of(target) < left_out_.size() && left_out_[graph_.heap().type_of(target)]) ||
             std::binary_search(wishes_.without.begin(), wishes_.without.end(), target))
             return false;
         paths_.cost_[target] = cost;

@@ -83,7 +83,8 @@ std::string holder_words(const TopHolder& holder, const Page& page) {
     if (!holder.local.empty())
         return fmt::format("the local '{}' of {}", escape_for_terminal(holder.local), escape_for_terminal(holder.frame));
     const std::string expression = escape_for_terminal(expression_of(holder.expression, page.redact()));
-    if (expression.empty() || holder.expression.first > 0)
+    const bool is_address = holder.expression.steps.size() == holder.expression.first && expression.starts_with("0x");
+    if (expression.empty() || is_address)
         return fmt::format("the {} at {}", type_text(holder.object->type), hexadecimal(holder.object->address.value));
     if (!holder.root.empty()) return expression + " (" + escape_for_terminal(holder.root) + ")";
     return holder.frame.empty() ? expression : expression + ", by " + escape_for_terminal(holder.frame);

@@ -275,8 +275,15 @@ TEST_CASE("render show: JSON has the keys of the contract", "[cli][render]") {
 TEST_CASE("render overview: text", "[cli][render]") {
     Shown shown;
     const HeapSnapshot heap = small_heap().build();
-    const OverviewResult result = overview(heap, 2);
+    OverviewResult result = overview(heap, 2);
     const OverviewCore core = overview_core(heap.core(), heap.python());
+    REQUIRE(result.holders.size() == 1);
+    CHECK_THAT(
+        render_overview(result, core, shown.redactor).text(shown.page),
+        ContainsSubstring("1.0 MiB of it (25625 %) is held by the numpy.ndarray at 0x10100: numpy.ndarray (131072,) float64.") &&
+            ContainsSubstring("next: heapsift why 0x10100\n"));
+    result.holders.clear();
+    result.headline = choose_headline(result.memory, result.mapped_bytes, result.types.types);
     CHECK(render_overview(result, core, shown.redactor).text(shown.page) ==
           "core   python3 app.py     CPython 3.11.2, x86-64, pid 100, 1 thread, alive when dumped\n"
           "       4.0 KiB, complete\n"
