@@ -7,9 +7,13 @@ namespace heapsift {
 StructuralTargets::StructuralTargets(const HeapSnapshot& heap, const RootSet& roots) : heap_(heap) {
     for (const auto* part : {&roots.modules_and_dicts(), &roots.thread_local_dicts(), &roots.running_frames()})
         listed_.insert(listed_.end(), part->begin(), part->end());
+    for (const RootSet::NamedClass& named : roots.named_classes()) {
+        listed_.push_back(named.type);
+        owners_.emplace_back(named.dict, named.type);
+    }
     std::sort(listed_.begin(), listed_.end());
-    for (const LoadedModule& module : roots.modules()) own_dicts_.emplace_back(module.address, module.dict);
-    std::sort(own_dicts_.begin(), own_dicts_.end());
+    for (const LoadedModule& module : roots.modules()) owners_.emplace_back(module.address, module.dict);
+    std::sort(owners_.begin(), owners_.end());
 }
 
 bool StructuralTargets::contains(Address target) const {
@@ -18,8 +22,8 @@ bool StructuralTargets::contains(Address target) const {
     return as_type != no_type && !heap_.types()[as_type].heap_type;
 }
 
-bool StructuralTargets::is_own_dict(Address module, Address dict) const {
-    return std::binary_search(own_dicts_.begin(), own_dicts_.end(), std::pair(module, dict));
+bool StructuralTargets::is_owner(Address source, Address target) const {
+    return std::binary_search(owners_.begin(), owners_.end(), std::pair(source, target));
 }
 
 }  // namespace heapsift

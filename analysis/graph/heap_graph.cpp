@@ -71,9 +71,11 @@ void HeapGraph::make_nodes() {
             structural_bits_[object / 64] |= std::uint64_t{1} << (object % 64);
     };
     structural_.visit(mark);
-    for (const LoadedModule& module : root_set_.modules())
-        if (const ObjectId dict = module.dict.is_null() ? no_object : heap_.find(module.dict); dict != no_object)
-            own_dicts_.emplace_back(module.object, dict);
+    for (const auto& [owner, target] : structural_.owners()) {
+        const ObjectId from = heap_.find(owner), to = target.is_null() ? no_object : heap_.find(target);
+        if (from != no_object && to != no_object) owners_.emplace_back(from, to);
+    }
+    std::sort(owners_.begin(), owners_.end());
     std::vector<bool> hangs(frames_.size());
     for (PlacedRoot& placed : roots_) {
         const Root& root = placed.root;
@@ -87,7 +89,6 @@ void HeapGraph::make_nodes() {
         if (!is_structural(root.object) || is_own_root(root))
             extra_targets_[placed.parent - object_count_].push_back(root.object);
     }
-    std::sort(own_dicts_.begin(), own_dicts_.end());
 }
 
 // A local that is a module, or the dict of one in which a frame runs, makes a frame no holder of all that is in it.
@@ -96,8 +97,8 @@ bool HeapGraph::is_own_root(const Root& root) {
            (root.kind == RootKind::frame && root.name.is_null() && !*root.text);
 }
 
-bool HeapGraph::own_dict(NodeId source, NodeId target) const {
-    return std::binary_search(own_dicts_.begin(), own_dicts_.end(), std::pair(source, target));
+bool HeapGraph::is_owner(NodeId source, NodeId target) const {
+    return std::binary_search(owners_.begin(), owners_.end(), std::pair(source, target));
 }
 
 void HeapGraph::hang(GroupId group, const std::vector<ObjectId>& objects) {

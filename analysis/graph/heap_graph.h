@@ -48,7 +48,7 @@ public:
     }
     /// Not into what everything refers to in the end (StructuralTargets), nor from what is unreachable to what is not.
     bool follows(NodeId source, NodeId target) const {
-        if (is_structural(target) && source < object_count_ && !own_dict(source, target)) return false;
+        if (is_structural(target) && source < object_count_ && !is_owner(source, target)) return false;
         return preorder_.position(source) < first_unreachable_ || preorder_.position(target) >= first_unreachable_;
     }
     /// All that the virtual root reaches: every object is there, below a group.
@@ -100,8 +100,8 @@ private:
     bool is_structural(NodeId node) const { return structural_bits_[node / 64] >> (node % 64) & 1; }
     /// The root by which a structural target is held.
     static bool is_own_root(const Root& root);
-    /// A module leads to its dict.
-    bool own_dict(NodeId source, NodeId target) const;
+    /// Does a structural target belong to it?
+    bool is_owner(NodeId source, NodeId target) const;
 
     const HeapSnapshot& heap_;
     const ReferenceGraph& references_;
@@ -112,8 +112,8 @@ private:
     NodeId first_frame_ = 0;
     std::vector<std::vector<NodeId>> extra_targets_;  // by node, from the root on
     std::vector<FrameNode> frames_;
-    std::vector<std::uint64_t> structural_bits_;            // by node
-    std::vector<std::pair<ObjectId, ObjectId>> own_dicts_;  // module, dict; by module
+    std::vector<std::uint64_t> structural_bits_;         // by node
+    std::vector<std::pair<ObjectId, ObjectId>> owners_;  // StructuralTargets::owners; sorted
     std::vector<PlacedRoot> roots_;
     Preorder preorder_{0};
     std::uint32_t first_held_ = Preorder::none, first_immortal_only_ = Preorder::none, first_unreachable_ = Preorder::none;

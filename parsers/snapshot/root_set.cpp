@@ -74,6 +74,7 @@ const char* name_of(RootKind kind) {
 RootSet::RootSet(const HeapSnapshot& heap) {
     const PythonHeap python(heap.core().memory(), heap.python(), heap.types());
     add_modules(heap, python);
+    add_named_classes(python);
     add_interpreters(heap);
     add_threads(heap, python);
     add_static_types(heap);
@@ -117,6 +118,18 @@ void RootSet::add_modules(const HeapSnapshot& heap, const PythonHeap& python) {
     std::sort(modules_.begin(), modules_.end(), [](const LoadedModule& a, const LoadedModule& b) {
         return std::pair(a.name, a.address) < std::pair(b.name, b.address);
     });
+}
+
+void RootSet::add_named_classes(const PythonHeap& python) {
+    for (const LoadedModule& module : modules_) {
+        if (module.dict.is_null()) continue;
+        const std::string prefix = module.name + ".";
+        python.visit_dict(module.dict, [&](Address, Address value) {
+            const TypeId type = python.types().find(value);
+            if (type != no_type && python.types()[type].heap_type && python.types()[type].name.starts_with(prefix))
+                named_classes_.push_back({module.dict, value});
+        });
+    }
 }
 
 void RootSet::add_interpreters(const HeapSnapshot& heap) {

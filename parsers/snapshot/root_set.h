@@ -56,11 +56,17 @@ public:
     const std::vector<Root>& roots() const { return roots_; }
     /// Sorted: what every object refers to in the end, and what somebody else owns (see StructuralTargets).
     const std::vector<Address>& modules_and_dicts() const { return modules_and_dicts_; }
+    /// A module's dict and a class that it names and that says it is the module's own.
+    struct NamedClass {
+        Address dict, type;
+    };
+    const std::vector<NamedClass>& named_classes() const { return named_classes_; }
     const std::vector<Address>& thread_local_dicts() const { return thread_local_dicts_; }
     const std::vector<Address>& running_frames() const { return running_frames_; }
 
 private:
     void add_modules(const HeapSnapshot& heap, const PythonHeap& python);
+    void add_named_classes(const PythonHeap& python);
     void add_interpreters(const HeapSnapshot& heap);
     void add_threads(const HeapSnapshot& heap, const PythonHeap& python);
     void add_thread_locals(const HeapSnapshot& heap, const PythonHeap& python);
@@ -70,6 +76,7 @@ private:
     std::vector<PythonThread> threads_;
     std::vector<LoadedModule> modules_;
     std::vector<Root> roots_;
+    std::vector<NamedClass> named_classes_;
     std::vector<Address> modules_and_dicts_, thread_local_dicts_, running_frames_;
 };
 
