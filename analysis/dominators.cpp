@@ -114,7 +114,10 @@ public:
                 if (at == holders.end() || !graph_.follows(source, target)) continue;
                 if (entry == none) entry = towards[source];
                 if (entry == none || entry == target) continue;
-                if (at->second.empty() || at->second.back() != entry) at->second.push_back(entry);
+                if (holders.contains(entry))
+                    join(entry, target);
+                else if (at->second.empty() || at->second.back() != entry)
+                    at->second.push_back(entry);
             }
         }
         return rows(holders, least, most);
@@ -131,22 +134,19 @@ private:
         return result;
     }
 
-    std::vector<JointHolders> rows(std::unordered_map<NodeId, std::vector<NodeId>>& holders, std::uint64_t least,
+    std::vector<JointHolders> rows(const std::unordered_map<NodeId, std::vector<NodeId>>& holders, std::uint64_t least,
                                    std::size_t most) {
         struct Entry {
             std::uint64_t count = 0, memory = 0;
             std::vector<NodeId> members;
         };
         std::map<std::pair<std::vector<NodeId>, TypeId>, Entry> entries;
-        for (auto& [child, by] : holders) {
-            if (!is_object(graph_, child)) continue;
-            std::sort(by.begin(), by.end());
-            by.erase(std::unique(by.begin(), by.end()), by.end());
-            if (by.empty() || by.size() > most_holders) continue;
-            Entry& entry = entries[{by, graph_.heap().type_of(child)}];
-            ++entry.count;
-            entry.memory += retained_.memory(child);
-            entry.members.push_back(child);
+        for (Part& part : parts(holders)) {
+            if (part.by.empty() || part.by.size() > most_holders) continue;
+            Entry& entry = entries[{std::move(part.by), part.type}];
+            entry.count += part.count;
+            entry.memory += part.memory;
+            entry.members.insert(entry.members.end(), part.members.begin(), part.members.end());
         }
         std::vector<std::pair<const std::pair<std::vector<NodeId>, TypeId>*, Entry>> sorted;
         for (const auto& [key, entry] : entries)
@@ -160,10 +160,62 @@ private:
         return result;
     }
 
+    /// Joint children that refer to each other are held as one: a list linked both ways, whose ends two variables hold.
+    struct Part {
+        std::vector<NodeId> by, members;
+        TypeId type = no_type;    // that has most of it
+        std::uint64_t count = 0;  // of that type
+        std::uint64_t memory = 0;
+    };
+    NodeId leader(NodeId child) {
+        while (true) {
+            const auto at = joined_.find(child);
+            if (at == joined_.end()) return child;
+            if (const auto next = joined_.find(at->second); next != joined_.end()) at->second = next->second;
+            child = at->second;
+        }
+    }
+    void join(NodeId a, NodeId b) {
+        const NodeId first = leader(a), second = leader(b);
+        if (first != second) joined_[std::max(first, second)] = std::min(first, second);
+    }
+    std::vector<Part> parts(const std::unordered_map<NodeId, std::vector<NodeId>>& holders) {
+        std::vector<NodeId> children;
+        for (const auto& [child, by] : holders)
+            if (is_object(graph_, child)) children.push_back(child);
+        std::sort(children.begin(), children.end());
+        std::unordered_map<NodeId, std::size_t> part_of;
+        std::vector<Part> result;
+        for (const NodeId child : children) {
+            const auto [at, added] = part_of.emplace(leader(child), result.size());
+            if (added) result.emplace_back();
+            Part& part = result[at->second];
+            const std::vector<NodeId>& by = holders.at(child);
+            part.by.insert(part.by.end(), by.begin(), by.end());
+            part.members.push_back(child);
+            part.memory += retained_.memory(child);
+        }
+        for (Part& part : result) {
+            std::sort(part.by.begin(), part.by.end());
+            part.by.erase(std::unique(part.by.begin(), part.by.end()), part.by.end());
+            std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> types;  // memory, count
+            for (const NodeId member : part.members) {
+                auto& [memory, count] = types[graph_.heap().type_of(member)];
+                memory += retained_.memory(member);
+                ++count;
+            }
+            const auto most =
+                std::max_element(types.begin(), types.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+            part.type = most->first;
+            part.count = most->second.second;
+        }
+        return result;
+    }
+
     JointHolders row(const std::vector<NodeId>& holders, TypeId type, std::uint64_t count, std::uint64_t memory,
                      const std::vector<NodeId>& members) const {
         JointHolders made;
-        made.type = graph_.heap().types()[type].name;
+        made.type = type_name(graph_.heap(), type);
         made.count = count;
         made.joint = memory;
         made.members = members;
@@ -189,6 +241,7 @@ private:
     const RetainedSizes& retained_;
     const HeapGraph& graph_;
     NodeId node_;
+    std::unordered_map<NodeId, NodeId> joined_;  // a joint child to one that it goes with
 };
 
 class TreeBuilder {

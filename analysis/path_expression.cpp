@@ -24,16 +24,20 @@ bool is_identifier(std::string_view text) {
 bool is_constant(std::string_view text) { return text == "None" || text == "True" || text == "False" || text == "Ellipsis"; }
 
 bool can_be_typed(const Reference& reference) {
-    if (reference.before.starts_with("key ")) return false;
+    if (reference.before.starts_with("key ") || reference.before.starts_with("<")) return false;
+    if (reference.before.starts_with(".<") || (reference.key && reference.key->text.find("nan") != std::string::npos))
+        return false;
     if (!reference.key) return reference.before.find("…") == std::string::npos;
     const ShortValue& key = *reference.key;
     if (key.text.find("…") != std::string::npos) return false;
     return key.kind == ShortValue::Kind::literal || is_constant(key.text);
 }
 
-/// A key that has no literal, "[<ContextVar user>]", can be typed as it is printed if no other is printed like it.
+/// A key that has no literal, "[<ContextVar user>]", and what has no name in Python, ".<cache>", can be typed as they are printed
+/// if no other is printed like it.
 bool is_only_one(const HeapGraph& graph, ObjectId source, const Reference& reference) {
-    if (!reference.key || reference.before != "[" || reference.key->text.find("…") != std::string::npos) return false;
+    const bool item = reference.key && reference.before == "[" && reference.key->text.find("…") == std::string::npos;
+    if (!item && !reference.before.starts_with(".<")) return false;
     const std::string name = reference.name();
     std::size_t count = 0;
     graph.heap().visit_references(source, [&](const Reference& other) { count += other.name() == name; });
@@ -47,6 +51,15 @@ std::string local_of(const Reference& reference) {
     if (reference.key || !text.starts_with(before) || !text.ends_with(after)) return {};
     const std::string_view name = text.substr(before.size(), text.size() - before.size() - after.size());
     return is_identifier(name) ? "." + std::string(name) : std::string();
+}
+
+/// Does the object itself call something else by the name of an attribute in its __dict__? A class's `__base__` is one thing, and
+/// the descriptor of that name in the dict of `type` another.
+bool has_another(const HeapGraph& graph, ObjectId object, const std::string& attribute) {
+    bool found = false;
+    graph.heap().visit_references(object,
+                                  [&](const Reference& other) { found = found || (!other.key && other.before == attribute); });
+    return found;
 }
 
 Reference step(std::string text) {
@@ -98,6 +111,17 @@ std::string of_which_local(const HeapGraph& graph, const Root& root) {
     return fmt::format(", of {} {:#x}", heap.types()[heap.type_of(root.of)].name, heap.address_of(root.of).value);
 }
 
+/// Dotted identifiers, and no other module of that name before it.
+bool can_be_typed(const LoadedModule& module) {
+    std::string_view rest = module.name;
+    while (true) {
+        const std::size_t dot = rest.find('.');
+        if (!is_identifier(rest.substr(0, dot))) return false;
+        if (dot == std::string_view::npos) return !module.shadowed;
+        rest.remove_prefix(dot + 1);
+    }
+}
+
 /// A slot of a frame that a person can name: a local.
 bool is_local(const Root& root) { return root.frame >= 0 && !root.name.is_null(); }
 
@@ -115,7 +139,7 @@ std::string root_expression(const HeapGraph& graph, const Root& root) {
     switch (root.kind) {
         case RootKind::module:
             for (const LoadedModule& module : graph.root_set().modules())
-                if (module.object == root.object) return module.name;
+                if (module.object == root.object) return can_be_typed(module) ? module.name : std::string();
             return {};
         case RootKind::frame: {
             const bool frame_object = root.name.is_null() && !*root.text;
@@ -148,12 +172,19 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
         const Reference& reference = steps[i];
         const bool in_frame = named && i == 0 && root.kind == RootKind::frame && !is_local(root);
         const bool was_transparent = std::exchange(transparent, false), was_cell = std::exchange(cell, false);
+        const bool named_cell = in_frame && reference.before.starts_with(".<cell ") && reference.before.ends_with(">");
+        if (named_cell && i + 1 < steps.size() && steps[i + 1].before == ".cell_contents") {
+            result.steps.push_back({step("." + reference.before.substr(7, reference.before.size() - 8)), i + 1});
+            cell = true;
+            continue;
+        }
         if (was_cell && reference.before == ".cell_contents") {
             result.steps.back().leads_to = i + 1;
             if (result.first == result.steps.size()) begin_at(i + 1);
             continue;
         }
-        if (reference.before == ".__dict__" && !reference.key && i + 1 < steps.size() && !as_attribute(steps[i + 1]).empty()) {
+        if (reference.before == ".__dict__" && !reference.key && i + 1 < steps.size() && !as_attribute(steps[i + 1]).empty() &&
+            !has_another(graph, objects[i], as_attribute(steps[i + 1]))) {
             transparent = true;
             continue;
         }
@@ -183,7 +214,10 @@ std::string root_words(const HeapGraph& graph, const Root& root) {
     };
     switch (root.kind) {
         case RootKind::module:
-            return "module " + root_expression(graph, root);
+            for (const LoadedModule& module : graph.root_set().modules())
+                if (module.object == root.object)
+                    return "module " + module.name + (module.shadowed ? " of another interpreter" : "");
+            return "a module";
         case RootKind::frame:
             if (root.thread < 0) break;
             return thread_words() + ", " + frame_words(graph.frame({root.thread, root.frame}));

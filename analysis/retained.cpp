@@ -13,6 +13,8 @@ RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, s
     for (const ObjectId object : retained_by(graph, set)) {
         sizes[0] = ObjectSizes();
         heap.sizes(object, sizes);
+        // Part of a program, and never freed: a small int.
+        if (sizes[0].memory == 0 && heap.facts(object).immortal) continue;
         ++result.objects;
         result.retained += sizes[0].memory;
         result.retained_size += sizes[0].size;

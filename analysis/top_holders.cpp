@@ -85,6 +85,7 @@ private:
     void begin_at(NodeId node) {
         if (!is_large(node)) return;
         const bool divided = !is_object(node) || is_module(node);
+        if (!divided && heap_.is_interned_table(node)) return;  // Python's own, and everywhere
         if (!divided) return go_down(node);
         std::uint64_t in_children = 0;
         for (const NodeId child : shown_children(retained_, node)) {
@@ -92,7 +93,28 @@ private:
             in_children += retained_.memory(child);
             begin_at(child);
         }
-        add_joint(node, retained_.memory(node) - std::min(in_children, retained_.memory(node)));
+        const std::uint64_t rest = retained_.memory(node) - std::min(in_children, retained_.memory(node));
+        const std::uint64_t together = add_joint(node, rest);
+        if (rest - std::min(rest, together) >= least_ && is_worth_naming(node)) add_many(node, rest - together);
+    }
+
+    /// Of a library much is always in many small objects.
+    bool is_worth_naming(NodeId node) const {
+        if (graph_.kind(node) != NodeKind::group) return false;
+        const GroupKind kind = graph_.groups()[graph_.group_of(node)].kind;
+        return kind == GroupKind::module || kind == GroupKind::thread || kind == GroupKind::held ||
+               kind == GroupKind::unreachable;
+    }
+
+    void add_many(NodeId group, std::uint64_t bytes) {
+        TopHolder holder;
+        holder.node = group;
+        holder.group = graph_.groups()[graph_.group_of(group)].name;
+        holder.group_kind = graph_.groups()[graph_.group_of(group)].kind;
+        holder.retained = bytes;
+        for (const NodeId child : shown_children(retained_, group)) holder.many += !is_large(child);
+        describe_content(holder, group);
+        found_.push_back(std::move(holder));
     }
 
     bool is_module(NodeId node) const {
@@ -132,16 +154,21 @@ private:
         return false;
     }
 
-    void add_joint(NodeId node, std::uint64_t rest) {
-        if (rest < least_) return;
-        for (JointHolders& joint : joint_holders(retained_, node, least_, 3)) add(node, std::move(joint));
+    std::uint64_t add_joint(NodeId node, std::uint64_t rest) {
+        std::uint64_t together = 0;
+        if (rest < least_) return together;
+        for (JointHolders& joint : joint_holders(retained_, node, least_, 3)) {
+            together += joint.joint;
+            add(node, std::move(joint));
+        }
+        return std::min(together, rest);
     }
 
     void add_shared() {
         std::uint64_t loose = 0;
         for (const NodeId object : shared_by_groups(retained_)) {
             loose += retained_.memory(object);
-            if (is_large(object)) go_down(object);
+            if (is_large(object) && !heap_.is_interned_table(object)) go_down(object);
         }
         if (loose < least_) return;
         for (JointHolders& joint : joint_holders(retained_, graph_.root(), least_, 3))
@@ -174,13 +201,13 @@ private:
 
     /// The type that has most of the memory immediately below, if that is a good part.
     void describe_content(TopHolder& holder, NodeId node) const {
-        const std::string type = type_name(heap_, heap_.type_of(node));
+        const std::string type = is_object(node) ? type_name(heap_, heap_.type_of(node)) : std::string();
         if (type == "generator" || type == "coroutine")
             if (const auto frame = generator_frame(python_, heap_.address_of(node)))
                 holder.remark = "suspended in " + frame_words(*frame);
         std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> by_type;  // memory, count
         for (const NodeId child : shown_children(retained_, node)) {
-            if (!is_object(child)) continue;
+            if (!is_object(child) || (holder.many > 0 && is_large(child))) continue;
             auto& [memory, count] = by_type[heap_.type_of(child)];
             memory += retained_.memory(child);
             ++count;
@@ -188,8 +215,15 @@ private:
         const auto largest =
             std::max_element(by_type.begin(), by_type.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
         if (largest == by_type.end() || largest->second.first * 4 < holder.retained) return;
-        holder.content_type = heap_.types()[largest->first].name;
+        holder.content_type = type_name(heap_, largest->first);
         holder.content_count = largest->second.second;
+        if (is_object(node) && starts_run(node)) {
+            holder.content_count = 0;
+            holder.remark = "a chain";
+            for (NodeId at = node; at != Preorder::none && is_object(at); at = retained_.largest_child(at))
+                holder.content_count += heap_.type_of(at) == heap_.type_of(node);
+            holder.content_type = type_name(heap_, heap_.type_of(node));
+        }
     }
 
     const RetainedSizes& retained_;

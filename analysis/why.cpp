@@ -35,7 +35,9 @@ public:
         result.references_counted = static_cast<std::uint64_t>(std::max<std::int64_t>(result.target.facts.refcount, 0));
         result.references_found = heap_.references().found(object_);
         find_referrers();
-        result.referrers = referrer_edges_ + graph_.roots_of(object_).size();
+        result.referrers = referrer_edges_;
+        for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(object_))
+            result.referrers += placed.root.kind != RootKind::native_unseen && placed.root.kind != RootKind::immortal;
         if (result.reach == Reach::unreachable)
             explain_garbage(result);
         else

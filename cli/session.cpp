@@ -78,6 +78,7 @@ CoreFile Session::open_core() {
 
 HeapSnapshot Session::open_heap() {
     HeapSnapshot heap = HeapSnapshot::build(read_core(), diagnostics_, progress());
+    heap.hide_thread_names(redactor_.active());
     know_core(heap.core(), &heap.python());
     next_command_knows_ = remember_core(*choice_, wishes_, store_);
     if (options_.verbose) {

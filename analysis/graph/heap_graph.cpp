@@ -43,7 +43,12 @@ HeapGraph::HeapGraph(const HeapSnapshot& heap, const ProgressCallback& progress)
 // `parent` is a group's number at first: nodes are numbered when all groups are known.
 void HeapGraph::place_roots() {
     for (const Root& root : root_set_.roots()) roots_.push_back({root, groups_.of(root)});
+    std::vector<Address> named;  // slots of frames that are locals or the like: known by more than their words
+    for (const Root& root : root_set_.roots())
+        if (root.frame >= 0 && !root.word.is_null()) named.push_back(root.word);
+    std::sort(named.begin(), named.end());
     for (const NativeReference& native : references_.natives()) {
+        if (std::binary_search(named.begin(), named.end(), native.word)) continue;
         const Root root = groups_.native_root(native);
         roots_.push_back({root, groups_.of_native(root, native.place)});
     }

@@ -54,7 +54,8 @@ std::uint64_t RetainedSizes::size(NodeId node) const {
         if (!below[p] || graph_.kind(preorder.node_at(p)) != NodeKind::object) continue;
         one[0] = ObjectSizes();
         graph_.heap().sizes(preorder.node_at(p), one);
-        total += one[0].size;
+        // Part of a program, and never freed: a small int.
+        if (one[0].memory > 0 || !graph_.heap().facts(preorder.node_at(p)).immortal) total += one[0].size;
     }
     return total;
 }

@@ -55,7 +55,7 @@ std::uint32_t root_cost(const Root& root) {
         case RootKind::module:
             return 0;
         case RootKind::frame:
-            return root.name.is_null() && *root.text ? 4 : root.name.is_null() ? 0 : 1;
+            return root.name.is_null() && *root.text ? 4 : root.name.is_null() ? 1 : 2;  // a global outlives the call
         case RootKind::thread_local_:
             return *root.text ? 3 : 0;
         case RootKind::context:

@@ -80,6 +80,11 @@ std::string holder_words(const TopHolder& holder, const Page& page) {
         for (const std::string& group : holder.joint->groups) words.push_back(escape_for_terminal(group));
         return fmt::format("{} together", fmt::join(words, " and "));
     }
+    if (!holder.object) {
+        const std::string group = escape_for_terminal(holder.group);
+        return (holder.group_kind == GroupKind::module ? "module " : "") + group +
+               fmt::format(", in {}", counted(holder.many, "object"));
+    }
     if (!holder.local.empty())
         return fmt::format("the local '{}' of {}", escape_for_terminal(holder.local), escape_for_terminal(holder.frame));
     const std::string expression = escape_for_terminal(expression_of(holder.expression, page.redact()));
@@ -131,6 +136,8 @@ std::string holders_text(const OverviewResult& result, const Page& page) {
     }
     std::string text = table.text(page.width, page.colour);
     const TopHolder& first = result.holders.front();
+    if (first.group_kind == GroupKind::unreachable && !first.object)
+        return text + next_line(page, "dominators", "the garbage is below: unreachable") + "\n";
     if (!first.object) return text + next_line(page, "dominators", "what is held together, and by what") + "\n";
     const std::string expression = expression_of(first.expression, page.redact());
     const bool typed = !expression.empty() && !page.redact().active();

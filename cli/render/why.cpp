@@ -15,9 +15,11 @@ namespace heapsift {
 namespace {
 
 std::string heading(const WhyResult& result, const Page& page) {
-    const std::string value = value_text(result.target, page.redact());
-    return bold(type_text(result.target.type), page.colour) + (value.empty() ? "" : "  " + value) + "  " +
-           hexadecimal(result.target.address.value) + "\n";
+    const std::string type = type_text(result.target.type), address = hexadecimal(result.target.address.value);
+    std::string value = value_text(result.target, page.redact());
+    const std::size_t used = display_width(type) + display_width(address) + 4;
+    if (page.width > 0) value = shortened_at_the_end(value, page.width > used ? page.width - used : 0);
+    return bold(type, page.colour) + (value.empty() ? "" : "  " + value) + "  " + address + "\n";
 }
 
 std::string retains_text(const WhyResult& result, const Page& page) {
@@ -36,6 +38,10 @@ std::string sentence(const WhyResult& result, const Page& page) {
         return text + ".";
     }
     const std::uint64_t others = result.referrers > result.paths.size() ? result.referrers - result.paths.size() : 0;
+    if (result.referrers == 0 && result.immortal) return text + "No reference to it was found; it is immortal, and never freed.";
+    if (result.referrers == 0)
+        return text + fmt::format("No reference to it was found, and {} counted: native code has it, or it was leaked.",
+                                  result.references_counted == 1 ? "one is" : grouped(result.references_counted) + " are");
     text += counted(result.referrers, "reference holds it", "references hold it");
     if (result.paths.empty()) return text + "; no path is left without what --exclude leaves out.";
     text += result.paths.size() == 1 ? others == 0 ? ", found below" : ", the nearest of them below" : ", on these paths";
@@ -61,7 +67,8 @@ std::string why_text(const WhyResult& result, const Page& page) {
     }
     if (result.paths.empty()) return text;
     const std::string expression = expression_of(result.paths.front().expression, page.redact());
-    const std::string quoted = escape_for_terminal(quoted_expression(expression));
+    const std::string quoted =
+        page.redact().active() ? hexadecimal(result.target.address.value) : escape_for_terminal(quoted_expression(expression));
     if (!expression.starts_with("0x") && !page.redact().active()) text += "in Python: " + escape_for_terminal(expression) + "\n";
     if (result.referrers > result.paths.size())
         return text + next_line(page, "why " + quoted + " --paths 3", "by other referrers");

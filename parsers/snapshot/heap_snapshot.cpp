@@ -30,6 +30,7 @@ struct HeapSnapshot::State {
     FoundObjects objects;
     mutable std::optional<ObjectIndex> index;
     mutable std::optional<ReferenceGraph> references;
+    bool thread_names_hidden = false;
 };
 
 HeapSnapshot::HeapSnapshot(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -124,6 +125,10 @@ void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
         out[i] = access.sizes(address_of(object), state_->types[type_of(object)]);
     }
 }
+
+bool HeapSnapshot::is_interned_table(ObjectId object) const { return state_->heap->is_interned_table(address_of(object)); }
+void HeapSnapshot::hide_thread_names(bool hide) { state_->thread_names_hidden = hide; }
+bool HeapSnapshot::thread_names_hidden() const { return state_->thread_names_hidden; }
 
 ShortValue HeapSnapshot::value(ObjectId object, std::size_t limit) const {
     return state_->access->value(address_of(object), state_->types[type_of(object)], limit);

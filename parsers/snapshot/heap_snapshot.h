@@ -82,6 +82,11 @@ public:
     ObjectFacts facts(ObjectId object) const;
     /// Only the sizes, of `out.size()` objects from `first` on: for sums over all objects. 30 to 50 nanoseconds an object.
     void sizes(ObjectId first, std::span<ObjectSizes> out) const;
+    /// Is it the dict in which the interpreter keeps its interned strings?
+    bool is_interned_table(ObjectId object) const;
+    /// Names of threads are what a program stored: with `true` a RootSet has none but MainThread's.
+    void hide_thread_names(bool hide);
+    bool thread_names_hidden() const;
     /// A short value for people: a literal cut at `limit` characters, a name, or "list of 100".
     ShortValue value(ObjectId object, std::size_t limit = 60) const;
     /// The references of one object, named, in layout order; multiplicity is kept, both views are in it (ReferenceKind).

@@ -98,7 +98,8 @@ void RootSet::add_modules(const HeapSnapshot& heap, const PythonHeap& python) {
             const std::string name = python.unicode_text(key, most_name_characters).value_or("?");
             const auto [at, added] = known.emplace(object, modules_.size());
             if (added) {
-                LoadedModule module{object, value, md_dict.present() ? python.pointer(value + *md_dict) : Address(), name, {}};
+                LoadedModule module{object, value, md_dict.present() ? python.pointer(value + *md_dict) : Address(),
+                                    name,   false, {}};
                 if (!module.dict.is_null()) {
                     module.file = python.unicode_text(python.dict_value(module.dict, "__file__"), 4096).value_or("");
                     modules_and_dicts_.push_back(module.dict);
@@ -115,6 +116,9 @@ void RootSet::add_modules(const HeapSnapshot& heap, const PythonHeap& python) {
                 module.name = name;
         });
     }
+    std::map<std::string, ObjectId> first;  // they are in the order of interpreters still
+    for (LoadedModule& module : modules_)
+        module.shadowed = first.emplace(module.name, module.object).first->second != module.object;
     std::sort(modules_.begin(), modules_.end(), [](const LoadedModule& a, const LoadedModule& b) {
         return std::pair(a.name, a.address) < std::pair(b.name, b.address);
     });
@@ -143,6 +147,8 @@ void RootSet::add_interpreters(const HeapSnapshot& heap) {
 
 void RootSet::add_threads(const HeapSnapshot& heap, const PythonHeap& python) {
     threads_ = python_threads(heap.core(), python);
+    for (PythonThread& thread : threads_)
+        if (heap.thread_names_hidden() && thread.name != "MainThread") thread.name.clear();
     const auto& l = python.layout().thread_state;
     for (std::int32_t t = 0; t < static_cast<std::int32_t>(threads_.size()); ++t) {
         const PythonThread& thread = threads_[static_cast<std::size_t>(t)];

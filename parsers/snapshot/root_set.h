@@ -44,6 +44,7 @@ struct LoadedModule {
     ObjectId object = no_object;
     Address address, dict;  // dict: null where it does not read
     std::string name;       // of its names in sys.modules its __name__, else the shortest. Not escaped
+    bool shadowed = false;  // an interpreter that comes before has a module of that name
     std::string file;       // __file__, "" where it has none. Not escaped
 };
 

@@ -81,6 +81,9 @@ ObjectFacts HeapSnapshot::facts(ObjectId object) const { return state_->made.obj
 void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = facts(static_cast<ObjectId>(first + i));
 }
+bool HeapSnapshot::is_interned_table(ObjectId) const { return false; }
+void HeapSnapshot::hide_thread_names(bool) {}
+bool HeapSnapshot::thread_names_hidden() const { return false; }
 ShortValue HeapSnapshot::value(ObjectId object, std::size_t) const { return state_->made.objects[object].value; }
 std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const { return state_->made.memory; }
 

@@ -153,6 +153,19 @@ bool runs(const ObjectReader& object) {
     return l.f_stacktop.present() && object.pointer(l.f_stacktop).is_null() && object.integer<std::int8_t>(l.f_executing) != 0;
 }
 
+/// Up to 3.10: of the n-th cell, those of the function's own variables first, then those from around it.
+Address cell_name(const PythonHeap& heap, Address code, std::uint64_t n) {
+    const auto& l = heap.layout().code;
+    for (const LayoutOffset names : {l.co_cellvars, l.co_freevars}) {
+        if (!names.present()) return {};
+        const Address tuple = heap.pointer(code + *names);
+        const auto count = static_cast<std::uint64_t>(std::clamp<std::int64_t>(heap.var_size(tuple), 0, 1 << 20));
+        if (n < count) return heap.pointer(tuple + *heap.layout().tuple.ob_item + 8 * n);
+        n -= count;
+    }
+    return {};
+}
+
 /// Up to 3.10 the frame object has it all: locals, cells and free variables from f_localsplus on, the value stack behind them.
 /// The depth of the stack is known only while the frame is not running (frameobject.c, frame_traverse).
 void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -179,7 +192,9 @@ void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
             visit.visit(target, ReferenceKind::strong,
                         {ReferenceName::Form::local, ".", i, heap.pointer(names + *heap.layout().tuple.ob_item + 8 * i)});
         else
-            visit.named(target, ".<cell>");
+            visit.visit(
+                target, ReferenceKind::strong,
+                {ReferenceName::Form::unnamed, ".<cell ", i, cell_name(heap, code, i - static_cast<std::uint64_t>(named))});
     }
     std::int64_t depth = object.integer<std::int32_t>(l.f_stackdepth);
     if (const Address top = object.pointer(l.f_stacktop); top > stack) depth = static_cast<std::int64_t>((top - stack) / 8);
