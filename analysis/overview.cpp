@@ -4,6 +4,10 @@
 
 #include "analysis/overview.h"
 
+#include "analysis/gc.h"
+#include "analysis/graph/retained.h"
+#include "parsers/snapshot/reference_graph.h"
+
 #include "analysis/signature.h"
 
 #include <algorithm>
@@ -55,6 +59,21 @@ bool holder_is_headline(const OverviewResult& result) {
     return share(bytes, result.mapped_bytes) >= holder_of_all || share(bytes, result.object_memory) >= holder_of_objects;
 }
 
+/// Garbage in bytes, and of the collector what explains it: where it is much, the lists are walked.
+void find_garbage(const RetainedSizes& retained, OverviewResult& result) {
+    const HeapSnapshot& heap = retained.graph().heap();
+    for (const PythonInterpreter& interpreter : heap.python().interpreters) {
+        auto state = gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count(), false);
+        if (!state) continue;
+        const ObjectId list = state->garbage.is_null() ? no_object : heap.find(state->garbage);
+        if (list != no_object && !heap.references().targets(list).empty()) result.garbage_list_memory += retained.memory(list);
+        if (result.garbage_memory + result.garbage_list_memory < result.mapped_bytes / 100 || !result.garbage_remark.empty())
+            continue;
+        state = gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count());
+        result.garbage_remark = collector_remark(*state);
+    }
+}
+
 OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const ProgressCallback& progress) {
     OverviewResult result;
     result.types = group_by_type(heap, SortKey::memory, 0, progress);
@@ -65,6 +84,7 @@ OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const 
     const RetainedSizes retained(graph, progress);
     result.object_memory = retained.memory(graph.root());
     result.garbage_memory = retained.memory(graph.node_of(graph.unreachable_group()));
+    find_garbage(retained, result);
     result.holders = top_holders(retained, result.object_memory / 50, most_holders, progress);
     if (holder_is_headline(result))
         result.headline = {OverviewHeadline::Kind::holder, result.holders.front().retained, {}, {}, false};

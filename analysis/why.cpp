@@ -4,6 +4,8 @@
 
 #include "analysis/why.h"
 
+#include "analysis/object_states.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,6 +31,7 @@ public:
         result.retained = retained_.memory(object_);
         result.target.retained = result.retained;
         result.reach = graph_.reach(object_);
+        result.target.state = object_state(graph_, object_, progress_);
         const std::uint32_t group = retained_.group(object_);
         result.group = group == Preorder::none ? "shared by several groups" : graph_.groups()[group].name;
         result.immortal = result.target.facts.immortal;

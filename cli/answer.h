@@ -16,6 +16,7 @@ using RowVisitor = std::function<void(const Json& row)>;
 struct Answer {
     std::string command;         // "types": the schema is heapsift.types/1
     Json data = Json::object();  // without the rows
+    bool certain = true;         // false where guesses decide, whatever the core
     std::function<std::string(const Page&)> text;
 
     // A table also has rows, handed out one by one: there may be millions. In JSON they are the first key of `data`.

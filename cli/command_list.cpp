@@ -3,11 +3,14 @@
 #include "cli/command_list.h"
 
 #include "cli/commands/batch.h"
+#include "cli/commands/cycles.h"
 #include "cli/commands/doctor.h"
 #include "cli/commands/dominators.h"
 #include "cli/commands/export.h"
+#include "cli/commands/gc.h"
 #include "cli/commands/objects.h"
 #include "cli/commands/overview.h"
+#include "cli/commands/refcounts.h"
 #include "cli/commands/referents.h"
 #include "cli/commands/referrers.h"
 #include "cli/commands/retained.h"
@@ -49,6 +52,21 @@ const std::vector<Command>& all_commands() {
          setup_retained},
         {{.name = "referrers", .takes_address = true}, "ADDRESS [CORE]", "who refers to an object", true, setup_referrers},
         {{.name = "referents", .takes_address = true}, "ADDRESS [CORE]", "what an object refers to", true, setup_referents},
+        {{.name = "cycles"},
+         "[CORE]",
+         "objects that keep each other alive: garbage that waits, or is never freed; with --all those in use",
+         true,
+         setup_cycles},
+        {{.name = "gc"},
+         "[CORE]",
+         "the garbage collector: its settings, its generations, gc.garbage, what a collection would find and free",
+         true,
+         setup_gc},
+        {{.name = "refcounts"},
+         "[CORE]",
+         "objects that count more references than were found: held by C code, or leaked",
+         true,
+         setup_refcounts},
         {{.name = "threads"},
          "[CORE]",
          "what each thread was doing: its Python functions, with their locals, and what each keeps",

@@ -158,6 +158,7 @@ Json Session::error_document(const std::string& command, const Error& error) con
 // Rows are written as they come: a document of all objects of a large heap does not fit in memory.
 void Session::write_document(Output& output, const Answer& answer, const std::optional<Error>& error) const {
     Json document = head(answer.command);
+    document["certain"] = is_whole() && answer.certain;
     if (error) document["error"] = error_json(*error, redactor_);
     std::string text = json_text(document);
     text.pop_back();

@@ -169,10 +169,28 @@ Json holder_json(const TopHolder& holder, const Page& plain) {
     return json;
 }
 
+/// Only where it matters: from 1 % of the memory on.
+std::string garbage_sentence(const OverviewResult& result, const Page& page) {
+    std::string text;
+    const auto matters = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };
+    if (matters(result.garbage_memory))
+        text = fmt::format("{} ({}) is garbage that was not freed{}.", page.at_least(page.bytes(result.garbage_memory)),
+                           percent(result.garbage_memory, result.mapped_bytes),
+                           result.garbage_remark.empty() ? "" : ": " + result.garbage_remark);
+    if (matters(result.garbage_list_memory))
+        text += fmt::format("{}{} ({}) is held by gc.garbage alone{}.", text.empty() ? "" : " ",
+                            page.at_least(page.bytes(result.garbage_list_memory)),
+                            percent(result.garbage_list_memory, result.mapped_bytes),
+                            result.garbage_remark.empty() ? "" : ": " + result.garbage_remark);
+    if (text.empty()) return {};
+    return wrapped(text, page.width, 2) + "\n" + next_line(page, "cycles", "what it is") + "\n";
+}
+
 std::string overview_text(const OverviewResult& result, const OverviewCore& core, const Page& page) {
     std::string text =
         heading(core, page) + "\n" + bold(wrapped(headline_text(result, page), page.width, 2), page.colour) + "\n\n";
     text += holders_text(result, page);
+    text += garbage_sentence(result, page);
     text += memory_text(result, page);
     if (result.types.types.empty()) return text + "No Python objects could be found in it.\n";
     text += types_table(result.types, SortKey::memory, page) + types_footer(result.types, page);

@@ -43,7 +43,10 @@ std::string references_text(const ShowResult& result) {
 std::string retained_text(const ShowResult& result, const Page& page) {
     std::string text = page.bytes(result.object.retained.value_or(0));
     if (result.object.state == ObjectState::held) return text + "; held by what was not found: native code, or a leak";
-    if (!result.object.state) return text + "; garbage: no root reaches it";
+    if (result.object.state == ObjectState::waiting) return text + "; garbage: it waits for the collector";
+    if (result.object.state == ObjectState::uncollectable) return text + "; garbage that the collector found and did not free";
+    if (result.object.state == ObjectState::invisible)
+        return text + "; garbage that is never freed: the collector cannot see what holds it";
     if (!result.dominator) return text + "; held by: " + escape_for_terminal(result.group);
     const std::string value = value_text(*result.dominator, page.redact());
     text +=

@@ -29,10 +29,16 @@ std::string retains_text(const WhyResult& result, const Page& page) {
     return text;
 }
 
+const char* what_becomes_of(const std::optional<ObjectState>& state) {
+    if (state == ObjectState::waiting) return "it waits for the collector";
+    if (state == ObjectState::uncollectable) return "the collector found it and could not free it";
+    return "the collector cannot see that: it is never freed";
+}
+
 std::string sentence(const WhyResult& result, const Page& page) {
     std::string text = retains_text(result, page) + ". ";
     if (result.reach == Reach::unreachable) {
-        text += "Nothing keeps it: no root reaches it";
+        text += "Nothing keeps it: no root reaches it, and " + std::string(what_becomes_of(result.target.state));
         if (result.references_counted > result.references_found)
             text += fmt::format(" ({} counted, {} found)", grouped(result.references_counted), grouped(result.references_found));
         return text + ".";

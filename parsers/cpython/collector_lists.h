@@ -10,6 +10,7 @@
 namespace heapsift {
 
 inline constexpr std::uint64_t collector_link_bits = ~std::uint64_t{3};  // of a link: the address
+inline constexpr std::uint64_t collector_finalized = 1;                  // of the link back: the finalizer has run
 inline constexpr std::int8_t frozen_generation = 3;                      // what gc.freeze() put aside
 
 struct CollectorList {

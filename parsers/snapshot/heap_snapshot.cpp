@@ -2,6 +2,7 @@
 
 // A page of named passes: interpreter, types, allocators, objects. Everything later is asked of the result.
 
+#include "parsers/cpython/collector_lists.h"
 #include "parsers/cpython/type_finder.h"
 #include "parsers/snapshot/allocations.h"
 #include "parsers/snapshot/array_items.h"
@@ -10,6 +11,7 @@
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
 #include "parsers/snapshot/reference_graph.h"
+#include "parsers/snapshot/reported_references.h"
 #include "parsers/snapshot/thread_stacks.h"
 
 #include <fmt/format.h>
@@ -109,6 +111,21 @@ ObjectId HeapSnapshot::find(Address address) const {
 
 ObjectFacts HeapSnapshot::facts(ObjectId object) const {
     return state_->access->facts(address_of(object), state_->types[type_of(object)]);
+}
+
+CollectorFacts HeapSnapshot::collector_facts(ObjectId object) const {
+    const Address address = address_of(object);
+    const TypeInfo& type = state_->types[type_of(object)];
+    const Layout& layout = state_->python.layout;
+    const bool has_header = state_->access->is_gc(address, type);
+    const std::uint32_t header = has_header ? *layout.gc_head.size : 0;
+    const AddressSpace::Window fields(state_->core.memory(), address - header, header + std::uint64_t{sizeof(std::int64_t)});
+    CollectorFacts facts;
+    facts.refcount = fields.read<std::int64_t>(header).value_or(0);
+    facts.immortal = layout.version.minor >= 12 && static_cast<std::int32_t>(facts.refcount) < 0;
+    facts.tracked = has_header && fields.read<std::uint64_t>(*layout.gc_head.next).value_or(0) != 0;
+    facts.finalized = facts.tracked && fields.read<std::uint64_t>(*layout.gc_head.prev).value_or(0) & collector_finalized;
+    return facts;
 }
 
 void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
@@ -244,6 +261,13 @@ const ReferenceGraph& HeapSnapshot::references(const ProgressCallback& progress)
                                                    *state_->access, *state_->index, progress);
     }
     return *state_->references;
+}
+
+ReportedReferences HeapSnapshot::reported_references(std::span<const std::uint8_t> asked,
+                                                     const ProgressCallback& progress) const {
+    const ReferenceGraph& graph = references(progress);
+    return gather_reported_references(state_->objects.addresses, state_->objects.types, asked, *state_->access, *state_->index,
+                                      graph, progress);
 }
 
 AddressFinding HeapSnapshot::locate(Address address) const {

@@ -48,6 +48,15 @@ using ProgressCallback = std::function<void(std::string_view pass, double done)>
 struct NativeReference;
 struct ReferenceName;
 class ReferenceGraph;
+class ReportedReferences;
+
+/// What the collector reads of an object and its header.
+struct CollectorFacts {
+    std::int64_t refcount = 0;
+    bool immortal = false;
+    bool tracked = false;
+    bool finalized = false;  // its finalizer has run, and will not run again
+};
 
 class OwnedReferenceVisitor {
 public:
@@ -101,6 +110,11 @@ public:
     /// All references to `target`, weak ones included, and those that are only reported; native ones last, with `no_object` as
     /// their source. It has the graph built; then one pass over the heap, some 30 to 100 ns an object.
     void visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const;
+    /// Some 10 nanoseconds.
+    CollectorFacts collector_facts(ObjectId object) const;
+    /// The reported view (ReferenceKind) of the objects for which `asked` is not 0; it has an entry for each object. It has the
+    /// graph built, and is computed anew each time.
+    ReportedReferences reported_references(std::span<const std::uint8_t> asked, const ProgressCallback& progress = {}) const;
     /// References from memory that is no object's, by address of the word.
     void visit_native_references(const std::function<void(const Reference&)>& visit) const;
     /// The real view of all objects; built when it is first asked for (`progress` may be empty). Not for two threads at once.

@@ -203,8 +203,12 @@ std::string native_place(const CoreFile& core, const PythonHeap& heap, const Run
                          const NativeReference& reference) {
     if (const auto name = frames.slot_name(heap, reference.word)) return *name;
     for (const Module& module : core.modules())
-        if (reference.word >= module.start && reference.word < module.image_end)
-            return fmt::format("<{}+{:#x}>", module.path.substr(module.path.rfind('/') + 1), reference.word - module.start);
+        if (reference.word >= module.start && reference.word < module.image_end) {
+            const std::string file = module.path.substr(module.path.rfind('/') + 1);
+            if (const auto symbol = core.symbol_at(module, reference.word))
+                return fmt::format("<{} {}+{:#x}>", file, symbol->name, symbol->offset);
+            return fmt::format("<{}+{:#x}>", file, reference.word - module.start);
+        }
     switch (reference.place) {
         case NativePlace::frame:
             return "<frame>";

@@ -29,7 +29,8 @@ struct NativeReference {
     NativePlace place = NativePlace::block;
 };
 
-/// In words: "load() local 'orders'", "<python3.11+0x5a3c10>", "<interpreter state>", "<block of C code>", "<native stack>".
+/// In words: "load() local 'orders'", "<libfoo.so cache+0x10>", "<python3.11+0x5a3c10>", "<interpreter state>", "<block of C
+/// code>", "<native stack>".
 std::string native_place(const CoreFile& core, const PythonHeap& heap, const RunningFrames& frames,
                          const NativeReference& reference);
 

@@ -26,6 +26,7 @@ public:
         graph_.begin_.reserve(addresses_.size() + 1);
         graph_.targets_.reserve(4 * addresses_.size());  // what is not used stays untouched, and costs nothing
         graph_.found_.assign(addresses_.size(), 0);
+        graph_.all_strong_.assign(addresses_.size() / 64 + 1, 0);
         gather_all(progress);
         graph_.begin_.push_back(graph_.targets_.size());
         if (progress) progress("guesses", 0);
@@ -42,10 +43,12 @@ private:
     struct Gather final : ReferenceVisitor {
         explicit Gather(ReferenceGraphBuilder& b) : builder(b) {}
         void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
+            all_strong = all_strong && (kind == ReferenceKind::strong || kind == ReferenceKind::weak);
             if (kind == ReferenceKind::weak || kind == ReferenceKind::reported) return;
             builder.pending_.push_back({target, static_cast<std::uint32_t>(name.number), kind == ReferenceKind::guess});
         }
         ReferenceGraphBuilder& builder;
+        bool all_strong = true;  // of the object that is visited
     };
     struct Pending {
         Address target;
@@ -60,7 +63,9 @@ private:
             if (progress && id % (1 << 20) == 0) progress("references", static_cast<double>(id) / static_cast<double>(count));
             if (id + ahead < count) access_.fetch_references(addresses_[id + ahead], table[types_[id + ahead]]);
             const std::size_t before = pending_.size();
+            gather_.all_strong = true;
             access_.visit_references(addresses_[id], table[types_[id]], gather_);
+            graph_.all_strong_[id / 64] |= std::uint64_t{gather_.all_strong} << (id % 64);
             sizes_.push_back(pending_.size() - before);
             graph_.counts_.objects += !access_.references_exact(addresses_[id], table[types_[id]]);
             if (pending_.size() >= gathered_at_once || sizes_.size() >= gathered_at_once) resolve();

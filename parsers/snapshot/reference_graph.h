@@ -38,6 +38,11 @@ public:
     std::span<const ObjectId> targets(ObjectId source) const {
         return {targets_.data() + begin_[source], targets_.data() + begin_[source + 1]};
     }
+    /// Of an object whose references are all strong: its targets are what its traverse reports as well, as often and in that
+    /// order.
+    bool reports_what_it_owns(ObjectId source) const {
+        return source / 64 < all_strong_.size() && (all_strong_[source / 64] >> (source % 64) & 1);
+    }
     /// How many references of the real view were found to `target`.
     std::uint32_t found(ObjectId target) const { return found_[target]; }
     /// Of the guess of `source` whose name carries the number `word`: each guess of an object has another.
@@ -68,7 +73,8 @@ private:
     std::vector<std::uint64_t> begin_;  // by object, and one more
     std::vector<ObjectId> targets_;
     std::vector<std::uint32_t> found_;
-    std::vector<Guess> guesses_;  // by source and word
+    std::vector<std::uint64_t> all_strong_;  // a bit an object
+    std::vector<Guess> guesses_;             // by source and word
     std::vector<NativeReference> natives_;
     RunningFrames frames_;
     GuessCounts counts_;

@@ -4,6 +4,7 @@
 
 #include "parsers/cpython/object_kind.h"
 #include "parsers/snapshot/reference_graph.h"
+#include "parsers/snapshot/reported_references.h"
 #include "tests/elf/core_writer.h"
 #include "tests/elf/temporary_directory.h"
 
@@ -33,6 +34,7 @@ TypeTable types_of(const test::HandmadeHeap& heap) {
         type.address = Address(0x1000 + 0x100 * types.size());
         type.name = object.type;
         type.heap_type = true;
+        type.has_gc = object.facts.gc_tracked;
         types.push_back(type);
     }
     return TypeTable(std::move(types));
@@ -142,6 +144,27 @@ const ReferenceGraph& HeapSnapshot::references(const ProgressCallback&) const {
         if (const ObjectId target = find(native.target); target != no_object && native.followed)
             natives.push_back({native.word, target, NativePlace::block});
     return state_->references.emplace(std::move(begin), std::move(targets), std::move(natives));
+}
+
+CollectorFacts HeapSnapshot::collector_facts(ObjectId object) const {
+    const ObjectFacts& facts = state_->made.objects[object].facts;
+    return {facts.refcount, facts.immortal, facts.gc_tracked, state_->made.objects[object].finalized};
+}
+
+ReportedReferences HeapSnapshot::reported_references(std::span<const std::uint8_t> asked, const ProgressCallback&) const {
+    std::vector<std::uint64_t> begin{0};
+    std::vector<ObjectId> targets;
+    std::vector<ReportedReferences::Guess> guesses;
+    for (ObjectId source = 0; source < object_count(); ++source) {
+        for (const Reference& reference : state_->made.objects[source].references) {
+            const ObjectId target = find(reference.target);
+            if (target == no_object || !asked[source] || !asked[target]) continue;
+            if (reference.kind == ReferenceKind::strong || reference.kind == ReferenceKind::reported) targets.push_back(target);
+            if (reference.kind == ReferenceKind::guess && reference.followed) guesses.push_back({source, target});
+        }
+        begin.push_back(targets.size());
+    }
+    return {references(), std::move(begin), std::move(targets), std::move(guesses)};
 }
 
 namespace test {

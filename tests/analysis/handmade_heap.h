@@ -18,6 +18,7 @@ struct HandmadeObject {
     ShortValue value;
     std::vector<Reference> references;
     FoundBy found_by = FoundBy::collector;
+    bool finalized = false;
 };
 
 /// Types are made as they are named: one for each name, at 0x1000, 0x1100, …, in the order of first use; `types` adds to them,

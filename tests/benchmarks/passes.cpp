@@ -1,5 +1,5 @@
 // Where the time of `heapsift types` goes: the passes that find the objects, one by one, and the pass that sizes them; and what
-// the references cost beside, the graph above them, its dominators, and retained sizes.
+// the references cost beside, the graph above them, its dominators, retained sizes, and the collector, replayed.
 //
 // With --boost: Boost.Graph's lengauer_tarjan_dominator_tree on the same graph. It must find the same dominators, of every node;
 // 650 bytes a node, and it recurses, so this is for a heap of a million objects and no long chains.
@@ -7,6 +7,7 @@
 // The builder tells the name of each pass as it begins (the progress line of the terminal); the CPU time between two names is the
 // first one's. Prints a line a pass, then the number of objects.
 
+#include "analysis/collector.h"
 #include "analysis/graph/retained.h"
 #include "analysis/types.h"
 #include "parsers/base/error.h"
@@ -79,6 +80,8 @@ int main(int argc, char** argv) {
         mark("dominators and retained", 0);
         const RetainedSizes retained(graph);
         const double retained_bytes = anonymous_bytes() - bytes_before - graph_bytes;
+        mark("collector", 0);
+        const Collection collection = replay_collector(heap);
         bool equal = true;
         if (with_boost) {
             mark("dominators by Boost", 0);
@@ -95,6 +98,7 @@ int main(int argc, char** argv) {
         std::printf("edge bytes\t%zu\n", static_cast<std::size_t>(references.memory_bytes()));
         std::printf("graph bytes\t%.0f\n", graph_bytes);
         std::printf("retained bytes\t%.0f\n", retained_bytes);
+        std::printf("garbage found\t%zu\n", static_cast<std::size_t>(collection.collectable.count));
         if (with_boost) std::printf("nodes with %s dominators\t%zu\n", equal ? "equal" : "OTHER", graph.preorder().reached());
         return types.total_count == heap.object_count() && equal ? 0 : 1;
     } catch (const Error& error) {

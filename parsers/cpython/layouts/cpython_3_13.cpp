@@ -70,6 +70,8 @@ constexpr Layout cpython_3_13 = {
         .collecting = 200,
         .garbage = 208,
         .callbacks = 216,
+        .long_lived_total = 224,
+        .long_lived_pending = 232,
     },
     .gc_generation = {.size = 24, .head = 0, .threshold = 16, .count = 20},
     .gc_head = {.size = 16, .next = 0, .prev = 8},
@@ -106,6 +108,8 @@ constexpr Layout cpython_3_13 = {
         .tp_cache = 352,
         .tp_subclasses = 360,
         .tp_weaklist = 368,
+        .tp_del = 376,
+        .tp_finalize = 392,
     },
     .heap_type = {
         .size = 928,

@@ -1,0 +1,261 @@
+// The collector finds garbage by subtraction (gcmodule.c, deduce_unreachable): each object that it knows starts with its
+// reference count, and loses one for each reference from another that its traverse reports. What has any left is held from
+// outside; so is what that leads to. The rest is garbage, whatever the lists it is in: gc.collect() takes all generations.
+//
+// The same is done here on flat arrays. Three questions more are asked of the same arrays. What would be found if nothing were
+// frozen? What, if each guess (a word that may be a reference, which traverse may report) were reported? And who leads to a
+// legacy finalizer's object: all that such an object reaches the collector leaves alone.
+//
+// What dies with garbage and is not tracked (strings, numbers, arrays) is found by taking references away, over the real view.
+
+#include "analysis/collector.h"
+
+#include "parsers/cpython/gc_state.h"
+#include "parsers/snapshot/reference_graph.h"
+#include "parsers/snapshot/reported_references.h"
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint8_t asked_collected = 1, asked_frozen = 2;  // kinds of tracked objects
+
+class Replay {
+public:
+    Replay(const HeapSnapshot& heap, const ProgressCallback& progress)
+        : heap_(heap), progress_(progress), asked_(heap.object_count(), 0), counts_(heap.object_count(), 0) {}
+
+    Collection run() {
+        find_candidates();
+        reported_ = heap_.reported_references(asked_, progress_);
+        if (progress_) progress_("the collector, replayed", 0);
+        judge();
+        tally();
+        find_finalizers();
+        find_dying();
+        return std::move(result_);
+    }
+
+private:
+    void find_candidates() {
+        result_.of.assign(heap_.object_count(), CollectorVerdict::not_known);
+        for (ObjectId object = 0; object < asked_.size(); ++object) {
+            if (!heap_.types()[heap_.type_of(object)].has_gc) continue;
+            const CollectorFacts facts = heap_.collector_facts(object);
+            if (!facts.tracked || facts.immortal) continue;
+            asked_[object] = asked_collected;
+            result_.of[object] = CollectorVerdict::kept;
+            counts_[object] = static_cast<std::int32_t>(std::clamp<std::int64_t>(facts.refcount, 0, most_counted));
+            ++result_.tracked;
+        }
+        for (const CollectorList& list : collector_lists(heap_.python())) {
+            if (list.generation != frozen_generation) continue;
+            walk_collector_list(heap_.core().memory(), heap_.python().layout.gc_head, list.head, heap_.object_count(),
+                                [&](Address address) {
+                                    const ObjectId object = heap_.find(address);
+                                    if (object == no_object || asked_[object] != asked_collected) return;
+                                    asked_[object] = asked_frozen;
+                                    result_.of[object] = CollectorVerdict::frozen;
+                                    ++result_.frozen;
+                                });
+        }
+    }
+
+    /// Takes the references of those that are `kind` off; counts_ is what is left then.
+    void subtract(std::uint8_t kind) {
+        for (ObjectId source = 0; source < asked_.size(); ++source)
+            if (asked_[source] == kind)
+                for (const ObjectId target : reported_.targets(source)) --counts_[target];
+    }
+
+    /// Of those up to `kind`, what nothing reaches that has references left: a bit an object.
+    std::vector<bool> unreachable(std::uint8_t kind, bool guesses) const {
+        const auto in = [&](ObjectId object) { return asked_[object] != 0 && asked_[object] <= kind; };
+        std::vector<bool> found(asked_.size());
+        for (ObjectId object = 0; object < asked_.size(); ++object) found[object] = in(object) && counts_[object] <= 0;
+        std::vector<ObjectId> pending;
+        const auto keep = [&](ObjectId target) {
+            if (!found[target]) return;
+            found[target] = false;
+            pending.push_back(target);
+        };
+        // In address order: what an object leads to is often near, and still in the caches.
+        for (ObjectId object = 0; object < asked_.size(); ++object) {
+            if (!in(object) || counts_[object] <= 0) continue;
+            pending.push_back(object);
+            while (!pending.empty()) {
+                const ObjectId source = pending.back();
+                pending.pop_back();
+                for (const ObjectId target : reported_.targets(source)) keep(target);
+                if (guesses) visit_guesses(source, keep);
+            }
+        }
+        return found;
+    }
+
+    template <class Visit>
+    void visit_guesses(ObjectId source, Visit visit) const {
+        const auto all = reported_.guesses();
+        const auto first =
+            std::lower_bound(all.begin(), all.end(), source, [](const auto& guess, ObjectId s) { return guess.source < s; });
+        for (auto it = first; it != all.end() && it->source == source; ++it) visit(it->target);
+    }
+
+    /// A question more is asked only where its subtraction leaves another object without references.
+    void judge() {
+        subtract(asked_collected);
+        const std::vector<bool> found = unreachable(asked_collected, false);
+        for (ObjectId object = 0; object < asked_.size(); ++object)
+            if (found[object]) result_.of[object] = CollectorVerdict::collectable;
+        mark_legacy(found);
+        if (result_.frozen > 0) {
+            subtract(asked_frozen);
+            bool any = false;
+            for (ObjectId object = 0; object < asked_.size() && !any; ++object)
+                any = asked_[object] == asked_frozen && counts_[object] <= 0;
+            if (any) mark_more(unreachable(asked_frozen, false), CollectorVerdict::frozen_garbage);
+        }
+        bool any = false;
+        for (const auto& guess : reported_.guesses()) any = --counts_[guess.target] == 0 || any;
+        if (any) mark_more(unreachable(asked_frozen, true), CollectorVerdict::doubtful);
+    }
+
+    void mark_more(const std::vector<bool>& found, CollectorVerdict verdict) {
+        for (ObjectId object = 0; object < asked_.size(); ++object)
+            if (found[object] && (result_.of[object] == CollectorVerdict::kept || result_.of[object] == CollectorVerdict::frozen))
+                result_.of[object] = verdict;
+    }
+
+    void mark_legacy(const std::vector<bool>& found) {
+        const FinalizerSlots slots(heap_);
+        std::vector<ObjectId> pending;
+        const auto mark = [&](ObjectId object) {
+            if (result_.of[object] != CollectorVerdict::collectable) return;
+            result_.of[object] = CollectorVerdict::uncollectable;
+            pending.push_back(object);
+        };
+        if (std::find(slots.legacy.begin(), slots.legacy.end(), true) == slots.legacy.end()) return;
+        for (ObjectId object = 0; object < asked_.size(); ++object)
+            if (found[object] && slots.legacy[heap_.type_of(object)]) mark(object);
+        while (!pending.empty()) {
+            const ObjectId source = pending.back();
+            pending.pop_back();
+            for (const ObjectId target : reported_.targets(source)) mark(target);
+        }
+    }
+
+    CollectorTally* tally_of(CollectorVerdict verdict) {
+        switch (verdict) {
+            case CollectorVerdict::collectable:
+                return &result_.collectable;
+            case CollectorVerdict::uncollectable:
+                return &result_.uncollectable;
+            case CollectorVerdict::frozen_garbage:
+                return &result_.frozen_garbage;
+            case CollectorVerdict::doubtful:
+                return &result_.doubtful;
+            default:
+                return nullptr;
+        }
+    }
+
+    void tally() {
+        std::vector<ObjectSizes> one(1);
+        for (ObjectId object = 0; object < asked_.size(); ++object)
+            if (CollectorTally* tally = tally_of(result_.of[object])) {
+                heap_.sizes(object, one);
+                ++tally->count;
+                tally->size += one[0].size;
+                if (result_.of[object] == CollectorVerdict::collectable) {
+                    ++result_.freed_count;
+                    result_.freed_bytes += one[0].memory;
+                }
+            }
+        result_.certain = result_.doubtful.count == 0;
+        for (const PythonInterpreter& interpreter : heap_.python().interpreters)
+            if (const auto state = gc_state(heap_.core().memory(), heap_.python(), interpreter, 0, false))
+                result_.certain = result_.certain && !state->collecting;
+    }
+
+    void find_finalizers() {
+        const FinalizerSlots slots(heap_);
+        if (result_.collectable.count == 0) return;
+        for (ObjectId object = 0; object < asked_.size(); ++object)
+            if (result_.of[object] == CollectorVerdict::collectable && slots.modern[heap_.type_of(object)] &&
+                !heap_.collector_facts(object).finalized)
+                result_.finalizers.push_back(object);
+    }
+
+    void find_dying() {
+        if (result_.collectable.count + result_.frozen_garbage.count + result_.doubtful.count == 0) return;
+        std::vector<ObjectId> freed;
+        for (ObjectId object = 0; object < asked_.size(); ++object)
+            if (result_.of[object] == CollectorVerdict::collectable) freed.push_back(object);
+        ReferenceCountDeath death(heap_);
+        std::vector<ObjectSizes> one(1);
+        std::vector<ObjectId> dying;
+        death.run(freed, [&](ObjectId object) {
+            dying.push_back(object);
+            heap_.sizes(object, one);
+            ++result_.freed_count;
+            result_.freed_bytes += one[0].memory;
+        });
+        // What hangs on the rest of the garbage waits with it, and is not counted.
+        for (ObjectId object = 0; object < asked_.size(); ++object)
+            if (result_.of[object] == CollectorVerdict::frozen_garbage || result_.of[object] == CollectorVerdict::doubtful)
+                freed.push_back(object);
+        if (freed.size() > result_.collectable.count) death.run(freed, [&](ObjectId object) { dying.push_back(object); });
+        for (const ObjectId object : dying) result_.of[object] = CollectorVerdict::dies;
+    }
+
+    static constexpr std::int64_t most_counted = 1 << 30;
+
+    const HeapSnapshot& heap_;
+    const ProgressCallback& progress_;
+    std::vector<std::uint8_t> asked_;   // by object
+    std::vector<std::int32_t> counts_;  // by object
+    ReportedReferences reported_;
+    Collection result_;
+};
+
+bool has_slot(const HeapSnapshot& heap, const TypeInfo& type, LayoutOffset slot) {
+    return slot.present() && !heap.core().memory().read_address(type.address + *slot).value_or(Address()).is_null();
+}
+
+}  // namespace
+
+FinalizerSlots::FinalizerSlots(const HeapSnapshot& heap) {
+    for (const TypeInfo& type : heap.types()) {
+        legacy.push_back(has_slot(heap, type, heap.python().layout.type.tp_del));
+        modern.push_back(has_slot(heap, type, heap.python().layout.type.tp_finalize));
+    }
+}
+
+ReferenceCountDeath::ReferenceCountDeath(const HeapSnapshot& heap) : heap_(heap), taken_(heap.object_count(), 0) {}
+
+void ReferenceCountDeath::run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit) {
+    constexpr std::uint32_t gone = 0xffffffff;
+    const ReferenceGraph& graph = heap_.references();
+    std::vector<ObjectId> pending(freed.begin(), freed.end());
+    touched_.assign(freed.begin(), freed.end());
+    for (const ObjectId object : freed) taken_[object] = gone;
+    while (!pending.empty()) {
+        const ObjectId source = pending.back();
+        pending.pop_back();
+        for (const ObjectId target : graph.targets(source)) {
+            if (taken_[target] == gone) continue;
+            if (taken_[target]++ == 0) touched_.push_back(target);
+            const CollectorFacts facts = heap_.collector_facts(target);
+            if (facts.immortal || facts.refcount <= 0 || static_cast<std::int64_t>(taken_[target]) < facts.refcount) continue;
+            taken_[target] = gone;
+            visit(target);
+            pending.push_back(target);
+        }
+    }
+    for (const ObjectId object : touched_) taken_[object] = 0;
+}
+
+Collection replay_collector(const HeapSnapshot& heap, const ProgressCallback& progress) { return Replay(heap, progress).run(); }
+
+}  // namespace heapsift

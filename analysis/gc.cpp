@@ -1,0 +1,145 @@
+// Each interpreter has a collector of its own. Where there are several, whose an object is is told by the list it is in.
+
+#include "analysis/gc.h"
+
+#include "analysis/object_states.h"
+#include "parsers/snapshot/reference_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace heapsift {
+namespace {
+
+constexpr std::int32_t threshold_worth_a_word = 10'000;  // as it comes it is 700, and 2,000 from 3.12 on
+
+class GcReport {
+public:
+    GcReport(const HeapSnapshot& heap, std::size_t limit, const ProgressCallback& progress)
+        : heap_(heap), limit_(limit), collection_(replay_collector(heap, progress)) {}
+
+    GcResult report(bool list) {
+        for (const PythonInterpreter& interpreter : heap_.python().interpreters) add(interpreter);
+        if (result_.interpreters.size() > 1)
+            share_out();
+        else if (!result_.interpreters.empty())
+            take_all(result_.interpreters.front());
+        result_.certain = collection_.certain;
+        std::map<std::string, std::uint64_t> finalizers;
+        for (const ObjectId object : collection_.finalizers) ++finalizers[type_name(heap_, heap_.type_of(object))];
+        for (const auto& [type, count] : finalizers) result_.finalizers.push_back({type, count});
+        std::stable_sort(result_.finalizers.begin(), result_.finalizers.end(),
+                         [](const GcFinalizer& a, const GcFinalizer& b) { return a.count > b.count; });
+        for (ObjectId object = 0; list && object < heap_.object_count(); ++object)
+            if (collection_.found(object)) result_.found.push_back(object);
+        return std::move(result_);
+    }
+
+private:
+    void add(const PythonInterpreter& interpreter) {
+        GcInterpreter row;
+        row.id = interpreter.id;
+        row.state = gc_state(heap_.core().memory(), heap_.python(), interpreter, heap_.object_count());
+        if (row.state) {
+            row.garbage_count = rows_of(row.state->garbage, row.garbage);
+            rows_of(row.state->callbacks, row.callbacks);
+        }
+        result_.interpreters.push_back(std::move(row));
+    }
+
+    /// The items of a list, as rows; how many there are.
+    std::uint64_t rows_of(Address address, std::vector<ObjectRow>& rows) const {
+        const ObjectId list = address.is_null() ? no_object : heap_.find(address);
+        if (list == no_object) return 0;
+        const auto items = heap_.references().targets(list);
+        for (const ObjectId item : items)
+            if (limit_ == 0 || rows.size() < limit_) rows.push_back(object_row(heap_, item));
+        return items.size();
+    }
+
+    void take_all(GcInterpreter& row) const {
+        row.collectable = collection_.collectable;
+        row.uncollectable = collection_.uncollectable;
+        row.frozen_garbage = collection_.frozen_garbage;
+        row.doubtful = collection_.doubtful;
+        row.freed_count = collection_.freed_count;
+        row.freed_bytes = collection_.freed_bytes;
+    }
+
+    void share_out() {
+        std::vector<std::uint16_t> of(heap_.object_count(), 0);  // the first where no list has it
+        for (std::size_t i = 1; i < result_.interpreters.size() && i < 0xffff; ++i) {
+            PythonRuntime one = heap_.python();
+            one.interpreters = {heap_.python().interpreters[i]};
+            for (const CollectorList& list : collector_lists(one))
+                walk_collector_list(heap_.core().memory(), one.layout.gc_head, list.head, heap_.object_count(),
+                                    [&](Address address) {
+                                        if (const ObjectId object = heap_.find(address); object != no_object)
+                                            of[object] = static_cast<std::uint16_t>(i);
+                                    });
+        }
+        std::vector<ObjectSizes> one(1);
+        std::vector<std::vector<ObjectId>> freed(result_.interpreters.size());
+        for (ObjectId object = 0; object < heap_.object_count(); ++object) {
+            GcInterpreter& row = result_.interpreters[of[object]];
+            CollectorTally* tally = tally_of(row, collection_.of[object]);
+            if (!tally) continue;
+            heap_.sizes(object, one);
+            ++tally->count;
+            tally->size += one[0].size;
+            if (tally == &row.collectable) freed[of[object]].push_back(object);
+        }
+        ReferenceCountDeath death(heap_);
+        for (std::size_t i = 0; i < freed.size(); ++i) {
+            GcInterpreter& row = result_.interpreters[i];
+            const auto add = [&](ObjectId object) {
+                heap_.sizes(object, one);
+                ++row.freed_count;
+                row.freed_bytes += one[0].memory;
+            };
+            for (const ObjectId object : freed[i]) add(object);
+            death.run(freed[i], add);
+        }
+    }
+
+    static CollectorTally* tally_of(GcInterpreter& row, CollectorVerdict verdict) {
+        switch (verdict) {
+            case CollectorVerdict::collectable:
+                return &row.collectable;
+            case CollectorVerdict::uncollectable:
+                return &row.uncollectable;
+            case CollectorVerdict::frozen_garbage:
+                return &row.frozen_garbage;
+            case CollectorVerdict::doubtful:
+                return &row.doubtful;
+            default:
+                return nullptr;
+        }
+    }
+
+    const HeapSnapshot& heap_;
+    std::size_t limit_;
+    Collection collection_;
+    GcResult result_;
+};
+
+}  // namespace
+
+std::string collector_remark(const GcState& state) {
+    if (state.collecting) return "a collection was under way";
+    if (!state.enabled) return "the collector is disabled";
+    if (state.generations[0].threshold <= 0) return "the collector never starts by itself: its first threshold is 0";
+    if (const std::int32_t threshold = state.generations[0].threshold; threshold > threshold_worth_a_word)
+        return fmt::format("only {} allocations start a collection", std::int64_t{threshold} + 1);
+    if (state.frozen.objects > 0) return fmt::format("gc.freeze() put {} objects aside", state.frozen.objects);
+    if (state.debug & gc_debug_saveall) return "DEBUG_SAVEALL is set: what the collector finds it keeps in gc.garbage";
+    return {};
+}
+
+GcResult gc_report(const HeapSnapshot& heap, std::size_t limit, bool list, const ProgressCallback& progress) {
+    return GcReport(heap, limit, progress).report(list);
+}
+
+}  // namespace heapsift

@@ -1,0 +1,43 @@
+#pragma once
+
+// The collector as the core has it, and what it would do next.
+
+#include "analysis/collector.h"
+#include "analysis/object_row.h"
+#include "parsers/cpython/gc_state.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+struct GcInterpreter {
+    std::int64_t id = 0;
+    std::optional<GcState> state;  // nothing where it does not read
+    std::vector<ObjectRow> garbage, callbacks;
+    std::uint64_t garbage_count = 0;  // all of them
+    CollectorTally collectable, uncollectable, frozen_garbage, doubtful;
+    std::uint64_t freed_count = 0, freed_bytes = 0;
+};
+
+struct GcFinalizer {
+    std::string type;
+    std::uint64_t count = 0;  // of its instances that would be found, and whose finalizer has not run
+};
+
+struct GcResult {
+    std::vector<GcInterpreter> interpreters;
+    std::vector<GcFinalizer> finalizers;  // most first
+    bool certain = true;
+    std::vector<ObjectId> found;  // what a collection would find, by id; with `list`
+};
+
+/// `limit`: so many of gc.garbage as rows; 0 all.
+GcResult gc_report(const HeapSnapshot& heap, std::size_t limit, bool list, const ProgressCallback& progress = {});
+
+/// Why nothing has been collected yet, from the collector's state alone: "the collector is disabled". Empty where it runs as it
+/// is set up by itself.
+std::string collector_remark(const GcState& state);
+
+}  // namespace heapsift

@@ -1,0 +1,257 @@
+// What an object counts and no other object, running frame or field of the interpreter refers to is held by C code, or by nobody:
+// a reference that was taken and never given back. Words of C code's memory that point at it say which; but a leaked reference
+// may meet a word that was left there, so a word is a hint.
+//
+// C code also keeps a str or bytes for its characters alone, and points at these: NumPy's docstrings, names of types. Such a word
+// in a module's data is taken for one of the references.
+//
+// A static object is made with one reference, which belongs to nobody but the program that it is part of.
+//
+// Immortal objects do not count; 3.11, which has none yet, gives the objects of its own program 999,999,999 references. Where
+// more is found than counted, one of those found is not held: a pointer that is borrowed, or a guess.
+
+#include "analysis/refcounts.h"
+
+#include "parsers/cpython/python_heap.h"
+#include "parsers/cpython/type_flags.h"
+#include "parsers/elf/word_sweep.h"
+#include "parsers/snapshot/reference_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace heapsift {
+namespace {
+
+constexpr std::int64_t as_good_as_immortal = 900'000'000;
+
+bool of_c_code(const NativeReference& native) {
+    return native.place != NativePlace::frame && native.place != NativePlace::interpreter;
+}
+
+class RefcountsFinder {
+public:
+    RefcountsFinder(const HeapSnapshot& heap, const RefcountsQuery& query, const ProgressCallback& progress)
+        : heap_(heap), query_(query), graph_(heap.references(progress)), wanted_(heap.types().size(), query.types.empty()) {
+        for (const TypeId type : query.types) wanted_[type] = true;
+        for (const NativeReference& native : graph_.natives())
+            if (of_c_code(native)) by_target_.push_back(&native);
+        std::stable_sort(by_target_.begin(), by_target_.end(),
+                         [](const auto* a, const auto* b) { return a->target < b->target; });
+    }
+
+    RefcountsResult find() {
+        for (ObjectId object = 0; object < heap_.object_count(); ++object)
+            if (const TypeId type = heap_.type_of(object); type < wanted_.size() && wanted_[type]) check(object, type);
+        find_text_holders();
+        explain_deficits();
+        result_.guesses = graph_.guesses().allowed > 0;
+        sort_types(result_.types);
+        sort_types(result_.deficit_types);
+        choose(excess_, result_.rows);
+        choose(deficit_, result_.deficits);
+        name_holders();
+        return std::move(result_);
+    }
+
+private:
+    struct Found {
+        ObjectId object;
+        std::int64_t excess;
+        std::int64_t accounted;
+        std::uint32_t words;
+    };
+
+    std::uint32_t words_to(ObjectId object) const {
+        const auto [first, last] =
+            std::equal_range(by_target_.begin(), by_target_.end(), object, [](const auto& a, const auto& b) {
+                if constexpr (std::is_same_v<std::decay_t<decltype(a)>, ObjectId>)
+                    return a < b->target;
+                else
+                    return a->target < b;
+            });
+        return static_cast<std::uint32_t>(last - first);
+    }
+
+    /// The module in whose image an object lies; null for none.
+    const Module* module_of(Address address) const {
+        for (const Module& module : heap_.core().modules())
+            if (address >= module.start && address < module.image_end) return &module;
+        return nullptr;
+    }
+
+    /// Of a word that points at characters.
+    std::string word_place(Address word) const {
+        const Module* module = module_of(word);
+        if (!module) return "<module data>";
+        const std::string file = module->path.substr(module->path.rfind('/') + 1);
+        const auto symbol = heap_.core().symbol_at(*module, word);
+        return symbol ? fmt::format("<{} {}+{:#x}, to its characters>", file, symbol->name, symbol->offset)
+                      : fmt::format("<{}+{:#x}, to its characters>", file, word - module->start);
+    }
+
+    void check(ObjectId object, TypeId type) {
+        const CollectorFacts facts = heap_.collector_facts(object);
+        if (facts.immortal || facts.refcount >= as_good_as_immortal) {
+            ++result_.immortal;
+            return;
+        }
+        ++result_.checked;
+        std::uint32_t words = words_to(object);
+        const std::int64_t accounted = std::int64_t{graph_.found(object)} - words;
+        const std::int64_t excess = facts.refcount - accounted;
+        if (excess > words && module_of(heap_.address_of(object))) ++words;
+        result_.counted += static_cast<std::uint64_t>(std::max<std::int64_t>(facts.refcount, 0));
+        result_.accounted += static_cast<std::uint64_t>(accounted);
+        if (excess == 0) {
+            ++result_.balanced;
+            return;
+        }
+        RefcountType& row = row_of(type, excess > 0);
+        ++row.objects;
+        row.excess += excess;
+        if (excess > 0) {
+            row.explained += words;
+            ++result_.objects;
+            result_.excess += static_cast<std::uint64_t>(excess);
+            result_.explained += words;
+            excess_.push_back({object, excess, accounted, words});
+        } else {
+            ++result_.deficit_objects;
+            result_.deficit += static_cast<std::uint64_t>(-excess);
+            deficit_.push_back({object, excess, accounted, words});
+        }
+    }
+
+    /// The first of the characters that C code would point at; null for other objects.
+    static Address characters(const PythonHeap& python, Address object, const TypeInfo& type) {
+        if (type.flags & bytes_subclass_flag) return object + python.layout().bytes.ob_sval.or_else(32);
+        if (!(type.flags & str_subclass_flag)) return {};
+        const auto text = python.unicode(object);
+        return !text ? Address() : text->utf8.is_null() ? text->data : text->utf8;
+    }
+
+    void find_text_holders() {
+        const PythonHeap python(heap_.core().memory(), heap_.python(), heap_.types());
+        std::unordered_map<std::uint64_t, std::size_t> by_characters;
+        std::vector<std::uint64_t> wanted;
+        for (std::size_t i = 0; i < excess_.size(); ++i) {
+            const Found& found = excess_[i];
+            if (found.excess <= found.words) continue;
+            const Address text = characters(python, heap_.address_of(found.object), heap_.types()[heap_.type_of(found.object)]);
+            if (text.is_null()) continue;
+            by_characters.emplace(text.value, i);
+            wanted.push_back(text.value);
+        }
+        if (wanted.empty()) return;
+        std::vector<AddressRange> others;  // all that is no module's
+        Address from;
+        for (const Module& module : heap_.core().modules()) {
+            if (module.start > from) others.push_back({from, module.start});
+            from = std::max(from, module.image_end);
+        }
+        others.push_back({from, Address(~std::uint64_t{0})});
+        sweep_words(heap_.core().memory(), AddressSet(std::move(wanted)), others, [&](Address at, std::uint64_t word) {
+            const auto held = by_characters.find(word);
+            if (held == by_characters.end()) return;
+            Found& found = excess_[held->second];
+            if (found.excess <= found.words) return;
+            ++found.words;
+            ++row_of(heap_.type_of(found.object), true).explained;
+            ++result_.explained;
+            text_words_.emplace(found.object, at);
+        });
+    }
+
+    /// What static objects refer to as they were compiled is not counted: deep-frozen code, its constants, bases of static types.
+    void explain_deficits() {
+        if (deficit_.empty()) return;
+        std::unordered_map<ObjectId, std::uint64_t> borrowed;
+        for (const Found& found : deficit_) borrowed[found.object] = 0;
+        for (ObjectId source = 0; source < heap_.object_count(); ++source) {
+            const auto targets = graph_.targets(source);
+            if (targets.empty() || !module_of(heap_.address_of(source))) continue;
+            for (const ObjectId target : targets)
+                if (const auto row = borrowed.find(target); row != borrowed.end()) ++row->second;
+        }
+        for (const Found& found : deficit_) {
+            const std::uint64_t explained = std::min(static_cast<std::uint64_t>(-found.excess), borrowed[found.object]);
+            result_.deficit_explained += explained;
+            row_of(heap_.type_of(found.object), false).explained += explained;
+        }
+    }
+
+    RefcountType& row_of(TypeId type, bool in_excess) {
+        auto& rows = in_excess ? result_.types : result_.deficit_types;
+        const auto [it, is_new] = (in_excess ? type_rows_ : deficit_type_rows_).try_emplace(type, rows.size());
+        if (is_new) rows.push_back({.name = type_name(heap_, type), .type = type});
+        return rows[it->second];
+    }
+
+    static void sort_types(std::vector<RefcountType>& rows) {
+        const auto key = [](const RefcountType& row) {
+            const std::int64_t open = std::abs(row.excess) - static_cast<std::int64_t>(row.explained);
+            return std::tuple(-open, -std::abs(row.excess));
+        };
+        std::sort(rows.begin(), rows.end(), [&](const RefcountType& a, const RefcountType& b) {
+            return key(a) != key(b) ? key(a) < key(b) : std::tie(a.name, a.type) < std::tie(b.name, b.type);
+        });
+    }
+
+    void choose(std::vector<Found>& found, std::vector<RefcountRow>& rows) {
+        const auto less = [](const Found& a, const Found& b) {
+            const std::int64_t a_open = std::abs(a.excess) - a.words, b_open = std::abs(b.excess) - b.words;
+            if (a_open != b_open) return a_open > b_open;
+            return a.excess != b.excess ? std::abs(a.excess) > std::abs(b.excess) : a.object < b.object;
+        };
+        const std::size_t shown = query_.limit == 0 ? found.size() : std::min(query_.limit, found.size());
+        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(shown), found.end(), less);
+        for (std::size_t i = 0; i < shown; ++i) {
+            RefcountRow row;
+            row.object = object_row(heap_, found[i].object);
+            row.accounted = found[i].accounted;
+            row.excess = found[i].excess;
+            rows.push_back(std::move(row));
+        }
+    }
+
+    void name_holders() {
+        std::unordered_map<std::uint64_t, RefcountRow*> rows;
+        for (RefcountRow& row : result_.rows) rows.emplace(row.object.address.value, &row);
+        std::unordered_map<std::uint64_t, bool> word_of_c_code;
+        for (const NativeReference* native : by_target_) word_of_c_code[native->word.value] = true;
+        heap_.visit_native_references([&](const Reference& reference) {
+            if (!word_of_c_code.contains(reference.word.value)) return;
+            if (const auto row = rows.find(reference.target.value); row != rows.end())
+                row->second->holders.push_back({reference.word, reference.before});
+        });
+        for (RefcountRow& row : result_.rows) {
+            const auto [first, last] = text_words_.equal_range(row.object.id);
+            for (auto it = first; it != last; ++it) row.holders.push_back({it->second, word_place(it->second)});
+            const Module* module = module_of(row.object.address);
+            if (!module || row.excess <= static_cast<std::int64_t>(row.holders.size())) continue;
+            row.holders.push_back({row.object.address, "<static, of " + module->path.substr(module->path.rfind('/') + 1) + ">"});
+        }
+    }
+
+    const HeapSnapshot& heap_;
+    const RefcountsQuery& query_;
+    const ReferenceGraph& graph_;
+    std::vector<bool> wanted_;                       // by TypeId
+    std::vector<const NativeReference*> by_target_;  // of C code
+    std::unordered_map<TypeId, std::size_t> type_rows_, deficit_type_rows_;
+    std::vector<Found> excess_, deficit_;
+    std::multimap<ObjectId, Address> text_words_;
+    RefcountsResult result_;
+};
+
+}  // namespace
+
+RefcountsResult refcounts(const HeapSnapshot& heap, const RefcountsQuery& query, const ProgressCallback& progress) {
+    return RefcountsFinder(heap, query, progress).find();
+}
+
+}  // namespace heapsift

@@ -1,0 +1,66 @@
+// heapsift cycles: objects that keep each other alive.
+
+#include "cli/commands/cycles.h"
+
+#include "analysis/cycles.h"
+#include "cli/option_kinds.h"
+#include "cli/render/cycles.h"
+#include "cli/units.h"
+#include "parsers/base/error.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace heapsift {
+namespace {
+
+struct CyclesOptions {
+    bool unreachable = false, uncollectable = false, all = false;
+    std::optional<std::size_t> id;
+};
+
+CyclesQuery query_of(const CyclesOptions& options) {
+    CyclesQuery query;
+    const bool chosen = options.unreachable || options.uncollectable;
+    query.unreachable = !chosen || options.unreachable || options.all || options.id.has_value();
+    query.uncollectable = !chosen || options.uncollectable || options.all || options.id.has_value();
+    query.reachable = options.all;
+    return query;
+}
+
+ExitCode run_cycles(Session& session, const CyclesOptions& options) {
+    if (options.id && session.options().format == Format::csv)
+        throw wrong_usage("not-a-table", "--format csv is for tables, and --id shows one cycle", "leave out --id, or use --json");
+    const HeapSnapshot heap = session.open_heap();
+    const HeapGraph graph(heap, session.progress());
+    const ObjectStates states(graph, session.progress());
+    std::optional<Cycles> cycles(std::in_place, states, query_of(options), session.progress());
+    session.note_references(heap);
+    if (!options.id) return session.write(render_cycles(*cycles, states, session.options().rows(), session.redactor()));
+    // What is in use has the numbers behind those of garbage.
+    if (!options.all && *options.id > cycles->all().size())
+        cycles.emplace(states, CyclesQuery{.reachable = true}, session.progress());
+    if (*options.id == 0 || *options.id > cycles->all().size())
+        throw wrong_usage("no-such-cycle",
+                          fmt::format("there is no cycle {}: this core has {}", *options.id, cycles->all().size()),
+                          "heapsift cycles --all lists them");
+    const Cycle& cycle = cycles->all()[*options.id - 1];
+    const CycleDetails details = cycles->details(cycle, session.options().rows(), true);
+    return session.write(render_cycle(*cycles, states, cycle, details, session.redactor()));
+}
+
+}  // namespace
+
+CommandRunner setup_cycles(CLI::App& app) {
+    auto options = std::make_shared<CyclesOptions>();
+    app.add_flag("--unreachable", options->unreachable, "only garbage that no root reaches");
+    app.add_flag("--uncollectable", options->uncollectable, "only garbage that is never freed");
+    app.add_flag("--all", options->all, "cycles in use as well");
+    add_number(app, "--id", options->id, "one cycle: its members, what closes it, which references to cut to open it");
+    return [options](Session& session) { return run_cycles(session, *options); };
+}
+
+}  // namespace heapsift

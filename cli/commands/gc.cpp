@@ -1,0 +1,35 @@
+// heapsift gc: the collector's state, and what a collection would find.
+
+#include "cli/commands/gc.h"
+
+#include "analysis/gc.h"
+#include "cli/render/gc.h"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace heapsift {
+namespace {
+
+struct GcOptions {
+    bool list = false;
+};
+
+ExitCode run_gc(Session& session, const GcOptions& options) {
+    const HeapSnapshot heap = session.open_heap();
+    const GcResult result = gc_report(heap, session.options().rows(), options.list, session.progress());
+    session.note_references(heap);
+    return session.write(options.list ? render_gc_list(heap, result, session.options().rows(), session.redactor())
+                                      : render_gc(result, session.redactor()));
+}
+
+}  // namespace
+
+CommandRunner setup_gc(CLI::App& app) {
+    auto options = std::make_shared<GcOptions>();
+    app.add_flag("--list", options->list, "the objects that gc.collect() would find, instead of their number");
+    return [options](Session& session) { return run_gc(session, *options); };
+}
+
+}  // namespace heapsift

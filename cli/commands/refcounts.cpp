@@ -1,0 +1,40 @@
+// heapsift refcounts: objects that count more references than were found.
+
+#include "cli/commands/refcounts.h"
+
+#include "analysis/refcounts.h"
+#include "cli/render/refcounts.h"
+#include "cli/type_option.h"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace heapsift {
+namespace {
+
+struct RefcountsOptions {
+    std::string type;
+    bool subclasses = false;
+};
+
+ExitCode run_refcounts(Session& session, const RefcountsOptions& options) {
+    const HeapSnapshot heap = session.open_heap();
+    RefcountsQuery query;
+    query.limit = session.options().rows();
+    if (!options.type.empty()) query.types = types_named(heap, options.type, options.subclasses);
+    const RefcountsResult result = refcounts(heap, query, session.progress());
+    session.note_references(heap);
+    return session.write(render_refcounts(result, session.redactor()));
+}
+
+}  // namespace
+
+CommandRunner setup_refcounts(CLI::App& app) {
+    auto options = std::make_shared<RefcountsOptions>();
+    app.add_option("--type", options->type, "only instances of this type")->type_name("NAME");
+    app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    return [options](Session& session) { return run_refcounts(session, *options); };
+}
+
+}  // namespace heapsift

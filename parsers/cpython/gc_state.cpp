@@ -1,0 +1,72 @@
+#include "parsers/cpython/gc_state.h"
+
+#include <fmt/format.h>
+
+namespace heapsift {
+namespace {
+
+/// Objects of the list at `head`: at most `most`; where it breaks off, those before.
+void count_list(const AddressSpace& memory, const Layout& layout, Address head, std::uint64_t most, GcGeneration& generation) {
+    generation.objects = 0;
+    generation.whole = walk_collector_list(memory, layout.gc_head, head, most, [&](Address) { ++generation.objects; });
+}
+
+}  // namespace
+
+std::vector<std::string> gc_debug_flags(std::uint32_t debug) {
+    struct Flag {
+        std::uint32_t bit;
+        const char* name;
+    };
+    constexpr Flag flags[] = {{gc_debug_stats, "STATS"},
+                              {gc_debug_collectable, "COLLECTABLE"},
+                              {gc_debug_uncollectable, "UNCOLLECTABLE"},
+                              {gc_debug_saveall, "SAVEALL"}};
+    std::vector<std::string> names;
+    for (const Flag& flag : flags) {
+        if (debug & flag.bit) names.emplace_back(flag.name);
+        debug &= ~flag.bit;
+    }
+    if (debug != 0) names.push_back(fmt::format("{:#x}", debug));
+    return names;
+}
+
+std::optional<GcState> gc_state(const AddressSpace& memory, const PythonRuntime& python, const PythonInterpreter& interpreter,
+                                std::uint64_t most, bool count_objects) {
+    const Layout& l = python.layout;
+    const gc_state_layout& fields = l.gc_state;
+    if (!fields.enabled.present() || !fields.generations.present() || !l.gc_generation.size.present() ||
+        !l.gc_head.size.present())
+        return std::nullopt;
+    const auto integer = [&](Address base, LayoutOffset field) {
+        return field.present() ? memory.read<std::int32_t>(base + *field) : std::optional<std::int32_t>(0);
+    };
+    const auto enabled = integer(interpreter.gc, fields.enabled);
+    if (!enabled) return std::nullopt;
+    GcState state;
+    state.interpreter = interpreter.id;
+    state.enabled = *enabled != 0;
+    state.collecting = integer(interpreter.gc, fields.collecting).value_or(0) != 0;
+    state.debug = static_cast<std::uint32_t>(integer(interpreter.gc, fields.debug).value_or(0));
+    for (std::size_t i = 0; i < state.generations.size(); ++i) {
+        const Address at = interpreter.gc + *fields.generations + i * *l.gc_generation.size;
+        GcGeneration& generation = state.generations[i];
+        generation.threshold = integer(at, l.gc_generation.threshold).value_or(0);
+        generation.count = integer(at, l.gc_generation.count).value_or(0);
+        if (count_objects) count_list(memory, l, at, most, generation);
+    }
+    if (fields.permanent_generation.present() && count_objects)
+        count_list(memory, l, interpreter.gc + *fields.permanent_generation, most, state.frozen);
+    const auto pointer = [&](LayoutOffset field) {
+        return field.present() ? memory.read_address(interpreter.gc + *field).value_or(Address()) : Address();
+    };
+    state.garbage = pointer(fields.garbage);
+    state.callbacks = pointer(fields.callbacks);
+    if (fields.long_lived_total.present() && fields.long_lived_pending.present()) {
+        state.long_lived = memory.read<std::int64_t>(interpreter.gc + *fields.long_lived_total).value_or(-1);
+        state.long_lived_new = memory.read<std::int64_t>(interpreter.gc + *fields.long_lived_pending).value_or(0);
+    }
+    return state;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,103 @@
+// The collector visits its objects in the order of its lists, and each visit of a reference is a jump to anywhere. Here objects
+// are read in address order, and what they refer to is looked up some thousands at a time, when the index has had time to come
+// near.
+
+#include "parsers/snapshot/reported_references.h"
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+class Gatherer final : public ReferenceVisitor {
+public:
+    Gatherer(std::span<const std::uint8_t> asked, const ObjectIndex& index, const ReferenceGraph& graph)
+        : asked_(asked), index_(index), graph_(graph) {
+        begin_.reserve(asked.size() + 1);
+    }
+
+    void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
+        if (kind == ReferenceKind::strong || kind == ReferenceKind::reported)
+            pending_.push_back(target);
+        else if (kind == ReferenceKind::guess)
+            add_guess(target, name);
+    }
+
+    /// Before the visits of `source`; sources come in order.
+    void start(ObjectId source) {
+        source_ = source;
+        sources_.push_back({source, pending_.size()});
+    }
+    bool full() const { return pending_.size() >= at_once || sources_.size() >= at_once; }
+
+    /// Puts the targets gathered into rows.
+    void resolve() {
+        for (std::size_t i = 0; i < std::min(ahead, pending_.size()); ++i) index_.fetch(pending_[i]);
+        std::size_t at = 0;
+        for (std::size_t s = 0; s < sources_.size(); ++s) {
+            begin_.resize(std::size_t{sources_[s].source} + 1, targets_.size());
+            const std::size_t end = s + 1 < sources_.size() ? sources_[s + 1].first : pending_.size();
+            for (; at < end; ++at) {
+                if (at + ahead < pending_.size()) index_.fetch(pending_[at + ahead]);
+                const ObjectId target = index_.find(pending_[at]);
+                if (target != no_object && asked_[target]) targets_.push_back(target);
+            }
+        }
+        pending_.clear();
+        sources_.clear();
+    }
+
+    ReportedReferences finish() {
+        resolve();
+        begin_.resize(asked_.size() + 1, targets_.size());
+        return {graph_, std::move(begin_), std::move(targets_), std::move(guesses_)};
+    }
+
+private:
+    static constexpr std::size_t at_once = 4096, ahead = 24;
+    struct Source {
+        ObjectId source;
+        std::size_t first;  // in pending_
+    };
+
+    void add_guess(Address target, const ReferenceName& name) {
+        const ObjectId object = index_.find(target);
+        if (object == no_object || !asked_[object] || graph_.verdict(source_, name.number) == GuessVerdict::refused) return;
+        guesses_.push_back({source_, object});
+    }
+
+    std::span<const std::uint8_t> asked_;
+    const ObjectIndex& index_;
+    const ReferenceGraph& graph_;
+    ObjectId source_ = 0;
+    std::vector<Address> pending_;
+    std::vector<Source> sources_;
+    std::vector<std::uint64_t> begin_;
+    std::vector<ObjectId> targets_;
+    std::vector<ReportedReferences::Guess> guesses_;
+};
+
+}  // namespace
+
+ReportedReferences gather_reported_references(std::span<const Address> addresses, std::span<const TypeId> types,
+                                              std::span<const std::uint8_t> asked, const ObjectAccess& access,
+                                              const ObjectIndex& index, const ReferenceGraph& graph,
+                                              const ProgressCallback& progress) {
+    constexpr std::size_t ahead = 24;
+    const TypeTable& table = access.heap().types();
+    Gatherer gatherer(asked, index, graph);
+    const auto wanted = [&](std::size_t id) { return asked[id] && !graph.reports_what_it_owns(static_cast<ObjectId>(id)); };
+    for (ObjectId id = 0; id < asked.size(); ++id) {
+        if (progress && id % (1 << 20) == 0)
+            progress("what the collector sees", static_cast<double>(id) / static_cast<double>(asked.size()));
+        if (id + ahead < asked.size() && wanted(id + ahead))
+            access.fetch_references(addresses[id + ahead], table[types[id + ahead]]);
+        if (!wanted(id)) continue;
+        gatherer.start(id);
+        access.visit_references(addresses[id], table[types[id]], gatherer);
+        if (gatherer.full()) gatherer.resolve();
+    }
+    return gatherer.finish();
+}
+
+}  // namespace heapsift

@@ -1,0 +1,311 @@
+// The collector replayed, states, cycles and reference counts, on small heaps.
+
+#include "analysis/cycles.h"
+
+#include "analysis/collector.h"
+#include "analysis/cycle_opening.h"
+#include "analysis/object_states.h"
+#include "analysis/refcounts.h"
+#include "tests/analysis/handmade_heap.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+HandmadeObject tracked(std::uint64_t address, std::string type, std::int64_t refcount, std::vector<Reference> references) {
+    HandmadeObject object{Address(address), std::move(type), facts(40, 48, 0, refcount), {}, std::move(references)};
+    object.facts.gc_tracked = true;
+    return object;
+}
+
+HandmadeObject untracked(std::uint64_t address, std::string type, std::int64_t refcount, std::vector<Reference> references) {
+    HandmadeObject object = tracked(address, std::move(type), refcount, std::move(references));
+    object.facts.gc_tracked = false;
+    return object;
+}
+
+// A pair of Nodes that hold each other; a text hangs on the first, another on the second and on a Root that C code holds.
+HandmadeHeap pair_of_nodes() {
+    HandmadeHeap heap;
+    heap.objects = {tracked(0x100, "Node", 1, {reference(0x200, ".other"), reference(0x300, ".text")}),
+                    tracked(0x200, "Node", 1, {reference(0x100, ".parent"), reference(0x400, ".text")}),
+                    untracked(0x300, "str", 1, {}), untracked(0x400, "str", 2, {}),
+                    tracked(0x500, "Root", 2, {reference(0x400, ".text")})};
+    return heap;
+}
+
+CollectorVerdict verdict(const HeapSnapshot& heap, std::uint64_t address) {
+    return replay_collector(heap).of[heap.find(Address(address))];
+}
+
+/// An extension's object that no traverse reports: the references of its kind are hidden.
+HandmadeHeap array_of_itself() {
+    HandmadeHeap heap;
+    heap.objects = {untracked(0x100, "numpy.ndarray", 2,
+                              {reference(0x100, "[0]", ReferenceKind::hidden), reference(0x200, "[1]", ReferenceKind::hidden)}),
+                    tracked(0x200, "list", 1, {reference(0x100, "[0]")})};
+    return heap;
+}
+
+}  // namespace
+
+TEST_CASE("collector: a pair that nothing holds is found, with what hangs on it alone", "[analysis][collector]") {
+    const HeapSnapshot heap = pair_of_nodes().build();
+    const Collection collection = replay_collector(heap);
+    CHECK(verdict(heap, 0x100) == CollectorVerdict::collectable);
+    CHECK(verdict(heap, 0x200) == CollectorVerdict::collectable);
+    CHECK(verdict(heap, 0x300) == CollectorVerdict::dies);
+    CHECK(verdict(heap, 0x400) == CollectorVerdict::not_known);
+    CHECK(verdict(heap, 0x500) == CollectorVerdict::kept);
+    CHECK(collection.collectable.count == 2);
+    CHECK(collection.collectable.size == 80);
+    CHECK(collection.freed_count == 3);
+    CHECK(collection.freed_bytes == 3 * 48);
+    CHECK(collection.certain);
+}
+
+TEST_CASE("collector: one count that no traverse explains keeps the whole of a cycle", "[analysis][collector]") {
+    HandmadeHeap made = pair_of_nodes();
+    made.objects[1].facts.refcount = 2;
+    const HeapSnapshot heap = made.build();
+    CHECK(verdict(heap, 0x100) == CollectorVerdict::kept);
+    CHECK(replay_collector(heap).collectable.count == 0);
+}
+
+TEST_CASE("collector: references count as often as they are reported, hidden and weak ones do not", "[analysis][collector]") {
+    HandmadeHeap made;
+    made.objects = {tracked(0x100, "list", 3, {reference(0x100, "[0]"), reference(0x100, "[1]"), reference(0x100, "[2]")}),
+                    tracked(0x200, "list", 2, {reference(0x200, "[0]"), reference(0x200, "<>", ReferenceKind::hidden)}),
+                    tracked(0x300, "list", 1, {reference(0x300, "()", ReferenceKind::weak)}),
+                    tracked(0x400, "list", 1, {reference(0x400, "['x']", ReferenceKind::reported)})};
+    const HeapSnapshot heap = made.build();
+    CHECK(verdict(heap, 0x100) == CollectorVerdict::collectable);
+    CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
+    CHECK(verdict(heap, 0x300) == CollectorVerdict::kept);
+    CHECK(verdict(heap, 0x400) == CollectorVerdict::collectable);
+}
+
+TEST_CASE("collector: immortal objects are not looked at", "[analysis][collector]") {
+    HandmadeHeap made = pair_of_nodes();
+    made.objects[0].facts.immortal = true;
+    const HeapSnapshot heap = made.build();
+    CHECK(verdict(heap, 0x100) == CollectorVerdict::not_known);
+    CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
+}
+
+TEST_CASE("collector: where a guess decides, it is doubtful and said to be", "[analysis][collector]") {
+    HandmadeHeap made = pair_of_nodes();
+    made.objects[0].references[0].kind = ReferenceKind::guess;
+    const HeapSnapshot heap = made.build();
+    CHECK(verdict(heap, 0x100) == CollectorVerdict::doubtful);
+    CHECK(verdict(heap, 0x200) == CollectorVerdict::doubtful);
+    CHECK_FALSE(replay_collector(heap).certain);
+}
+
+namespace {
+
+/// A type in the memory of the small core, all of whose slots are set.
+HandmadeHeap with_slots_set(HandmadeHeap made) {
+    TypeInfo type;
+    type.name = "Handle";
+    type.address = Address(0x10000);
+    type.heap_type = true;
+    type.has_gc = true;
+    made.types = {type};
+    made.objects[0].type = "Handle";
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("collector: what a legacy finalizer's object leads to is not freed either", "[analysis][collector]") {
+    HandmadeHeap made = with_slots_set(pair_of_nodes());
+    made.layout.type.tp_del = 8;
+    const HeapSnapshot heap = made.build();
+    CHECK(verdict(heap, 0x100) == CollectorVerdict::uncollectable);
+    CHECK(verdict(heap, 0x200) == CollectorVerdict::uncollectable);
+    CHECK(replay_collector(heap).freed_count == 0);
+    const HeapGraph graph(heap);
+    const ObjectStates states(graph);
+    const Cycles cycles(states, {});
+    REQUIRE(cycles.all().size() == 1);
+    CHECK(cycles.all()[0].state == ObjectState::uncollectable);
+    CHECK(cycles.reason_words(cycles.all()[0]) == "never: Handle has a legacy finalizer (tp_del)");
+}
+
+TEST_CASE("collector: a finalizer that has not run is marked, one that has is not", "[analysis][collector]") {
+    HandmadeHeap made = with_slots_set(pair_of_nodes());
+    made.layout.type.tp_finalize = 16;
+    CHECK(replay_collector(made.build()).finalizers.size() == 1);
+    made.objects[0].finalized = true;
+    CHECK(replay_collector(made.build()).finalizers.empty());
+}
+
+TEST_CASE("collector: against subtraction done slowly, on random heaps", "[analysis][collector]") {
+    std::mt19937 random(1976);
+    for (int round = 0; round < 300; ++round) {
+        const std::uint32_t count = 1 + static_cast<std::uint32_t>(random() % 12);
+        HandmadeHeap made;
+        std::vector<std::vector<std::uint32_t>> targets(count);
+        std::vector<std::int64_t> counts(count, 0);
+        for (std::uint32_t i = 0; i < count; ++i)
+            for (std::uint32_t e = static_cast<std::uint32_t>(random() % 3); e-- > 0;) {
+                targets[i].push_back(static_cast<std::uint32_t>(random() % count));
+                ++counts[targets[i].back()];
+            }
+        std::vector<bool> kept(count);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            kept[i] = random() % 6 == 0;
+            std::vector<Reference> references;
+            for (const std::uint32_t target : targets[i]) references.push_back(reference(0x100 * (target + 1), ".x"));
+            made.objects.push_back(tracked(0x100 * (i + 1), "Node", counts[i] + kept[i], references));
+        }
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (std::uint32_t i = 0; i < count; ++i)
+                for (const std::uint32_t target : targets[i])
+                    if (kept[i] && !kept[target]) kept[target] = changed = true;
+        }
+        const HeapSnapshot heap = made.build();
+        const Collection collection = replay_collector(heap);
+        for (std::uint32_t i = 0; i < count; ++i)
+            REQUIRE(collection.of[i] == (kept[i] ? CollectorVerdict::kept : CollectorVerdict::collectable));
+    }
+}
+
+TEST_CASE("states: waiting, held, invisible", "[analysis][states]") {
+    HandmadeHeap made = pair_of_nodes();
+    const HandmadeHeap blind = array_of_itself();
+    for (HandmadeObject object : blind.objects) {
+        object.address = object.address + 0x1000;
+        for (Reference& each : object.references) each.target = each.target + 0x1000;
+        made.objects.push_back(object);
+    }
+    const HeapSnapshot heap = made.build();
+    const HeapGraph graph(heap);
+    const ObjectStates states(graph);
+    const auto state = [&](std::uint64_t address) { return states.of(heap.find(Address(address))); };
+    CHECK(state(0x100) == ObjectState::waiting);
+    CHECK(state(0x300) == ObjectState::waiting);
+    CHECK(state(0x400) == ObjectState::held);
+    CHECK(state(0x500) == ObjectState::held);
+    CHECK(state(0x1100) == ObjectState::invisible);
+    CHECK(state(0x1200) == ObjectState::invisible);
+    CHECK(states.count(ObjectState::invisible) == 2);
+    for (ObjectId object = 0; object < heap.object_count(); ++object) CHECK(object_state(graph, object) == states.of(object));
+}
+
+TEST_CASE("cycles: equal ones are one kind, and say what closes them", "[analysis][cycles]") {
+    HandmadeHeap made;
+    for (const std::uint64_t base : {0x100, 0x300, 0x500}) {
+        made.objects.push_back(tracked(base, "Node", 1, {reference(base + 0x80, ".other")}));
+        made.objects.push_back(tracked(base + 0x80, "Node", 1, {reference(base, ".parent")}));
+    }
+    made.objects.push_back(tracked(0x900, "list", 1, {reference(0x900, "[0]")}));
+    const HeapSnapshot heap = made.build();
+    const HeapGraph graph(heap);
+    const ObjectStates states(graph);
+    const Cycles cycles(states, {});
+    REQUIRE(cycles.all().size() == 4);
+    REQUIRE(cycles.kinds().size() == 2);
+    CHECK(cycles.kinds()[0].cycles == 3);
+    CHECK(cycles.kinds()[0].objects == 6);
+    CHECK(cycles.all()[0].id == 1);
+    CHECK(cycles.all()[0].equal_to == 0);
+    CHECK(cycles.all()[2].equal_to == 1);
+    const CyclePath path = cycles.path(cycles.all()[0], 4);
+    CHECK(path.length == 2);
+    REQUIRE(path.steps.size() == 2);
+    CHECK(path.steps[0].name.name() == ".other");
+    CHECK(path.steps[1].name.name() == ".parent");
+    const CycleDetails details = cycles.details(cycles.all()[0], 0, true);
+    CHECK(details.edge_count == 2);
+    CHECK(details.opening_is_smallest);
+    REQUIRE(details.opening.size() == 1);
+    CHECK(details.opening[0].reference.name() == ".parent");
+}
+
+namespace {
+
+bool has_cycle(std::uint32_t members, const std::vector<MemberEdge>& edges, const std::vector<bool>& cut) {
+    std::vector<std::vector<std::uint32_t>> reach(members);
+    std::vector<bool> reached(std::size_t{members} * members);
+    for (std::size_t i = 0; i < edges.size(); ++i)
+        if (!cut[i]) reached[edges[i].source * members + edges[i].target] = true;
+    for (std::uint32_t k = 0; k < members; ++k)
+        for (std::uint32_t i = 0; i < members; ++i)
+            for (std::uint32_t j = 0; j < members; ++j)
+                if (reached[i * members + k] && reached[k * members + j]) reached[i * members + j] = true;
+    for (std::uint32_t i = 0; i < members; ++i)
+        if (reached[i * members + i]) return true;
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("cycles: what opens one opens it, nothing can be left out, and no smaller set does it", "[analysis][cycles]") {
+    std::mt19937 random(42);
+    for (int round = 0; round < 400; ++round) {
+        const bool small = round % 2 == 0;
+        const std::uint32_t members =
+            small ? 1 + static_cast<std::uint32_t>(random() % 5) : 13 + static_cast<std::uint32_t>(random() % 8);
+        std::vector<MemberEdge> edges;
+        for (std::uint32_t i = static_cast<std::uint32_t>(random() % (small ? 10 : 60)); i-- > 0;)
+            edges.push_back({static_cast<std::uint32_t>(random() % members), static_cast<std::uint32_t>(random() % members),
+                             static_cast<std::uint8_t>(random() % 10)});
+        const CycleOpening opening = open_cycle(members, edges);
+        REQUIRE(opening.smallest == small);
+        std::vector<bool> cut(edges.size());
+        for (const std::size_t edge : opening.edges) cut[edge] = true;
+        REQUIRE_FALSE(has_cycle(members, edges, cut));
+        for (const std::size_t edge : opening.edges) {
+            cut[edge] = false;
+            REQUIRE(has_cycle(members, edges, cut));
+            cut[edge] = true;
+        }
+        if (!small) continue;
+        for (std::uint32_t set = 0; set < (1U << edges.size()); ++set) {
+            std::vector<bool> other(edges.size());
+            std::size_t size = 0;
+            for (std::size_t i = 0; i < edges.size(); ++i) size += other[i] = set >> i & 1;
+            if (size < opening.edges.size()) REQUIRE(has_cycle(members, edges, other));
+        }
+    }
+}
+
+TEST_CASE("cycles: a ring of a million is opened by one reference", "[analysis][cycles]") {
+    constexpr std::uint32_t length = 1'000'000;
+    std::vector<MemberEdge> ring;
+    for (std::uint32_t i = 0; i < length; ++i) ring.push_back({i, (i + 1) % length, static_cast<std::uint8_t>(i == 500 ? 0 : 2)});
+    const CycleOpening opening = open_cycle(length, ring);
+    CHECK(opening.edges == std::vector<std::size_t>{500});
+    CHECK_FALSE(opening.smallest);
+}
+
+TEST_CASE("refcounts: what is counted beyond the references found, and what is found beyond the count", "[analysis][refcounts]") {
+    HandmadeHeap made;
+    made.objects = {untracked(0x100, "Leaked", 2, {}), untracked(0x200, "Clean", 1, {}), untracked(0x300, "Short", 1, {}),
+                    tracked(0x400, "list", 0,
+                            {reference(0x100, "[0]"), reference(0x200, "[1]"), reference(0x300, "[2]"), reference(0x300, "[3]")}),
+                    untracked(0x500, "Never", 7, {})};
+    made.objects[4].facts.immortal = true;
+    const HeapSnapshot heap = made.build();
+    const RefcountsResult result = refcounts(heap, {});
+    REQUIRE(result.rows.size() == 1);
+    CHECK(result.rows[0].object.type == "Leaked");
+    CHECK(result.rows[0].accounted == 1);
+    CHECK(result.rows[0].excess == 1);
+    REQUIRE(result.deficits.size() == 1);
+    CHECK(result.deficits[0].object.type == "Short");
+    CHECK(result.deficits[0].excess == -1);
+    CHECK(result.immortal == 1);
+    CHECK(result.balanced == 2);
+    const RefcountsResult of_one = refcounts(heap, {.types = heap.types().named("Clean"), .limit = 0});
+    CHECK(of_one.checked == 1);
+    CHECK(of_one.rows.empty());
+}
