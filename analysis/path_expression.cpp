@@ -55,10 +55,12 @@ std::string local_of(const Reference& reference) {
 
 /// Does the object itself call something else by the name of an attribute in its __dict__? A class's `__base__` is one thing, and
 /// the descriptor of that name in the dict of `type` another.
-bool has_another(const HeapGraph& graph, ObjectId object, const std::string& attribute) {
+bool has_another(const HeapGraph& graph, ObjectId object, const std::string& attribute, ObjectId than) {
     bool found = false;
-    graph.heap().visit_references(object,
-                                  [&](const Reference& other) { found = found || (!other.key && other.before == attribute); });
+    const Address target = graph.heap().address_of(than);
+    graph.heap().visit_references(object, [&](const Reference& other) {
+        found = found || (!other.key && other.before == attribute && other.target != target);
+    });
     return found;
 }
 
@@ -184,7 +186,7 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
             continue;
         }
         if (reference.before == ".__dict__" && !reference.key && i + 1 < steps.size() && !as_attribute(steps[i + 1]).empty() &&
-            !has_another(graph, objects[i], as_attribute(steps[i + 1]))) {
+            !has_another(graph, objects[i], as_attribute(steps[i + 1]), objects[i + 2])) {
             transparent = true;
             continue;
         }
