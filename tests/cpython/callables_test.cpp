@@ -32,6 +32,7 @@ Address make_code(PythonHeapBuilder& heap, const std::string& name, std::int64_t
     heap.set(code, l.co_qualname, heap.str("Loader." + name));
     heap.set(code, l.co_firstlineno, std::int32_t{12});
     heap.set(code, l.co_consts, heap.tuple({}));
+    heap.set(code, l.co_names, heap.tuple({}));
     return code;
 }
 
@@ -90,6 +91,14 @@ TEST_CASE("code: constants and names are held, and nothing reports them", "[cpyt
         check_field(heap, code, l.co_cellvars, ".co_cellvars", hidden);
     }
     CHECK(referents(heap, code).empty());
+}
+
+TEST_CASE("code: one that was freed, and whose memory is part of another block now, is none", "[cpython][code]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    const Address code = make_code(heap, "load");
+    heap.set(code, layout->code.co_consts, heap.str("what took the place of its constants"));
+    CHECK_FALSE(plausible(heap, code));
 }
 
 TEST_CASE("code: bytecode is part of the object since 3.11, two bytes a unit", "[cpython][code]") {

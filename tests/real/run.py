@@ -75,7 +75,7 @@ def parse():
     parser.add_argument("--programs", nargs="*", default=PROGRAMS, choices=PROGRAMS)
     parser.add_argument("--kinds", nargs="*", default=cores.KINDS, choices=cores.KINDS)
     parser.add_argument("--files", default="here", choices=("here", "away", "unknown"),
-                        help="away: heapsift finds no file of the process; unknown: nor is any build one it knows. Of names it must then tell %s %%" % _ENOUGH_NAMES)
+                        help="away: heapsift finds no file of the process; unknown: nor is any build one it knows. Of names it must then tell %s %%%%" % _ENOUGH_NAMES)
     parser.add_argument("--environment", action="append", default=[], metavar="NAME=VALUE", help="for the processes: PYTHONMALLOC=debug")
     parser.add_argument("--work", metavar="DIR", help="where cores are taken; some 1.3 GB free")
     parser.add_argument("--keep", action="store_true", help="keep the cores and heapsift's rows")

@@ -3,6 +3,7 @@
 // bytes.
 
 #include "parsers/cpython/objects/kinds.h"
+#include "parsers/cpython/type_flags.h"
 
 #include <fmt/format.h>
 
@@ -63,11 +64,18 @@ std::uint64_t code_size(const ObjectReader& object) {
     return size;
 }
 
+/// A freed one may keep its names in a block that another one has now; its constants were freed with it.
 bool code_plausible(const ObjectReader& object) {
     const auto& l = object.layout().code;
     const PythonHeap& heap = object.heap();
+    auto is_tuple = [&](Address address) {
+        if (heap.memory().state_of(address) == ByteState::not_saved) return true;
+        const TypeId type = heap.type_of(address);
+        return type != no_type && (heap.types()[type].flags & tuple_subclass_flag) != 0 &&
+               heap.integer<std::int64_t>(address) != 0;
+    };
     return heap.unicode(object.pointer(l.co_filename)) && heap.unicode(object.pointer(l.co_name)) &&
-           !object.pointer(l.co_consts).is_null();
+           is_tuple(object.pointer(l.co_consts)) && is_tuple(object.pointer(l.co_names));
 }
 
 void code_references(const ObjectReader& object, ReferenceVisitor& visit) {
