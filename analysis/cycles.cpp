@@ -11,6 +11,7 @@
 
 #include "analysis/cycle_opening.h"
 #include "analysis/graph/components.h"
+#include "analysis/object_paths.h"
 #include "parsers/cpython/object_kind.h"
 
 #include <algorithm>
@@ -72,17 +73,6 @@ template <class F>
 void each_reference(const HeapSnapshot& heap, ObjectId source, F function) {
     EachReference<F> visitor(function);
     heap.visit_owned_references(source, visitor);
-}
-
-/// The attribute that an item of a `__dict__` is; else the item as it is.
-Reference as_attribute(Reference item) {
-    if (item.before != "[" || !item.key || item.key->kind != ShortValue::Kind::literal) return item;
-    const std::string& text = item.key->text;
-    if (text.size() < 3 || text.front() != '\'' || text.find('\\') != std::string::npos) return item;
-    item.before = "." + text.substr(1, text.size() - 2);
-    item.key.reset();
-    item.after.clear();
-    return item;
 }
 
 /// Back references by their names.
@@ -288,18 +278,16 @@ CyclePath Cycles::path(const Cycle& cycle, std::size_t most_steps) const {
     objects.push_back(start);
     bool in_dict = false;  // of the instance whose step is the last
     for (std::size_t i = 0; i + 1 < objects.size() && path.steps.size() <= most_steps; ++i) {
-        Reference name;
-        bool found = false;
-        heap_.visit_references_to(objects[i], objects[i + 1], [&](const Reference& reference) {
-            if (reference.followed && !found) name = reference;
-            found = found || reference.followed;
-        });
+        const Reference name = step_between(heap_, objects[i], objects[i + 1]);
         if (in_dict) {
-            const Reference attribute = as_attribute(name);
-            if (!attribute.key)
-                path.steps.back().name = attribute;
-            else
+            if (const std::string attribute = as_attribute(name); !attribute.empty()) {
+                path.steps.back().name = name;
+                path.steps.back().name.before = attribute;
+                path.steps.back().name.key.reset();
+                path.steps.back().name.after.clear();
+            } else {
                 path.steps.push_back({type_name(heap_, heap_.type_of(objects[i])), name});
+            }
         } else {
             path.steps.push_back({type_name(heap_, heap_.type_of(objects[i])), name});
         }

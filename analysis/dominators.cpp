@@ -8,7 +8,7 @@
 
 #include "analysis/dominators.h"
 
-#include "analysis/graph/root_paths.h"
+#include "analysis/object_paths.h"
 
 #include <algorithm>
 #include <map>
@@ -247,12 +247,7 @@ private:
 class TreeBuilder {
 public:
     TreeBuilder(const RetainedSizes& retained, const DominatorsQuery& query)
-        : retained_(retained),
-          graph_(retained.graph()),
-          heap_(graph_.heap()),
-          python_(heap_.core().memory(), heap_.python(), heap_.types()),
-          modules_(graph_),
-          query_(query) {}
+        : retained_(retained), graph_(retained.graph()), heap_(graph_.heap()), modules_(graph_), query_(query) {}
 
     DominatorNode build(NodeId top) {
         DominatorNode made = node(top);
@@ -263,19 +258,10 @@ public:
     /// Expressions of all that is shown, in one search.
     void express(DominatorNode& top, const ProgressCallback& progress) {
         std::vector<ObjectId> wanted;
-        for_each(top, [&](ObjectId object, PathExpression&) {
-            if (graph_.reach(object) != Reach::unreachable) wanted.push_back(object);
-        });
-        if (wanted.empty()) return;
-        const RootPaths paths(graph_, {}, wanted, {}, progress);
+        for_each(top, [&](ObjectId object, PathExpression&) { wanted.push_back(object); });
+        const ObjectExpressions expressions(graph_, wanted, progress);
         for_each(top, [&](ObjectId object, PathExpression& expression) {
-            if (!paths.found(object)) return;
-            const std::vector<ObjectId> path = paths.path(object);
-            constexpr std::size_t longest = 64;
-            if (path.size() > longest) return;
-            std::vector<Reference> steps;
-            for (std::size_t i = 1; i < path.size(); ++i) steps.push_back(name_between(path[i - 1], path[i]));
-            expression = path_expression(graph_, paths.root(path.front()).root, path, steps);
+            if (auto found = expressions.of(object)) expression = std::move(found->expression);
         });
     }
 
@@ -298,7 +284,7 @@ private:
             case NodeKind::object:
                 made.object = object_row(heap_, id);
                 made.object->retained = made.retained;
-                made.remark = remark_of(id);
+                made.remark = suspended_words(heap_, id);
                 break;
             case NodeKind::root:
                 break;
@@ -315,26 +301,15 @@ private:
         return made;
     }
 
-    std::string remark_of(ObjectId object) const {
-        const std::string type = type_name(heap_, heap_.type_of(object));
-        if (type != "generator" && type != "coroutine" && type != "async_generator") return {};
-        const auto frame = generator_frame(python_, heap_.address_of(object));
-        return frame ? "suspended in " + frame_words(*frame) : std::string();
-    }
-
     Reference name_between(NodeId source, NodeId target) const {
+        if (is_object(graph_, source)) return step_between(heap_, source, target);
         Reference best;
-        if (is_object(graph_, source)) {
-            heap_.visit_references_to(source, target, [&](const Reference& reference) {
-                if (reference.followed && (best.before.empty() || best.before.find('<') != std::string::npos)) best = reference;
-            });
-            return best;
-        }
         if (graph_.kind(source) != NodeKind::frame) return best;
         for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(target)) {
             if (placed.parent != source) continue;
-            best.before = placed.root.name.is_null() ? std::string(placed.root.text)
-                                                     : "." + python_.unicode_text(placed.root.name, 200).value_or("?");
+            best.before = placed.root.name.is_null()
+                              ? std::string(placed.root.text)
+                              : "." + heap_.python_heap().unicode_text(placed.root.name, 200).value_or("?");
             if (!placed.root.name.is_null()) break;
         }
         return best;
@@ -414,7 +389,6 @@ private:
     const RetainedSizes& retained_;
     const HeapGraph& graph_;
     const HeapSnapshot& heap_;
-    PythonHeap python_;
     ModuleNodes modules_;
     const DominatorsQuery& query_;
 };

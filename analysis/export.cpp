@@ -16,25 +16,13 @@ namespace {
 
 std::optional<Address> unless_null(Address address) { return address.is_null() ? std::nullopt : std::optional(address); }
 
-/// Of what is not reachable, why it waits is not told here.
-std::optional<ObjectState> state_of(Reach reach) {
-    switch (reach) {
-        case Reach::named:
-            return ObjectState::reachable;
-        case Reach::held:
-            return ObjectState::held;
-        case Reach::unreachable:
-            break;
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
-Export::Export(const RetainedSizes& retained)
+Export::Export(const RetainedSizes& retained, const ObjectStates& states)
     : retained_(retained),
+      states_(states),
       heap_(retained.graph().heap()),
-      python_(heap_.core().memory(), heap_.python(), heap_.types()),
+      python_(heap_.python_heap()),
       generations_(generations(heap_)) {}
 
 ExportedType Export::type(TypeId id) const {
@@ -54,7 +42,7 @@ ExportedObject Export::object(ObjectId id) const {
     const HeapGraph& graph = retained_.graph();
     object.row = object_row(heap_, id);
     object.row.retained = retained_.memory(id);
-    object.row.state = state_of(graph.reach(id));
+    object.row.state = states_.of(id);
     if (const NodeId above = retained_.dominator(id); graph.kind(above) == NodeKind::object)
         object.dominator = heap_.address_of(above);
     if (heap_.type_of(id) != no_type) object.type = heap_.type_of(id);

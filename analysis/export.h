@@ -3,7 +3,7 @@
 // Everything that is known of a heap, as the rows of a few tables.
 
 #include "analysis/graph/retained.h"
-#include "analysis/object_row.h"
+#include "analysis/object_states.h"
 #include "analysis/pass.h"
 #include "analysis/root_names.h"
 #include "parsers/cpython/python_heap.h"
@@ -55,10 +55,10 @@ struct ExportedArray {
     std::optional<Address> owner;  // the object whose buffer it shows; nothing where that is unknown
 };
 
-/// One pass over each table. It keeps a byte an object, and no rows; `retained` must outlive it.
+/// One pass over each table. It keeps a few bytes an object, and no rows; `retained` and `states` must outlive it.
 class Export {
 public:
-    explicit Export(const RetainedSizes& retained);
+    Export(const RetainedSizes& retained, const ObjectStates& states);
 
     std::size_t type_count() const { return heap_.types().size(); }
     std::size_t object_count() const { return heap_.object_count(); }
@@ -93,8 +93,9 @@ private:
     const StructuralTargets& structural() const { return retained_.graph().structural(); }
 
     const RetainedSizes& retained_;
+    const ObjectStates& states_;
     const HeapSnapshot& heap_;
-    PythonHeap python_;
+    const PythonHeap& python_;
     std::vector<std::int8_t> generations_;
 };
 

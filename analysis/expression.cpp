@@ -26,11 +26,7 @@ std::string without_quotes(std::string text) {
 class Evaluation {
 public:
     Evaluation(const HeapSnapshot& heap, std::string_view text)
-        : heap_(heap),
-          python_(heap.core().memory(), heap.python(), heap.types()),
-          steps_(heap, python_),
-          roots_(heap, python_, steps_),
-          text_(text) {}
+        : heap_(heap), python_(heap.python_heap()), steps_(heap, python_), roots_(heap, python_, steps_), text_(text) {}
 
     ExpressionFinding run() {
         for (const auto& roots : {roots_.named(text_), roots_.builtins(text_)}) {
@@ -125,7 +121,7 @@ private:
     }
 
     const HeapSnapshot& heap_;
-    const PythonHeap python_;
+    const PythonHeap& python_;
     const ExpressionSteps steps_;
     const ExpressionRoots roots_;
     std::string_view text_;

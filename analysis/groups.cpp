@@ -1,5 +1,7 @@
 #include "analysis/groups.h"
 
+#include "parsers/base/text.h"
+
 #include <algorithm>
 
 namespace heapsift {
@@ -11,8 +13,6 @@ std::string folder_of(std::string_view path) {
     const std::size_t slash = path.rfind('/');
     return slash == std::string_view::npos ? std::string() : std::string(path.substr(0, slash + 1));
 }
-
-std::string_view base_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -73,7 +73,7 @@ GroupId Groups::of_module(const LoadedModule& module, int depth) {
         if (const std::size_t dot = module.name.rfind('.'); dot != std::string::npos && depth < deepest_name)
             if (const LoadedModule* parent = find_module(std::string_view(module.name).substr(0, dot)))
                 return of_module(*parent, depth + 1);
-        const PythonHeap python_heap(heap_.core().memory(), heap_.python(), heap_.types());
+        const PythonHeap& python_heap = heap_.python_heap();
         const Address spec = module.dict.is_null() ? Address() : python_heap.dict_value(module.dict, "__spec__");
         const TypeId type = spec.is_null() ? no_type : heap_.types().find(python_heap.type_address(spec));
         if (type != no_type && heap_.types()[type].name != "NoneType") return python();
@@ -160,7 +160,7 @@ GroupId Groups::of_native(const Root& root, NativePlace place) {
         if (root.word < module.start || root.word >= module.image_end) continue;
         if (const std::string package = package_of_file(module.path); !package.empty()) return group(GroupKind::package, package);
         const bool library = !library_.empty() && module.path.starts_with(library_);
-        if (library || module.is_executable || base_of(module.path).starts_with("libpython")) return python();
+        if (library || module.is_executable || base_name(module.path).starts_with("libpython")) return python();
         break;
     }
     return native();

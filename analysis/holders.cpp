@@ -4,6 +4,8 @@
 
 #include "analysis/holders.h"
 
+#include "analysis/object_row.h"
+
 #include "analysis/path_expression.h"
 
 #include <algorithm>
@@ -184,10 +186,10 @@ private:
     std::pair<std::string, std::string> root_text(const Root& root) const {
         const std::string expression = root_expression(graph_, root);
         if (root.frame >= 0) {
-            const PythonHeap python(heap_.core().memory(), heap_.python(), heap_.types());
             const std::string function = graph_.frame({root.thread, root.frame}).name + "()";
             const bool local = !root.name.is_null();
-            return {function, local ? "." + python.unicode_text(root.name, 200).value_or("?") : std::string(root.text)};
+            return {function,
+                    local ? "." + heap_.python_heap().unicode_text(root.name, 200).value_or("?") : std::string(root.text)};
         }
         if (root.kind == RootKind::module) return {expression, ""};
         return {root_words_short(root), ""};

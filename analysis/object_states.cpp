@@ -86,10 +86,4 @@ bool ObjectStates::certain(ObjectId object) const {
     return heap.collector_facts(object).refcount == std::int64_t{heap.references().found(object)};
 }
 
-ObjectState object_state(const HeapGraph& graph, ObjectId object, const ProgressCallback& progress) {
-    const bool in_use = graph.reach(object) != Reach::unreachable && garbage_list_items(graph.heap()).empty();
-    if (in_use) return graph.reach(object) == Reach::named ? ObjectState::reachable : ObjectState::held;
-    return ObjectStates(graph, progress).of(object);
-}
-
 }  // namespace heapsift

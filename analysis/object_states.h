@@ -4,6 +4,7 @@
 
 #include "analysis/collector.h"
 #include "analysis/graph/heap_graph.h"
+#include "analysis/object_row.h"
 
 #include <array>
 #include <optional>
@@ -37,9 +38,6 @@ private:
     std::vector<ObjectState> state_;     // by object
     std::array<std::uint64_t, 5> counts_{};
 };
-
-/// Of one object, where no other is asked about: cheap for one that is in use.
-ObjectState object_state(const HeapGraph& graph, ObjectId object, const ProgressCallback& progress = {});
 
 /// The objects in the lists gc.garbage of all interpreters, in their order; the same object once.
 std::vector<ObjectId> garbage_list_items(const HeapSnapshot& heap);

@@ -143,10 +143,10 @@ ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, 
     return result;
 }
 
-ObjectRow object_row(const RetainedSizes& retained, ObjectId object) {
+ObjectRow object_row(const RetainedSizes& retained, const ObjectStates& states, ObjectId object) {
     ObjectRow row = object_row(retained.graph().heap(), object);
     row.retained = retained.memory(object);
-    row.state = state_of(retained.graph(), object);
+    row.state = states.of(object);
     return row;
 }
 

@@ -3,6 +3,7 @@
 // Single objects, largest first.
 
 #include "analysis/graph/retained.h"
+#include "analysis/object_states.h"
 #include "analysis/types.h"
 
 namespace heapsift {
@@ -39,7 +40,7 @@ ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, 
                            const ProgressCallback& progress = {});
 
 /// A row of the list, with what the graph tells of it.
-ObjectRow object_row(const RetainedSizes& retained, ObjectId object);
+ObjectRow object_row(const RetainedSizes& retained, const ObjectStates& states, ObjectId object);
 
 /// True where every condition holds.
 bool satisfies(const ObjectFacts& facts, std::uint64_t retained, const std::vector<ObjectCondition>& conditions);

@@ -1,5 +1,7 @@
 #include "analysis/path_expression.h"
 
+#include "parsers/base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,17 +10,8 @@
 namespace heapsift {
 namespace {
 
-std::string_view base_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 std::string text_of(const HeapGraph& graph, Address str) {
-    const HeapSnapshot& heap = graph.heap();
-    return PythonHeap(heap.core().memory(), heap.python(), heap.types()).unicode_text(str, 200).value_or("?");
-}
-
-bool is_identifier(std::string_view text) {
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c < 0; };
-    const auto good = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
-    return !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), good);
+    return graph.heap().python_heap().unicode_text(str, 200).value_or("?");
 }
 
 bool is_constant(std::string_view text) { return text == "None" || text == "True" || text == "False" || text == "Ellipsis"; }
@@ -102,7 +95,7 @@ std::string frame_expression(const HeapGraph& graph, const Root& root) {
 std::string of_which_local(const HeapGraph& graph, const Root& root) {
     if (root.of == no_object) return {};
     const HeapSnapshot& heap = graph.heap();
-    const PythonHeap python(heap.core().memory(), heap.python(), heap.types());
+    const PythonHeap& python = heap.python_heap();
     for (const LoadedModule& module : graph.root_set().modules()) {
         std::string name;
         python.visit_dict(module.dict, [&](Address key, Address value) {
@@ -204,7 +197,7 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
 
 std::string frame_words(const PythonFrame& frame) {
     std::string text = frame.name + "()";
-    if (!frame.file.empty()) text += fmt::format(", {}", base_of(frame.file));
+    if (!frame.file.empty()) text += fmt::format(", {}", base_name(frame.file));
     if (frame.line > 0) text += fmt::format(", now at line {}", frame.line);
     return text;
 }

@@ -135,7 +135,7 @@ private:
     }
 
     void find_text_holders() {
-        const PythonHeap python(heap_.core().memory(), heap_.python(), heap_.types());
+        const PythonHeap& python = heap_.python_heap();
         std::unordered_map<std::uint64_t, std::size_t> by_characters;
         std::vector<std::uint64_t> wanted;
         for (std::size_t i = 0; i < excess_.size(); ++i) {

@@ -4,8 +4,7 @@
 
 namespace heapsift {
 
-RootNames::RootNames(const HeapGraph& graph)
-    : graph_(graph), python_(graph.heap().core().memory(), graph.heap().python(), graph.heap().types()) {
+RootNames::RootNames(const HeapGraph& graph) : graph_(graph), python_(graph.heap().python_heap()) {
     graph.heap().visit_native_references(
         [&](const Reference& reference) { of_word_.emplace(reference.word.value, reference.name()); });
     for (const LoadedModule& module : graph.root_set().modules()) modules_.emplace(module.object, module.name);

@@ -27,7 +27,7 @@ private:
     const FrameName& frame_name(const Root& root);
 
     const HeapGraph& graph_;
-    PythonHeap python_;
+    const PythonHeap& python_;
     std::unordered_map<std::uint64_t, std::string> of_word_;  // words of C code
     std::map<std::pair<std::int32_t, std::int32_t>, FrameName> frames_;
     std::unordered_map<ObjectId, std::string> modules_;

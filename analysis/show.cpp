@@ -31,7 +31,7 @@ ShowResult show_object(const RetainedSizes& retained, ObjectId object, std::size
     const HeapSnapshot& heap = graph.heap();
     result.object = object_row(heap, object);
     result.object.retained = retained.memory(object);
-    result.object.state = object_state(graph, object, progress);
+    result.object.state = ObjectStates(graph, progress).of(object);
     result.retained_size = retained.size(object);
     result.found_by = found_by_words(heap.found_by(object));
     const NodeId dominator = retained.dominator(object);

@@ -5,6 +5,8 @@
 
 #include "analysis/signature.h"
 
+#include "parsers/base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +18,6 @@
 
 namespace heapsift {
 namespace {
-
-std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -45,9 +45,9 @@ std::string script_of(const std::vector<std::string>& words) {
         if (word == "-X" || word == "-W")
             ++i;
         else if (word[0] != '-')
-            return base_of(word);
+            return std::string(base_name(word));
     }
-    return base_of(words.front());
+    return std::string(base_name(words.front()));
 }
 
 // gcore stops a process with a signal of its own, and the core has that.
@@ -66,7 +66,7 @@ std::string program_name(const ProcessInfo& process, bool with_arguments) {
     std::vector<std::string> words;
     for (std::string word; arguments >> word;) words.push_back(word);
     if (words.empty()) return without_numbers(process.name);
-    std::string name = base_of(words.front()).starts_with("python") ? script_of(words) : base_of(words.front());
+    std::string name = base_name(words.front()).starts_with("python") ? script_of(words) : std::string(base_name(words.front()));
     while (name.ends_with(':')) name.pop_back();  // "gunicorn: worker [shop]"
     return without_numbers(name);
 }

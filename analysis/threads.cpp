@@ -41,10 +41,13 @@ private:
         local.name = python_.unicode_text(name, longest_name).value_or("?");
         local.cell = cell;
         const ObjectId object = heap_.find(value);
-        if (object != no_object)
-            local.object = retained_ ? object_row(*retained_, object) : object_row(heap_, object);
-        else
+        if (object == no_object) {
             local.object.address = value;
+        } else {
+            local.object = object_row(heap_, object);
+            local.object.state = ObjectState::reachable;  // from this frame
+            if (retained_) local.object.retained = retained_->memory(object);
+        }
         row_.locals.push_back(std::move(local));
     }
 
@@ -91,7 +94,7 @@ void add_retained(ThreadsResult& result, const RetainedSizes& retained) {
 }  // namespace
 
 ThreadsResult list_threads(const HeapSnapshot& heap, std::size_t limit, const RetainedSizes* retained) {
-    const PythonHeap python(heap.core().memory(), heap.python(), heap.types());
+    const PythonHeap& python = heap.python_heap();
     ThreadsResult result;
     std::vector<PythonThread> threads = retained ? retained->graph().root_set().threads() : python_threads(heap.core(), python);
     result.native_threads = threads_without_python(heap.core(), threads);

@@ -4,7 +4,7 @@
 
 #include "analysis/top_holders.h"
 
-#include "analysis/graph/root_paths.h"
+#include "analysis/object_paths.h"
 
 #include <algorithm>
 #include <map>
@@ -18,11 +18,7 @@ constexpr int least_run = 3;
 class HolderSearch {
 public:
     HolderSearch(const RetainedSizes& retained, std::uint64_t least)
-        : retained_(retained),
-          graph_(retained.graph()),
-          heap_(graph_.heap()),
-          python_(heap_.core().memory(), heap_.python(), heap_.types()),
-          least_(std::max<std::uint64_t>(least, 1)) {}
+        : retained_(retained), graph_(retained.graph()), heap_(graph_.heap()), least_(std::max<std::uint64_t>(least, 1)) {}
 
     std::vector<TopHolder> find(std::size_t most) {
         for (const NodeId group : shown_children(retained_, graph_.root())) begin_at(group);
@@ -35,20 +31,13 @@ public:
 
     void express(std::vector<TopHolder>& holders, const ProgressCallback& progress) const {
         std::vector<ObjectId> wanted;
-        for_each(holders, [&](ObjectId object, PathExpression&, TopHolder&) {
-            if (graph_.reach(object) != Reach::unreachable) wanted.push_back(object);
-        });
-        if (wanted.empty()) return;
-        const RootPaths paths(graph_, {}, wanted, {}, progress);
+        for_each(holders, [&](ObjectId object, PathExpression&, TopHolder&) { wanted.push_back(object); });
+        const ObjectExpressions expressions(graph_, wanted, progress);
         for_each(holders, [&](ObjectId object, PathExpression& expression, TopHolder& holder) {
-            constexpr std::size_t longest = 64;
-            if (!paths.found(object)) return;
-            const std::vector<ObjectId> path = paths.path(object);
-            if (path.size() > longest) return;
-            std::vector<Reference> steps;
-            for (std::size_t i = 1; i < path.size(); ++i) steps.push_back(step_between(path[i - 1], path[i]));
-            const Root& root = paths.root(path.front()).root;
-            expression = path_expression(graph_, root, path, steps);
+            auto found = expressions.of(object);
+            if (!found) return;
+            const Root& root = found->root;
+            expression = std::move(found->expression);
             if (root.kind == RootKind::thread_local_ && holder.root.empty()) holder.root = root_words(graph_, root);
             if (holder.object && holder.object->id == object && root.frame >= 0) {
                 holder.frame = frame_words(graph_.frame({root.thread, root.frame}));
@@ -70,14 +59,6 @@ private:
         }
     }
 
-    Reference step_between(ObjectId source, ObjectId target) const {
-        Reference best;
-        heap_.visit_references_to(source, target, [&](const Reference& reference) {
-            if (reference.followed && best.before.empty() && !best.key) best = reference;
-        });
-        return best;
-    }
-
     bool is_object(NodeId node) const { return graph_.kind(node) == NodeKind::object; }
     bool is_large(NodeId node) const { return retained_.memory(node) >= least_; }
 
@@ -85,7 +66,7 @@ private:
     void begin_at(NodeId node) {
         if (!is_large(node)) return;
         const bool divided = !is_object(node) || is_module(node);
-        if (!divided && heap_.is_interned_table(node)) return;  // Python's own, and everywhere
+        if (!divided && is_interned_table(node)) return;  // Python's own, and everywhere
         if (!divided) return go_down(node);
         std::uint64_t in_children = 0;
         for (const NodeId child : shown_children(retained_, node)) {
@@ -117,10 +98,8 @@ private:
         found_.push_back(std::move(holder));
     }
 
-    bool is_module(NodeId node) const {
-        const TypeId type = heap_.type_of(node);
-        return type != no_type && heap_.types()[type].name == "module";
-    }
+    bool is_module(NodeId node) const { return type_name(heap_, heap_.type_of(node)) == "module"; }
+    bool is_interned_table(ObjectId object) const { return heap_.python_heap().is_interned_table(heap_.address_of(object)); }
 
     void go_down(NodeId node) {
         NodeId at = node;
@@ -168,7 +147,7 @@ private:
         std::uint64_t loose = 0;
         for (const NodeId object : shared_by_groups(retained_)) {
             loose += retained_.memory(object);
-            if (is_large(object) && !heap_.is_interned_table(object)) go_down(object);
+            if (is_large(object) && !is_interned_table(object)) go_down(object);
         }
         if (loose < least_) return;
         for (JointHolders& joint : joint_holders(retained_, graph_.root(), least_, 3))
@@ -201,10 +180,7 @@ private:
 
     /// The type that has most of the memory immediately below, if that is a good part.
     void describe_content(TopHolder& holder, NodeId node) const {
-        const std::string type = is_object(node) ? type_name(heap_, heap_.type_of(node)) : std::string();
-        if (type == "generator" || type == "coroutine")
-            if (const auto frame = generator_frame(python_, heap_.address_of(node)))
-                holder.remark = "suspended in " + frame_words(*frame);
+        if (is_object(node)) holder.remark = suspended_words(heap_, node);
         std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> by_type;  // memory, count
         for (const NodeId child : shown_children(retained_, node)) {
             if (!is_object(child) || (holder.many > 0 && is_large(child))) continue;
@@ -229,7 +205,6 @@ private:
     const RetainedSizes& retained_;
     const HeapGraph& graph_;
     const HeapSnapshot& heap_;
-    PythonHeap python_;
     std::uint64_t least_;
     std::vector<TopHolder> found_;
 };

@@ -4,6 +4,8 @@
 
 #include "analysis/why.h"
 
+#include "analysis/object_paths.h"
+
 #include "analysis/object_states.h"
 
 #include <fmt/format.h>
@@ -20,7 +22,6 @@ public:
         : retained_(retained),
           graph_(retained.graph()),
           heap_(graph_.heap()),
-          python_(heap_.core().memory(), heap_.python(), heap_.types()),
           object_(object),
           query_(query),
           progress_(progress) {}
@@ -31,7 +32,7 @@ public:
         result.retained = retained_.memory(object_);
         result.target.retained = result.retained;
         result.reach = graph_.reach(object_);
-        result.target.state = object_state(graph_, object_, progress_);
+        result.target.state = ObjectStates(graph_, progress_).of(object_);
         const std::uint32_t group = retained_.group(object_);
         result.group = group == Preorder::none ? "shared by several groups" : graph_.groups()[group].name;
         result.immortal = result.target.facts.immortal;
@@ -134,32 +135,12 @@ private:
         return cheapest.cost;
     }
 
-    /// The first of the references that are followed and have a name, else the first.
-    Reference step_between(ObjectId source, ObjectId target) const {
-        std::optional<Reference> best;
-        heap_.visit_references_to(source, target, [&](const Reference& reference) {
-            if (!reference.followed || (best && !is_unnamed(*best))) return;
-            if (!best || !is_unnamed(reference)) best = reference;
-        });
-        return best.value_or(Reference());
-    }
-    static bool is_unnamed(const Reference& reference) {
-        return reference.before.find('<') != std::string::npos || reference.before.starts_with("key ");
-    }
-
     WhyStep step(ObjectId source, ObjectId target, const Reference& reference) const {
         WhyStep made;
         made.edge = {brief_object_row(heap_, source), brief_object_row(heap_, target), reference, true};
         made.retained = retained_.memory(target);
-        made.remark = remark_of(target);
+        made.remark = suspended_words(heap_, target);
         return made;
-    }
-
-    std::string remark_of(ObjectId object) const {
-        const std::string type = type_name(heap_, heap_.type_of(object));
-        if (type != "generator" && type != "coroutine" && type != "async_generator") return {};
-        const auto frame = generator_frame(python_, heap_.address_of(object));
-        return frame ? "suspended in " + frame_words(*frame) : std::string();
     }
 
     WhyPath path_of(const std::vector<ObjectId>& objects, const Root& root) const {
@@ -184,13 +165,14 @@ private:
             edge.reference.target = path.at_root.address;
             edge.reference.kind = ReferenceKind::native;
             edge.reference.word = root.word;
-            edge.reference.before =
-                root.name.is_null() ? root.text : "local '" + python_.unicode_text(root.name, 200).value_or("?") + "'";
+            edge.reference.before = root.name.is_null()
+                                        ? root.text
+                                        : "local '" + heap_.python_heap().unicode_text(root.name, 200).value_or("?") + "'";
             path.first = std::move(edge);
         }
         std::vector<Reference> references;
         for (std::size_t i = 1; i < objects.size(); ++i) {
-            references.push_back(step_between(objects[i - 1], objects[i]));
+            references.push_back(step_between(heap_, objects[i - 1], objects[i]));
             path.steps.push_back(step(objects[i - 1], objects[i], references.back()));
         }
         path.expression = path_expression(graph_, root, objects, references);
@@ -228,7 +210,7 @@ private:
     std::vector<WhyStep> steps_of(const std::vector<ObjectId>& objects) const {
         std::vector<WhyStep> steps;
         for (std::size_t i = 1; i < objects.size(); ++i)
-            steps.push_back(step(objects[i - 1], objects[i], step_between(objects[i - 1], objects[i])));
+            steps.push_back(step(objects[i - 1], objects[i], step_between(heap_, objects[i - 1], objects[i])));
         return steps;
     }
 
@@ -244,7 +226,6 @@ private:
     const RetainedSizes& retained_;
     const HeapGraph& graph_;
     const HeapSnapshot& heap_;
-    PythonHeap python_;
     ObjectId object_;
     const WhyQuery& query_;
     const ProgressCallback& progress_;

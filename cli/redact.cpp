@@ -21,12 +21,6 @@ bool begins_path(std::string_view text) {
 
 }  // namespace
 
-std::string_view base_name(std::string_view path) {
-    while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-    const std::size_t slash = path.rfind('/');
-    return slash == std::string_view::npos || path.size() == 1 ? path : path.substr(slash + 1);
-}
-
 std::string literal_type(std::string_view literal) {
     if (literal.empty()) return "value";
     if (literal[0] == '\'' || literal[0] == '"') return "str";

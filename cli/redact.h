@@ -47,7 +47,4 @@ private:
 /// The type of a literal in Python's notation: 'x' is str, b'' bytes, 1.5 float; "value" where it is none of the plain ones.
 std::string literal_type(std::string_view literal);
 
-/// What follows the last slash.
-std::string_view base_name(std::string_view path);
-
 }  // namespace heapsift

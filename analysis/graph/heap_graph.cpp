@@ -200,16 +200,4 @@ std::span<const HeapGraph::PlacedRoot> HeapGraph::roots_of(ObjectId object) cons
     return {first, last};
 }
 
-std::optional<ObjectState> state_of(const HeapGraph& graph, ObjectId object) {
-    switch (graph.reach(object)) {
-        case Reach::named:
-            return ObjectState::reachable;
-        case Reach::held:
-            return ObjectState::held;
-        case Reach::unreachable:
-            break;
-    }
-    return std::nullopt;
-}
-
 }  // namespace heapsift

@@ -6,12 +6,10 @@
 
 #include "analysis/graph/preorder.h"
 #include "analysis/groups.h"
-#include "analysis/object_row.h"
 #include "analysis/structural_references.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -120,8 +118,5 @@ private:
     std::uint64_t unreachable_count_ = 0;
     GroupId unreachable_group_ = 0;
 };
-
-/// As far as it is known by reach alone: of garbage nothing.
-std::optional<ObjectState> state_of(const HeapGraph& graph, ObjectId object);
 
 }  // namespace heapsift

@@ -83,10 +83,9 @@ public:
             const bool frame = type.name == "frame", traceback = type.name == "traceback";
             left_out_.push_back((wishes.without_frames && frame) || (wishes.without_tracebacks && traceback));
         }
-        const PythonHeap python(heap.core().memory(), heap.python(), heap.types());
         for (const LoadedModule& module : graph_.root_set().modules())
             if (module.name == "gc" && !module.dict.is_null())
-                if (const Address list = python.dict_value(module.dict, "garbage"); !list.is_null())
+                if (const Address list = heap.python_heap().dict_value(module.dict, "garbage"); !list.is_null())
                     garbage_list_ = heap.find(list);
     }
 

@@ -89,7 +89,8 @@ using Write = std::function<void(std::string_view)>;
 
 template <class Sink>
 void write_rows(Session& session, const RetainedSizes& retained, ExportSummary& summary, Sink sink) {
-    const Export rows(retained);
+    const ObjectStates states(retained.graph(), session.progress());
+    const Export rows(retained, states);
     sink.meta(export_meta(session.head("export"), rows, session.redactor().active()));
     Counted<Sink> counted{sink};
     for_each_row(rows, retained.graph().heap(), session.progress(), counted);
@@ -191,8 +192,8 @@ const char* const export_details =
   jsonl  a line of JSON a row, its table first: {"table":"meta",...}, then "type", "object", "reference", "root", "array";
          objects as heapsift objects --format jsonl has them. -o - writes it to standard output
 
-The tables: meta(key, value), type, object, reference, root, array. object.state is reachable, or held (by references that
-were not found); NULL where no root reaches the object: why it is still there is not told here (meta's not_computed).
+The tables: meta(key, value), type, object, reference, root, array. object.state is reachable, held (by references that were
+not found), or why an object that nothing reaches is still there: waiting (for the collector), uncollectable, invisible.
 retained is the memory that would come free with the object, dominator the object without which it would be unreachable,
 NULL where that is a frame, a thread, a module's group or several of these. A reference that is only reported (kind
 reported) is owned by another object; followed is 0 for what holds nothing, or leads into a module or static type.

@@ -41,11 +41,12 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     if (!options.type.empty()) query.types = types_named(heap, options.type);
     const HeapGraph graph(heap, session.progress());
     const RetainedSizes retained(graph, session.progress());
+    const ObjectStates states(graph, session.progress());
     const ObjectsResult result = list_objects(heap, query, &retained, session.progress());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes, session.diagnostics());
     note_damaged_objects(result.damaged_objects, session.diagnostics());
     session.note_references(heap);
-    const auto row = [&](ObjectId object) { return object_row(retained, object); };
+    const auto row = [&](ObjectId object) { return object_row(retained, states, object); };
     return session.write(render_objects(result, row, what_was_asked(options), options.sort, session.redactor()));
 }
 

@@ -44,7 +44,7 @@ Json export_meta(const Json& envelope, const Export& rows, bool redacted) {
     meta["types"] = rows.type_count();
     meta["objects"] = rows.object_count();
     meta["redacted"] = redacted;
-    meta["not_computed"] = {"object.state of unreachable objects"};
+    meta["not_computed"] = Json::array();
     meta["frozen_generation"] = 3;
     return meta;
 }

@@ -101,7 +101,7 @@ Answer render_why_type(const HoldersResult& result, const std::string& type, Red
         if (result.total_array_data > 0) text += fmt::format(", of it {} of array data", page.bytes(result.total_array_data));
         text += ": what keeps them alive\n";
         if (!result.rows.empty()) text += holders_table(result.rows, false, page).text(page.width, page.colour);
-        text += more_text(result, "why --type " + quoted_expression(type), page);
+        text += more_text(result, "why --type " + shell_quoted(type), page);
         if (result.without_path > 0)
             text +=
                 fmt::format("{} no root reaches.\n", counted(result.without_path, "of them is garbage:", "of them are garbage:"));
@@ -118,7 +118,7 @@ Answer render_by_holder(const HoldersResult& result, const std::string& type, Re
         const std::string what = type.empty() ? std::string("object") : "object of type " + type_text(type);
         if (result.rows.empty()) return "No root reaches any " + what + " of this core.\n";
         std::string text = holders_table(result.rows, true, page).text(page.width, page.colour);
-        text += more_text(result, "types --by-holder" + (type.empty() ? "" : " --type " + quoted_expression(type)), page);
+        text += more_text(result, "types --by-holder" + (type.empty() ? "" : " --type " + shell_quoted(type)), page);
         text += wrapped(std::string(retained_legend), page.width, 2) + "\n";
         return text + next_line(page, "why " + hexadecimal(result.rows.front().example_address.value),
                                 "the path to one of the first row");

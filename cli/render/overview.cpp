@@ -141,10 +141,7 @@ std::string holders_text(const OverviewResult& result, const Page& page) {
     if (!first.object) return text + next_line(page, "dominators", "what is held together, and by what") + "\n";
     const std::string expression = expression_of(first.expression, page.redact());
     const bool typed = !expression.empty() && !page.redact().active();
-    return text +
-           next_line(page, "why " + (typed ? escape_for_terminal(quoted_expression(expression))
-                                           : hexadecimal(first.object->address.value))) +
-           "\n";
+    return text + next_line(page, "why " + (typed ? shell_quoted(expression) : hexadecimal(first.object->address.value))) + "\n";
 }
 
 Json holder_json(const TopHolder& holder, const Page& plain) {

@@ -76,20 +76,6 @@ std::string expression_of(const PathExpression& expression, Redactor& redactor) 
     return text;
 }
 
-std::string quoted_expression(const std::string& text) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/:=,+@%";
-    if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-    if (text.find_first_of("\"$`\\!") == std::string::npos) return "\"" + text + "\"";
-    std::string quoted = "'";
-    for (const char c : text) {
-        if (c == '\'')
-            quoted += "'\\''";
-        else
-            quoted += c;
-    }
-    return quoted + "'";
-}
-
 Json steps_json(const std::vector<WhyStep>& steps, Redactor& redactor) {
     Json json = Json::array();
     for (const WhyStep& step : steps) {

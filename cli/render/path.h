@@ -20,7 +20,4 @@ Json steps_json(const std::vector<WhyStep>& steps, Redactor& redactor);
 std::string path_text(const WhyPath& path, const Page& page);
 std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps, const Page& page);
 
-/// `text` as one word for a shell, in quotes where it needs them.
-std::string quoted_expression(const std::string& text);
-
 }  // namespace heapsift

@@ -73,8 +73,7 @@ std::string why_text(const WhyResult& result, const Page& page) {
     }
     if (result.paths.empty()) return text;
     const std::string expression = expression_of(result.paths.front().expression, page.redact());
-    const std::string quoted =
-        page.redact().active() ? hexadecimal(result.target.address.value) : escape_for_terminal(quoted_expression(expression));
+    const std::string quoted = page.redact().active() ? hexadecimal(result.target.address.value) : shell_quoted(expression);
     if (!expression.starts_with("0x") && !page.redact().active()) text += "in Python: " + escape_for_terminal(expression) + "\n";
     if (result.referrers > result.paths.size())
         return text + next_line(page, "why " + quoted + " --paths 3", "by other referrers");

@@ -78,10 +78,25 @@ std::string escape_for_terminal(std::string_view text) {
     return escaped;
 }
 
+std::string_view base_name(std::string_view path) {
+    while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string_view::npos || path.size() == 1 ? path : path.substr(slash + 1);
+}
+
+bool is_identifier(std::string_view text) {
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c < 0; };
+    const auto is_good = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+    return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), is_good);
+}
+
 std::string shell_quoted(std::string_view word) {
     constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
     if (!word.empty() && word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
     if (escape_for_terminal(word) != word) return quoted_with_escapes(word);
+    const bool double_quotes =
+        word.find('\'') != std::string_view::npos && word.find_first_of("\"$`\\!") == std::string_view::npos;
+    if (double_quotes) return "\"" + std::string(word) + "\"";
     std::string quoted = "'";
     for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";

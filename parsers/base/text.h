@@ -28,8 +28,15 @@ DecodedCharacter decode_utf8(std::string_view text);
 /// Idempotent: a backslash stays as it is.
 std::string escape_for_terminal(std::string_view text);
 
-/// The shell's quoting of a word, where it needs any: 'func().selected[37]'. For commands that a hint shows. A word that
-/// `escape_for_terminal` would change becomes printable ASCII, which the shell turns into the same bytes: $'a\033[31mb'.
+/// What follows the last slash, but for slashes at the end.
+std::string_view base_name(std::string_view path);
+
+/// A name in Python, as far as ASCII tells: other characters are taken for letters.
+bool is_identifier(std::string_view text);
+
+/// The shell's quoting of a word, where it needs any: 'func().selected[37]', "app.CACHE['k']". For commands that a hint shows. A
+/// word that `escape_for_terminal` would change becomes printable ASCII, which the shell turns into the same bytes:
+/// $'a\033[31mb'.
 std::string shell_quoted(std::string_view word);
 
 /// What the system says of an errno, in the form of our messages: "no space left on device".

@@ -97,6 +97,7 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
 const CoreFile& HeapSnapshot::core() const { return state_->core; }
 const PythonRuntime& HeapSnapshot::python() const { return state_->python; }
 const TypeTable& HeapSnapshot::types() const { return state_->types; }
+const PythonHeap& HeapSnapshot::python_heap() const { return *state_->heap; }
 std::size_t HeapSnapshot::object_count() const { return state_->objects.addresses.size(); }
 Address HeapSnapshot::address_of(ObjectId object) const { return state_->objects.addresses[object]; }
 TypeId HeapSnapshot::type_of(ObjectId object) const { return state_->objects.types[object]; }
@@ -143,7 +144,6 @@ void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
     }
 }
 
-bool HeapSnapshot::is_interned_table(ObjectId object) const { return state_->heap->is_interned_table(address_of(object)); }
 void HeapSnapshot::hide_thread_names(bool hide) { state_->thread_names_hidden = hide; }
 bool HeapSnapshot::thread_names_hidden() const { return state_->thread_names_hidden; }
 

@@ -45,6 +45,7 @@ struct AddressFinding {
 /// Called with the name of a pass and its progress from 0 to 1. May be empty.
 using ProgressCallback = std::function<void(std::string_view pass, double done)>;
 
+class PythonHeap;
 struct NativeReference;
 struct ReferenceName;
 class ReferenceGraph;
@@ -77,6 +78,8 @@ public:
     const CoreFile& core() const;
     const PythonRuntime& python() const;
     const TypeTable& types() const;
+    /// To read fields of objects: strings, dictionaries, attributes.
+    const PythonHeap& python_heap() const;
 
     std::size_t object_count() const;
     Address address_of(ObjectId object) const;
@@ -91,8 +94,6 @@ public:
     ObjectFacts facts(ObjectId object) const;
     /// Only the sizes, of `out.size()` objects from `first` on: for sums over all objects. 30 to 50 nanoseconds an object.
     void sizes(ObjectId first, std::span<ObjectSizes> out) const;
-    /// Is it the dict in which the interpreter keeps its interned strings?
-    bool is_interned_table(ObjectId object) const;
     /// Names of threads are what a program stored: with `true` a RootSet has none but MainThread's.
     void hide_thread_names(bool hide);
     bool thread_names_hidden() const;

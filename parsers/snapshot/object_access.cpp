@@ -2,6 +2,8 @@
 // knows is read by guess: aligned words of the body that point at something whose type is known.
 
 #include "parsers/snapshot/object_access.h"
+
+#include "parsers/base/text.h"
 #include "parsers/cpython/type_flags.h"
 
 #include <algorithm>
@@ -269,18 +271,6 @@ std::string ObjectAccess::element_name(Address holder, std::uint64_t place) cons
     if (type == no_type || !heap_->types()[type].kind || !heap_->types()[type].kind->element_name) return "?";
     return heap_->types()[type].kind->element_name(ObjectReader(*heap_, holder, heap_->types()[type]), place);
 }
-
-namespace {
-
-/// As far as ASCII tells.
-bool is_identifier(std::string_view text) {
-    const auto good = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c < 0;
-    };
-    return !text.empty() && !(text.front() >= '0' && text.front() <= '9') && std::all_of(text.begin(), text.end(), good);
-}
-
-}  // namespace
 
 Reference ObjectAccess::named(Address target, ReferenceKind kind, const ReferenceName& name) const {
     Reference reference;

@@ -72,7 +72,7 @@ const char* name_of(RootKind kind) {
 }
 
 RootSet::RootSet(const HeapSnapshot& heap) {
-    const PythonHeap python(heap.core().memory(), heap.python(), heap.types());
+    const PythonHeap& python = heap.python_heap();
     add_modules(heap, python);
     add_named_classes(python);
     add_interpreters(heap);

@@ -197,7 +197,6 @@ TEST_CASE("states: waiting, held, invisible", "[analysis][states]") {
     CHECK(state(0x1100) == ObjectState::invisible);
     CHECK(state(0x1200) == ObjectState::invisible);
     CHECK(states.count(ObjectState::invisible) == 2);
-    for (ObjectId object = 0; object < heap.object_count(); ++object) CHECK(object_state(graph, object) == states.of(object));
 }
 
 TEST_CASE("cycles: equal ones are one kind, and say what closes them", "[analysis][cycles]") {

@@ -109,7 +109,8 @@ TEST_CASE("export: types with their bases, objects with type and generation", "[
     const HeapSnapshot snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const RetainedSizes retained(graph);
-    const Export rows(retained);
+    const ObjectStates states(graph);
+    const Export rows(retained, states);
     REQUIRE(rows.type_count() == 2);
     CHECK_FALSE(rows.type(0).base.has_value());
     CHECK(rows.type(0).basicsize == 16);
@@ -158,7 +159,8 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     const HeapSnapshot snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const RetainedSizes retained(graph);
-    const Export rows(retained);
+    const ObjectStates states(graph);
+    const Export rows(retained, states);
     CHECK(rows.is_array(0));
     CHECK_FALSE(rows.is_array(2));
     const ExportedArray row = rows.array(0);

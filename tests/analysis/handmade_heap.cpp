@@ -19,6 +19,7 @@ struct HeapSnapshot::State {
     TypeTable types;
     std::vector<TypeId> type_of;
     mutable std::optional<ReferenceGraph> references;
+    mutable std::unique_ptr<PythonHeap> heap;
 };
 
 namespace {
@@ -69,12 +70,16 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics&, const ProgressCall
     std::vector<TypeId> type_of;
     for (const auto& object : made.objects) type_of.push_back(types.named(object.type).front());
     return HeapSnapshot(std::make_unique<State>(
-        State{std::move(made), std::move(core), std::move(python), std::move(types), std::move(type_of), {}}));
+        State{std::move(made), std::move(core), std::move(python), std::move(types), std::move(type_of), {}, {}}));
 }
 
 const CoreFile& HeapSnapshot::core() const { return state_->core; }
 const PythonRuntime& HeapSnapshot::python() const { return state_->python; }
 const TypeTable& HeapSnapshot::types() const { return state_->types; }
+const PythonHeap& HeapSnapshot::python_heap() const {
+    if (!state_->heap) state_->heap = std::make_unique<PythonHeap>(state_->core.memory(), state_->python, state_->types);
+    return *state_->heap;
+}
 std::size_t HeapSnapshot::object_count() const { return state_->made.objects.size(); }
 Address HeapSnapshot::address_of(ObjectId object) const { return state_->made.objects[object].address; }
 TypeId HeapSnapshot::type_of(ObjectId object) const { return state_->type_of[object]; }
@@ -83,7 +88,6 @@ ObjectFacts HeapSnapshot::facts(ObjectId object) const { return state_->made.obj
 void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = facts(static_cast<ObjectId>(first + i));
 }
-bool HeapSnapshot::is_interned_table(ObjectId) const { return false; }
 void HeapSnapshot::hide_thread_names(bool) {}
 bool HeapSnapshot::thread_names_hidden() const { return false; }
 ShortValue HeapSnapshot::value(ObjectId object, std::size_t) const { return state_->made.objects[object].value; }

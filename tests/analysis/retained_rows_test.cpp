@@ -127,8 +127,8 @@ TEST_CASE("objects: sorted and chosen by what each retains", "[analysis][objects
     CHECK(heap.address_of(largest.objects[0]) == Address(0x300));
     CHECK(heap.address_of(largest.objects[1]) == Address(0x400));
     CHECK(heap.address_of(largest.objects[2]) == Address(0x600));
-    CHECK(object_row(retained, largest.objects[0]).retained == 1200);
-    CHECK(object_row(retained, largest.objects[0]).state == ObjectState::reachable);
+    CHECK(object_row(retained, ObjectStates(graph), largest.objects[0]).retained == 1200);
+    CHECK(object_row(retained, ObjectStates(graph), largest.objects[0]).state == ObjectState::reachable);
     query.where = {{ObjectCondition::Field::retained, ObjectCondition::Operator::greater_equal, 1200}};
     CHECK(list_objects(heap, query, &retained).total_count == 2);
     CHECK(list_objects(heap, query, nullptr).total_count == 0);

@@ -2,6 +2,7 @@
 
 #include "cli/redact.h"
 
+#include "parsers/base/text.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
 

@@ -210,11 +210,12 @@ TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][ren
     const HeapSnapshot heap = small_heap().build();
     const HeapGraph graph(heap);
     const RetainedSizes retained(graph);
+    const ObjectStates states(graph);
     ObjectsQuery query;
     query.sort = SortKey::retained;
     query.limit = 2;
     const ObjectsResult result = list_objects(heap, query, &retained);
-    const auto row = [&](ObjectId object) { return object_row(retained, object); };
+    const auto row = [&](ObjectId object) { return object_row(retained, states, object); };
     Shown shown;
     const Answer answer = render_objects(result, row, "objects", query.sort, shown.redactor);
     CHECK_THAT(answer.text(shown.page),

@@ -65,7 +65,7 @@ TEST_CASE("nearest words: near ones only, nearest first", "[cli][text]") {
 TEST_CASE("shell quoting: only where it is needed", "[cli][text]") {
     CHECK(shell_quoted("core.1234") == "core.1234");
     CHECK(shell_quoted("func().selected[37]") == "'func().selected[37]'");
-    CHECK(shell_quoted("it's") == "'it'\\''s'");
+    CHECK(shell_quoted("it's") == "\"it's\"");
     CHECK(shell_quoted("") == "''");
     CHECK(shell_quoted("naïve core") == "'naïve core'");
 }

@@ -89,7 +89,7 @@ TEST_CASE("words: an expression is the address, beside the core and without one"
     CHECK(read({"show", "core1", "core.1"}).address == "core1");
     CHECK(complaint({"show", "dump.core"}).code == "no-such-file");
     CHECK(complaint({"show", "core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
-    CHECK(complaint({"app.CACHE['k']", "core.1"}).hint == "did you mean: heapsift show 'app.CACHE['\\''k'\\'']' core.1");
+    CHECK(complaint({"app.CACHE['k']", "core.1"}).hint == "did you mean: heapsift show \"app.CACHE['k']\" core.1");
 }
 
 TEST_CASE("words: a word with a slash is a file, whether or not it is there", "[cli][words]") {

@@ -179,7 +179,7 @@ def check_meta(meta, rows):
     check("meta objects", meta.get("objects"), len(rows))
     check("meta complete", (meta.get("complete"), meta.get("certain"), meta.get("redacted")), (1, 1, 0))
     check("meta schema", meta.get("schema"), "heapsift.export/1")
-    check("meta not_computed", json.loads(meta.get("not_computed") or "[]"), ["object.state of unreachable objects"])
+    check("meta not_computed", json.loads(meta.get("not_computed") or "[]"), [])
 
 
 def check_generations(db):
@@ -191,7 +191,7 @@ def check_generations(db):
 
 
 def check_tree(db):
-    """Every object is retained by whoever dominates it; what no root reaches has no state; roots are objects that are reached."""
+    """Every object is retained by whoever dominates it; every one has a state; roots are objects that are reached."""
     def count(query):
         return db.execute("SELECT count(*) FROM " + query).fetchone()[0]
     check("retained less than memory", count("object WHERE retained IS NULL OR retained < memory"), 0)
@@ -199,8 +199,9 @@ def check_tree(db):
     check("dominators that are objects", count("object WHERE dominator IS NOT NULL AND dominator NOT IN (SELECT address FROM object)"), 0)
     sums = "SELECT dominator AS above, sum(retained) AS below FROM object WHERE dominator IS NOT NULL GROUP BY above"
     check("sums over the tree", count("object LEFT JOIN (%s) ON above = address WHERE retained != memory + coalesce(below, 0)" % sums), 0)
-    check("states", {state for state, in db.execute("SELECT DISTINCT state FROM object")} <= {"reachable", "held", None}, True)
-    check("roots that are reached", count("root LEFT JOIN object USING(address) WHERE state IS NULL"), 0)
+    check("states", {state for state, in db.execute("SELECT DISTINCT state FROM object")} <=
+          {"reachable", "held", "waiting", "uncollectable", "invisible"}, True)
+    check("roots that are reached", count("root LEFT JOIN object USING(address) WHERE state NOT IN ('reachable', 'held') OR state IS NULL"), 0)
     kinds = {kind for kind, in db.execute("SELECT DISTINCT kind FROM root")}
     check("kinds of roots", kinds >= {"module", "interpreter", "static-type"}, True)
     check("main module", count("root WHERE kind = 'module' AND name = '__main__'"), 1)

@@ -1,0 +1,52 @@
+#include "analysis/object_paths.h"
+
+#include "analysis/object_row.h"
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t longest_path = 64;
+
+bool has_no_name(const Reference& reference) {
+    return reference.before.find('<') != std::string::npos || reference.before.starts_with("key ");
+}
+
+}  // namespace
+
+Reference step_between(const HeapSnapshot& heap, ObjectId source, ObjectId target) {
+    std::optional<Reference> best;
+    heap.visit_references_to(source, target, [&](const Reference& reference) {
+        if (!reference.followed || (best && !has_no_name(*best))) return;
+        if (!best || !has_no_name(reference)) best = reference;
+    });
+    return best.value_or(Reference());
+}
+
+std::string suspended_words(const HeapSnapshot& heap, ObjectId object) {
+    const std::string type = type_name(heap, heap.type_of(object));
+    if (type != "generator" && type != "coroutine" && type != "async_generator") return {};
+    const auto frame = generator_frame(heap.python_heap(), heap.address_of(object));
+    return frame ? "suspended in " + frame_words(*frame) : std::string();
+}
+
+ObjectExpressions::ObjectExpressions(const HeapGraph& graph, const std::vector<ObjectId>& objects,
+                                     const ProgressCallback& progress)
+    : graph_(graph) {
+    std::vector<ObjectId> wanted = objects;
+    std::erase_if(wanted, [&](ObjectId object) { return graph.reach(object) == Reach::unreachable; });
+    if (!wanted.empty()) paths_.emplace(graph, PathWishes(), std::move(wanted), std::vector<ObjectId>(), progress);
+}
+
+std::optional<ObjectExpressions::Found> ObjectExpressions::of(ObjectId object) const {
+    if (!paths_ || !paths_->found(object)) return std::nullopt;
+    const std::vector<ObjectId> path = paths_->path(object);
+    if (path.size() > longest_path) return std::nullopt;
+    std::vector<Reference> steps;
+    for (std::size_t i = 1; i < path.size(); ++i) steps.push_back(step_between(graph_.heap(), path[i - 1], path[i]));
+    const Root& root = paths_->root(path.front()).root;
+    return Found{root, path_expression(graph_, root, path, steps)};
+}
+
+}  // namespace heapsift
