@@ -8,22 +8,10 @@
 #include "analysis/export.h"
 
 #include "analysis/generations.h"
-#include "parsers/numpy/array_layout.h"
-#include "parsers/numpy/kinds.h"
 
 namespace heapsift {
-namespace {
-
-std::optional<Address> unless_null(Address address) { return address.is_null() ? std::nullopt : std::optional(address); }
-
-}  // namespace
-
 Export::Export(const RetainedSizes& retained, const ObjectStates& states)
-    : retained_(retained),
-      states_(states),
-      heap_(retained.graph().heap()),
-      python_(heap_.python_heap()),
-      generations_(generations(heap_)) {}
+    : retained_(retained), states_(states), heap_(retained.graph().heap()), generations_(generations(heap_)) {}
 
 ExportedType Export::type(TypeId id) const {
     const TypeInfo& info = heap_.types()[id];
@@ -48,28 +36,6 @@ ExportedObject Export::object(ObjectId id) const {
     if (heap_.type_of(id) != no_type) object.type = heap_.type_of(id);
     if (generations_[id] != no_generation) object.generation = generations_[id];
     return object;
-}
-
-bool Export::is_array(ObjectId id) const {
-    const TypeId type = heap_.type_of(id);
-    return type != no_type && heap_.types()[type].kind == &ndarray_kind;
-}
-
-ExportedArray Export::array(ObjectId id) const {
-    ExportedArray row;
-    row.address = heap_.address_of(id);
-    const ObjectReader reader(python_, row.address, heap_.types()[heap_.type_of(id)]);
-    const auto facts = array_facts(reader);
-    if (!facts) return row;
-    if (const auto descr = descr_facts(python_, facts->descr)) row.dtype = descr_str(python_, *descr);
-    row.shape.emplace(facts->shape.begin(), facts->shape.begin() + facts->nd);
-    row.strides = array_strides(reader, *facts);
-    row.nbytes = facts->nbytes;
-    row.data = facts->data;
-    row.owns_data = facts->owns_data();
-    row.base = unless_null(facts->base);
-    row.owner = unless_null(array_owner(reader));
-    return row;
 }
 
 }  // namespace heapsift

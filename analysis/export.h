@@ -2,6 +2,7 @@
 
 // Everything that is known of a heap, as the rows of a few tables.
 
+#include "analysis/array_row.h"
 #include "analysis/graph/retained.h"
 #include "analysis/object_states.h"
 #include "analysis/pass.h"
@@ -43,18 +44,6 @@ struct ExportedReference {
     bool followed = false;  // StructuralTargets::follows
 };
 
-/// An ndarray. Where its fields do not read, only the address is there.
-struct ExportedArray {
-    Address address;
-    std::optional<std::string> dtype;  // dtype.str
-    std::optional<std::vector<std::int64_t>> shape, strides;
-    std::optional<std::uint64_t> nbytes;
-    std::optional<Address> data;
-    std::optional<bool> owns_data;
-    std::optional<Address> base;   // nothing where it has none
-    std::optional<Address> owner;  // the object whose buffer it shows; nothing where that is unknown
-};
-
 /// One pass over each table. It keeps a few bytes an object, and no rows; `retained` and `states` must outlive it.
 class Export {
 public:
@@ -72,8 +61,6 @@ public:
         for (const HeapGraph::PlacedRoot& placed : retained_.graph().roots())
             visit(ExportedRoot{heap_.address_of(placed.root.object), placed.root.kind, names.name(placed.root)});
     }
-    bool is_array(ObjectId id) const;
-    ExportedArray array(ObjectId id) const;
     /// Calls with each reference of an object, as an ExportedReference.
     template <class F>
     void visit_references(ObjectId id, F&& visit) const {
@@ -95,7 +82,6 @@ private:
     const RetainedSizes& retained_;
     const ObjectStates& states_;
     const HeapSnapshot& heap_;
-    const PythonHeap& python_;
     std::vector<std::int8_t> generations_;
 };
 
@@ -107,14 +93,14 @@ void for_each_row(const Export& rows, const HeapSnapshot& heap, const ProgressCa
     std::vector<ObjectId> arrays;
     for_each_object(heap, "exporting objects", progress, [&](ObjectId id) {
         sink.object(rows.object(id));
-        if (rows.is_array(id)) arrays.push_back(id);
+        if (is_array(heap, id)) arrays.push_back(id);
     });
     for_each_object(heap, "exporting references", progress, [&](ObjectId id) {
         rows.visit_references(id, [&](const ExportedReference& reference) { sink.reference(reference); });
     });
     rows.visit_native_references([&](const ExportedReference& reference) { sink.reference(reference); });
     rows.visit_roots([&](const ExportedRoot& root) { sink.root(root); });
-    for (const ObjectId id : arrays) sink.array(rows.array(id));
+    for (const ObjectId id : arrays) sink.array(array_row(heap, id));
 }
 
 }  // namespace heapsift

@@ -1,6 +1,6 @@
-// The first screen. Its sentence is chosen by what a reader can act upon: the object that holds a good part of the memory, else
-// array data and who owns it, else one type that has a good part of the memory, else the part of the memory that is largest,
-// whoever owns it.
+// The first screen. Its sentence is chosen by what a reader can act upon: array data that nobody uses, where it is half of what
+// the first holder has, or more; the object that holds a good part of the memory, else array data and who owns it, else one type
+// that has a good part of the memory, else the part of the memory that is largest, whoever owns it.
 
 #include "analysis/overview.h"
 
@@ -59,6 +59,27 @@ bool holder_is_headline(const OverviewResult& result) {
     return share(bytes, result.mapped_bytes) >= holder_of_all || share(bytes, result.object_memory) >= holder_of_objects;
 }
 
+bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen) {
+    const std::uint64_t largest = result.holders.empty() ? 0 : result.holders.front().retained;
+    return unseen >= largest / 2 &&
+           (share(unseen, result.mapped_bytes) >= holder_of_all || share(unseen, result.object_memory) >= holder_of_objects);
+}
+
+/// The holder whose slices pin most, if it is much.
+void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressCallback& progress) {
+    std::vector<PandasFrame> frames = pandas_frames(graph.heap(), 0);
+    const std::vector<DroppedFrame> dropped = dropped_frames(graph.heap(), frames, 0);
+    result.dropped_frames = dropped.size();
+    const Arrays arrays(graph, kept_parents(frames, dropped), progress);
+    if (arrays.arrays().empty()) return;
+    const ArraySums& sums = arrays.sums();
+    if (!pinned_is_headline(result, sums.pinned_bytes - sums.pinned_visible)) return;
+    add_dropped(frames, dropped);
+    const ArrayHolders holders = array_holders(arrays, frames, true, 1, nullptr, progress);
+    if (!holders.rows.empty() && pinned_is_headline(result, holders.rows.front().unseen_bytes()))
+        result.pinned = holders.rows.front();
+}
+
 /// Garbage in bytes, and of the collector what explains it: where it is much, the lists are walked.
 void find_garbage(const RetainedSizes& retained, OverviewResult& result) {
     const HeapSnapshot& heap = retained.graph().heap();
@@ -86,7 +107,10 @@ OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const 
     result.garbage_memory = retained.memory(graph.node_of(graph.unreachable_group()));
     find_garbage(retained, result);
     result.holders = top_holders(retained, result.object_memory / 50, most_holders, progress);
-    if (holder_is_headline(result))
+    find_pinned(graph, result, progress);
+    if (result.pinned)
+        result.headline = {OverviewHeadline::Kind::pinned, result.pinned->unseen_bytes(), {}, {}, false};
+    else if (holder_is_headline(result))
         result.headline = {OverviewHeadline::Kind::holder, result.holders.front().retained, {}, {}, false};
     else
         result.headline = choose_headline(result.memory, result.mapped_bytes, result.types.types);

@@ -2,6 +2,7 @@
 
 // The first screen: what process this was, where its memory is, the largest types.
 
+#include "analysis/array_lists.h"
 #include "analysis/top_holders.h"
 #include "analysis/types.h"
 
@@ -10,6 +11,7 @@ namespace heapsift {
 /// The first sentence: the one fact about this memory that matters most, of those known.
 struct OverviewHeadline {
     enum class Kind {
+        pinned,       // array data that slices keep alive and do not show: OverviewResult::pinned
         holder,       // one object, or a few together, hold a good part: the first of OverviewResult::holders
         array_data,   // array elements are the largest part; `type` is the array type that owns most of them
         objects,      // instances of `type` are the largest part that one type has
@@ -30,6 +32,8 @@ struct OverviewResult {
     std::uint64_t garbage_list_memory = 0;  // of it, of those that gc.garbage alone holds
     std::string garbage_remark;             // why it has not been collected, where the collector's settings say; else empty
     TypesResult types;                      // sorted by memory, cut to the limit
+    std::optional<ArrayHolderRow> pinned;   // by unseen bytes the first, where they are worth a sentence
+    std::uint64_t dropped_frames = 0;       // pandas DataFrames that are gone, of which slices keep all
     OverviewHeadline headline;
     std::vector<std::string> dominant_types;  // by name (analysis/signature.h)
 };
@@ -39,6 +43,9 @@ OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const 
 
 /// The same of what keeps memory: is the first holder worth the first sentence?
 bool holder_is_headline(const OverviewResult& result);
+
+/// Is the array data that slices keep and do not show, `unseen` bytes, the largest thing there is to say?
+bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen);
 
 /// Chooses the headline from rows that are sorted, largest first; `all_types` are uncut.
 OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& memory, std::uint64_t mapped_bytes,

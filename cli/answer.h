@@ -23,6 +23,13 @@ struct Answer {
     std::string rows_key;  // "types"; empty: not a table
     std::function<void(const RowVisitor&)> rows;
     std::vector<std::string> csv_columns;
+
+    // Other tables of the same answer; only a document has them.
+    struct Table {
+        std::string key;
+        std::function<void(const RowVisitor&)> rows;
+    };
+    std::vector<Table> more_tables;
 };
 
 }  // namespace heapsift

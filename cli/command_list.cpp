@@ -2,6 +2,7 @@
 
 #include "cli/command_list.h"
 
+#include "cli/commands/arrays.h"
 #include "cli/commands/batch.h"
 #include "cli/commands/cycles.h"
 #include "cli/commands/doctor.h"
@@ -67,6 +68,11 @@ const std::vector<Command>& all_commands() {
          "objects that count more references than were found: held by C code, or leaked",
          true,
          setup_refcounts},
+        {{.name = "arrays"},
+         "[CORE]",
+         "NumPy arrays: who owns their bytes, who holds them, which slices keep what nobody sees",
+         true,
+         setup_arrays},
         {{.name = "threads"},
          "[CORE]",
          "what each thread was doing: its Python functions, with their locals, and what each keeps",

@@ -161,12 +161,12 @@ void Invocation::take_top_option(Words& words) {
     const OptionUse* top = find_use("--top");
     if (!top || words.command != "overview" || !top->value) return;
     const std::string table = *top->value;
-    if (table == "arrays" || table == "native")
+    if (table == "native")
         throw wrong_usage("not-built", fmt::format("--top {}: this version has no such table", table),
-                          "it has types and objects");
-    if (table != "types" && table != "objects")
+                          "it has types, objects and arrays");
+    if (table != "types" && table != "objects" && table != "arrays")
         throw wrong_usage("bad-option", fmt::format("--top {}: there is no such table", shell_quoted(table)),
-                          "it is types or objects");
+                          "it is types, objects or arrays");
     words.command = table;
     std::erase_if(arguments_.options, [](const OptionUse& use) { return use.name == "--top"; });
 }

@@ -163,15 +163,19 @@ void Session::write_document(Output& output, const Answer& answer, const std::op
     std::string text = json_text(document);
     text.pop_back();
     output.write(text + ",\"data\":{");
-    if (answer.rows) {
-        output.write(json_text(answer.rows_key) + ":[");
+    const auto write_table = [&](const std::string& key, const std::function<void(const RowVisitor&)>& rows, bool last) {
+        output.write(json_text(key) + ":[");
         bool first = true;
-        answer.rows([&](const Json& row) {
+        rows([&](const Json& row) {
             output.write((first ? "\n" : ",\n") + json_text(row));
             first = false;
         });
-        output.write(answer.data.empty() ? "]" : "],");
-    }
+        output.write(last ? "]" : "],");
+    };
+    if (answer.rows) write_table(answer.rows_key, answer.rows, answer.data.empty() && answer.more_tables.empty());
+    for (std::size_t i = 0; i < answer.more_tables.size(); ++i)
+        write_table(answer.more_tables[i].key, answer.more_tables[i].rows,
+                    answer.data.empty() && i + 1 == answer.more_tables.size());
     const std::string data = json_text(answer.data);
     output.write(data.substr(1, data.size() - 2) + "}}\n");
 }

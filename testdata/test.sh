@@ -16,12 +16,13 @@ log=$PWD/build/dev/test.log
 . testdata/steps.sh
 
 packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev catch2 libfmt-dev
-    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev gdb dwz python3 python3-numpy python3-dbg debootstrap)
+    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev gdb dwz python3 python3-numpy python3-pandas python3-dbg
+    debootstrap)
 not_covered=()
 
 main() {
     check_machine
-    step 1/4 "packages: compiler, libraries, Catch2, gdb, dwz, Python with NumPy, debootstrap"
+    step 1/4 "packages: compiler, libraries, Catch2, gdb, dwz, Python with NumPy and pandas, debootstrap"
     install_packages "${packages[@]}"
     step 2/4 "interpreters: this machine's $(/usr/bin/python3 --version), and other suites' in $HEAPSIFT_TREES"
     case $suite in
@@ -39,10 +40,10 @@ main() {
     exit $status
 }
 
-# make_tree SUITE: a minimal Debian of that suite with Python and NumPy.
+# make_tree SUITE: a minimal Debian of that suite with Python, NumPy and pandas.
 make_tree() {
     local tree=$HEAPSIFT_TREES/$1
-    if has_numpy "$tree"; then
+    if has_libraries "$tree"; then
         say "    $tree is there"
         return
     fi
@@ -53,18 +54,21 @@ make_tree() {
     mkdir -p "$HEAPSIFT_TREES"
     if [ ! -e "$tree" ]; then
         rm -rf --one-file-system "$tree.part"
-        say "    making $tree (some 300 MiB)"
-        if quietly "making the tree" debootstrap --variant=minbase --include=python3,python3-numpy "$1" "$tree.part"; then
+        say "    making $tree (some 400 MiB)"
+        if quietly "making the tree" debootstrap --variant=minbase --include=python3,python3-numpy,python3-pandas "$1" "$tree.part"; then
             mv "$tree.part" "$tree"
         fi
     else
-        quietly "installing python3-numpy in $tree" chroot "$tree" sh -c 'export DEBIAN_FRONTEND=noninteractive
-            apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-numpy' || true
+        quietly "installing python3-numpy and python3-pandas in $tree" chroot "$tree" sh -c 'export DEBIAN_FRONTEND=noninteractive
+            apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-numpy python3-pandas' || true
     fi
-    has_numpy "$tree" || leave_out "the Python of $1: debootstrap could not make its tree"
+    has_libraries "$tree" || leave_out "the Python of $1: debootstrap could not make its tree"
 }
 
-has_numpy() { [ -x "$1/usr/bin/python3" ] && [ -d "$1/usr/lib/python3/dist-packages/numpy" ]; }
+has_libraries() {
+    local folder=$1/usr/lib/python3/dist-packages
+    [ -x "$1/usr/bin/python3" ] && [ -d "$folder/numpy" ] && [ -d "$folder/pandas" ]
+}
 
 leave_out() {
     if [ "${CI:-}" = true ]; then die "Not covered, and CI must cover it: $1"; fi

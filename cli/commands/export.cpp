@@ -79,7 +79,7 @@ struct Counted {
         ++roots;
         sink.root(row);
     }
-    void array(const ExportedArray& row) {
+    void array(const ArrayRow& row) {
         ++arrays;
         sink.array(row);
     }

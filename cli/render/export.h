@@ -29,7 +29,7 @@ public:
     void object(const ExportedObject& row);
     void reference(const ExportedReference& row);
     void root(const ExportedRoot& row);
-    void array(const ExportedArray& row);
+    void array(const ArrayRow& row);
 
 private:
     Redactor& redactor_;
@@ -46,7 +46,7 @@ public:
     void object(const ExportedObject& row);
     void reference(const ExportedReference& row);
     void root(const ExportedRoot& row);
-    void array(const ExportedArray& row);
+    void array(const ArrayRow& row);
 
 private:
     void line(const char* table, const Json& columns);

@@ -111,7 +111,7 @@ void DatabaseExport::root(const ExportedRoot& row) {
     root_.run();
 }
 
-void DatabaseExport::array(const ExportedArray& row) {
+void DatabaseExport::array(const ArrayRow& row) {
     const std::string shape = row.shape ? json_text(*row.shape) : std::string();
     const std::string strides = row.strides ? json_text(*row.strides) : std::string();
     const std::string dtype = escape_for_terminal(row.dtype.value_or(""));

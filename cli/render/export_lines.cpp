@@ -2,6 +2,7 @@
 // '^{"table":"array"'), or read them all in one pass. Objects are the rows of `objects --format jsonl`, with what the table has
 // beside.
 
+#include "cli/render/array.h"
 #include "cli/render/export.h"
 #include "cli/render/object.h"
 
@@ -49,16 +50,10 @@ void LinesExport::root(const ExportedRoot& row) {
     line("root", {{"address", address_json(row.address)}, {"kind", name_of(row.kind)}, {"name", row.name}});
 }
 
-void LinesExport::array(const ExportedArray& row) {
-    line("array", {{"address", address_json(row.address)},
-                   {"dtype", or_null(row.dtype)},
-                   {"shape", or_null(row.shape)},
-                   {"strides", or_null(row.strides)},
-                   {"nbytes", or_null(row.nbytes)},
-                   {"data", address_or_null(row.data)},
-                   {"owns_data", or_null(row.owns_data)},
-                   {"base", address_or_null(row.base)},
-                   {"owner", address_or_null(row.owner)}});
+void LinesExport::array(const ArrayRow& row) {
+    Json json{{"address", address_json(row.address)}};
+    add_array(json, row);
+    line("array", std::move(json));
 }
 
 }  // namespace heapsift

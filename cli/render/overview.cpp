@@ -3,6 +3,7 @@
 #include "cli/render/overview.h"
 
 #include "analysis/doctor.h"
+#include "cli/render/arrays.h"
 #include "cli/render/object.h"
 #include "cli/render/path.h"
 #include "cli/render/process.h"
@@ -121,6 +122,16 @@ std::string holder_sentence(const OverviewResult& result, const Page& page) {
     return fmt::format("{} is held by {}: {}.", bytes, holder_words(holder, page), content);
 }
 
+std::string pinned_sentence(const OverviewResult& result, const Page& page) {
+    const ArrayHolderRow& row = *result.pinned;
+    const bool by_frame = row.root.find("now at line") != std::string::npos;
+    return fmt::format("{} of it ({}) is array data that nobody uses: {} {} and {} {} alive, held as {}{}.",
+                       page.at_least(page.bytes(row.unseen_bytes())), percent(row.unseen_bytes(), result.mapped_bytes),
+                       counted(row.pinned_arrays, "slice shows", "slices show"), page.bytes(row.pinned_visible),
+                       row.pinned_arrays == 1 ? "keeps" : "keep", counted(row.pinned_owners, "array"), held_as_text(row),
+                       by_frame ? " (" + escape_for_terminal(row.root) + ")" : "");
+}
+
 std::string holders_text(const OverviewResult& result, const Page& page) {
     if (result.holders.empty()) return {};
     using Align = TableColumn::Align;
@@ -186,7 +197,14 @@ std::string garbage_sentence(const OverviewResult& result, const Page& page) {
 std::string overview_text(const OverviewResult& result, const OverviewCore& core, const Page& page) {
     std::string text =
         heading(core, page) + "\n" + bold(wrapped(headline_text(result, page), page.width, 2), page.colour) + "\n\n";
+    if (result.pinned)
+        text += "cure: store copies, data[i].copy()\n" + next_line(page, "arrays --pinned", "which slices keep what") + "\n";
     text += holders_text(result, page);
+    if (result.dropped_frames > 0)
+        text += next_line(page, "arrays --pinned",
+                          counted(result.dropped_frames, "DataFrame that is gone, but slices keep",
+                                  "DataFrames that are gone, but slices keep")) +
+                "\n";
     text += garbage_sentence(result, page);
     text += memory_text(result, page);
     if (result.types.types.empty()) return text + "No Python objects could be found in it.\n";
@@ -237,6 +255,8 @@ std::string headline_text(const OverviewResult& result, const Page& page) {
     const std::string type = headline.type ? type_text(headline.type->name) : "";
     const std::uint64_t count = headline.type ? headline.type->count : 0;
     switch (headline.kind) {
+        case OverviewHeadline::Kind::pinned:
+            return pinned_sentence(result, page);
         case OverviewHeadline::Kind::holder:
             return holder_sentence(result, page);
         case OverviewHeadline::Kind::array_data:

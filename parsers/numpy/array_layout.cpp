@@ -16,6 +16,8 @@ namespace {
 
 // PyArrayObject_fields
 constexpr std::uint64_t at_data = 16, at_nd = 24, at_dimensions = 32, at_strides = 40, at_base = 48, at_descr = 56, at_flags = 64;
+// PyVoidScalarObject
+constexpr std::uint64_t at_void_data = 24, at_void_descr = 32, at_void_base = 48;
 // PyArray_Descr, the part that both variants share
 constexpr std::uint64_t at_kind = 24, at_byteorder = 26, at_type_num = 28;
 // and what moved: 1.x has a 32-bit elsize at 32; 2.x has 64-bit flags at 32 and elsize at 40
@@ -294,6 +296,13 @@ std::optional<std::vector<std::int64_t>> array_strides(const ObjectReader& array
         result.push_back(*stride);
     }
     return result;
+}
+
+std::optional<VoidFacts> void_facts(const ObjectReader& scalar) {
+    const PythonHeap& heap = scalar.heap();
+    const auto descr = descr_facts(heap, heap.pointer(scalar.at(at_void_descr)));
+    if (!descr) return std::nullopt;
+    return VoidFacts{heap.pointer(scalar.at(at_void_data)), heap.pointer(scalar.at(at_void_base)), descr->itemsize};
 }
 
 Address array_owner(const ObjectReader& array) {

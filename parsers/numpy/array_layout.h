@@ -38,6 +38,15 @@ std::optional<std::vector<std::int64_t>> array_strides(const ObjectReader& array
 /// the chain does not end.
 Address array_owner(const ObjectReader& array);
 
+/// A numpy.void scalar that shows an element of an array.
+struct VoidFacts {
+    Address data, base;
+    std::uint64_t itemsize = 0;
+};
+
+/// Nothing where its dtype does not read.
+std::optional<VoidFacts> void_facts(const ObjectReader& scalar);
+
 struct DescrFacts {
     std::uint64_t itemsize = 0;
     char kind = '?';  // 'f'

@@ -161,9 +161,9 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     const RetainedSizes retained(graph);
     const ObjectStates states(graph);
     const Export rows(retained, states);
-    CHECK(rows.is_array(0));
-    CHECK_FALSE(rows.is_array(2));
-    const ExportedArray row = rows.array(0);
+    CHECK(is_array(snapshot, 0));
+    CHECK_FALSE(is_array(snapshot, 2));
+    const ArrayRow row = array_row(snapshot, 0);
     CHECK(row.dtype == "<f8");
     CHECK(row.shape == std::vector<std::int64_t>{3, 4});
     CHECK(row.strides == std::vector<std::int64_t>{32, 8});
@@ -172,7 +172,7 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     CHECK(row.owns_data == true);
     CHECK_FALSE(row.base.has_value());
     CHECK(row.owner == Address(array));
-    const ExportedArray other = rows.array(1);
+    const ArrayRow other = array_row(snapshot, 1);
     CHECK(other.address == Address(torn));
     CHECK_FALSE(other.shape.has_value());
     CHECK_FALSE(other.owner.has_value());

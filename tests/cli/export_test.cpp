@@ -46,8 +46,8 @@ ExportedObject secret() {
     return object;
 }
 
-ExportedArray view() {
-    ExportedArray row;
+ArrayRow view() {
+    ArrayRow row;
     row.address = Address(0x10100);
     row.dtype = "<f8";
     row.shape = {3, 4};
@@ -109,7 +109,7 @@ std::string written_database(const TemporaryDirectory& directory, bool redact) {
         sink.type(node_type());
         sink.object(secret());
         sink.array(view());
-        ExportedArray torn;
+        ArrayRow torn;
         torn.address = Address(0x10900);
         sink.array(torn);
         for (const ExportedReference& row : exported_references()) sink.reference(row);

@@ -1,0 +1,36 @@
+#include "analysis/array_row.h"
+
+#include "parsers/cpython/python_heap.h"
+#include "parsers/numpy/array_layout.h"
+#include "parsers/numpy/kinds.h"
+
+namespace heapsift {
+namespace {
+
+std::optional<Address> unless_null(Address address) { return address.is_null() ? std::nullopt : std::optional(address); }
+
+}  // namespace
+
+bool is_array(const HeapSnapshot& heap, ObjectId object) {
+    const TypeId type = heap.type_of(object);
+    return type != no_type && heap.types()[type].kind == &ndarray_kind;
+}
+
+ArrayRow array_row(const HeapSnapshot& heap, ObjectId array) {
+    ArrayRow row;
+    row.address = heap.address_of(array);
+    const ObjectReader reader(heap.python_heap(), row.address, heap.types()[heap.type_of(array)]);
+    const auto facts = array_facts(reader);
+    if (!facts) return row;
+    if (const auto descr = descr_facts(heap.python_heap(), facts->descr)) row.dtype = descr_str(heap.python_heap(), *descr);
+    row.shape.emplace(facts->shape.begin(), facts->shape.begin() + facts->nd);
+    row.strides = array_strides(reader, *facts);
+    row.nbytes = facts->nbytes;
+    row.data = facts->data;
+    row.owns_data = facts->owns_data();
+    row.base = unless_null(facts->base);
+    row.owner = unless_null(array_owner(reader));
+    return row;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,66 @@
+#pragma once
+
+// By which words a person would say that something holds an object: a number for each way of being held. (What a label is:
+// holder_labels.cpp.)
+
+#include "analysis/graph/root_paths.h"
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace heapsift {
+
+/// Labels of all objects that a root reaches. It has the cheapest paths searched; 16 bytes an object.
+class HolderLabels {
+public:
+    static constexpr std::uint32_t none = RootPaths::none;
+
+    HolderLabels(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress = {});
+
+    const RootPaths& paths() const { return paths_; }
+    std::size_t count() const { return labels_.size(); }
+    /// `none` where no path was found.
+    std::uint32_t label(ObjectId object) const { return label_[object]; }
+    /// The owner and the attribute, as HolderRow has them. Several labels may have the same words.
+    std::pair<std::string, std::string> words(std::uint32_t label) const;
+    /// The path to `object` with [*] for indices and keys; equal steps one after another once, with an ellipsis.
+    std::string merged_expression(ObjectId object) const;
+
+private:
+    struct Label {
+        std::uint32_t above = none;  // the label that it goes on; else `owner` says who holds it
+        std::uint32_t step = none;   // RootPaths::step_names
+        std::uint64_t owner = 0;     // a type's number, or a root's place + owner_is_root
+        std::uint8_t depth = 0;
+        bool operator==(const Label& o) const { return above == o.above && step == o.step && owner == o.owner; }
+    };
+    struct LabelHash {
+        std::size_t operator()(const Label& l) const {
+            const std::uint64_t mixed = (l.owner + (std::uint64_t{l.above} << 32 | l.step)) * 0x9e3779b97f4a7c15;
+            return static_cast<std::size_t>(mixed ^ mixed >> 31);
+        }
+    };
+    static constexpr std::uint64_t owner_is_root = std::uint64_t{1} << 32;
+
+    void label_all();
+    bool is_frame(TypeId type) const;
+    std::size_t known(TypeId type) const;
+    std::uint64_t first_root_like(const HeapGraph::PlacedRoot& root);
+    std::string step_text(std::uint32_t step) const;
+    std::pair<std::string, std::string> root_text(const Root& root) const;
+    std::string root_words_short(const Root& root) const;
+
+    const HeapGraph& graph_;
+    const HeapSnapshot& heap_;
+    RootPaths paths_;
+    std::vector<bool> plain_, module_;  // by type, the last one for those not found
+    std::vector<Label> labels_;
+    std::vector<std::uint32_t> label_;  // by object
+    std::unordered_map<Label, std::uint32_t, LabelHash> numbers_;
+    std::map<std::pair<RootKind, NodeId>, std::uint64_t> first_like_;
+};
+
+}  // namespace heapsift

@@ -1,0 +1,132 @@
+// A class is told by its name, and a subclass by its bases: `class GeoDataFrame(GeoPandasBase, DataFrame)` has GeoPandasBase as
+// its tp_base, and DataFrame only in its __mro__. pandas 3 gives its public classes the module `pandas`.
+//
+// Walks keep to pandas' own objects and plain containers: a cached accessor or the name of an index may lead anywhere. Frames,
+// managers and blocks end them too: what lies behind is another frame's.
+
+#include "analysis/pandas_objects.h"
+
+#include "analysis/path_expression.h"
+#include "parsers/numpy/kinds.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t most_bases = 256, most_parts = 65536, most_steps = 4096;
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void add_name(PandasKind& kind, std::string_view name) {
+    if (!name.starts_with("pandas.")) return;
+    kind.frame |= is_one_of(name, {"pandas.core.frame.DataFrame", "pandas.DataFrame"});
+    kind.series |= is_one_of(name, {"pandas.core.series.Series", "pandas.Series"});
+    kind.manager |= is_one_of(name, {"pandas._libs.internals.BlockManager", "pandas.core.internals.managers.BlockManager",
+                                     "pandas.core.internals.managers.SingleBlockManager"});
+    kind.block |= is_one_of(
+        name, {"pandas._libs.internals.Block", "pandas._libs.internals.SharedBlock", "pandas.core.internals.blocks.Block"});
+    kind.index |= is_one_of(name, {"pandas.core.indexes.base.Index", "pandas.Index"});
+    kind.below |= !name.starts_with("pandas.core.groupby.");
+}
+
+std::string without_dot(const std::string& name) { return name.starts_with(".") ? name.substr(1) : name; }
+
+}  // namespace
+
+PandasObjects::PandasObjects(const HeapSnapshot& heap)
+    : heap_(heap), kinds_(heap.types().size() + 1), known_(heap.types().size() + 1) {}
+
+const PandasKind& PandasObjects::kind(ObjectId object) {
+    const TypeId type = heap_.type_of(object);
+    const std::size_t at = std::min<std::size_t>(type, kinds_.size() - 1);
+    if (!known_[at]) {
+        known_[at] = 1;
+        if (type != no_type) kinds_[at] = kind_of_type(type);
+    }
+    return kinds_[at];
+}
+
+PandasKind PandasObjects::kind_of_type(TypeId type) const {
+    PandasKind kind;
+    const TypeInfo& info = heap_.types()[type];
+    kind.array = info.kind == &ndarray_kind;
+    kind.container = is_one_of(info.name, {"dict", "list", "tuple"});
+    if (kind.array || kind.container) return kind;
+    visit_ancestors(type, [&](TypeId ancestor) { add_name(kind, heap_.types()[ancestor].name); });
+    kind.below &= !kind.frame && !kind.series && !kind.manager && !kind.block;
+    return kind;
+}
+
+/// The type itself, and those of its __mro__ or, where that is not there, the chain of tp_base.
+template <class F>
+void PandasObjects::visit_ancestors(TypeId type, F&& visit) const {
+    const TypeTable& types = heap_.types();
+    TypeId at = type;
+    for (std::size_t steps = 0; at != no_type && steps < most_bases; ++steps, at = types[at].base) visit(at);
+    const ObjectId object = heap_.find(types[type].address);
+    const ObjectId mro = object == no_object ? no_object : attribute(object, "__mro__");
+    if (mro == no_object) return;
+    std::size_t count = 0;
+    heap_.visit_references(mro, [&](const Reference& base) {
+        const TypeId ancestor = types.find(base.target);
+        if (ancestor != no_type && count++ < most_bases) visit(ancestor);
+    });
+}
+
+std::vector<NamedObject> PandasObjects::attributes(ObjectId object) const {
+    std::vector<NamedObject> result;
+    ObjectId dict = no_object;
+    const auto add = [&](const Reference& reference, const std::string& name) {
+        const ObjectId target = reference.followed && !name.empty() ? heap_.find(reference.target) : no_object;
+        if (target == no_object || result.size() >= most_parts) return;
+        if (name == "__dict__")
+            dict = target;
+        else
+            result.push_back({name, target});
+    };
+    heap_.visit_references(object, [&](const Reference& reference) { add(reference, without_dot(reference.name())); });
+    if (const ObjectId items = dict; items != no_object)
+        heap_.visit_references(items, [&](const Reference& item) { add(item, without_dot(as_attribute(item))); });
+    return result;
+}
+
+ObjectId PandasObjects::attribute(ObjectId object, std::string_view name) const {
+    for (const NamedObject& one : attributes(object))
+        if (one.name == name) return one.object;
+    return no_object;
+}
+
+const std::vector<ObjectId>& PandasObjects::parts(ObjectId object) {
+    const auto [at, added] = parts_.try_emplace(object);
+    std::vector<ObjectId>& result = at->second;
+    if (!added) return result;
+    heap_.visit_references(object, [&](const Reference& reference) {
+        const ObjectId target = reference.followed && result.size() < most_parts ? heap_.find(reference.target) : no_object;
+        if (target == no_object) return;
+        const PandasKind& is = kind(target);
+        if (is.array || is.container || is.below || is.block || is.manager) result.push_back(target);
+    });
+    return result;
+}
+
+const std::vector<ObjectId>& PandasObjects::arrays_below(ObjectId object) {
+    const auto [at, added] = arrays_.try_emplace(object);
+    std::vector<ObjectId>& result = at->second;
+    if (!added) return result;
+    std::vector<ObjectId> queue{object};
+    std::unordered_set<ObjectId> seen{object};
+    for (std::size_t i = 0; i < queue.size() && i < most_steps; ++i) {
+        const ObjectId next = queue[i];
+        if (kind(next).array) result.push_back(next);
+        if (!kind(next).below && !kind(next).container) continue;
+        for (const ObjectId part : parts(next))
+            if (queue.size() < most_steps && seen.insert(part).second) queue.push_back(part);
+    }
+    return result;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "analysis/array_row.h"
+#include "cli/json.h"
+
+namespace heapsift {
+
+/// ARRAY of the contract: what an array has beside an object.
+void add_array(Json& json, const ArrayRow& row);
+
+}  // namespace heapsift

@@ -1,0 +1,297 @@
+// DataFrames and Series found by what they lead to, in heaps that are written down here; arrays and their elements in memory.
+
+#include "analysis/pandas_frames.h"
+
+#include "parsers/numpy/kinds.h"
+#include "tests/analysis/handmade_heap.h"
+#include "tests/catch.h"
+#include "tests/elf/core_writer.h"
+
+#include <limits>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+constexpr std::uint64_t memory_start = 0x100000;
+constexpr const char* frame_type = "pandas.core.frame.DataFrame";
+constexpr const char* series_type = "pandas.core.series.Series";
+constexpr const char* index_type = "pandas.core.indexes.base.Index";
+constexpr const char* range_index_type = "pandas.core.indexes.range.RangeIndex";
+constexpr const char* manager_type = "pandas.core.internals.managers.BlockManager";
+constexpr const char* single_manager_type = "pandas.core.internals.managers.SingleBlockManager";
+constexpr const char* block_type = "pandas.core.internals.blocks.NumpyBlock";
+constexpr const char* categorical_type = "pandas.core.arrays.categorical.Categorical";
+constexpr const char* dtype_type = "pandas.core.dtypes.dtypes.CategoricalDtype";
+
+using Addresses = std::vector<std::uint64_t>;
+
+/// Objects of pandas, one after the other.
+struct PandasHeap {
+    HandmadeHeap heap;
+    std::string bytes = std::string(1 << 16, '\0');
+    std::uint64_t next = memory_start, next_word = memory_start + (1 << 15);
+
+    PandasHeap() {
+        heap.layout = *builtin_layout({3, 11, false, false});
+        add_type("numpy.ndarray", no_type).kind = &ndarray_kind;
+        add_type("numpy.dtype", no_type).basicsize = 96;
+        add_type("pandas._libs.internals.BlockManager", no_type);
+        add_type(manager_type, 2);
+        add_type("pandas._libs.internals.Block", no_type);
+        add_type(block_type, 4);
+        add_type(index_type, no_type);
+        add_type(range_index_type, 6);
+        add_type(frame_type, no_type);
+        add_type("app.Frame", no_type);
+        heap.types[0].basicsize = 96;
+    }
+    TypeInfo& add_type(const char* name, TypeId base) {
+        TypeInfo type;
+        type.address = Address(0x1000 + 0x100 * heap.types.size());
+        type.name = name;
+        type.base = base;
+        heap.types.push_back(type);
+        return heap.types.back();
+    }
+    template <class T>
+    void put(std::uint64_t at, T value) {
+        put_at(bytes, at - memory_start, value);
+    }
+    std::uint64_t words(const std::vector<std::int64_t>& values) {
+        const std::uint64_t at = next_word;
+        for (std::size_t i = 0; i < values.size(); ++i) put(at + 8 * i, values[i]);
+        next_word += 8 * std::max<std::size_t>(values.size(), 1);
+        return at;
+    }
+    std::uint64_t object(const std::string& type, std::vector<Reference> references, std::int64_t refcount = 1) {
+        const std::uint64_t at = next;
+        next += 0x80;
+        heap.objects.push_back({Address(at), type, facts(64, 64, 0, refcount), {}, std::move(references)});
+        return at;
+    }
+    std::uint64_t value(const std::string& type, const std::string& text) {
+        const std::uint64_t at = object(type, {});
+        heap.objects.back().value = literal(text, text.size());
+        return at;
+    }
+    std::uint64_t sequence(const char* type, const Addresses& items) {
+        std::vector<Reference> references;
+        for (const std::uint64_t item : items) references.push_back(reference(item, "[i]"));
+        return object(type, std::move(references));
+    }
+    /// An array of int64 (or of pointers), with its elements where they are given.
+    std::uint64_t array(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& elements = {}, char kind = 'i') {
+        const std::uint64_t dtype = object("numpy.dtype", {}), at = object("numpy.ndarray", {reference(dtype, ".dtype")});
+        put(dtype + 8, std::uint64_t{0x1100});
+        put(dtype + 24, kind);
+        put(dtype + 26, kind == 'O' ? '|' : '<');
+        put(dtype + 28, std::int32_t{kind == 'O' ? 17 : 7});
+        put(dtype + 32, std::int32_t{8});
+        const std::size_t nd = shape.size();
+        for (std::size_t i = 0; i < nd; ++i) shape.push_back(i + 1 == nd ? 8 : 8 * shape[nd - 1]);
+        const std::uint64_t dimensions = words(shape);
+        put(at + 8, std::uint64_t{0x1000});
+        put(at + 16, words(elements));
+        put(at + 24, static_cast<std::int32_t>(nd));
+        put(at + 32, dimensions);
+        put(at + 40, dimensions + 8 * nd);
+        put(at + 56, dtype);
+        put(at + 64, std::uint32_t{4});
+        return at;
+    }
+    std::uint64_t range_index(std::int64_t start, std::int64_t step, std::int64_t length) {
+        const auto number = [&](std::int64_t n) { return value("int", std::to_string(n)); };
+        const std::uint64_t range = object("range", {reference(number(start), ".start"), reference(number(step), ".step"),
+                                                     reference(number(length), ".<length>")});
+        return object(range_index_type, {reference(range, "._range")});
+    }
+    std::uint64_t names(const std::vector<std::string>& labels) {
+        std::vector<std::int64_t> pointers;
+        for (const std::string& label : labels) pointers.push_back(static_cast<std::int64_t>(value("str", label)));
+        return object(index_type, {reference(array({static_cast<std::int64_t>(labels.size())}, pointers, 'O'), "._data")});
+    }
+    std::uint64_t block(std::uint64_t values) {
+        const std::uint64_t placement = object("pandas._libs.internals.BlockPlacement", {});
+        return object(block_type, {reference(placement, "<+24>"), reference(values, "<+40>", ReferenceKind::hidden)});
+    }
+    std::uint64_t manager(const Addresses& axes, const Addresses& blocks, std::uint64_t parent = 0, std::int64_t refcount = 1) {
+        std::vector<Reference> references = {reference(sequence("tuple", blocks), "<+24>", ReferenceKind::hidden),
+                                             reference(sequence("list", axes), "<+32>", ReferenceKind::hidden)};
+        if (parent != 0) references.push_back(reference(parent, "<+72>", ReferenceKind::hidden));
+        return object(axes.size() == 1 ? single_manager_type : manager_type, std::move(references), refcount);
+    }
+    std::uint64_t frame(std::uint64_t manager, const char* type = frame_type) {
+        return object(type, {reference(manager, "._mgr")});
+    }
+    HeapSnapshot build() {
+        heap.core_bytes = CoreWriter().thread(100, 0).process(100, "python3", "python3").load(memory_start, bytes).bytes();
+        return heap.build();
+    }
+};
+
+Addresses addresses(const HeapSnapshot& heap, const std::vector<ObjectId>& objects) {
+    Addresses result;
+    for (const ObjectId object : objects) result.push_back(heap.address_of(object).value);
+    return result;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("pandas: a frame has the shape of its axes, and the arrays of its blocks and axes", "[pandas]") {
+    PandasHeap made;
+    const std::uint64_t floats = made.array({2, 5}), integers = made.array({1, 5}), columns = made.names({"a", "b", "c"});
+    made.frame(made.manager({columns, made.range_index(0, 1, 5)}, {made.block(floats), made.block(integers)}));
+    const HeapSnapshot heap = made.build();
+    const auto frames = pandas_frames(heap, 2);
+    REQUIRE(frames.size() == 1);
+    const PandasFrame& frame = frames[0];
+    CHECK_FALSE(frame.series);
+    CHECK(frame.type_name == frame_type);
+    CHECK(frame.shape_known);
+    CHECK(frame.rows == 5);
+    CHECK(frame.columns == 3);
+    CHECK(frame.column_names == Names{"a", "b"});
+    CHECK(frame.column_count == 3);
+    CHECK(addresses(heap, frame.value_arrays) == Addresses{floats, integers});
+    CHECK(frame.arrays.size() == 3);
+    CHECK(frame.blocks.size() == 2);
+    CHECK(frame.parent == no_object);
+}
+
+TEST_CASE("pandas: a Series has one axis, one column and its name; attributes may be in a __dict__", "[pandas]") {
+    PandasHeap made;
+    const std::uint64_t values = made.array({7});
+    const std::uint64_t manager = made.manager({made.range_index(0, 1, 7)}, {made.block(values)});
+    Reference of_dict = reference(manager, "[");
+    of_dict.key = literal("'_mgr'", 4);
+    of_dict.after = "]";
+    Reference key = reference(made.value("str", "'_mgr'"), "key ");
+    key.key = of_dict.key;
+    const std::uint64_t dict = made.object("dict", {key, of_dict});
+    made.object(series_type, {reference(dict, ".__dict__")});
+    const HeapSnapshot heap = made.build();
+    const auto frames = pandas_frames(heap, 10);
+    REQUIRE(frames.size() == 1);
+    CHECK(frames[0].series);
+    CHECK(frames[0].rows == 7);
+    CHECK(frames[0].columns == 1);
+    CHECK(frames[0].shape_known);
+    CHECK(frames[0].column_names.empty());
+    CHECK(addresses(heap, frames[0].arrays) == Addresses{values});
+}
+
+TEST_CASE("pandas: a class that has DataFrame among its bases is one, whatever its tp_base", "[pandas]") {
+    PandasHeap made;
+    made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 4)}, {made.block(made.array({1, 4}))}),
+               "app.Frame");
+    made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 4)}, {}), "app.Other");
+    const std::uint64_t mro = made.object("tuple", {reference(0x1900, "[0]"), reference(0x1800, "[1]")});
+    made.heap.objects.push_back({Address(0x1900), "type", facts(1000, 1000), {}, {reference(mro, ".__mro__")}});
+    const HeapSnapshot heap = made.build();
+    const auto frames = pandas_frames(heap, 10);
+    REQUIRE(frames.size() == 1);
+    CHECK(frames[0].type_name == "app.Frame");
+    CHECK(frames[0].rows == 4);
+    CHECK(frames[0].column_names == Names{"0"});
+}
+
+TEST_CASE("pandas: an extension array's arrays are the frame's, once, and no step leads into another frame", "[pandas]") {
+    PandasHeap made;
+    const std::uint64_t codes = made.array({4}, {0, 1, -1, 0}), categories = made.names({"x", "y"});
+    const std::uint64_t dtype = made.object(dtype_type, {reference(categories, "._categories")});
+    const std::uint64_t categorical =
+        made.object(categorical_type, {reference(codes, "<+24>", ReferenceKind::hidden), reference(dtype, "<+32>")});
+    const std::uint64_t other = made.array({1, 9});
+    const std::uint64_t other_frame =
+        made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 9)}, {made.block(other)}));
+    const std::uint64_t cache = made.sequence("dict", {other_frame, categories});
+    const std::uint64_t columns = made.object(index_type, {reference(categorical, "._data"), reference(cache, "._cache")});
+    made.frame(made.manager({columns, made.range_index(3, 1, 4)}, {made.block(categorical)}));
+    const HeapSnapshot heap = made.build();
+    const auto frames = pandas_frames(heap, 10);
+    REQUIRE(frames.size() == 2);
+    CHECK(frames[1].column_names == Names{"x", "y", "nan", "x"});
+    CHECK(addresses(heap, frames[1].value_arrays).front() == codes);
+    CHECK(frames[1].arrays.size() == 2);
+    CHECK(addresses(heap, frames[0].arrays) == Addresses{other});
+}
+
+TEST_CASE("pandas: labels of levels, of days and of numbers", "[pandas]") {
+    PandasHeap made;
+    const std::uint64_t levels = made.sequence("list", {made.names({"n", "s"}), made.range_index(1, 1, 2)});
+    const std::uint64_t codes = made.sequence("list", {made.array({2}, {0, 1}), made.array({2}, {1, -1})});
+    const std::uint64_t multi = made.object(index_type, {reference(levels, "._levels"), reference(codes, "._codes")});
+    const std::uint64_t numbers = made.object(index_type, {reference(made.array({2}, {10, -30}), "._data")});
+    const std::uint64_t rows = made.range_index(0, 1, 0);
+    made.frame(made.manager({multi, rows}, {}));
+    made.frame(made.manager({numbers, rows}, {}));
+    made.frame(made.manager({made.range_index(100, -10, 3), rows}, {}));
+    made.frame(made.manager({made.range_index(std::numeric_limits<std::int64_t>::max(), 2, 2), rows}, {}));
+    const HeapSnapshot heap = made.build();
+    const auto frames = pandas_frames(heap, 10);
+    REQUIRE(frames.size() == 4);
+    CHECK(frames[0].column_names == Names{"(n, 2)", "(s, nan)"});
+    CHECK(frames[1].column_names == Names{"10", "-30"});
+    CHECK(frames[2].column_names == Names{"100", "90", "80"});
+    CHECK(frames[3].column_names == Names{"9223372036854775807", "?"});
+    CHECK(frames[0].rows == 0);
+    CHECK(frames[0].shape_known);
+}
+
+TEST_CASE("pandas: axes and blocks that do not agree, or are not there, leave the shape unknown", "[pandas]") {
+    PandasHeap made;
+    made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 5)}, {made.block(made.array({1, 4}))}));
+    made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, -5)}, {}));
+    made.frame(made.object("dict", {}));
+    made.object(frame_type, {});
+    const HeapSnapshot heap = made.build();
+    for (const PandasFrame& frame : pandas_frames(heap, 10)) CHECK_FALSE(frame.shape_known);
+    CHECK(pandas_frames(heap, 10).size() == 4);
+}
+
+TEST_CASE("pandas: rings of managers, blocks and indexes end", "[pandas]") {
+    PandasHeap made;
+    const std::uint64_t list = made.next, index = list + 0x80, manager = list + 0x100;
+    made.object("list", {reference(list, "[0]"), reference(index, "[1]"), reference(manager, "[2]")});
+    made.object(index_type, {reference(index, "._data"), reference(list, "._cache"), reference(list, "._levels"),
+                             reference(list, "._codes")});
+    made.object(manager_type, {reference(list, "<+24>"), reference(manager, "<+72>"), reference(manager + 0x80, "<+80>")});
+    made.object(manager_type, {reference(list, "<+24>"), reference(manager, "<+72>")});
+    made.frame(manager);
+    made.frame(made.manager({index}, {}, manager + 0x80));
+    const HeapSnapshot heap = made.build();
+    const auto frames = pandas_frames(heap, 10);
+    CHECK(frames.size() == 2);
+    CHECK(dropped_frames(heap, frames, 10).size() == 1);
+}
+
+TEST_CASE("pandas: a manager that only slices keep as their parent is a dropped frame", "[pandas]") {
+    PandasHeap made;
+    const std::uint64_t whole = made.array({2, 100}), columns = made.names({"a", "b"});
+    const std::uint64_t gone = made.manager({columns, made.range_index(0, 1, 100)}, {made.block(whole)}, 0, 2);
+    const std::uint64_t between = made.manager({columns, made.range_index(0, 1, 50)}, {made.block(made.array({2, 50}))}, gone, 2);
+    made.frame(made.manager({columns, made.range_index(0, 1, 3)}, {made.block(made.array({2, 3}))}, gone));
+    made.frame(made.manager({columns, made.range_index(0, 1, 4)}, {made.block(made.array({2, 4}))}, between));
+    const std::uint64_t alive = made.manager({columns, made.range_index(0, 1, 9)}, {made.block(made.array({2, 9}))});
+    made.frame(alive);
+    made.frame(made.manager({columns, made.range_index(0, 1, 2)}, {made.block(made.array({2, 2}))}, alive));
+    const HeapSnapshot heap = made.build();
+    const auto frames = pandas_frames(heap, 10);
+    REQUIRE(frames.size() == 4);
+    CHECK(heap.address_of(frames[0].parent).value == gone);
+    CHECK(frames[0].value_arrays.size() == 1);
+    const auto dropped = dropped_frames(heap, frames, 10);
+    REQUIRE(dropped.size() == 2);
+    CHECK(heap.address_of(dropped[0].frame.manager).value == gone);
+    CHECK(dropped[0].frame.rows == 100);
+    CHECK(dropped[0].frame.column_names == Names{"a", "b"});
+    CHECK(addresses(heap, dropped[0].frame.value_arrays) == Addresses{whole});
+    CHECK(dropped[0].slices == std::vector<std::size_t>{0, 1});
+    CHECK(dropped[0].kept_by_slices_alone);
+    CHECK(dropped[1].slices == std::vector<std::size_t>{1});
+    CHECK_FALSE(dropped[1].kept_by_slices_alone);
+}
