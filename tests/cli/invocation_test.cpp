@@ -53,7 +53,6 @@ TEST_CASE("command line: values that are missing, too many, or wrong", "[cli][in
 
 TEST_CASE("command line: a table that is not built is not promised", "[cli][invocation]") {
     CHECK(complaint({"--top", "native"}).code == "not-built");
-    CHECK(complaint({"--top", "native"}).code == "not-built");
     CHECK(complaint({"--top", "typos"}).code == "bad-option");
 }
 
