@@ -40,6 +40,7 @@ Json object_json(const ObjectRow& object, Redactor& redactor) {
     json["size"] = facts.size;
     json["memory"] = facts.memory;
     json["array_data"] = facts.array_data;
+    json["not_saved"] = facts.not_saved;
     json["retained"] = or_null(object.retained);
     json["refcount"] = facts.refcount;
     json["immortal"] = facts.immortal;

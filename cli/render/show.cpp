@@ -64,6 +64,9 @@ std::string facts_text(const ShowResult& result, const Page& page) {
     table.add({"references", references_text(result)});
     table.add({"collector", facts.gc_tracked ? "tracked" : "not tracked"});
     table.add({"found", result.found_by});
+    if (facts.not_saved > 0)
+        table.add(
+            {"note", page.bytes(facts.not_saved) + " of its data were not saved in the core; they are counted by their size"});
     if (facts.damaged)
         table.add({"note", "it does not read: its lengths or its count cannot be true; only what can be there is counted"});
     if (!facts.references_exact) table.add({"note", "what it refers to is guessed: no way is known to read this type"});

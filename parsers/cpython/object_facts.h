@@ -14,6 +14,7 @@ struct ObjectSizes {
     std::uint64_t size = 0;        // what sys.getsizeof returns (the C base's, where a class overrides it in Python), bytes
     std::uint64_t memory = 0;      // bytes in allocations that die with the object alone; 0 for static objects
     std::uint64_t array_data = 0;  // the part of `memory` that is array elements
+    std::uint64_t not_saved = 0;   // the part of `array_data` whose bytes are not in the core; it counts all the same
     std::uint64_t block_size = 0;  // what the allocator handed out for the object itself; 0 for static objects
     bool damaged = false;  // its lengths, tables or count cannot be true: overwritten, or torn; the sizes are what can be there
 };

@@ -78,10 +78,25 @@ AddressSpace::AddressSpace(std::vector<Segment> segments) {
     const std::vector<std::size_t> order = order_by_start(segments);
     if (!overlap_free(segments, order)) {
         segments_ = without_overlaps(segments, order);
-        return;
+    } else {
+        segments_.reserve(segments.size());
+        for (const std::size_t i : order) segments_.push_back(segments[i]);
     }
-    segments_.reserve(segments.size());
-    for (const std::size_t i : order) segments_.push_back(segments[i]);
+    for (const Segment& s : segments_) total_bytes_ += s.size;
+}
+
+void AddressSpace::add_not_saved(std::span<const AddressRange> ranges) {
+    std::vector<Segment> segments = segments_;
+    for (const AddressRange& range : ranges) {
+        Segment missing;
+        missing.start = range.start;
+        missing.size = range.size();
+        missing.writable = true;
+        segments.push_back(missing);
+    }
+    AddressSpace with(std::move(segments));
+    segments_ = std::move(with.segments_);
+    total_bytes_ = with.total_bytes_;
 }
 
 const Segment* AddressSpace::search(Address address) const {
@@ -105,6 +120,19 @@ std::uint64_t AddressSpace::mapped_bytes(Address address, std::uint64_t size) co
     const Segment* const last = segments_.data() + segments_.size() - 1;
     while (s->end() - address < size && s != last && (s + 1)->start == s->end()) ++s;
     return std::min(size, s->end() - address);
+}
+
+std::uint64_t AddressSpace::saved_bytes(Address address, std::uint64_t size) const {
+    std::uint64_t saved = 0;
+    while (size > 0) {
+        const Segment* s = find(address);
+        if (!s) break;
+        const std::uint64_t here = std::min(size, s->end() - address);
+        if (s->data) saved += here;
+        address = address + here;
+        size -= here;
+    }
+    return saved;
 }
 
 bool AddressSpace::read_bytes(Address address, void* out, std::size_t size) const {

@@ -63,6 +63,13 @@ public:
     ByteState state_of(Address address) const;
     /// How many of the `size` bytes from `address` on are mapped without a gap, saved or not. Cost: the segments they span.
     std::uint64_t mapped_bytes(Address address, std::uint64_t size) const;
+    /// How many of them can be read. The same cost.
+    std::uint64_t saved_bytes(Address address, std::uint64_t size) const;
+    /// The sum of all segments.
+    std::uint64_t total_bytes() const { return total_bytes_; }
+    /// Memory that was mapped and that the core does not name. What is known already stays as it is; pointers to segments do not
+    /// last.
+    void add_not_saved(std::span<const AddressRange> ranges);
 
     /// Parts of saved bytes that are known to be zero without a look at them: a sparse core's holes. By address in this process.
     void set_holes(std::vector<std::span<const std::byte>> holes) { holes_ = std::move(holes); }
@@ -142,6 +149,7 @@ private:
     const Segment* search(Address address) const;
 
     std::vector<Segment> segments_;
+    std::uint64_t total_bytes_ = 0;
     std::vector<std::span<const std::byte>> holes_;
     static thread_local constinit inline std::array<std::uint32_t, 64> guesses_{};
 };

@@ -137,6 +137,11 @@ const std::vector<Module>& CoreFile::modules() const { return state_->list.modul
 const ProcessInfo& CoreFile::process() const { return state_->notes.process; }
 const CoreExtent& CoreFile::extent() const { return state_->extent; }
 
+void CoreFile::add_not_saved(std::span<const AddressRange> ranges) {
+    state_->memory.add_not_saved(ranges);
+    state_->extent.mapped_bytes = state_->memory.total_bytes();
+}
+
 std::optional<std::uint64_t> CoreFile::auxiliary(std::uint64_t type) const {
     for (const auto& [known, value] : state_->notes.auxiliary)
         if (known == type) return value;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,9 @@ public:
     const std::vector<Module>& modules() const;
     const ProcessInfo& process() const;
     const CoreExtent& extent() const;
+    /// Memory that the process had and the core does not name (gcore leaves out whole mappings): from now on it is memory that
+    /// was not saved, and `extent` counts it.
+    void add_not_saved(std::span<const AddressRange> ranges);
     /// A value of NT_AUXV (AT_PHDR 3, AT_PAGESZ 6, AT_ENTRY 9, …).
     std::optional<std::uint64_t> auxiliary(std::uint64_t type) const;
 

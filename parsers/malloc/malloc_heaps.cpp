@@ -102,6 +102,18 @@ const MallocHeaps::Heap* MallocHeaps::heap_at(Address address) const {
     return it->range.contains(address) ? &*it : nullptr;
 }
 
+std::optional<AddressRange> MallocHeaps::mapping_by_header(Address start) const {
+    if (!start.aligned(16) || start.value < 16 || heap_at(start)) return std::nullopt;
+    const Address chunk = start - 16;
+    const auto lead = memory_->read<std::uint64_t>(chunk), word = memory_->read<std::uint64_t>(chunk + 8);
+    if (!lead || !word || !(*word & is_mmapped)) return std::nullopt;
+    // The chunk (with what an aligned request left before it) begins and ends on a page.
+    const std::uint64_t size = *word & ~flag_bits;
+    if (*lead > chunk.value || (chunk.value - *lead) % page != 0 || (chunk.value + size) % page != 0) return std::nullopt;
+    if (chunk.value + size <= start.value) return std::nullopt;
+    return AddressRange{chunk - *lead, chunk + size};
+}
+
 std::optional<MallocBlock> MallocHeaps::block_starting_at(Address start) const {
     if (!start.aligned(16) || start.value < 16) return std::nullopt;
     const auto word = memory_->read<std::uint64_t>(start - 8);
@@ -116,10 +128,7 @@ std::optional<MallocBlock> MallocHeaps::block_starting_at(Address start) const {
     }
     const Address chunk = start - 16;
     if (*word & is_mmapped) {
-        // A mapping of its own: the chunk (with what an aligned request left before it) begins and ends on a page.
-        const auto lead = memory_->read<std::uint64_t>(chunk);
-        if (!lead || (chunk.value - *lead) % page != 0 || (chunk.value + size) % page != 0) return std::nullopt;
-        if (memory_->mapped_bytes(chunk, size) != size) return std::nullopt;
+        if (!mapping_by_header(start) || memory_->mapped_bytes(chunk, size) != size) return std::nullopt;
         return MallocBlock{start, size - 16, true};
     }
     const auto next = memory_->read<std::uint64_t>(chunk + size + 8);

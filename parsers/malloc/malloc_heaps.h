@@ -26,6 +26,9 @@ public:
     /// of its own.
     std::optional<MallocBlock> block_starting_at(Address start) const;
 
+    /// The mapping that a chunk's header says is its own, whether the core has it or not.
+    std::optional<AddressRange> mapping_by_header(Address start) const;
+
     /// Is the word at `at`, in a walked heap, what a fast bin leaves in the first word of a freed block? Since glibc 2.32 that is
     /// the next chunk's address, xor'ed with the link's own address without its low 12 bits.
     bool is_fast_bin_link(Address at) const;

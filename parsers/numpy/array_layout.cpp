@@ -3,6 +3,7 @@
 // Reading arrays and dtypes; the essay is in the header. dtype.str is arraydescr_protocol_typestr_get of descriptor.c, the unit
 // of a date append_metastr_to_string of datetime.c; units in the order of NPY_DATETIMEUNIT.
 
+#include "parsers/cpython/instance.h"
 #include "parsers/numpy/kinds.h"
 
 #include <fmt/format.h>
@@ -16,8 +17,6 @@ namespace {
 
 // PyArrayObject_fields
 constexpr std::uint64_t at_data = 16, at_nd = 24, at_dimensions = 32, at_strides = 40, at_base = 48, at_descr = 56, at_flags = 64;
-// PyVoidScalarObject
-constexpr std::uint64_t at_void_data = 24, at_void_descr = 32, at_void_base = 48;
 // PyArray_Descr, the part that both variants share
 constexpr std::uint64_t at_kind = 24, at_byteorder = 26, at_type_num = 28;
 // and what moved: 1.x has a 32-bit elsize at 32; 2.x has 64-bit flags at 32 and elsize at 40
@@ -300,32 +299,64 @@ std::optional<std::vector<std::int64_t>> array_strides(const ObjectReader& array
 
 std::optional<VoidFacts> void_facts(const ObjectReader& scalar) {
     const PythonHeap& heap = scalar.heap();
-    const auto descr = descr_facts(heap, heap.pointer(scalar.at(at_void_descr)));
+    const auto descr = descr_facts(heap, heap.pointer(scalar.at(void_descr)));
     if (!descr) return std::nullopt;
-    return VoidFacts{heap.pointer(scalar.at(at_void_data)), heap.pointer(scalar.at(at_void_base)), descr->itemsize};
+    return VoidFacts{heap.pointer(scalar.at(void_obval)), heap.pointer(scalar.at(void_base)), descr->itemsize};
 }
+
+bool array_lacks_bytes(const ObjectReader& array, const ArrayFacts& facts) {
+    const auto strides = array_strides(array, facts);
+    if (!strides || facts.nbytes == 0) return false;
+    Address first = facts.data;
+    std::uint64_t bytes = facts.itemsize;
+    for (std::size_t i = 0; i < strides->size(); ++i) {
+        std::int64_t distance = 0;
+        if (__builtin_mul_overflow((*strides)[i], facts.shape[i] - 1, &distance)) return false;
+        const std::uint64_t length = distance < 0 ? -static_cast<std::uint64_t>(distance) : static_cast<std::uint64_t>(distance);
+        if (distance < 0) first = first - length;
+        if (__builtin_add_overflow(bytes, length, &bytes)) return false;
+    }
+    const AddressSpace& memory = array.heap().memory();
+    return memory.mapped_bytes(first, bytes) == bytes && memory.saved_bytes(first, bytes) < bytes;
+}
+
+namespace {
+
+struct BaseStep {
+    Address next;       // null: the chain ends at the object
+    bool lent = false;  // and whose the bytes are is not known
+};
+
+/// From something with array data to what it has them from.
+BaseStep step_to_base(const ObjectReader& object) {
+    const Layout& l = object.layout();
+    const TypeInfo& type = object.type();
+    const auto base_unless_owner = [&](std::uint64_t flags, std::uint64_t base) {
+        if (object.heap().integer<std::uint32_t>(object.at(flags)) & array_flag_owns_data) return BaseStep{};
+        const Address next = object.heap().pointer(object.at(base));
+        return BaseStep{next, next.is_null()};
+    };
+    if (type.kind == &ndarray_kind) return base_unless_owner(at_flags, at_base);
+    if (type.kind == &numpy_void_kind) return base_unless_owner(void_flags, void_base);
+    if (type.name == "memoryview" && l.memoryview.view.present() && l.buffer.obj.present())
+        return {object.heap().pointer(object.at(*l.memoryview.view + *l.buffer.obj))};
+    if (type.name == "numpy.lib.stride_tricks.DummyArray" || type.name == "numpy.lib._stride_tricks_impl.DummyArray")
+        return {instance_attribute(object, "base")};
+    return {};
+}
+
+}  // namespace
 
 Address array_owner(const ObjectReader& array) {
     const PythonHeap& heap = array.heap();
-    const Layout& l = heap.layout();
     Address at = array.address();
     for (int steps = 0; steps < longest_chain; ++steps) {
         const TypeId type = heap.type_of(at);
         if (type == no_type) return Address();
-        const TypeInfo& info = heap.types()[type];
-        Address next;
-        if (info.kind == &ndarray_kind) {
-            const bool owns = heap.integer<std::uint32_t>(at + at_flags) & array_flag_owns_data;
-            if (owns) return at;
-            next = heap.pointer(at + at_base);
-            if (next.is_null()) return next;
-        } else if (info.name == "memoryview" && l.memoryview.view.present() && l.buffer.obj.present()) {
-            next = heap.pointer(at + *l.memoryview.view + *l.buffer.obj);
-            if (next.is_null()) return at;
-        } else {
-            return at;
-        }
-        at = next;
+        const BaseStep step = step_to_base(ObjectReader(heap, at, heap.types()[type]));
+        if (step.lent) return Address();
+        if (step.next.is_null()) return at;
+        at = step.next;
     }
     return Address();
 }

@@ -13,6 +13,8 @@
 namespace heapsift {
 
 inline constexpr std::uint32_t array_flag_owns_data = 4;
+// PyVoidScalarObject: an element of a record array; its bytes are its own or its base's
+inline constexpr std::uint64_t void_obval = 24, void_descr = 32, void_flags = 40, void_base = 48;
 inline constexpr std::int32_t max_dimensions = 64;  // 32 up to NumPy 1.x
 
 /// One array's own fields, checked: dimensions that are not there, or a negative or absurd number of them, give nothing.
@@ -33,9 +35,13 @@ std::optional<ArrayFacts> array_facts(const ObjectReader& array);
 /// Bytes from one element to the next, a number for each dimension. Nothing where they are not in the core.
 std::optional<std::vector<std::int64_t>> array_strides(const ObjectReader& array, const ArrayFacts& facts);
 
+/// Are bytes from its first element to its last known to be missing from the core? (Excluded from dumping; pages of a file.)
+bool array_lacks_bytes(const ObjectReader& array, const ArrayFacts& facts);
+
 /// The object whose buffer the elements are in: the array itself where it owns its data, else the end of the chain of bases: an
-/// array, a bytes, an mmap; of a memoryview what it was made of. Null where nobody is named (memory that C code lent), or where
-/// the chain does not end.
+/// array, a bytes, an mmap; of a memoryview what it was made of, of a record that is a view the array it is of, of what NumPy
+/// makes for a window (as_strided, sliding_window_view) the array behind it. Null where nobody is named (memory that C code
+/// lent), or where the chain does not end.
 Address array_owner(const ObjectReader& array);
 
 /// A numpy.void scalar that shows an element of an array.

@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::uint64_t at_buffer_info = 80, at_mem_handler = 88;
 constexpr std::uint64_t scalar_value = 16;
-constexpr std::uint64_t void_obval = 24, void_descr = 32, void_flags = 40, void_base = 48;
 
 /// sizeof(PyArrayObject_fields) of this NumPy, whatever a subclass adds: 80 up to 1.19, 88 up to 1.21, then 96.
 std::uint64_t fields_size(const ObjectReader& object) {
@@ -74,7 +73,8 @@ ShortValue array_describe(const ObjectReader& object, std::size_t) {
     if (!facts) return {};
     const auto descr = descr_facts(object.heap(), facts->descr);
     std::string text = shape_text(*facts) + " " + (descr ? descr->name() : "?");
-    if (!facts->base.is_null()) text += ", a view";
+    if (!facts->base.is_null() && !facts->owns_data()) text += ", a view";
+    if (array_lacks_bytes(object, *facts)) text += ", not saved";
     return {ShortValue::Kind::summary, std::move(text), 0};
 }
 

@@ -19,7 +19,6 @@ Allocations::Allocations(const CoreFile& core, Pymalloc pymalloc, MallocHeaps he
     : memory_(&core.memory()), pymalloc_(std::move(pymalloc)), heaps_(std::move(heaps)) {
     for (const Module& module : core.modules())
         if (module.image_end > module.start) images_.push_back({module.start, module.image_end});
-    for (const Segment& segment : memory_->segments()) mapped_bytes_ += segment.size;
     std::sort(images_.begin(), images_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     for (std::size_t i = 1; i < images_.size(); ++i) images_[i - 1].end = std::min(images_[i - 1].end, images_[i].start);
 }

@@ -42,7 +42,7 @@ public:
     };
     Held held(Address start, std::uint64_t requested, std::uint64_t slack = 0) const;
     /// All memory of the process: no size can be more.
-    std::uint64_t mapped_bytes() const { return mapped_bytes_; }
+    std::uint64_t mapped_bytes() const { return memory_->total_bytes(); }
     /// A module's data, its .bss included.
     bool is_static(Address address) const;
     /// Is `at` inside a block that is in use: pymalloc's, or a chunk of a heap of malloc that was walked? In other memory that is
@@ -56,7 +56,6 @@ private:
     Pymalloc pymalloc_;
     MallocHeaps heaps_;
     bool debug_hooks_ = false;
-    std::uint64_t mapped_bytes_ = 0;
     std::vector<AddressRange> images_;  // of modules, sorted, no overlaps
 };
 

@@ -8,6 +8,7 @@
 #include "parsers/snapshot/array_items.h"
 #include "parsers/snapshot/builder.h"
 #include "parsers/snapshot/learned_dicts.h"
+#include "parsers/snapshot/left_out_mappings.h"
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
 #include "parsers/snapshot/reference_graph.h"
@@ -89,6 +90,8 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
     state->objects = find_objects(state->core, *state->access, diagnostics, progress);
     state->heap->set_learned_array_items(learn_array_items(state->objects, *state->access, diagnostics));
+    if (const auto ranges = left_out_mappings(state->core, state->objects, *state->access); !ranges.empty())
+        state->core.add_not_saved(ranges);
     state->heap->set_interned_tables(find_interned_tables(state->core, *state->heap));
     state->heap->set_general_lookup(find_general_lookup(state->objects, *state->heap));
     return HeapSnapshot(std::move(state));

@@ -27,11 +27,14 @@ constexpr int most_members = 1024, most_bases = 64;
 constexpr std::uint64_t unexplained_size = 4096;
 
 struct SumBuffers : BufferVisitor {
-    explicit SumBuffers(const Allocations& a) : allocations(a) {}
+    SumBuffers(const Allocations& a, const AddressSpace& m) : allocations(a), core(m) {}
     void visit(Address start, std::uint64_t bytes, bool is_array) override {
         const Allocations::Held held = allocations.held(start, bytes);
         add(held, bytes);
-        if (is_array) array_data += held.whole ? bytes : std::min(bytes, held.bytes);
+        if (!is_array) return;
+        const std::uint64_t there = held.whole ? bytes : std::min(bytes, held.bytes);
+        array_data += there;
+        not_saved += there - core.saved_bytes(start, there);
     }
     void add(const Allocations::Held& held, std::uint64_t bytes) {
         memory += held.bytes;
@@ -40,9 +43,11 @@ struct SumBuffers : BufferVisitor {
         any = true;
     }
     const Allocations& allocations;
+    const AddressSpace& core;
     std::uint64_t memory = 0;
     std::uint64_t claimed = 0;
     std::uint64_t array_data = 0;
+    std::uint64_t not_saved = 0;
     bool whole = true;
     bool any = false;
 };
@@ -93,7 +98,7 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
     const ObjectReader reader(*heap_, object, type);
     const std::uint64_t own = requested(reader);
     const Allocations::Held block = allocations_->held(object - presize(object, type), own, declared_too_much);
-    SumBuffers buffers(*allocations_);
+    SumBuffers buffers(*allocations_, heap_->memory());
     if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(reader, buffers);
     // Beside the kind's buffers there are values in the place of a dict, which only a managed one has. Where they lie in
     // pymalloc's memory, their block is as large as all of its pool, and they need not be looked at.
@@ -108,6 +113,7 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
     sizes.block_size = block.bytes;
     sizes.memory = block.bytes + buffers.memory;
     sizes.array_data = buffers.array_data;
+    sizes.not_saved = buffers.not_saved;
     sizes.damaged = !block.whole || !buffers.whole || (type.kind && type.kind->reads && !type.kind->reads(reader));
     // Types that know no buffers may own some (an io.BytesIO's is a bytes object): then only all memory is a bound.
     const std::uint64_t there = (block.whole ? std::max(own, block.bytes) : block.bytes) + buffers.claimed;

@@ -60,9 +60,9 @@ ShowResult shown_object(const HeapSnapshot& heap, Address address) {
     return show_object(retained, heap.find(address), 20);
 }
 
-const std::vector<std::string> object_keys = {"address",    "type",         "size",     "memory",     "array_data",
-                                              "retained",   "refcount",     "immortal", "gc_tracked", "state",
-                                              "references", "size_certain", "damaged",  "found_by",   "value"};
+const std::vector<std::string> object_keys = {"address",      "type",     "size",     "memory",     "array_data", "not_saved",
+                                              "retained",     "refcount", "immortal", "gc_tracked", "state",      "references",
+                                              "size_certain", "damaged",  "found_by", "value"};
 
 }  // namespace
 

@@ -64,6 +64,24 @@ TEST_CASE("address space: strings end at their NUL, not at a border and not at t
     CHECK_FALSE(memory.read_c_string(Address(0x1005)));  // runs into bytes that were not saved
 }
 
+TEST_CASE("address space: what is learned to have been mapped fills gaps, and changes nothing that was known",
+          "[elf][address_space]") {
+    AddressSpace memory({saved(0x1000, "core"), hole(0x2000, 16)});
+    CHECK(memory.total_bytes() == 20);
+    const AddressRange learned[] = {{Address(0x0ff0), Address(0x1010)}, {Address(0x1008), Address(0x1020)}};
+    memory.add_not_saved(learned);
+    CHECK(memory.total_bytes() == 0x30 + 16);
+    CHECK(memory.state_of(Address(0x0fff)) == ByteState::not_saved);
+    CHECK(memory.state_of(Address(0x1003)) == ByteState::in_core);
+    CHECK(memory.state_of(Address(0x101f)) == ByteState::not_saved);
+    CHECK(memory.state_of(Address(0x1020)) == ByteState::unmapped);
+    CHECK(memory.mapped_bytes(Address(0x0ff8), 100) == 0x28);
+    CHECK(memory.saved_bytes(Address(0x0ff8), 100) == 4);
+    CHECK(memory.saved_bytes(Address(0x1001), 2) == 2);
+    CHECK(memory.saved_bytes(Address(0x5000), 2) == 0);
+    CHECK(memory.read<std::uint32_t>(Address(0x1000)) == 0x65726f63);
+}
+
 TEST_CASE("address space: a segment that would wrap around the end of memory is shortened", "[elf][address_space]") {
     const AddressSpace memory({hole(0x1000, 0x10), hole(~0ull - 0xff, ~0ull)});
     REQUIRE(memory.segments().size() == 2);

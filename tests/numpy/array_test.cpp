@@ -144,6 +144,8 @@ TEST_CASE("ndarray: a view owns shape and strides, and holds its base", "[numpy]
     CHECK(reference(numpy.heap, view, ".dtype") == Seen{dtype, ".dtype", ReferenceKind::hidden});
     CHECK(referents(numpy.heap, view).empty());  // ndarray takes no part in collection
     CHECK(text_of(numpy.heap, view) == "(30,) float64, a view");
+    numpy.heap.put(view + 64, owns_data);  // a copy that is to be written back: its base is where to
+    CHECK(text_of(numpy.heap, view) == "(30,) float64");
 }
 
 TEST_CASE("ndarray: the owner of the elements is the end of the chain of bases", "[numpy]") {
@@ -166,6 +168,33 @@ TEST_CASE("ndarray: the owner of the elements is the end of the chain of bases",
     const Address first = view_of(Address()), second = view_of(first);
     numpy.heap.put(first + 48, second);
     CHECK(owner_of(first).is_null());  // a ring
+}
+
+TEST_CASE("ndarray: the owner is behind a record that is a view, and behind what NumPy makes for a window", "[numpy]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    Numpy numpy(*layout, GENERATE(1, 2));
+    const Address dtype = numpy.descr('f', 8, 12);
+    const Address data = numpy.heap.allocate(480);
+    const Address owner = numpy.array(dtype, {60}, data);
+    const auto owner_of_view = [&](Address base) {
+        const Address view = numpy.array(dtype, {2}, data + 16, 0);
+        numpy.heap.put(view + 48, base);
+        return array_owner(numpy.heap.reader(view));
+    };
+    const Address record = numpy.heap.object(numpy.heap.c_type("numpy.void", {.base = numpy.generic, .basicsize = 64}));
+    numpy.heap.put(record + 24, data + 16);
+    numpy.heap.put(record + 48, owner);
+    CHECK(owner_of_view(record) == owner);
+    numpy.heap.put(record + 40, owns_data);
+    CHECK(owner_of_view(record) == record);
+    numpy.heap.put(record + 40, std::uint32_t{0});
+    numpy.heap.put(record + 48, Address());
+    CHECK(owner_of_view(record).is_null());
+
+    const std::string module = GENERATE("numpy.lib.stride_tricks", "numpy.lib._stride_tricks_impl", "app");
+    const Address window = numpy.heap.object(numpy.heap.python_class("DummyArray", {.module = module, .attributes = {"base"}}));
+    numpy.heap.put(numpy.heap.minor() >= 11 ? window - 24 : window + 16, numpy.heap.dict({{numpy.heap.str("base"), owner}}));
+    CHECK(owner_of_view(window) == (module == "app" ? window : owner));
 }
 
 TEST_CASE("ndarray: strides are the array's own; where they are not in the core there are none", "[numpy]") {

@@ -20,6 +20,7 @@ public:
     /// `stack_pointer`: of its only thread.
     std::string bytes(Address stack_pointer = {}) {
         CoreWriter core;
+        core.gcore = gcore;
         core.thread(100, 11, 0, stack_pointer.value).process(100, "python3", "python3 app.py ");
         for (const Region& region : heap.regions()) {
             const std::uint32_t flags = PF_R | (region.writable ? PF_W : 0U) | (region.executable ? PF_X : 0U);
@@ -38,6 +39,7 @@ public:
     }
 
     PythonHeapBuilder heap;
+    bool gcore = false;  // with the section headers of one that gcore wrote
     Address modules, module, module_dict, type, instance, items, text, number, freed_list;
     Address pool;
     Address kept_float, freed_float, last_float;

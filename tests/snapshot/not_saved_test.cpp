@@ -1,0 +1,102 @@
+// Array data that the core lacks: it counts by its size and is marked, and no damage. A kernel's core names the mapping; gcore's
+// leaves it out, and the array itself tells of it.
+
+#include "tests/catch.h"
+#include "tests/elf/temporary_directory.h"
+#include "tests/snapshot/small_core.h"
+
+#include "parsers/snapshot/heap_snapshot.h"
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+constexpr Address mapping(0x7f5500000000);
+constexpr std::uint64_t page = 4096, data_bytes = 1 << 20;
+
+/// The small core, and in its list of items an array whose data is in a mapping of its own.
+struct CoreWithArray : SmallCore {
+    CoreWithArray() {
+        const Address array_type = heap.c_type("numpy.ndarray", {.basicsize = 96, .own_sizeof = true});
+        const Address dtype = heap.object(heap.c_type("numpy.dtype", {.basicsize = 96}));
+        heap.put(dtype + 16, heap.builtin("float"));
+        heap.put(dtype + 24, 'u');
+        heap.put(dtype + 26, '|');
+        heap.put(dtype + 28, std::int32_t{2});
+        heap.put(dtype + 32, std::int32_t{1});
+        array = heap.object(array_type);
+        const Address dimensions = heap.allocate(16);
+        heap.put(dimensions, std::int64_t{data_bytes});
+        heap.put(dimensions + 8, std::int64_t{1});
+        heap.put(array + 16, mapping + 16);
+        heap.put(array + 24, std::int32_t{1});
+        heap.put(array + 32, dimensions);
+        heap.put(array + 40, dimensions + 8);
+        heap.put(array + 56, dtype);
+        heap.put(array + 64, std::uint32_t{4});
+        heap.put(heap.heap().pointer(items + *heap.layout().list.ob_item), array);
+    }
+    /// malloc's header, alone on the page that is saved.
+    void map_header(std::uint64_t mapping_bytes) {
+        heap.map(mapping, page);
+        heap.put(mapping + 8, mapping_bytes | 2);
+    }
+    Address array;
+};
+
+struct Opened {
+    explicit Opened(SmallCore& core)
+        : snapshot(HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), diagnostics)) {}
+    TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    HeapSnapshot snapshot;
+    ObjectFacts facts(Address address) const { return snapshot.facts(snapshot.find(address)); }
+};
+
+}  // namespace
+
+TEST_CASE("not saved: an array whose mapping gcore left out counts by its size", "[snapshot][numpy]") {
+    CoreWithArray core;
+    core.gcore = true;
+    const bool header = GENERATE(false, true);
+    if (header) core.map_header(data_bytes + page);
+    const Opened opened(core);
+    const ObjectFacts facts = opened.facts(core.array);
+    CHECK_FALSE(facts.damaged);
+    CHECK(facts.array_data == data_bytes);
+    CHECK(facts.not_saved == (header ? data_bytes - page + 16 : data_bytes));
+    CHECK(facts.memory >= data_bytes);
+    CHECK(facts.size >= data_bytes);
+    CHECK(opened.snapshot.core().memory().state_of(mapping + page) == ByteState::not_saved);
+    CHECK(opened.snapshot.locate(mapping + 5 * page).kind == AddressFinding::Kind::buffer_of_object);
+    CHECK(opened.snapshot.core().extent().mapped_bytes > data_bytes);
+    CHECK(opened.snapshot.value(opened.snapshot.find(core.array)).text == "(1048576,) uint8, not saved");
+    CHECK(opened.diagnostics.complete());
+}
+
+TEST_CASE("not saved: data that is there is not marked", "[snapshot][numpy]") {
+    CoreWithArray core;
+    core.gcore = GENERATE(false, true);
+    core.heap.map(mapping, data_bytes + page);
+    core.heap.put(mapping + 8, std::uint64_t{data_bytes + page} | 2);
+    const Opened opened(core);
+    CHECK(opened.facts(core.array).not_saved == 0);
+    CHECK(opened.facts(core.array).array_data == data_bytes);
+    CHECK_FALSE(opened.facts(core.array).damaged);
+}
+
+TEST_CASE("not saved: what cannot be a mapping that was left out is damage", "[snapshot][numpy][damaged]") {
+    CoreWithArray core;
+    core.gcore = true;
+    SECTION("a kernel's core names all mappings") { core.gcore = false; }
+    SECTION("malloc's header says another length") { core.map_header(64 * page); }
+    SECTION("malloc's header is none") { core.heap.map(mapping, page); }
+    SECTION("something else lies in it") { core.heap.map(mapping + 16 * page, page); }
+    SECTION("it is where no process has memory") { core.heap.put(core.array + 16, std::uint64_t{0x900000000010}); }
+    SECTION("it is no address that malloc returns") { core.heap.put(core.array + 16, mapping + 17); }
+    const Opened opened(core);
+    CHECK(opened.facts(core.array).damaged);
+    CHECK(opened.facts(core.array).not_saved == 0);
+    CHECK(opened.facts(core.array).memory < data_bytes);
+}
