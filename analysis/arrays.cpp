@@ -68,11 +68,7 @@ ByteRange buffer_of(const ObjectReader& exporter, std::uint64_t inside) {
 }
 
 bool is_saved(const AddressSpace& memory, const ByteRange& bytes) {
-    if (bytes.size() == 0) return true;
-    constexpr std::uint64_t step = std::uint64_t{1} << 24;  // a segment left out is seen at its ends, and on the way
-    for (std::uint64_t at = bytes.begin; at < bytes.end && at - bytes.begin < (step << 12); at += step)
-        if (!memory.read<std::uint8_t>(Address(at))) return false;
-    return memory.read<std::uint8_t>(Address(bytes.end - 1)).has_value();
+    return memory.saved_bytes(Address(bytes.begin), bytes.size()) == bytes.size();
 }
 
 /// An array's elements, kept for the time of a question.
