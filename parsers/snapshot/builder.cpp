@@ -21,6 +21,8 @@
 
 #include "parsers/cpython/type_flags.h"
 #include "parsers/elf/word_sweep.h"
+#include "parsers/numpy/array_layout.h"
+#include "parsers/numpy/kinds.h"
 #include "parsers/snapshot/collector_links.h"
 #include "parsers/snapshot/thread_stacks.h"
 
@@ -72,6 +74,7 @@ public:
                             pymalloc_.damaged_pools()),
                 Severity::damage);
         report("proofs", 0);
+        drop_array_data();
         prove_doubtful();
         merge();
         return std::move(pooled_);
@@ -337,6 +340,35 @@ private:
         if (count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return false;
         const Address start = object - access_.presize(object, type);
         return start >= block->start && access_.requested(object, type) <= block->start + block->usable - start;
+    }
+
+    /// A block that is an array's data holds elements and what was left there before, whatever they read as: small integers, and
+    /// behind them the type of an object that was freed. (An object of the collector's lists is one all the same.)
+    void drop_array_data() {
+        const auto start_of = [&](const Entry& e) { return e.address - access_.presize(e.address, heap_.types()[e.type]); };
+        const auto by_block = [](const Entry& e) { return e.found_by == FoundBy::malloc || e.found_by == FoundBy::reference; };
+        std::vector<Address> starts, data;
+        for (const auto* entries : {&others_, &doubtful_})
+            for (const Entry& entry : *entries)
+                if (by_block(entry)) starts.push_back(start_of(entry));
+        std::sort(starts.begin(), starts.end());
+        const auto look = [&](Address object, TypeId id) {
+            const TypeInfo& type = heap_.types()[id];
+            if (type.kind != &ndarray_kind) return;
+            const auto facts = array_facts(ObjectReader(heap_, object, type));
+            if (!facts || !facts->owns_data() || !std::binary_search(starts.begin(), starts.end(), facts->data)) return;
+            const auto block = access_.allocations().block_starting_at(facts->data);
+            if (block && block->usable >= facts->nbytes && block->usable - facts->nbytes < 2 * granule)
+                data.push_back(facts->data);
+        };
+        for (std::size_t i = 0; i < pooled_.addresses.size() && !starts.empty(); ++i)
+            look(pooled_.addresses[i], pooled_.types[i]);
+        for (const Entry& entry : others_) look(entry.address, entry.type);
+        std::sort(data.begin(), data.end());
+        for (auto* entries : {&others_, &doubtful_})
+            std::erase_if(*entries, [&](const Entry& entry) {
+                return by_block(entry) && std::binary_search(data.begin(), data.end(), start_of(entry));
+            });
     }
 
     // --- 4. doubtful ones

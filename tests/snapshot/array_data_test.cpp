@@ -1,5 +1,5 @@
-// Array data that the core lacks: it counts by its size and is marked, and no damage. A kernel's core names the mapping; gcore's
-// leaves it out, and the array itself tells of it.
+// The data of arrays: no object is in it, and where the core lacks it, it counts by its size and is marked, and no damage. A
+// kernel's core names the mapping; gcore's leaves it out, and the array itself tells of it.
 
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
@@ -15,9 +15,10 @@ namespace {
 constexpr Address mapping(0x7f5500000000);
 constexpr std::uint64_t page = 4096, data_bytes = 1 << 20;
 
-/// The small core, and in its list of items an array whose data is in a mapping of its own.
+/// The small core, and in its list of items an array whose data is in a mapping of its own, or elsewhere.
 struct CoreWithArray : SmallCore {
-    CoreWithArray() {
+    CoreWithArray() : CoreWithArray(mapping + 16, data_bytes) {}
+    CoreWithArray(Address data, std::uint64_t bytes) {
         const Address array_type = heap.c_type("numpy.ndarray", {.basicsize = 96, .own_sizeof = true});
         const Address dtype = heap.object(heap.c_type("numpy.dtype", {.basicsize = 96}));
         heap.put(dtype + 16, heap.builtin("float"));
@@ -27,9 +28,9 @@ struct CoreWithArray : SmallCore {
         heap.put(dtype + 32, std::int32_t{1});
         array = heap.object(array_type);
         const Address dimensions = heap.allocate(16);
-        heap.put(dimensions, std::int64_t{data_bytes});
+        heap.put(dimensions, bytes);
         heap.put(dimensions + 8, std::int64_t{1});
-        heap.put(array + 16, mapping + 16);
+        heap.put(array + 16, data);
         heap.put(array + 24, std::int32_t{1});
         heap.put(array + 32, dimensions);
         heap.put(array + 40, dimensions + 8);
@@ -99,4 +100,29 @@ TEST_CASE("not saved: what cannot be a mapping that was left out is damage", "[s
     CHECK(opened.facts(core.array).damaged);
     CHECK(opened.facts(core.array).not_saved == 0);
     CHECK(opened.facts(core.array).memory < data_bytes);
+}
+
+TEST_CASE("array data: what reads as an object in the block of an array's elements is none", "[snapshot][numpy]") {
+    CoreWithArray core(Address(), 24);
+    const Address block = core.heap.allocate(24), other = core.heap.allocate(24);
+    for (const Address at : {block, other}) {
+        core.heap.put(at, std::uint64_t{2});
+        core.heap.put(at + 8, core.heap.builtin("float"));
+        core.heap.put(at + 16, 0.5);
+    }
+    core.heap.put(core.array + 16, block);
+    SECTION("owned") {
+        const Opened opened(core);
+        CHECK(opened.snapshot.find(core.array) != no_object);
+        CHECK(opened.snapshot.find(block) == no_object);
+        CHECK(opened.snapshot.find(other) != no_object);
+    }
+    SECTION("borrowed: the elements are the object's") {
+        core.heap.put(core.array + 64, std::uint32_t{0});
+        CHECK(Opened(core).snapshot.find(block) != no_object);
+    }
+    SECTION("an array that says another length than the block's") {
+        core.heap.put(core.heap.heap().pointer(core.array + 32), std::int64_t{400});
+        CHECK(Opened(core).snapshot.find(block) != no_object);
+    }
 }
