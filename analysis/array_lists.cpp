@@ -210,7 +210,11 @@ ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>&
         ArrayHolderRow& row = sorted.emplace_back(std::move(result.rows[i]));
         row.example_address = heap.address_of(row.example);
         row.expression = labels.merged_expression(row.example);
-        row.root = root_words(graph, labels.paths().root(labels.paths().path(row.example).front()).root);
+        const Root& root = labels.paths().root(labels.paths().path(row.example).front()).root;
+        row.root = root_words(graph, root);
+        if (root.frame < 0 || !row.holder.ends_with("()") || row.attribute.empty() || row.attribute.starts_with("<")) continue;
+        row.frame = frame_words(graph.frame({root.thread, root.frame}));
+        row.local = row.attribute.substr(0, row.attribute.find_first_of("[. "));
     }
     result.rows = std::move(sorted);
     if (!retained) return result;

@@ -43,6 +43,8 @@ struct ArrayHolderRow {
     std::string frame_type;         // "pandas.core.frame.DataFrame", where it is such a one that is held there. Not escaped
     std::string expression;         // the path to one of them, its indices as [*]. Not escaped
     std::string root;               // where that path begins: "thread MainThread, func(), worker.py, now at line 41"
+    std::string frame;              // "func(), worker.py, now at line 41", where it is one that it begins in; not escaped
+    std::string local;              // and the local
     ObjectId example = no_object;
     Address example_address;
     std::uint64_t arrays = 0;                            // in hand

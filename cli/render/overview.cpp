@@ -124,12 +124,13 @@ std::string holder_sentence(const OverviewResult& result, const Page& page) {
 
 std::string pinned_sentence(const OverviewResult& result, const Page& page) {
     const ArrayHolderRow& row = *result.pinned;
-    const bool by_frame = row.root.find("now at line") != std::string::npos;
-    return fmt::format("{} of it ({}) is array data that nobody uses: {} {} and {} {} alive, held as {}{}.",
+    const std::string place = row.local.empty()
+                                  ? "held as " + held_as_text(row)
+                                  : fmt::format("in '{}' of {}", escape_for_terminal(row.local), escape_for_terminal(row.frame));
+    return fmt::format("{} of it ({}) is array data that nobody uses: {} {} and {} {} alive, {}.",
                        page.at_least(page.bytes(row.unseen_bytes())), percent(row.unseen_bytes(), result.mapped_bytes),
                        counted(row.pinned_arrays, "slice shows", "slices show"), page.bytes(row.pinned_visible),
-                       row.pinned_arrays == 1 ? "keeps" : "keep", counted(row.pinned_owners, "array"), held_as_text(row),
-                       by_frame ? " (" + escape_for_terminal(row.root) + ")" : "");
+                       row.pinned_arrays == 1 ? "keeps" : "keep", counted(row.pinned_owners, "array"), place);
 }
 
 std::string holders_text(const OverviewResult& result, const Page& page) {

@@ -7,6 +7,7 @@ heapsift read from the core come back, and the process itself evaluates each on 
 very object that was planted.
 
     places_language.py   what the language has
+    places_frames.py     generators, coroutines, frames, exceptions
     places_library.py    what the standard library and NumPy have
 
 In the current directory: places.jsonl is written, a line a place, in one piece; then names.jsonl is awaited, lines {"place": index of
@@ -27,6 +28,7 @@ import time
 import types
 
 import exhibits
+import places_frames
 import places_language
 import places_library
 
@@ -35,7 +37,7 @@ PLACES = []  # (label, holder, target)
 
 def plant():
     kept = {}
-    exhibits.open_houses("places", (places_language, places_library), kept)
+    exhibits.open_houses("places", (places_language, places_frames, places_library), kept)
     for name, places in kept.items():
         for detail, holder, target in places:
             PLACES.append(("%s: %s" % (name, detail), holder, target))

@@ -7,6 +7,7 @@ called back from C, below a generator that runs.
 
     work_language.py   iterators, generators, frames, exceptions, descriptors, weak references, typing
     work_library.py    the standard library's C types
+    work_system.py     compressed data, digests, the system, profilers
     work_services.py   processes, threads, event loops, connections; NumPy
 """
 
@@ -17,6 +18,7 @@ import truth
 import work_language
 import work_library
 import work_services
+import work_system
 
 KEPT = {}
 
@@ -59,6 +61,6 @@ def stand_still(*arguments, **named):
     return a_local_set
 
 
-exhibits.open_houses("work", (work_services, work_language, work_library), KEPT)
+exhibits.open_houses("work", (work_services, work_language, work_library, work_system), KEPT)
 reap()
 stand_still(1, [2], named={"three": 3})

@@ -5,6 +5,7 @@
 #include "cli/text_width.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
+#include "tests/cli/shown.h"
 
 #include <algorithm>
 
@@ -12,12 +13,6 @@ using namespace heapsift;
 using namespace heapsift::test;
 
 namespace {
-
-struct Shown {
-    Redactor redactor;
-    Page page;
-    explicit Shown(bool redact = false) : redactor(redact) { page.redactor = &redactor; }
-};
 
 HandmadeHeap small_heap() {
     HandmadeHeap heap;
@@ -36,12 +31,6 @@ HandmadeHeap small_heap() {
     native.word = Address(0x7ffc00000100);
     heap.natives = {native};
     return heap;
-}
-
-std::vector<Json> rows_of(const Answer& answer) {
-    std::vector<Json> rows;
-    answer.rows([&](const Json& row) { rows.push_back(row); });
-    return rows;
 }
 
 }  // namespace

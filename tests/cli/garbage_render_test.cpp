@@ -5,17 +5,12 @@
 #include "cli/render/refcounts.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
+#include "tests/cli/shown.h"
 
 using namespace heapsift;
 using namespace heapsift::test;
 
 namespace {
-
-struct Shown {
-    Redactor redactor;
-    Page page;
-    Shown() { page.redactor = &redactor; }
-};
 
 GcResult disabled_collector() {
     GcInterpreter main;

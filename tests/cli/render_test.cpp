@@ -12,6 +12,7 @@
 #include "cli/text_width.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
+#include "tests/cli/shown.h"
 
 #include <algorithm>
 #include <csignal>
@@ -21,22 +22,10 @@ using namespace heapsift::test;
 
 namespace {
 
-struct Shown {
-    Redactor redactor;
-    Page page;
-    explicit Shown(bool redact = false) : redactor(redact) { page.redactor = &redactor; }
-};
-
 std::vector<std::string> keys(const Json& json) {
     std::vector<std::string> all;
     for (const auto& [key, value] : json.items()) all.push_back(key);
     return all;
-}
-
-std::vector<Json> rows_of(const Answer& answer) {
-    std::vector<Json> rows;
-    answer.rows([&](const Json& row) { rows.push_back(row); });
-    return rows;
 }
 
 HandmadeHeap small_heap() {

@@ -6,6 +6,7 @@
     activations   arrays left on the nodes of trees, below one global (NumPy)
     sessions      sessions never closed, in a thread-local; a generator that is suspended; two registries of the same jobs
     views         small slices that keep whole arrays, in a local of a function (NumPy)
+    copies        the same with copies in place of slices: nothing is kept (NumPy)
 
 For each interpreter at hand testdata/programs/case_NAME.py runs, writes what it knows about itself, and its core is taken. Exit 1 if an
 answer is wrong.
@@ -27,7 +28,7 @@ import interpreters
 from asked import AskedCore, BadAnswer, address_of, chain_problem, first_path
 from run import kinds_at_hand, missing_interpreters
 
-_NUMPY_CASES = ("activations", "views")
+_NUMPY_CASES = ("activations", "views", "copies")
 _HEAD = "%-16s %-12s %-6s %7s %7s %8s" % ("interpreter", "case", "core", "right", "wrong", "seconds")
 
 
@@ -85,8 +86,9 @@ def run_one(options, interpreter, case, kind, work):
         for path in glob.glob(cores.PROGRAMS + "/*.py"):
             shutil.copy(path, folder)
         truth_path = os.path.join(folder, "truth.json")
-        size = {"activations": ["--samples", options.samples], "views": ["--rows", options.rows]}.get(case, [])
-        core, _ = cores.take_at_rest(interpreter, ["case_%s.py" % case, *size], kind, folder, truth_path)
+        program = {"activations": ["case_activations.py", "--samples", options.samples], "views": ["case_views.py", "--rows", options.rows],
+                   "copies": ["case_views.py", "--copies", "--rows", options.rows]}.get(case, ["case_%s.py" % case])
+        core, _ = cores.take_at_rest(interpreter, program, kind, folder, truth_path)
         with open(truth_path, encoding="ascii") as file:
             truth = json.load(file)
         right, faults = 0, []
@@ -215,6 +217,19 @@ def activations_by_holder(core, truth):
             yield "Node.%s: %s objects, not %d" % (name, sum(row["count"] for row in fitting), expected["count"])
 
 
+def activations_arrays(core, truth):
+    """The attributes by which arrays are held, and what all of them hang below."""
+    rows = core.data("arrays", "--by-holder")["holders"]
+    for name, expected in truth["attributes"].items():
+        row = next((row for row in rows if (row["holder"], row["attribute"]) == ("trees_app.Node", name)), None)
+        if not row:
+            yield "no row for Node.%s" % name
+        elif (row["arrays"], row["nbytes"], row["kept_bytes"]) != (expected["count"], expected["array_data"], expected["array_data"]):
+            yield "Node.%s: %s" % (name, row)
+        elif row["dominator"] != truth["train_data"]:
+            yield "Node.%s hangs below %s" % (name, row["dominator"])
+
+
 def activations_array_data(core, truth):
     """Headers and elements apart. NumPy itself has a few arrays more."""
     row = next(row for row in core.data("types")["types"] if row["name"] == "numpy.ndarray")
@@ -313,6 +328,37 @@ def views_overview(core, truth):
                                       ["selected", "func()", truth["file"], "line %d" % truth["line"]]])
 
 
+def views_pinned(core, truth):
+    """Owners that nothing but views keep: which, how large, what is seen of each; and who holds the views."""
+    data = core.data("arrays", "--pinned")
+    total = data["total"]
+    for name, expected in (("pinned_owners", truth["bases"]), ("pinned_views", 100), ("pinned_bytes", truth["pinned_bytes"]),
+                           ("pinned_visible_bytes", truth["visible_bytes"])):
+        if total[name] != expected:
+            yield "%s is %s, not %d" % (name, total[name], expected)
+    if {address_of(row["owner"]) for row in data["owners"]} != {view["base"] for view in truth["views"]}:
+        yield "the pinned owners are not the bases of the views"
+    by_example = {row["example"]: row["expression"] for row in data["owners"]}
+    for number in (0, 37, 99):
+        if by_example.get(truth["views"][number]["address"]) != "func().selected[%d]" % number:
+            yield "view %d is reached as %s" % (number, by_example.get(truth["views"][number]["address"]))
+    holder = core.data("arrays", "--pinned", "--by-holder")["holders"][0]
+    if (holder["holder"], holder["attribute"], holder["arrays"]) != ("func()", "selected[*]", 100):
+        yield "held by %s.%s: %d" % (holder["holder"], holder["attribute"], holder["arrays"])
+    for word in (truth["function"], truth["file"], str(truth["line"])):
+        if not re.search(r"(?<!\w)" + re.escape(word) + r"(?!\w)", holder["root"] or ""):
+            yield "the holder's root lacks %s: %s" % (word, holder["root"])
+    owner = next((row for row in core.data("arrays", "--owners")["owners"] if address_of(row["owner"]) == truth["data"]), None)
+    if not owner or (owner["nbytes"], owner["views"], owner["pinned"]) != (truth["data_bytes"], 0, False):
+        yield "data is %s" % owner
+
+
+def copies_pinned(core, truth):
+    total = core.data("arrays")["total"]
+    if total["pinned_owners"] or total["pinned_bytes"]:
+        yield "%(pinned_owners)d owners are pinned, with %(pinned_bytes)d bytes" % total
+
+
 def views_why_one(core, truth):
     for index in (0, 37, 99):
         right = ["%s().selected[%d]" % (name, index) for name in ("func", "thread('MainThread').func")]
@@ -340,11 +386,12 @@ def views_bases(core, truth):
 
 
 CASES = {
-    "activations": (activations_overview, activations_why_type, activations_by_holder, activations_array_data, activations_why_one,
+    "activations": (activations_overview, activations_why_type, activations_by_holder, activations_arrays, activations_array_data, activations_why_one,
                     activations_dominator),
     "sessions": (sessions_overview, sessions_counts, sessions_retained, sessions_thread_local, sessions_generator, sessions_joint_holders,
                  sessions_retained_jointly),
-    "views": (views_overview, views_why_one, views_root, views_bases),
+    "copies": (copies_pinned,),
+    "views": (views_overview, views_pinned, views_why_one, views_root, views_bases),
 }
 
 

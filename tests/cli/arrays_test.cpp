@@ -1,0 +1,94 @@
+// heapsift arrays, in text and JSON.
+
+#include "cli/render/arrays.h"
+
+#include "tests/analysis/handmade_arrays.h"
+#include "tests/catch.h"
+#include "tests/cli/shown.h"
+
+using namespace heapsift;
+using namespace heapsift::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using handmade_arrays::data_start;
+
+/// 1000 elements that a slice of ten keeps alive, and 100 that are used.
+struct Pinned {
+    ArrayHeap made;
+    std::uint64_t owner = made.array(data_start, {1000}, {8});
+    std::uint64_t slice = made.array(data_start, {10}, {8}, owner);
+    std::uint64_t used = made.array(data_start + 8000, {100}, {8});
+    std::uint64_t list = made.list({slice, used});
+    HeapSnapshot heap = made.build();
+    HeapGraph graph{heap};
+    RetainedSizes retained{graph};
+    Arrays arrays{graph};
+    std::vector<PandasFrame> frames;
+    std::vector<DroppedFrame> dropped;
+};
+
+}  // namespace
+
+TEST_CASE("render arrays: owners, views and what is pinned, in sums and by holder", "[cli][arrays]") {
+    const Pinned made;
+    Shown shown;
+    const ArraysResult result{made.arrays,
+                              made.retained,
+                              list_arrays(made.arrays, false, 0),
+                              list_owners(made.arrays, OwnerChoice::all, 0),
+                              array_holders(made.arrays, made.frames, false, 0, &made.retained),
+                              made.frames,
+                              made.dropped};
+    const Answer answer = render_arrays(result, shown.redactor);
+    const std::string text = answer.text(shown.page);
+    CHECK_THAT(text, Contains("3 arrays: 2 own their elements, 1 of them are views. 8.6 KiB of data."));
+    CHECK_THAT(text, Contains("1 slice shows 80 B and keeps 7.8 KiB alive: 1 owner is pinned, since nothing else holds it."));
+    CHECK_THAT(text, Contains("next: heapsift arrays --pinned"));
+    const std::vector<Json> rows = rows_of(answer);
+    REQUIRE(rows.size() == 3);
+    CHECK(rows[0]["dtype"] == "<f8");
+    CHECK(rows[0]["shape"] == Json{1000});
+    CHECK(rows[0]["owner_nbytes"] == 8000);
+    CHECK(rows[2]["owner"] == "0x10000");
+    CHECK(rows[2]["owns_data"] == false);
+    REQUIRE(answer.more_tables.size() == 4);
+    CHECK(answer.more_tables[0].key == "owners");
+    CHECK(answer.more_tables[1].key == "holders");
+    CHECK(answer.data["total"]["pinned_bytes"] == 8000);
+    CHECK(csv_line(rows[1], answer.csv_columns) == "0x10800,numpy.ndarray,<f8,[100],[8],800,0x1001f40,true,,0x10800,800\n");
+}
+
+TEST_CASE("render arrays: pinned owners, with what keeps each", "[cli][arrays]") {
+    const Pinned made;
+    Shown shown;
+    OwnersResult result{made.arrays, list_owners(made.arrays, OwnerChoice::pinned, 0), {}, {}, made.frames, made.dropped};
+    result.places = places_of(made.arrays, made.frames, result.owners);
+    result.holders = array_holders(made.arrays, made.frames, true, 5, nullptr);
+    const Answer answer = render_owners(result, true, shown.redactor);
+    const std::vector<Json> rows = rows_of(answer);
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0]["owner"]["address"] == "0x10000");
+    CHECK(rows[0]["nbytes"] == 8000);
+    CHECK(rows[0]["visible_bytes"] == 80);
+    CHECK(rows[0]["pinned"] == true);
+    CHECK(rows[0]["example"] == "0x10400");
+    const std::string text = answer.text(shown.page);
+    CHECK_THAT(text, Contains("0x10000  numpy.ndarray"));
+    CHECK_THAT(text, Contains("cure: store copies"));
+}
+
+TEST_CASE("render arrays: nothing is a sentence", "[cli][arrays]") {
+    HandmadeHeap empty;
+    empty.objects = {{Address(0x10100), "app.Node", facts(48, 64), {}, {}}};
+    const HeapSnapshot heap = empty.build();
+    const HeapGraph graph(heap);
+    const RetainedSizes retained(graph);
+    const Arrays arrays(graph);
+    Shown shown;
+    const ArrayHolders holders;
+    CHECK(render_array_holders(arrays, holders, false, retained, shown.redactor).text(shown.page) ==
+          "There are no NumPy arrays in this core.\n");
+    CHECK(render_views(arrays, {}, shown.redactor).text(shown.page) == "There are no NumPy arrays in this core.\n");
+}
