@@ -86,32 +86,45 @@ std::uint8_t reluctance_to_cut(std::string_view name) {
 }  // namespace
 
 Cycles::Cycles(const ObjectStates& states, const CyclesQuery& query, const ProgressCallback& progress)
-    : states_(states), graph_(states.graph()), heap_(graph_.heap()), reasons_(states) {
+    : states_(states), graph_(states.graph()), heap_(graph_.heap()), query_(query), reasons_(states) {
     if (progress) progress("cycles", 0);
-    find(query);
+    find();
     measure();
     group();
 }
 
-void Cycles::find(const CyclesQuery& query) {
-    const auto wanted = [&](NodeId node) {
-        if (node >= graph_.object_count()) return false;
-        switch (states_.of(node)) {
-            case ObjectState::waiting:
-                return query.unreachable;
-            case ObjectState::uncollectable:
-                return query.uncollectable;
-            case ObjectState::invisible:
-                return query.unreachable || query.uncollectable;
-            default:
-                return query.reachable;
-        }
+/// Garbage and what is in use each by itself: what else is looked for changes no cycle of garbage, and so no number.
+void Cycles::find() {
+    const auto components_of = [&](bool garbage) {
+        Components found = strong_components(
+            graph_, [&](NodeId node) { return node < graph_.object_count() && states_.garbage(node) == garbage; });
+        found.of_node.resize(graph_.object_count());
+        return found;
     };
-    Components components = strong_components(graph_, wanted);
-    component_of_ = std::move(components.of_node);
-    component_of_.resize(graph_.object_count());
+    Components garbage = components_of(true);
+    component_of_ = std::move(garbage.of_node);
+    std::uint32_t count = garbage.count;
+    if (query_.reachable) {
+        const Components used = components_of(false);
+        for (ObjectId object = 0; object < component_of_.size(); ++object)
+            if (used.of_node[object] != none) component_of_[object] = count + used.of_node[object];
+        count += used.count;
+    }
     owner_of_dict_.assign(graph_.object_count(), no_type);
-    list_members(component_of_, components.count);
+    list_members(component_of_, count);
+}
+
+bool Cycles::shown(const Cycle& cycle) const {
+    switch (cycle.state) {
+        case ObjectState::waiting:
+            return query_.unreachable;
+        case ObjectState::uncollectable:
+            return query_.uncollectable;
+        case ObjectState::invisible:
+            return query_.unreachable || query_.uncollectable;
+        default:
+            return query_.reachable;
+    }
 }
 
 /// Keeps the components that are cycles, numbered anew by their first members.
@@ -236,6 +249,8 @@ void Cycles::group() {
     }
     for (CycleKind& row : kinds_) row.example = first_id[cycles_[row.example].kind];
     cycles_ = std::move(numbered);
+    std::erase_if(kinds_, [&](const CycleKind& row) { return !shown(cycles_[row.example - 1]); });
+    for (const CycleKind& row : kinds_) shown_count_ += row.cycles;
 }
 
 // An instance of a class of the program's says most; a class, its dict, a cell say least.

@@ -14,6 +14,7 @@
 
 namespace heapsift {
 
+/// Which cycles are shown. It does not change their ids.
 struct CyclesQuery {
     bool unreachable = true;    // garbage that waits, or that no traverse sees
     bool uncollectable = true;  // garbage that is never freed: uncollectable and invisible
@@ -63,9 +64,11 @@ public:
     Cycles(const ObjectStates& states, const CyclesQuery& query, const ProgressCallback& progress = {});
 
     const HeapGraph& graph() const { return graph_; }
-    /// By id.
+    /// By id: all garbage, whether it is shown or not, and behind it what is in use, where that was asked for.
     const std::vector<Cycle>& all() const { return cycles_; }
-    /// Garbage first, then the largest first.
+    bool shown(const Cycle& cycle) const;
+    std::uint64_t shown_count() const { return shown_count_; }
+    /// Of what is shown: garbage first, then the largest first.
     const std::vector<CycleKind>& kinds() const { return kinds_; }
     /// By address.
     std::span<const ObjectId> members(const Cycle& cycle) const {
@@ -79,7 +82,7 @@ public:
     std::string reason_words(const Cycle& cycle) const { return reasons_.words(cycle.reason); }
 
 private:
-    void find(const CyclesQuery& query);
+    void find();
     void list_members(const std::vector<std::uint32_t>& component_of, std::uint32_t components);
     void measure();
     void group();
@@ -92,6 +95,7 @@ private:
     const ObjectStates& states_;
     const HeapGraph& graph_;
     const HeapSnapshot& heap_;
+    CyclesQuery query_;
     CycleReasons reasons_;
     std::vector<std::uint32_t> component_of_;  // by object; components that are cycles are numbered anew
     std::vector<std::uint64_t> first_;         // by component, and one more
@@ -99,6 +103,7 @@ private:
     std::vector<TypeId> owner_of_dict_;  // by object: whose __dict__ it is; else no_type
     std::vector<Cycle> cycles_;
     std::vector<CycleKind> kinds_;
+    std::uint64_t shown_count_ = 0;
 };
 
 }  // namespace heapsift

@@ -25,8 +25,8 @@ struct CyclesOptions {
 CyclesQuery query_of(const CyclesOptions& options) {
     CyclesQuery query;
     const bool chosen = options.unreachable || options.uncollectable;
-    query.unreachable = !chosen || options.unreachable || options.all || options.id.has_value();
-    query.uncollectable = !chosen || options.uncollectable || options.all || options.id.has_value();
+    query.unreachable = !chosen || options.unreachable || options.all;
+    query.uncollectable = !chosen || options.uncollectable || options.all;
     query.reachable = options.all;
     return query;
 }

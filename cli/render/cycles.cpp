@@ -65,7 +65,11 @@ std::string sentence(const Cycles& cycles, const ObjectStates& states, const Pag
                                                  counted(never.objects, "object"), page.bytes(never.bytes))
                                    : fmt::format("{} {} garbage that the collector will never free", never.text(page),
                                                  never.cycles == 1 ? "is" : "are");
-    if (waiting.cycles + never.cycles == 0) text = "No cycle is garbage";
+    if (waiting.cycles + never.cycles == 0)
+        text = cycles.all().empty() || used.cycles > 0
+                   ? "No cycle is garbage"
+                   : fmt::format("No cycle is garbage of this kind; without this option {} shown",
+                                 cycles.all().size() == 1 ? "1 is" : grouped(cycles.all().size()) + " are");
     if (used.cycles > 0) text += fmt::format("; {} {} in use", used.text(page), used.cycles == 1 ? "is" : "are");
     text += ".";
     const std::uint64_t garbage = waiting.bytes + never.bytes, core = cycles.graph().heap().core().extent().mapped_bytes;
@@ -197,8 +201,11 @@ Answer render_cycles(const Cycles& cycles, const ObjectStates& states, std::size
     answer.certain = states.collection().certain;
     answer.rows_key = "cycles";
     answer.rows = [&cycles, &states, limit, &redactor](const RowVisitor& visit) {
+        std::size_t written = 0;
         for (const Cycle& cycle : cycles.all()) {
-            if (limit != 0 && cycle.id > limit) break;
+            if (limit != 0 && written >= limit) break;
+            if (!cycles.shown(cycle)) continue;
+            ++written;
             visit(cycle_json(cycles, states, cycle, cycles.details(cycle, most_members_in_list, false), redactor));
         }
     };
@@ -209,7 +216,7 @@ Answer render_cycles(const Cycles& cycles, const ObjectStates& states, std::size
         size += row.size;
     }
     answer.data["total"] = {
-        {"cycles", cycles.all().size()}, {"kinds", cycles.kinds().size()}, {"objects", objects}, {"size", size}};
+        {"cycles", cycles.shown_count()}, {"kinds", cycles.kinds().size()}, {"objects", objects}, {"size", size}};
     Json by_state;
     for (const ObjectState state :
          {ObjectState::reachable, ObjectState::held, ObjectState::waiting, ObjectState::uncollectable, ObjectState::invisible})

@@ -10,6 +10,8 @@
 #include "tests/catch.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <random>
 
 using namespace heapsift;
@@ -227,6 +229,42 @@ TEST_CASE("cycles: equal ones are one kind, and say what closes them", "[analysi
     CHECK(details.opening_is_smallest);
     REQUIRE(details.opening.size() == 1);
     CHECK(details.opening[0].reference.name() == ".parent");
+}
+
+TEST_CASE("cycles: what is shown changes no number", "[analysis][cycles]") {
+    HandmadeHeap made = array_of_itself();  // never freed
+    made.objects.push_back(tracked(0x900, "list", 1, {reference(0x900, "[0]")}));
+    made.objects.push_back(tracked(0xa00, "Node", 2, {reference(0xa00, ".me")}));
+    for (std::uint64_t base = 0x1000; base < 0x1400; base += 0x100) {
+        made.objects.push_back(tracked(base, "Node", 1, {reference(base + 0x80, ".other")}));
+        made.objects.push_back(tracked(base + 0x80, "Node", 1, {reference(base, ".parent")}));
+    }
+    const HeapSnapshot heap = made.build();
+    const HeapGraph graph(heap);
+    const ObjectStates states(graph);
+    const auto ids = [&](const CyclesQuery& query) {
+        const Cycles cycles(states, query);
+        std::map<std::uint64_t, std::array<std::uint32_t, 2>> found;  // by the first member
+        for (const Cycle& cycle : cycles.all())
+            if (cycles.shown(cycle)) found[heap.address_of(cycles.members(cycle).front()).value] = {cycle.id, cycle.equal_to};
+        CHECK(found.size() == cycles.shown_count());
+        for (const CycleKind& row : cycles.kinds()) {
+            CHECK(cycles.shown(cycles.all()[row.example - 1]));
+            CHECK(cycles.all()[row.example - 1].equal_to == 0);
+        }
+        return found;
+    };
+    const auto garbage = ids({});
+    CHECK(garbage.size() == 6);
+    const auto waiting = ids({.unreachable = true, .uncollectable = false});
+    const auto never = ids({.unreachable = false, .uncollectable = true});
+    CHECK(never.size() == 1);
+    CHECK(never.at(0x100)[0] > 1);
+    const auto all = ids({.reachable = true});
+    CHECK(all.size() == 7);
+    CHECK(all.at(0xa00)[0] == 7);
+    for (const auto* some : {&waiting, &never, &garbage})
+        for (const auto& [address, id] : *some) CHECK(all.at(address) == id);
 }
 
 namespace {
