@@ -32,8 +32,7 @@ CyclesQuery query_of(const CyclesOptions& options) {
 }
 
 ExitCode run_cycles(Session& session, const CyclesOptions& options) {
-    if (options.id && session.options().format == Format::csv)
-        throw wrong_usage("not-a-table", "--format csv is for tables, and --id shows one cycle", "leave out --id, or use --json");
+    if (options.id) session.refuse_csv("cycles --id", "leave out --id, or use --json");
     const HeapSnapshot heap = session.open_heap();
     const HeapGraph graph(heap, session.progress());
     const ObjectStates states(graph, session.progress());

@@ -44,6 +44,7 @@ WhyQuery query_of(const WhyOptions& options) {
 ExitCode run_why(Session& session, const WhyOptions& options) {
     const WhyQuery query = query_of(options);
     if (options.type.empty()) {
+        session.refuse_csv("why of one object", "use --json, or --type NAME");
         const AddressArgument argument = required_address(session, "why");
         const HeapSnapshot heap = session.open_heap();
         const ObjectId object = find_object(session, heap, argument);
