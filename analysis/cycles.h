@@ -39,6 +39,10 @@ struct CycleKind {
     std::uint64_t cycles = 0, objects = 0, size = 0, retained = 0;
 };
 
+struct CyclesHeld {
+    std::uint64_t cycles = 0, objects = 0, bytes = 0;
+};
+
 /// A step of a cycle, as it is printed: the type of an object, and what it calls the next.
 struct CycleStep {
     std::string type;
@@ -68,6 +72,8 @@ public:
     const std::vector<Cycle>& all() const { return cycles_; }
     bool shown(const Cycle& cycle) const;
     std::uint64_t shown_count() const { return shown_count_; }
+    /// Those of what only references hold that were not found, where what is in use is not shown: their members alone.
+    const CyclesHeld& held() const { return held_; }
     /// Of what is shown: garbage first, then the largest first.
     const std::vector<CycleKind>& kinds() const { return kinds_; }
     /// By address.
@@ -78,14 +84,20 @@ public:
     /// `__dict__`, a cell) is no step.
     CyclePath path(const Cycle& cycle, std::size_t most_steps) const;
     /// `limit` 0: all.
+    /// How a cycle differs from another that reads like it: "with frame, traceback", "also by .last_error". Names are not
+    /// escaped.
+    std::string unlike(const Cycle& cycle, const Cycle& other) const;
     CycleDetails details(const Cycle& cycle, std::size_t limit, bool with_opening) const;
     std::string reason_words(const Cycle& cycle) const { return reasons_.words(cycle.reason); }
 
 private:
     void find();
+    void count_held();
     void list_members(const std::vector<std::uint32_t>& component_of, std::uint32_t components);
     void measure();
     void group();
+    struct Sizes;
+    Sizes sizes_of(const std::vector<std::uint32_t>& component_of, std::uint32_t components) const;
     bool holds(ObjectId source, ObjectId target) const {
         return component_of_[target] == component_of_[source] && graph_.follows(source, target);
     }
@@ -104,6 +116,7 @@ private:
     std::vector<Cycle> cycles_;
     std::vector<CycleKind> kinds_;
     std::uint64_t shown_count_ = 0;
+    CyclesHeld held_;
 };
 
 }  // namespace heapsift
