@@ -52,7 +52,7 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         const RetainedSizes retained(graph, session.progress());
         const WhyResult result = why(retained, object, query, session.progress());
         session.note_references(heap, object);
-        return session.write(render_why(result, session.redactor()));
+        return session.write(render_why(result, session.options().rows(), session.redactor()));
     }
     if (session.words().address)
         throw wrong_usage("two-questions", "an address and --type are two questions", "give one of them");
