@@ -46,7 +46,7 @@ private:
             if (!facts.tracked || facts.immortal) continue;
             asked_[object] = asked_collected;
             result_.of[object] = CollectorVerdict::kept;
-            counts_[object] = static_cast<std::int32_t>(std::clamp<std::int64_t>(facts.refcount, 0, most_counted));
+            counts_[object] = static_cast<std::int32_t>(std::clamp<std::int64_t>(facts.refcount, -most_counted, most_counted));
             ++result_.tracked;
         }
         for (const CollectorList& list : collector_lists(heap_.python())) {
@@ -67,6 +67,15 @@ private:
         for (ObjectId source = 0; source < asked_.size(); ++source)
             if (asked_[source] == kind)
                 for (const ObjectId target : reported_.targets(source)) --counts_[target];
+    }
+
+    /// What counts less than is reported: CPython's number has no sign (gc_decref), wraps, and is as good as any that is not 0.
+    void wrap(std::uint8_t kind) {
+        for (ObjectId object = 0; object < asked_.size(); ++object) {
+            if (counts_[object] >= 0 || asked_[object] == 0 || asked_[object] > kind) continue;
+            counts_[object] = static_cast<std::int32_t>(most_counted);
+            result_.short_of_counts.push_back(object);
+        }
     }
 
     /// Of those up to `kind`, what nothing reaches that has references left: a bit an object.
@@ -105,12 +114,15 @@ private:
     /// A question more is asked only where its subtraction leaves another object without references.
     void judge() {
         subtract(asked_collected);
+        wrap(asked_collected);
         const std::vector<bool> found = unreachable(asked_collected, false);
         for (ObjectId object = 0; object < asked_.size(); ++object)
             if (found[object]) result_.of[object] = CollectorVerdict::collectable;
         mark_legacy(found);
         if (result_.frozen > 0) {
             subtract(asked_frozen);
+            wrap(asked_frozen);
+            std::sort(result_.short_of_counts.begin(), result_.short_of_counts.end());
             bool any = false;
             for (ObjectId object = 0; object < asked_.size() && !any; ++object)
                 any = asked_[object] == asked_frozen && counts_[object] <= 0;

@@ -4,6 +4,7 @@
 
 #include "parsers/snapshot/heap_snapshot.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -32,9 +33,14 @@ struct Collection {
     std::uint64_t freed_count = 0, freed_bytes = 0;  // the collectable, and what dies with them: ObjectSizes::memory
     /// Of the collectable, those with a finalizer that has not run: it could keep them, and what they lead to. By id.
     std::vector<ObjectId> finalizers;
+    /// Tracked ones to which more references are reported than they count, by id: released once too often.
+    std::vector<ObjectId> short_of_counts;
     /// False where guesses decide, or a collection was under way.
     bool certain = true;
 
+    bool over_released(ObjectId object) const {
+        return std::binary_search(short_of_counts.begin(), short_of_counts.end(), object);
+    }
     bool found(ObjectId object) const {
         return of[object] == CollectorVerdict::collectable || of[object] == CollectorVerdict::uncollectable;
     }

@@ -19,38 +19,54 @@ std::string due_words(const char* age, const GcGeneration& generation, const cha
 }  // namespace
 
 CycleReasons::CycleReasons(const ObjectStates& states)
-    : states_(states), heap_(states.graph().heap()), finalizers_(heap_), generations_(generations(heap_)) {
-    if (!heap_.python().interpreters.empty())
-        collector_ =
-            gc_state(heap_.core().memory(), heap_.python(), heap_.python().interpreters.front(), heap_.object_count(), false)
-                .value_or(GcState());
+    : states_(states),
+      heap_(states.graph().heap()),
+      finalizers_(heap_),
+      generations_(generations(heap_)),
+      interpreters_(interpreters_by_list(heap_)) {
+    for (const PythonInterpreter& interpreter : heap_.python().interpreters)
+        collectors_.push_back(
+            gc_state(heap_.core().memory(), heap_.python(), interpreter, heap_.object_count(), false).value_or(GcState()));
+    if (collectors_.empty()) collectors_.emplace_back();
+}
+
+/// Whose lists hold the object; nothing where none of several do.
+const GcState* CycleReasons::collector_of(ObjectId object, CycleReason& reason) const {
+    const std::uint16_t place = interpreters_.empty() ? std::uint16_t{0} : interpreters_[object];
+    if (place >= collectors_.size()) return nullptr;
+    reason.interpreter = place;
+    return &collectors_[place];
 }
 
 // The collector is asked in the order in which its answers decide.
-CycleReason::Kind CycleReasons::waiting_kind(std::span<const ObjectId> members) const {
+void CycleReasons::explain_waiting(std::span<const ObjectId> members, CycleReason& reason) const {
     using Kind = CycleReason::Kind;
     bool frozen = false, guessed = false;
-    std::int8_t generation = no_generation;
+    ObjectId oldest = members.front();
     for (const ObjectId member : members) {
         frozen = frozen || states_.collection().of[member] == CollectorVerdict::frozen_garbage;
         guessed = guessed || states_.collection().of[member] == CollectorVerdict::doubtful;
-        generation = std::max(generation, generations_[member]);
+        if (generations_[member] > generations_[oldest]) oldest = member;
     }
-    if (frozen || generation == frozen_generation) return Kind::frozen;
-    if (guessed) return Kind::guessed;
-    if (collector_.collecting) return Kind::collecting;
-    if (!collector_.enabled) return Kind::disabled;
-    if (collector_.generations[0].threshold <= 0) return Kind::threshold_0;
-    switch (generation) {
-        case 0:
-            return Kind::young;
-        case 1:
-            return Kind::middle;
-        case 2:
-            return Kind::old;
-        default:
-            return Kind::hanging;
-    }
+    const std::int8_t generation = generations_[oldest];
+    const GcState* const collector = collector_of(oldest, reason);
+    if (frozen || generation == frozen_generation)
+        reason.kind = Kind::frozen;
+    else if (guessed)
+        reason.kind = Kind::guessed;
+    else if (!collector)
+        reason.kind = Kind::hanging;
+    else if (collector->collecting)
+        reason.kind = Kind::collecting;
+    else if (!collector->enabled)
+        reason.kind = Kind::disabled;
+    else if (collector->generations[0].threshold == 0)
+        reason.kind = Kind::threshold_0;
+    else
+        reason.kind = generation == 0   ? Kind::young
+                      : generation == 1 ? Kind::middle
+                      : generation == 2 ? Kind::old
+                                        : Kind::hanging;
 }
 
 /// A member that the collector does not know; of several, one that is no container of Python's own.
@@ -77,11 +93,13 @@ CycleReason CycleReasons::of(std::span<const ObjectId> members) const {
             reason.kind = Kind::held;
             break;
         case ObjectState::waiting:
-            reason.kind = waiting_kind(members);
+            explain_waiting(members, reason);
             break;
         case ObjectState::invisible:
             reason.kind = Kind::invisible;
-            reason.type = blind_type(members);
+            for (const ObjectId member : members)
+                if (states_.collection().over_released(member)) reason.kind = Kind::over_released;
+            if (reason.kind == Kind::invisible) reason.type = blind_type(members);
             break;
         case ObjectState::uncollectable:
             reason.kind = Kind::in_garbage_list;
@@ -92,7 +110,10 @@ CycleReason CycleReasons::of(std::span<const ObjectId> members) const {
                 } else if (states_.collection().of[member] == CollectorVerdict::uncollectable) {
                     reason.kind = Kind::legacy_finalizer;
                 }
-            if (reason.kind == Kind::in_garbage_list && collector_.debug & gc_debug_saveall) reason.kind = Kind::saved;
+            if (reason.kind != Kind::in_garbage_list) break;
+            for (const ObjectId member : members)
+                if (const GcState* collector = collector_of(member, reason); collector && collector->debug & gc_debug_saveall)
+                    reason.kind = Kind::saved;
             break;
     }
     const auto& all = states_.collection().finalizers;
@@ -102,8 +123,36 @@ CycleReason CycleReasons::of(std::span<const ObjectId> members) const {
     return reason;
 }
 
+// What is not tracked hangs on the rest, and has the reason of that.
+std::string CycleReasons::most_common(const std::function<bool(ObjectId)>& in) const {
+    using Kind = CycleReason::Kind;
+    struct Part {
+        CycleReason reason;
+        std::uint64_t bytes;
+    };
+    std::vector<Part> parts;
+    std::vector<ObjectSizes> one(1);
+    for (ObjectId object = 0; object < heap_.object_count(); ++object) {
+        if (!states_.garbage(object) || !in(object)) continue;
+        CycleReason reason = of({&object, 1});
+        if (reason.kind == Kind::hanging) continue;
+        reason.finalizer = no_type;
+        if (reason.kind == Kind::invisible) reason.type = no_type;
+        heap_.sizes(object, one);
+        const auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& each) { return each.reason == reason; });
+        if (part == parts.end())
+            parts.push_back({reason, one[0].memory});
+        else
+            part->bytes += one[0].memory;
+    }
+    const auto most =
+        std::max_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
+    return most == parts.end() ? std::string() : words(most->reason);
+}
+
 std::string CycleReasons::words(const CycleReason& reason) const {
     using Kind = CycleReason::Kind;
+    const GcState& collector = collectors_[reason.interpreter];
     std::string text;
     switch (reason.kind) {
         case Kind::in_use:
@@ -111,16 +160,16 @@ std::string CycleReasons::words(const CycleReason& reason) const {
         case Kind::held:
             return "held by what was not found: native code, or a leaked reference";
         case Kind::young:
-            text = due_words("young", collector_.generations[0], "allocations", "a collection");
+            text = due_words("young", collector.generations[0], "allocations", "a collection");
             break;
         case Kind::middle:
-            text = due_words("middle-aged", collector_.generations[1], "young collections", "one of its generation");
+            text = due_words("middle-aged", collector.generations[1], "young collections", "one of its generation");
             break;
         case Kind::old:
-            text = due_words("old", collector_.generations[2], "collections", "a full one");
-            if (collector_.generations[2].count > collector_.generations[2].threshold && !collector_.enough_is_new())
-                text = fmt::format("old: a full collection waits for {} new objects, and {} have come", collector_.long_lived / 4,
-                                   collector_.long_lived_new);
+            text = due_words("old", collector.generations[2], "collections", "a full one");
+            if (collector.generations[2].count > collector.generations[2].threshold && !collector.enough_is_new())
+                text = fmt::format("old: a full collection waits for {} new objects, and {} have come", collector.long_lived / 4,
+                                   collector.long_lived_new);
             break;
         case Kind::hanging:
             text = "other garbage holds it, and waits for the collector";
@@ -148,6 +197,8 @@ std::string CycleReasons::words(const CycleReason& reason) const {
             return "in gc.garbage: DEBUG_SAVEALL is set, and the collector keeps what it finds";
         case Kind::in_garbage_list:
             return "in gc.garbage: the collector found it and did not free it";
+        case Kind::over_released:
+            return "never: more references were found than it counts (released once too often), and the collector passes it by";
         case Kind::invisible:
             return reason.type == no_type
                        ? "never: the collector does not see what holds it"

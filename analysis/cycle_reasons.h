@@ -6,6 +6,7 @@
 #include "parsers/cpython/gc_state.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,10 +29,12 @@ struct CycleReason {
         legacy_finalizer,  // tp_del
         saved,             // in gc.garbage, where DEBUG_SAVEALL puts it
         in_garbage_list,   // in gc.garbage
+        over_released,     // references are found that a member does not count: the collector's subtraction wraps
         invisible          // closed under references that no traverse reports
     } kind = Kind::young;
-    TypeId type = no_type;       // that the collector does not look into, or that has the legacy finalizer
-    TypeId finalizer = no_type;  // a type with a finalizer that would run first and could keep it
+    TypeId type = no_type;          // that the collector does not look into, or that has the legacy finalizer
+    TypeId finalizer = no_type;     // a type with a finalizer that would run first and could keep it
+    std::uint16_t interpreter = 0;  // whose collector it is about: its place in PythonRuntime::interpreters
     bool operator==(const CycleReason&) const = default;
 };
 
@@ -40,17 +43,22 @@ public:
     explicit CycleReasons(const ObjectStates& states);
 
     CycleReason of(std::span<const ObjectId> members) const;
+    /// Of those for which `in` holds and that are garbage: why they, or most of their memory, are still there, in words. Empty
+    /// where there are none that the collector would look at.
+    std::string most_common(const std::function<bool(ObjectId)>& in) const;
     std::string words(const CycleReason& reason) const;
 
 private:
-    CycleReason::Kind waiting_kind(std::span<const ObjectId> members) const;
+    void explain_waiting(std::span<const ObjectId> members, CycleReason& reason) const;
+    const GcState* collector_of(ObjectId object, CycleReason& reason) const;
     TypeId blind_type(std::span<const ObjectId> members) const;
 
     const ObjectStates& states_;
     const HeapSnapshot& heap_;
     FinalizerSlots finalizers_;
-    GcState collector_;                     // of the main interpreter
-    std::vector<std::int8_t> generations_;  // by object
+    std::vector<GcState> collectors_;          // by interpreter; at least one
+    std::vector<std::int8_t> generations_;     // by object
+    std::vector<std::uint16_t> interpreters_;  // by object; empty where there is but one
 };
 
 }  // namespace heapsift

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <set>
 #include <unordered_map>
 
 namespace heapsift {
@@ -86,46 +87,86 @@ std::uint8_t reluctance_to_cut(std::string_view name) {
 }  // namespace
 
 Cycles::Cycles(const ObjectStates& states, const CyclesQuery& query, const ProgressCallback& progress)
-    : states_(states), graph_(states.graph()), heap_(graph_.heap()), reasons_(states) {
+    : states_(states), graph_(states.graph()), heap_(graph_.heap()), query_(query), reasons_(states) {
     if (progress) progress("cycles", 0);
-    find(query);
+    find();
     measure();
     group();
 }
 
-void Cycles::find(const CyclesQuery& query) {
-    const auto wanted = [&](NodeId node) {
-        if (node >= graph_.object_count()) return false;
-        switch (states_.of(node)) {
-            case ObjectState::waiting:
-                return query.unreachable;
-            case ObjectState::uncollectable:
-                return query.uncollectable;
-            case ObjectState::invisible:
-                return query.unreachable || query.uncollectable;
-            default:
-                return query.reachable;
-        }
+/// Garbage and what is in use each by itself: what else is looked for changes no cycle of garbage, and so no number.
+void Cycles::find() {
+    const auto components_of = [&](bool garbage) {
+        Components found = strong_components(
+            graph_, [&](NodeId node) { return node < graph_.object_count() && states_.garbage(node) == garbage; });
+        found.of_node.resize(graph_.object_count());
+        return found;
     };
-    Components components = strong_components(graph_, wanted);
-    component_of_ = std::move(components.of_node);
-    component_of_.resize(graph_.object_count());
+    if (!query_.reachable) count_held();
+    Components garbage = components_of(true);
+    component_of_ = std::move(garbage.of_node);
+    std::uint32_t count = garbage.count;
+    if (query_.reachable) {
+        const Components used = components_of(false);
+        for (ObjectId object = 0; object < component_of_.size(); ++object)
+            if (used.of_node[object] != none) component_of_[object] = count + used.of_node[object];
+        count += used.count;
+    }
     owner_of_dict_.assign(graph_.object_count(), no_type);
-    list_members(component_of_, components.count);
+    list_members(component_of_, count);
+}
+
+bool Cycles::shown(const Cycle& cycle) const {
+    switch (cycle.state) {
+        case ObjectState::waiting:
+            return query_.unreachable;
+        case ObjectState::uncollectable:
+            return query_.uncollectable;
+        case ObjectState::invisible:
+            return query_.unreachable || query_.uncollectable;
+        default:
+            return query_.reachable;
+    }
+}
+
+/// By component: how many objects, and whether it is a cycle.
+struct Cycles::Sizes {
+    std::vector<std::uint32_t> sizes;
+    std::vector<bool> cyclic;
+};
+
+Cycles::Sizes Cycles::sizes_of(const std::vector<std::uint32_t>& component_of, std::uint32_t components) const {
+    Sizes result{std::vector<std::uint32_t>(components, 0), std::vector<bool>(components)};
+    for (ObjectId object = 0; object < component_of.size(); ++object) {
+        const std::uint32_t component = component_of[object];
+        if (component == none) continue;
+        if (++result.sizes[component] > 1) result.cyclic[component] = true;
+        if (result.cyclic[component]) continue;
+        for (const NodeId target : graph_.targets(object))
+            if (target == object && graph_.follows(object, object)) result.cyclic[component] = true;
+    }
+    return result;
+}
+
+void Cycles::count_held() {
+    if (states_.count(ObjectState::held) == 0) return;
+    Components found = strong_components(
+        graph_, [&](NodeId node) { return node < graph_.object_count() && states_.of(node) == ObjectState::held; });
+    found.of_node.resize(graph_.object_count());
+    const std::vector<bool> cyclic = sizes_of(found.of_node, found.count).cyclic;
+    held_.cycles = static_cast<std::uint64_t>(std::count(cyclic.begin(), cyclic.end(), true));
+    std::vector<ObjectSizes> one(1);
+    for (ObjectId object = 0; object < found.of_node.size(); ++object) {
+        if (found.of_node[object] == none || !cyclic[found.of_node[object]]) continue;
+        heap_.sizes(object, one);
+        ++held_.objects;
+        held_.bytes += one[0].memory;
+    }
 }
 
 /// Keeps the components that are cycles, numbered anew by their first members.
 void Cycles::list_members(const std::vector<std::uint32_t>& component_of, std::uint32_t components) {
-    std::vector<std::uint32_t> sizes(components, 0);
-    std::vector<bool> cyclic(components);
-    for (ObjectId object = 0; object < component_of.size(); ++object) {
-        const std::uint32_t component = component_of[object];
-        if (component == none) continue;
-        if (++sizes[component] > 1) cyclic[component] = true;
-        if (cyclic[component]) continue;
-        for (const NodeId target : graph_.targets(object))
-            if (target == object && graph_.follows(object, object)) cyclic[component] = true;
-    }
+    const auto [sizes, cyclic] = sizes_of(component_of, components);
     std::vector<std::uint32_t> number(components, none);
     first_.assign(1, 0);
     for (ObjectId object = 0; object < component_of.size(); ++object) {
@@ -189,7 +230,7 @@ void Cycles::measure() {
         const CycleReason& reason = cycle.reason;
         cycle.kind =
             mixed(mixed(kind_of(all), static_cast<std::uint64_t>(reason.kind) << 8 | static_cast<std::uint64_t>(cycle.state)),
-                  std::uint64_t{reason.type} << 32 | reason.finalizer);
+                  mixed(std::uint64_t{reason.type} << 32 | reason.finalizer, reason.interpreter));
         cycles_.push_back(cycle);
     }
 }
@@ -236,6 +277,8 @@ void Cycles::group() {
     }
     for (CycleKind& row : kinds_) row.example = first_id[cycles_[row.example].kind];
     cycles_ = std::move(numbered);
+    std::erase_if(kinds_, [&](const CycleKind& row) { return !shown(cycles_[row.example - 1]); });
+    for (const CycleKind& row : kinds_) shown_count_ += row.cycles;
 }
 
 // An instance of a class of the program's says most; a class, its dict, a cell say least.
@@ -295,6 +338,49 @@ CyclePath Cycles::path(const Cycle& cycle, std::size_t most_steps) const {
     }
     if (path.steps.size() > most_steps) path.steps.resize(most_steps);
     return path;
+}
+
+namespace {
+
+/// What is in `these` and not in `those`, a few of them: "with frame, traceback and 2 more".
+template <class Set>
+std::string not_in(const char* before, const Set& these, const Set& those) {
+    constexpr std::size_t most = 4;
+    std::vector<std::string> only;
+    std::set_difference(these.begin(), these.end(), those.begin(), those.end(), std::back_inserter(only));
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, only.size()); ++i) text += (i > 0 ? ", " : before) + only[i];
+    if (only.size() > most) text += " and " + std::to_string(only.size() - most) + " more";
+    return text;
+}
+
+}  // namespace
+
+std::string Cycles::unlike(const Cycle& cycle, const Cycle& other) const {
+    constexpr std::size_t most_members = 1000;
+    struct Words {
+        std::set<std::string> types, names;
+    };
+    const auto words_of = [&](const Cycle& one) {
+        Words words;
+        const auto all = members(one);
+        for (const ObjectId member : all.first(std::min(all.size(), most_members))) {
+            words.types.insert(type_name(heap_, heap_.type_of(member)));
+            heap_.visit_references(member, [&](const Reference& reference) {
+                const ObjectId target = reference.followed ? heap_.find(reference.target) : no_object;
+                if (target == no_object || !holds(member, target)) return;
+                const std::string attribute = as_attribute(reference);
+                if (!attribute.empty()) words.names.insert(attribute);
+                if (!reference.key && reference.before.starts_with(".")) words.names.insert(reference.before);
+            });
+        }
+        return words;
+    };
+    const Words mine = words_of(cycle), its = words_of(other);
+    for (const std::string& text : {not_in("with ", mine.types, its.types), not_in("also by ", mine.names, its.names),
+                                    not_in("without ", its.types, mine.types), not_in("not by ", its.names, mine.names)})
+        if (!text.empty()) return text;
+    return "by other references between the same types";
 }
 
 CycleDetails Cycles::details(const Cycle& cycle, std::size_t limit, bool with_opening) const {

@@ -14,6 +14,7 @@
 
 namespace heapsift {
 
+/// Which cycles are shown. It does not change their ids.
 struct CyclesQuery {
     bool unreachable = true;    // garbage that waits, or that no traverse sees
     bool uncollectable = true;  // garbage that is never freed: uncollectable and invisible
@@ -36,6 +37,10 @@ struct Cycle {
 struct CycleKind {
     std::uint32_t example = 0;  // the id of the first
     std::uint64_t cycles = 0, objects = 0, size = 0, retained = 0;
+};
+
+struct CyclesHeld {
+    std::uint64_t cycles = 0, objects = 0, bytes = 0;
 };
 
 /// A step of a cycle, as it is printed: the type of an object, and what it calls the next.
@@ -63,9 +68,13 @@ public:
     Cycles(const ObjectStates& states, const CyclesQuery& query, const ProgressCallback& progress = {});
 
     const HeapGraph& graph() const { return graph_; }
-    /// By id.
+    /// By id: all garbage, whether it is shown or not, and behind it what is in use, where that was asked for.
     const std::vector<Cycle>& all() const { return cycles_; }
-    /// Garbage first, then the largest first.
+    bool shown(const Cycle& cycle) const;
+    std::uint64_t shown_count() const { return shown_count_; }
+    /// Those of what only references hold that were not found, where what is in use is not shown: their members alone.
+    const CyclesHeld& held() const { return held_; }
+    /// Of what is shown: garbage first, then the largest first.
     const std::vector<CycleKind>& kinds() const { return kinds_; }
     /// By address.
     std::span<const ObjectId> members(const Cycle& cycle) const {
@@ -75,14 +84,20 @@ public:
     /// `__dict__`, a cell) is no step.
     CyclePath path(const Cycle& cycle, std::size_t most_steps) const;
     /// `limit` 0: all.
+    /// How a cycle differs from another that reads like it: "with frame, traceback", "also by .last_error". Names are not
+    /// escaped.
+    std::string unlike(const Cycle& cycle, const Cycle& other) const;
     CycleDetails details(const Cycle& cycle, std::size_t limit, bool with_opening) const;
     std::string reason_words(const Cycle& cycle) const { return reasons_.words(cycle.reason); }
 
 private:
-    void find(const CyclesQuery& query);
+    void find();
+    void count_held();
     void list_members(const std::vector<std::uint32_t>& component_of, std::uint32_t components);
     void measure();
     void group();
+    struct Sizes;
+    Sizes sizes_of(const std::vector<std::uint32_t>& component_of, std::uint32_t components) const;
     bool holds(ObjectId source, ObjectId target) const {
         return component_of_[target] == component_of_[source] && graph_.follows(source, target);
     }
@@ -92,6 +107,7 @@ private:
     const ObjectStates& states_;
     const HeapGraph& graph_;
     const HeapSnapshot& heap_;
+    CyclesQuery query_;
     CycleReasons reasons_;
     std::vector<std::uint32_t> component_of_;  // by object; components that are cycles are numbered anew
     std::vector<std::uint64_t> first_;         // by component, and one more
@@ -99,6 +115,8 @@ private:
     std::vector<TypeId> owner_of_dict_;  // by object: whose __dict__ it is; else no_type
     std::vector<Cycle> cycles_;
     std::vector<CycleKind> kinds_;
+    std::uint64_t shown_count_ = 0;
+    CyclesHeld held_;
 };
 
 }  // namespace heapsift

@@ -2,18 +2,15 @@
 
 #include "analysis/gc.h"
 
+#include "analysis/generations.h"
 #include "analysis/object_states.h"
 #include "parsers/snapshot/reference_graph.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 namespace heapsift {
 namespace {
-
-constexpr std::int32_t threshold_worth_a_word = 10'000;  // as it comes it is 700, and 2,000 from 3.12 on
 
 class GcReport {
 public:
@@ -69,17 +66,8 @@ private:
     }
 
     void share_out() {
-        std::vector<std::uint16_t> of(heap_.object_count(), 0);  // the first where no list has it
-        for (std::size_t i = 1; i < result_.interpreters.size() && i < 0xffff; ++i) {
-            PythonRuntime one = heap_.python();
-            one.interpreters = {heap_.python().interpreters[i]};
-            for (const CollectorList& list : collector_lists(one))
-                walk_collector_list(heap_.core().memory(), one.layout.gc_head, list.head, heap_.object_count(),
-                                    [&](Address address) {
-                                        if (const ObjectId object = heap_.find(address); object != no_object)
-                                            of[object] = static_cast<std::uint16_t>(i);
-                                    });
-        }
+        std::vector<std::uint16_t> of = interpreters_by_list(heap_);
+        std::replace(of.begin(), of.end(), no_interpreter, std::uint16_t{0});
         std::vector<ObjectSizes> one(1);
         std::vector<std::vector<ObjectId>> freed(result_.interpreters.size());
         for (ObjectId object = 0; object < heap_.object_count(); ++object) {
@@ -126,17 +114,6 @@ private:
 };
 
 }  // namespace
-
-std::string collector_remark(const GcState& state) {
-    if (state.collecting) return "a collection was under way";
-    if (!state.enabled) return "the collector is disabled";
-    if (state.generations[0].threshold <= 0) return "the collector never starts by itself: its first threshold is 0";
-    if (const std::int32_t threshold = state.generations[0].threshold; threshold > threshold_worth_a_word)
-        return fmt::format("only {} allocations start a collection", std::int64_t{threshold} + 1);
-    if (state.frozen.objects > 0) return fmt::format("gc.freeze() put {} objects aside", state.frozen.objects);
-    if (state.debug & gc_debug_saveall) return "DEBUG_SAVEALL is set: what the collector finds it keeps in gc.garbage";
-    return {};
-}
 
 GcResult gc_report(const HeapSnapshot& heap, std::size_t limit, bool list, const ProgressCallback& progress) {
     return GcReport(heap, limit, progress).report(list);

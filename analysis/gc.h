@@ -36,8 +36,4 @@ struct GcResult {
 /// `limit`: so many of gc.garbage as rows; 0 all.
 GcResult gc_report(const HeapSnapshot& heap, std::size_t limit, bool list, const ProgressCallback& progress = {});
 
-/// Why nothing has been collected yet, from the collector's state alone: "the collector is disabled". Empty where it runs as it
-/// is set up by itself.
-std::string collector_remark(const GcState& state);
-
 }  // namespace heapsift

@@ -14,4 +14,20 @@ std::vector<std::int8_t> generations(const HeapSnapshot& heap) {
     return result;
 }
 
+std::vector<std::uint16_t> interpreters_by_list(const HeapSnapshot& heap) {
+    std::vector<std::uint16_t> result;
+    const std::vector<PythonInterpreter>& all = heap.python().interpreters;
+    if (all.size() < 2) return result;
+    result.assign(heap.object_count(), no_interpreter);
+    PythonRuntime one = heap.python();
+    for (std::size_t i = 0; i < all.size() && i < no_interpreter; ++i) {
+        one.interpreters = {all[i]};
+        for (const CollectorList& list : collector_lists(one))
+            walk_collector_list(heap.core().memory(), one.layout.gc_head, list.head, heap.object_count(), [&](Address object) {
+                if (const ObjectId id = heap.find(object); id != no_object) result[id] = static_cast<std::uint16_t>(i);
+            });
+    }
+    return result;
+}
+
 }  // namespace heapsift

@@ -4,7 +4,7 @@
 
 #include "analysis/overview.h"
 
-#include "analysis/gc.h"
+#include "analysis/cycle_reasons.h"
 #include "analysis/graph/retained.h"
 #include "parsers/snapshot/reference_graph.h"
 
@@ -80,19 +80,22 @@ void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressC
         result.pinned = holders.rows.front();
 }
 
-/// Garbage in bytes, and of the collector what explains it: where it is much, the lists are walked.
-void find_garbage(const RetainedSizes& retained, OverviewResult& result) {
+/// Garbage in bytes, and, where it is much, why it is still there: the collector is replayed then.
+void find_garbage(const RetainedSizes& retained, const ProgressCallback& progress, OverviewResult& result) {
     const HeapSnapshot& heap = retained.graph().heap();
     for (const PythonInterpreter& interpreter : heap.python().interpreters) {
-        auto state = gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count(), false);
-        if (!state) continue;
-        const ObjectId list = state->garbage.is_null() ? no_object : heap.find(state->garbage);
+        const auto state = gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count(), false);
+        const ObjectId list = state && !state->garbage.is_null() ? heap.find(state->garbage) : no_object;
         if (list != no_object && !heap.references().targets(list).empty()) result.garbage_list_memory += retained.memory(list);
-        if (result.garbage_memory + result.garbage_list_memory < result.mapped_bytes / 100 || !result.garbage_remark.empty())
-            continue;
-        state = gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count());
-        result.garbage_remark = collector_remark(*state);
     }
+    const auto much = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };
+    if (!much(result.garbage_memory) && !much(result.garbage_list_memory)) return;
+    const ObjectStates states(retained.graph(), progress);
+    const CycleReasons reasons(states);
+    if (much(result.garbage_memory))
+        result.garbage_remark = reasons.most_common([&](ObjectId object) { return !states.in_garbage_list(object); });
+    if (much(result.garbage_list_memory))
+        result.garbage_list_remark = reasons.most_common([&](ObjectId object) { return states.in_garbage_list(object); });
 }
 
 OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const ProgressCallback& progress) {
@@ -105,7 +108,7 @@ OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const 
     const RetainedSizes retained(graph, progress);
     result.object_memory = retained.memory(graph.root());
     result.garbage_memory = retained.memory(graph.node_of(graph.unreachable_group()));
-    find_garbage(retained, result);
+    find_garbage(retained, progress, result);
     result.holders = top_holders(retained, result.object_memory / 50, most_holders, progress);
     find_pinned(graph, result, progress);
     if (result.pinned)

@@ -191,8 +191,14 @@ void Session::write_rows(Output& output, const Answer& answer) const {
     }
 }
 
+void Session::refuse_csv(const std::string& what, const std::string& hint) const {
+    if (options_.format == Format::csv)
+        throw wrong_usage("not-a-table", fmt::format("--format csv is for tables, and {} is none", what), hint);
+}
+
 ExitCode Session::write(const Answer& answer, const std::optional<Error>& error) {
     progress_.clear();
+    if (!answer.rows || answer.csv_columns.empty()) refuse_csv("this answer of " + answer.command, "use --json");
     if (options_.format != Format::json)
         for (const Diagnostic& diagnostic : diagnostics_.all()) console_.warning(diagnostic);
     Output output;

@@ -43,6 +43,9 @@ public:
     /// Writes the answer, warnings first. `error`: why it is not the whole answer; its exit code then.
     ExitCode write(const Answer& answer, const std::optional<Error>& error = std::nullopt);
 
+    /// Throws where csv was asked for: `what`, "gc without --list", is no table.
+    void refuse_csv(const std::string& what, const std::string& hint) const;
+
     /// The document around an answer, without `data`, as far as it is known by now.
     Json head(const std::string& command) const { return envelope_json(envelope(command), redactor_); }
     /// "command": the document for an error, wherever it struck.

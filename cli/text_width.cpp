@@ -1,5 +1,6 @@
 // Columns of text. The C library's wcwidth depends on the locale, and a tool that is run from cron has none; so the ranges stand
 // here: combining marks (general categories Mn and Me of the common scripts) and the wide ranges of Unicode TR 11.
+// No address, "0x7f31c2a4d5e0", is cut in two: where a text is shortened within one, it goes as a whole.
 
 #include "cli/text_width.h"
 
@@ -53,6 +54,26 @@ std::vector<DecodedCharacter> characters_of(std::string_view text) {
     return characters;
 }
 
+bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+struct Span {
+    std::size_t begin, end;
+};
+
+/// The address within which `at` is; else nothing: both are `at`.
+Span address_around(std::string_view text, std::size_t at) {
+    std::size_t begin = at, end = at;
+    while (begin > 0 && is_hexadecimal(text[begin - 1])) --begin;
+    while (end < text.size() && is_hexadecimal(text[end])) ++end;
+    if (begin > 1 && text[begin - 1] == 'x' && text[begin - 2] == '0') return {begin - 2, end};
+    if (at < text.size() && text[at] == 'x' && at > 0 && text[at - 1] == '0') {
+        end = at + 1;
+        while (end < text.size() && is_hexadecimal(text[end])) ++end;
+        return {at - 1, end};
+    }
+    return {at, at};
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -76,7 +97,10 @@ std::string shortened_in_the_middle(std::string_view text, std::size_t width) {
     std::size_t head_bytes = 0, tail_bytes = 0;
     for (std::size_t i = 0; i < head; ++i) head_bytes += characters[i].bytes;
     for (std::size_t i = 0; i < tail; ++i) tail_bytes += characters[characters.size() - 1 - i].bytes;
-    return std::string(text.substr(0, head_bytes)) + "…" + std::string(text.substr(text.size() - tail_bytes));
+    const Span before = address_around(text, head_bytes), after = address_around(text, text.size() - tail_bytes);
+    if (before.end > head_bytes) head_bytes = before.begin;
+    const std::size_t rest = after.begin < text.size() - tail_bytes ? after.end : text.size() - tail_bytes;
+    return std::string(text.substr(0, head_bytes)) + "…" + std::string(text.substr(rest));
 }
 
 std::string shortened_at_the_end(std::string_view text, std::size_t width) {
@@ -86,6 +110,7 @@ std::string shortened_at_the_end(std::string_view text, std::size_t width) {
     const std::size_t head = fitting(characters.begin(), characters.end(), width - 1);
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < head; ++i) bytes += characters[i].bytes;
+    if (const Span address = address_around(text, bytes); address.end > bytes) bytes = address.begin;
     return std::string(text.substr(0, bytes)) + "…";
 }
 

@@ -55,7 +55,7 @@ std::string binary_size(std::uint64_t bytes) {
     return fmt::format("{:.1f} {}", value, unit_names[unit]);
 }
 
-std::string bytes_text(std::uint64_t bytes, bool exact) { return exact ? grouped(bytes) : binary_size(bytes); }
+std::string bytes_text(std::uint64_t bytes, bool exact) { return exact ? grouped(bytes) + " B" : binary_size(bytes); }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
     if (part == 0 || whole == 0) return "0 %";

@@ -16,7 +16,7 @@ std::string grouped_signed(std::int64_t number);
 /// 11429478 as "10.9 MiB"; below 1 KiB whole bytes, "123 B". Never "1024.0 KiB": what rounds up to it is the next unit.
 std::string binary_size(std::uint64_t bytes);
 
-/// `binary_size`, or grouped exact bytes where `exact` (--bytes).
+/// `binary_size`, or exact bytes, "11,429,478 B", where `exact` (--bytes).
 std::string bytes_text(std::uint64_t bytes, bool exact);
 
 /// "26 %", "4.5 %", "< 0.1 %"; "0 %" only where part is 0, "100 %" only where part is whole.

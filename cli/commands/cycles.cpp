@@ -25,15 +25,14 @@ struct CyclesOptions {
 CyclesQuery query_of(const CyclesOptions& options) {
     CyclesQuery query;
     const bool chosen = options.unreachable || options.uncollectable;
-    query.unreachable = !chosen || options.unreachable || options.all || options.id.has_value();
-    query.uncollectable = !chosen || options.uncollectable || options.all || options.id.has_value();
+    query.unreachable = !chosen || options.unreachable || options.all;
+    query.uncollectable = !chosen || options.uncollectable || options.all;
     query.reachable = options.all;
     return query;
 }
 
 ExitCode run_cycles(Session& session, const CyclesOptions& options) {
-    if (options.id && session.options().format == Format::csv)
-        throw wrong_usage("not-a-table", "--format csv is for tables, and --id shows one cycle", "leave out --id, or use --json");
+    if (options.id) session.refuse_csv("cycles --id", "leave out --id, or use --json");
     const HeapSnapshot heap = session.open_heap();
     const HeapGraph graph(heap, session.progress());
     const ObjectStates states(graph, session.progress());

@@ -44,6 +44,7 @@ WhyQuery query_of(const WhyOptions& options) {
 ExitCode run_why(Session& session, const WhyOptions& options) {
     const WhyQuery query = query_of(options);
     if (options.type.empty()) {
+        session.refuse_csv("why of one object", "use --json, or --type NAME");
         const AddressArgument argument = required_address(session, "why");
         const HeapSnapshot heap = session.open_heap();
         const ObjectId object = find_object(session, heap, argument);
@@ -51,7 +52,7 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         const RetainedSizes retained(graph, session.progress());
         const WhyResult result = why(retained, object, query, session.progress());
         session.note_references(heap, object);
-        return session.write(render_why(result, session.redactor()));
+        return session.write(render_why(result, session.options().rows(), session.redactor()));
     }
     if (session.words().address)
         throw wrong_usage("two-questions", "an address and --type are two questions", "give one of them");

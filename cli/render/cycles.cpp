@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 namespace heapsift {
 namespace {
 
@@ -65,14 +67,22 @@ std::string sentence(const Cycles& cycles, const ObjectStates& states, const Pag
                                                  counted(never.objects, "object"), page.bytes(never.bytes))
                                    : fmt::format("{} {} garbage that the collector will never free", never.text(page),
                                                  never.cycles == 1 ? "is" : "are");
-    if (waiting.cycles + never.cycles == 0) text = "No cycle is garbage";
+    if (waiting.cycles + never.cycles == 0)
+        text = cycles.all().empty() || used.cycles > 0
+                   ? "No cycle is garbage"
+                   : fmt::format("No cycle is garbage of this kind; without this option {} shown",
+                                 cycles.all().size() == 1 ? "1 is" : grouped(cycles.all().size()) + " are");
     if (used.cycles > 0) text += fmt::format("; {} {} in use", used.text(page), used.cycles == 1 ? "is" : "are");
     text += ".";
+    if (const CyclesHeld& held = cycles.held(); held.cycles > 0)
+        text += fmt::format(" {} ({}, {}) {} held by what was not found alone, native code or a leaked reference: {}.",
+                            counted(held.cycles, cycles.all().empty() ? "cycle" : "more cycle"), counted(held.objects, "object"),
+                            page.bytes(held.bytes), held.cycles == 1 ? "is" : "are", page.command("refcounts"));
     const std::uint64_t garbage = waiting.bytes + never.bytes, core = cycles.graph().heap().core().extent().mapped_bytes;
     if (garbage > 0 && garbage < core / 100)
-        text += fmt::format(" That is {} of the memory: not where it went.", percent(garbage, core));
+        text += fmt::format(" The garbage is {} of the memory: not where it went.", percent(garbage, core));
     else if (garbage > 0)
-        text += fmt::format(" That is {} of the memory.", percent(garbage, core));
+        text += fmt::format(" The garbage is {} of the memory.", percent(garbage, core));
     return page.at_least(text);
 }
 
@@ -89,12 +99,18 @@ std::string cycles_text(const Cycles& cycles, const ObjectStates& states, std::s
                  {Align::left, "the cycle", narrow ? Fit::whole : Fit::end},
                  {Align::left, "why it is still here", Fit::wrap}});
     const std::size_t shown = limit == 0 ? cycles.kinds().size() : std::min(limit, cycles.kinds().size());
+    std::map<std::pair<std::string, std::string>, std::uint32_t> first_of;  // by what a row says: the id
     for (std::size_t i = 0; i < shown; ++i) {
         const CycleKind& row = cycles.kinds()[i];
         const Cycle& example = cycles.all()[row.example - 1];
         const std::string path = path_words(cycles.path(example, most_steps), page.redact());
+        std::string reason = cycles.reason_words(example);
+        const auto [first, is_new] = first_of.try_emplace({path, reason}, row.example);
+        if (!is_new)
+            reason =
+                fmt::format("unlike {}: {}; {}", first->second, cycles.unlike(example, cycles.all()[first->second - 1]), reason);
         table.add({fmt::format("{}", row.example), grouped(row.cycles), grouped(row.objects), page.bytes(row.retained),
-                   narrow ? shortened_at_the_end(path, narrow_path) : path, escape_for_terminal(cycles.reason_words(example))});
+                   narrow ? shortened_at_the_end(path, narrow_path) : path, escape_for_terminal(reason)});
     }
     text += table.text(page.width, page.colour);
     if (shown < cycles.kinds().size())
@@ -107,6 +123,7 @@ Json cycle_json(const Cycles& cycles, const ObjectStates& states, const Cycle& c
                 Redactor& redactor) {
     Json json;
     json["id"] = cycle.id;
+    json["path"] = path_words(cycles.path(cycle, most_steps), redactor);
     json["members"] = Json::array();
     for (const ObjectRow& member : details.members) json["members"].push_back(object_json(member, redactor));
     json["edges"] = edges_json(details.edges, redactor);
@@ -197,19 +214,22 @@ Answer render_cycles(const Cycles& cycles, const ObjectStates& states, std::size
     answer.certain = states.collection().certain;
     answer.rows_key = "cycles";
     answer.rows = [&cycles, &states, limit, &redactor](const RowVisitor& visit) {
+        std::size_t written = 0;
         for (const Cycle& cycle : cycles.all()) {
-            if (limit != 0 && cycle.id > limit) break;
+            if (limit != 0 && written >= limit) break;
+            if (!cycles.shown(cycle)) continue;
+            ++written;
             visit(cycle_json(cycles, states, cycle, cycles.details(cycle, most_members_in_list, false), redactor));
         }
     };
-    answer.csv_columns = {"id", "count", "size", "retained", "state", "reason", "equal_to"};
+    answer.csv_columns = {"id", "path", "count", "size", "retained", "state", "reason", "equal_to"};
     std::uint64_t objects = 0, size = 0;
     for (const CycleKind& row : cycles.kinds()) {
         objects += row.objects;
         size += row.size;
     }
     answer.data["total"] = {
-        {"cycles", cycles.all().size()}, {"kinds", cycles.kinds().size()}, {"objects", objects}, {"size", size}};
+        {"cycles", cycles.shown_count()}, {"kinds", cycles.kinds().size()}, {"objects", objects}, {"size", size}};
     Json by_state;
     for (const ObjectState state :
          {ObjectState::reachable, ObjectState::held, ObjectState::waiting, ObjectState::uncollectable, ObjectState::invisible})

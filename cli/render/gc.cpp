@@ -70,7 +70,7 @@ std::string heading(const GcInterpreter& row, bool several, const Page& page) {
     std::string names;
     for (const std::string& flag : flags) names += (names.empty() ? "DEBUG_" : ", DEBUG_") + flag;
     text += flags.empty() ? "; no debug flag is set." : "; debug flags: " + names + ".";
-    if (state.enabled && state.generations[0].threshold <= 0)
+    if (state.enabled && state.generations[0].threshold == 0)
         text += " Its first threshold is 0: no collection starts by itself.";
     return text;
 }
@@ -78,10 +78,12 @@ std::string heading(const GcInterpreter& row, bool several, const Page& page) {
 std::string starts_text(const GcState& state, std::size_t i) {
     const GcGeneration& generation = state.generations[i];
     const char* const what[] = {"allocations", "young collections", "middle collections"};
-    if (i == 0 && generation.threshold <= 0) return "never";
-    std::string text = fmt::format("{} of {} {}", grouped_signed(generation.count),
-                                   grouped_signed(std::int64_t{generation.threshold} + 1), what[i]);
-    if (i == 2 && state.long_lived >= 0)
+    if (i == 0 && generation.threshold == 0) return "never";
+    std::string text = generation.threshold < 0
+                           ? fmt::format("at each of the {}: its threshold is {}", what[i], generation.threshold)
+                           : fmt::format("{} of {} {}", grouped_signed(generation.count),
+                                         grouped_signed(std::int64_t{generation.threshold} + 1), what[i]);
+    if (i == 2 && state.long_lived / 4 > 0)  // else any number is enough
         text +=
             fmt::format(", and {} of {} new objects", grouped_signed(state.long_lived_new), grouped_signed(state.long_lived / 4));
     return text;
@@ -96,7 +98,8 @@ std::string generations_text(const GcState& state, const Page& page) {
         table.add({generation_names[i], (generation.whole ? "" : "≥ ") + grouped(generation.objects), starts_text(state, i)});
     }
     if (state.frozen.objects > 0)
-        table.add({"frozen", (state.frozen.whole ? "" : "≥ ") + grouped(state.frozen.objects), "never looked at: gc.freeze()"});
+        table.add({"frozen", (state.frozen.whole ? "" : "≥ ") + grouped(state.frozen.objects),
+                   "never looked at: put aside by gc.freeze(), or as Python starts (3.12)"});
     return table.text(page.width, page.colour);
 }
 

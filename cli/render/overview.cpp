@@ -119,7 +119,8 @@ std::string holder_sentence(const OverviewResult& result, const Page& page) {
     const std::string content = content_words(holder, page);
     if (holder.group_kind == GroupKind::unreachable)
         return fmt::format("{} is garbage, which no root reaches: {}.", bytes, content);
-    return fmt::format("{} is held by {}: {}.", bytes, holder_words(holder, page), content);
+    const std::string words = holder_words(holder, page);
+    return fmt::format("{} is {}{}: {}.", bytes, words.starts_with("held by ") ? "" : "held by ", words, content);
 }
 
 std::string pinned_sentence(const OverviewResult& result, const Page& page) {
@@ -182,15 +183,19 @@ Json holder_json(const TopHolder& holder, const Page& plain) {
 std::string garbage_sentence(const OverviewResult& result, const Page& page) {
     std::string text;
     const auto matters = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };
+    const auto why = [](std::string_view remark) {
+        constexpr std::string_view said = "in gc.garbage: ";  // the sentence does
+        if (remark.starts_with(said)) remark.remove_prefix(said.size());
+        return remark.empty() ? "" : " (" + escape_for_terminal(remark) + ")";
+    };
+    const auto part = [&](std::uint64_t bytes) {
+        return fmt::format("{} ({})", page.at_least(page.bytes(bytes)), percent(bytes, result.mapped_bytes));
+    };
     if (matters(result.garbage_memory))
-        text = fmt::format("{} ({}) is garbage that was not freed{}.", page.at_least(page.bytes(result.garbage_memory)),
-                           percent(result.garbage_memory, result.mapped_bytes),
-                           result.garbage_remark.empty() ? "" : ": " + result.garbage_remark);
+        text = part(result.garbage_memory) + " is garbage that was not freed" + why(result.garbage_remark) + ".";
     if (matters(result.garbage_list_memory))
-        text += fmt::format("{}{} ({}) is held by gc.garbage alone{}.", text.empty() ? "" : " ",
-                            page.at_least(page.bytes(result.garbage_list_memory)),
-                            percent(result.garbage_list_memory, result.mapped_bytes),
-                            result.garbage_remark.empty() ? "" : ": " + result.garbage_remark);
+        text += (text.empty() ? "" : " ") + part(result.garbage_list_memory) + " is held by gc.garbage alone" +
+                why(result.garbage_list_remark) + ".";
     if (text.empty()) return {};
     return wrapped(text, page.width, 2) + "\n" + next_line(page, "cycles", "what it is") + "\n";
 }

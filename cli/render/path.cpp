@@ -18,7 +18,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t deepest_indent = 12, shortest_run = 4;
+constexpr std::size_t deepest_indent = 12, shortest_run = 4, longest_period = 4;
 constexpr std::size_t widest_value = 60;  // of a line; what is longer says no more of who holds whom
 
 struct Line {
@@ -47,23 +47,64 @@ Table path_table() {
                   {Align::right, "retained"}});
 }
 
-/// A run of lines of one name and one type is folded.
-void add_lines(Table& table, const std::vector<Line>& lines, std::size_t depth, const Page& page) {
+bool alike(const Line& a, const Line& b) { return a.name == b.name && a.object->type == b.object->type; }
+
+/// Lines from some place on that repeat: `period` of them, `times` over. A link of a list may be one step, or two (`.__dict__`,
+/// `['next']`).
+struct Run {
+    std::size_t period = 1, times = 1;
+    std::size_t size() const { return period * times; }
+};
+
+Run run_at(const std::vector<Line>& lines, std::size_t first) {
+    for (std::size_t period = 1; period <= longest_period; ++period) {
+        std::size_t end = first + period;
+        while (end < lines.size() && alike(lines[end], lines[end - period])) ++end;
+        const Run run{period, (end - first) / period};
+        if (run.times >= shortest_run) return run;
+    }
+    return {};
+}
+
+/// A run is its first link, how many more, and its last. Where still more than `limit` lines are left, the middle goes.
+void add_lines(Table& table, const std::vector<Line>& lines, std::size_t limit, const Page& page) {
+    struct Row {
+        const Line* line;    // or
+        std::string folded;  // words in its place
+        std::size_t steps;
+    };
+    std::vector<Row> rows;
+    const auto add = [&](std::size_t first, std::size_t count) {
+        for (std::size_t i = first; i < first + count; ++i) rows.push_back({&lines[i], {}, 1});
+    };
     for (std::size_t i = 0; i < lines.size();) {
-        std::size_t end = i + 1;
-        while (end < lines.size() && lines[end].name == lines[i].name && lines[end].object->type == lines[i].object->type) ++end;
-        const std::size_t run = end - i;
-        if (run < shortest_run) {
-            for (; i < end; ++i) table.add(cells(lines[i], depth++, page));
+        const Run run = run_at(lines, i);
+        if (run.times == 1) {
+            add(i++, 1);
             continue;
         }
-        table.add(cells(lines[i], depth++, page));
-        table.add(
-            {std::string(2 * std::min(depth, deepest_indent), ' ') + fmt::format("× {} more {}", grouped(run - 2), lines[i].name),
-             "", "", "", ""});
-        ++depth;
-        table.add(cells(lines[end - 1], depth++, page));
-        i = end;
+        add(i, run.period);
+        std::string names;
+        for (std::size_t step = 0; step < run.period; ++step) names += lines[i + step].name;
+        rows.push_back({nullptr, fmt::format("× {} more {}", grouped(run.times - 2), names), run.size() - 2 * run.period});
+        i += run.size();
+        add(i - run.period, run.period);
+    }
+    const std::size_t head = (limit + 1) / 2, tail = limit / 2;
+    const bool cut = limit != 0 && rows.size() > limit + 1;
+    std::size_t depth = 1, left_out = 0;
+    const auto in_place = [&](const std::string& words) {
+        table.add({std::string(2 * std::min(depth++, deepest_indent), ' ') + words, "", "", "", ""});
+    };
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (cut && i >= head && i + tail < rows.size()) {
+            left_out += rows[i].steps;
+            if (i + tail + 1 == rows.size()) in_place(fmt::format("… {} more steps; all: add{}", grouped(left_out), all_rows));
+        } else if (rows[i].line) {
+            table.add(cells(*rows[i].line, depth++, page));
+        } else {
+            in_place(rows[i].folded);
+        }
     }
 }
 
@@ -104,7 +145,7 @@ Json path_json(const WhyPath& path, Redactor& redactor) {
     return json;
 }
 
-std::string path_text(const WhyPath& path, const Page& page) {
+std::string path_text(const WhyPath& path, std::size_t limit, const Page& page) {
     Table table = path_table();
     std::vector<Line> lines;
     const auto row_of = [&](std::size_t object) { return object == 0 ? &path.at_root : &path.steps[object - 1].edge.target; };
@@ -121,7 +162,7 @@ std::string path_text(const WhyPath& path, const Page& page) {
                          at == 0 ? "" : path.steps[at - 1].remark});
     }
     lines.back().remark = lines.back().remark.empty() ? "<- asked" : lines.back().remark + "  <- asked";
-    add_lines(table, lines, 1, page);
+    add_lines(table, lines, limit, page);
     std::string root = escape_for_terminal(path.root_words);
     const bool foreign =
         path.group.find("thread") == std::string::npos && path.root.kind != RootKind::module && path.group != "native";
@@ -129,7 +170,7 @@ std::string path_text(const WhyPath& path, const Page& page) {
     return "  " + bold(root, page.colour) + "\n" + table.text(page.width, page.colour);
 }
 
-std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps, const Page& page) {
+std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps, std::size_t limit, const Page& page) {
     Table table = path_table();
     std::vector<Line> lines;
     for (const WhyStep& step : steps)
@@ -138,7 +179,7 @@ std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps
     first.back() = "";
     first.front() = "this";
     table.add(first);
-    add_lines(table, lines, 1, page);
+    add_lines(table, lines, limit, page);
     return table.text(page.width, page.colour);
 }
 

@@ -70,7 +70,7 @@ std::string objects_text(const std::vector<RefcountRow>& rows, const Page& page)
                  {Align::right, "found"},
                  {Align::left, "type", Fit::middle},
                  {Align::left, "value", Fit::end},
-                 {Align::left, "the rest is held by", Fit::end}});
+                 {Align::left, "the rest is held by", Fit::wrap}});
     for (const RefcountRow& row : rows) {
         table.add({hexadecimal(row.object.address.value), refcount_text(row.object.facts), grouped_signed(row.accounted),
                    type_text(row.object.type), value_text(row.object, page.redact()), holders_text(row)});

@@ -58,18 +58,19 @@ std::string sentence(const WhyResult& result, const Page& page) {
     return text + ".";
 }
 
-std::string garbage_text(const WhyResult& result, const Page& page) {
-    if (!result.cycle.empty()) return "It keeps itself alive, by this cycle:\n" + steps_text(result.target, result.cycle, page);
+std::string garbage_text(const WhyResult& result, std::size_t limit, const Page& page) {
+    if (!result.cycle.empty())
+        return "It keeps itself alive, by this cycle:\n" + steps_text(result.target, result.cycle, limit, page);
     if (result.from_cycle.empty()) return "Nothing refers to it either.\n";
-    return "Other garbage refers to it:\n" + steps_text(result.from_cycle.front().edge.source, result.from_cycle, page);
+    return "Other garbage refers to it:\n" + steps_text(result.from_cycle.front().edge.source, result.from_cycle, limit, page);
 }
 
-std::string why_text(const WhyResult& result, const Page& page) {
+std::string why_text(const WhyResult& result, std::size_t limit, const Page& page) {
     std::string text = heading(result, page) + wrapped(sentence(result, page), page.width, 2) + "\n";
-    if (result.reach == Reach::unreachable) return text + garbage_text(result, page);
+    if (result.reach == Reach::unreachable) return text + garbage_text(result, limit, page);
     for (const WhyPath& path : result.paths) {
         if (result.paths.size() > 1 && !path.disjoint) text += "\n  by objects that are on a path above as well:\n";
-        text += path_text(path, page);
+        text += path_text(path, limit, page);
     }
     if (result.paths.empty()) return text;
     const std::string expression = expression_of(result.paths.front().expression, page.redact());
@@ -82,7 +83,7 @@ std::string why_text(const WhyResult& result, const Page& page) {
 
 }  // namespace
 
-Answer render_why(const WhyResult& result, Redactor& redactor) {
+Answer render_why(const WhyResult& result, std::size_t limit, Redactor& redactor) {
     Answer answer;
     answer.command = "why";
     answer.data["target"] = object_json(result.target, redactor);
@@ -95,7 +96,7 @@ Answer render_why(const WhyResult& result, Redactor& redactor) {
         answer.data["cycle"] = steps_json(result.cycle, redactor);
         answer.data["from"] = steps_json(result.from_cycle, redactor);
     }
-    answer.text = [&result](const Page& page) { return why_text(result, page); };
+    answer.text = [&result, limit](const Page& page) { return why_text(result, limit, page); };
     return answer;
 }
 

@@ -5,6 +5,7 @@
 
 namespace heapsift {
 
-Answer render_why(const WhyResult& result, Redactor& redactor);
+/// `limit`: so many lines of a path in text; 0 all.
+Answer render_why(const WhyResult& result, std::size_t limit, Redactor& redactor);
 
 }  // namespace heapsift

@@ -10,6 +10,8 @@
 #include "tests/catch.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <random>
 
 using namespace heapsift;
@@ -96,6 +98,20 @@ TEST_CASE("collector: immortal objects are not looked at", "[analysis][collector
     const HeapSnapshot heap = made.build();
     CHECK(verdict(heap, 0x100) == CollectorVerdict::not_known);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
+}
+
+TEST_CASE("collector: what counts less than is reported wraps, and is kept with all it leads to", "[analysis][collector]") {
+    HandmadeHeap made = pair_of_nodes();
+    made.objects[0].references.push_back(reference(0x200, ".again"));
+    const HeapSnapshot heap = made.build();
+    CHECK(verdict(heap, 0x100) == CollectorVerdict::kept);
+    CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
+    CHECK(replay_collector(heap).short_of_counts == std::vector{heap.find(Address(0x200))});
+    const HeapGraph graph(heap);
+    const ObjectStates states(graph);
+    const Cycles cycles(states, {});
+    REQUIRE(cycles.all().size() == 1);
+    CHECK_THAT(cycles.reason_words(cycles.all()[0]), ContainsSubstring("never: more references were found than it counts"));
 }
 
 TEST_CASE("collector: where a guess decides, it is doubtful and said to be", "[analysis][collector]") {
@@ -227,6 +243,80 @@ TEST_CASE("cycles: equal ones are one kind, and say what closes them", "[analysi
     CHECK(details.opening_is_smallest);
     REQUIRE(details.opening.size() == 1);
     CHECK(details.opening[0].reference.name() == ".parent");
+}
+
+TEST_CASE("cycles: what is shown changes no number", "[analysis][cycles]") {
+    HandmadeHeap made = array_of_itself();  // never freed
+    made.objects.push_back(tracked(0x900, "list", 1, {reference(0x900, "[0]")}));
+    made.objects.push_back(tracked(0xa00, "Node", 2, {reference(0xa00, ".me")}));
+    for (std::uint64_t base = 0x1000; base < 0x1400; base += 0x100) {
+        made.objects.push_back(tracked(base, "Node", 1, {reference(base + 0x80, ".other")}));
+        made.objects.push_back(tracked(base + 0x80, "Node", 1, {reference(base, ".parent")}));
+    }
+    const HeapSnapshot heap = made.build();
+    const HeapGraph graph(heap);
+    const ObjectStates states(graph);
+    const auto ids = [&](const CyclesQuery& query) {
+        const Cycles cycles(states, query);
+        std::map<std::uint64_t, std::array<std::uint32_t, 2>> found;  // by the first member
+        for (const Cycle& cycle : cycles.all())
+            if (cycles.shown(cycle)) found[heap.address_of(cycles.members(cycle).front()).value] = {cycle.id, cycle.equal_to};
+        CHECK(found.size() == cycles.shown_count());
+        for (const CycleKind& row : cycles.kinds()) {
+            CHECK(cycles.shown(cycles.all()[row.example - 1]));
+            CHECK(cycles.all()[row.example - 1].equal_to == 0);
+        }
+        return found;
+    };
+    const auto garbage = ids({});
+    CHECK(garbage.size() == 6);
+    const auto waiting = ids({.unreachable = true, .uncollectable = false});
+    const auto never = ids({.unreachable = false, .uncollectable = true});
+    CHECK(never.size() == 1);
+    CHECK(never.at(0x100)[0] > 1);
+    const auto all = ids({.reachable = true});
+    CHECK(all.size() == 7);
+    CHECK(all.at(0xa00)[0] == 7);
+    for (const auto* some : {&waiting, &never, &garbage})
+        for (const auto& [address, id] : *some) CHECK(all.at(address) == id);
+}
+
+TEST_CASE("cycles: those that only a reference which was not found holds are counted, and are no garbage", "[analysis][cycles]") {
+    HandmadeHeap made = pair_of_nodes();
+    made.objects[1].facts.refcount = 2;
+    const HeapSnapshot heap = made.build();
+    const HeapGraph graph(heap);
+    const ObjectStates states(graph);
+    const Cycles cycles(states, {});
+    CHECK(cycles.all().empty());
+    CHECK(cycles.held().cycles == 1);
+    CHECK(cycles.held().objects == 2);
+    CHECK(cycles.held().bytes == 2 * 48);
+    CHECK(Cycles(states, {.reachable = true}).held().cycles == 0);
+}
+
+TEST_CASE("cycles: two kinds with the same shortest way say how they differ", "[analysis][cycles]") {
+    HandmadeHeap made = pair_of_nodes();
+    made.objects.push_back(tracked(0x1100, "Node", 1, {reference(0x1200, ".other")}));
+    made.objects.push_back(tracked(0x1200, "Node", 2, {reference(0x1100, ".parent"), reference(0x1300, ".error")}));
+    made.objects.push_back(tracked(0x1300, "frame", 1, {reference(0x1200, ".f_locals['self']")}));
+    made.objects.push_back(tracked(0x2100, "Node", 2, {reference(0x2200, ".other")}));
+    made.objects.push_back(tracked(0x2200, "Node", 1, {reference(0x2100, ".parent"), reference(0x2100, ".owner")}));
+    const HeapSnapshot heap = made.build();
+    const HeapGraph graph(heap);
+    const ObjectStates states(graph);
+    const Cycles cycles(states, {});
+    const auto with = [&](std::uint64_t address) {
+        for (const Cycle& cycle : cycles.all())
+            for (const ObjectId member : cycles.members(cycle))
+                if (heap.address_of(member) == Address(address)) return cycle;
+        return Cycle();
+    };
+    REQUIRE(cycles.kinds().size() == 3);
+    CHECK(cycles.unlike(with(0x1100), with(0x100)) == "with frame");
+    CHECK(cycles.unlike(with(0x100), with(0x1100)) == "without frame");
+    CHECK(cycles.unlike(with(0x2100), with(0x100)) == "also by .owner");
+    CHECK(cycles.unlike(with(0x100), with(0x2100)) == "not by .owner");
 }
 
 namespace {

@@ -3,9 +3,13 @@
 #include "cli/render/cycles.h"
 #include "cli/render/gc.h"
 #include "cli/render/refcounts.h"
+#include "cli/render/why.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
 #include "tests/cli/shown.h"
+
+#include <algorithm>
+#include <string>
 
 using namespace heapsift;
 using namespace heapsift::test;
@@ -48,6 +52,24 @@ TEST_CASE("render gc: how it was set, and what it would have found", "[cli][rend
           "next: heapsift cycles    what this garbage is\n");
 }
 
+TEST_CASE("render gc: a threshold below 0 starts at each, and no survivors make no condition", "[cli][render]") {
+    Shown shown;
+    GcResult result = disabled_collector();
+    GcState& state = *result.interpreters[0].state;
+    state.enabled = true;
+    state.generations[0].threshold = -1;
+    state.generations[2].threshold = -3;
+    state.long_lived = 3;
+    state.frozen.objects = 375;
+    const std::string text = render_gc(result, shown.redactor).text(shown.page);
+    CHECK_THAT(text, ContainsSubstring("at each of the allocations: its threshold is -1\n"));
+    CHECK_THAT(text, ContainsSubstring("at each of the middle collections: its threshold is -3\n"));
+    CHECK_THAT(text, !ContainsSubstring("no collection starts"));
+    CHECK_THAT(text, ContainsSubstring("put aside by gc.freeze(), or as Python starts (3.12)"));
+    state.generations[0].threshold = 0;
+    CHECK_THAT(render_gc(result, shown.redactor).text(shown.page), ContainsSubstring("Its first threshold is 0: no collection"));
+}
+
 TEST_CASE("render gc: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
     const GcResult result = disabled_collector();
@@ -81,6 +103,68 @@ TEST_CASE("render cycles: no garbage is a sentence", "[cli][render]") {
     CHECK(answer.data["total"]["cycles"] == 0);
 }
 
+TEST_CASE("render cycles: what a leaked reference holds is said, and rows that read alike say how they differ", "[cli][render]") {
+    Shown shown;
+    HandmadeHeap made;
+    const auto node = [&](std::uint64_t address, std::int64_t refcount, std::vector<Reference> references) {
+        made.objects.push_back({Address(address), "Node", facts(40, 48, 0, refcount), {}, std::move(references)});
+        made.objects.back().facts.gc_tracked = true;
+    };
+    node(0x100, 2, {reference(0x200, ".other")});
+    node(0x200, 1, {reference(0x100, ".other")});
+    const auto text = [&] {
+        const HeapSnapshot heap = made.build();
+        const HeapGraph graph(heap);
+        const ObjectStates states(graph);
+        const Cycles cycles(states, {});
+        const Answer answer = render_cycles(cycles, states, 20, shown.redactor);
+        answer.rows([&](const Json& row) {
+            CHECK(row["path"] == "Node .other -> Node .other -> Node");
+            for (const std::string& column : answer.csv_columns) CHECK(row.contains(column));
+        });
+        return answer.text(shown.page);
+    };
+    CHECK_THAT(text(),
+               ContainsSubstring("No cycle is garbage. 1 cycle (2 objects, 96 B) is held by what was not found alone, native "
+                                 "code or a leaked reference: heapsift refcounts.\n"));
+    made.objects.clear();
+    node(0x100, 1, {reference(0x200, ".other")});
+    node(0x200, 1, {reference(0x100, ".other")});
+    node(0x300, 2, {reference(0x400, ".other"), reference(0x400, ".tail")});
+    node(0x400, 2, {reference(0x300, ".other"), reference(0x300, ".head")});
+    CHECK_THAT(text(), ContainsSubstring("unlike 1: also by .head, .tail; "));
+}
+
+TEST_CASE("render why: a ring through dicts is folded, and of what repeats nothing the middle is left out", "[cli][render]") {
+    Shown shown;
+    WhyResult result;
+    result.reach = Reach::unreachable;
+    result.target.type = "dict";
+    const auto add = [&](const std::string& name, const std::string& type) {
+        WhyStep step;
+        step.edge.reference = reference(0, name);
+        step.edge.target.type = type;
+        result.cycle.push_back(step);
+    };
+    const auto lines = [&](std::size_t limit) {
+        const std::string text = render_why(result, limit, shown.redactor).text(shown.page);
+        return std::count(text.begin(), text.end(), '\n');
+    };
+    for (int link = 0; link < 1000; ++link) {
+        add(".next", "app.Node");
+        add(".__dict__", "dict");
+    }
+    const auto folded = lines(20);
+    CHECK(folded < 12);
+    CHECK(lines(0) == folded);
+    CHECK_THAT(render_why(result, 20, shown.redactor).text(shown.page), ContainsSubstring("× 998 more .next.__dict__\n"));
+    result.cycle.clear();
+    for (int step = 0; step < 300; ++step) add(".x" + std::to_string(step), "app.Node");
+    CHECK(lines(0) > 300);
+    CHECK(lines(20) < 30);
+    CHECK_THAT(render_why(result, 20, shown.redactor).text(shown.page), ContainsSubstring("… 280 more steps; all: add -n 0\n"));
+}
+
 TEST_CASE("render refcounts: a word that may be the holder is named, what is not found is said", "[cli][render]") {
     Shown shown;
     RefcountsResult result;
@@ -100,6 +184,12 @@ TEST_CASE("render refcounts: a word that may be the holder is named, what is not
     result.balanced = 9;
     result.counted = 12;
     result.accounted = 10;
+    for (shown.page.width = 60; shown.page.width <= 100; shown.page.width += 10) {
+        const std::string narrow = render_refcounts(result, shown.redactor).text(shown.page);
+        CHECK_THAT(narrow, ContainsSubstring("0x7f0000001000") && ContainsSubstring("0x5000,"));
+        CHECK_THAT(narrow, !ContainsSubstring("0x7f…") && !ContainsSubstring("0x5…"));
+    }
+    shown.page.width = 0;
     const Answer answer = render_refcounts(result, shown.redactor);
     CHECK(answer.text(shown.page) ==
           "10 objects count 12 references; 10 were found in Python's own memory. 2 are in excess on 1 object: C code holds them, "

@@ -59,6 +59,31 @@ TEST_CASE("command line: a table that is not built is not promised", "[cli][invo
 TEST_CASE("command line: csv is for tables", "[cli][invocation]") {
     CHECK(complaint({"show", "0x10", "--format", "csv"}).code == "not-a-table");
     CHECK(complaint({"doctor", "--format", "csv"}).code == "not-a-table");
+    CHECK(complaint({"gc", "--format", "csv"}).hint == "add --list, or use --json");
+    CHECK(complaint({"why", "0x1000", "--format", "csv"}).code == "not-a-table");
+    CHECK(complaint({"cycles", "--id", "1", "--format", "csv"}).code == "not-a-table");
+}
+
+TEST_CASE("command line: each command takes each format, or says that it is no table", "[cli][invocation]") {
+    const TemporaryDirectory directory;
+    const std::string core = directory.write("core.1", "no core");
+    for (const Command& command : all_commands()) {
+        if (command.own_format || !command.words.takes_core) continue;
+        for (const char* format : {"text", "json", "jsonl", "csv"}) {
+            std::vector<std::string> line{command.words.name, "--core", core, "--format", format};
+            if (command.words.takes_address) line.emplace_back("0x1000");
+            INFO(command.words.name << " " << format);
+            try {
+                Invocation(line).run();
+                FAIL("it takes what is no core");
+            } catch (const Error& error) {
+                if (!command.is_table && std::string_view(format) == "csv")
+                    CHECK(error.code() == "not-a-table");
+                else if (error.code() != "not-a-table")
+                    CHECK(error.code() == "not-a-core");
+            }
+        }
+    }
 }
 
 TEST_CASE("command line: an address is needed, and is checked before the core is opened", "[cli][invocation]") {

@@ -126,7 +126,7 @@ TEST_CASE("render types: exact bytes, lower bounds, and a core that must be name
     const TypesResult result = group_by_type(small_heap().build(), SortKey::count, 1);
     const std::string text = render_types(result, SortKey::count, shown.redactor).text(shown.page);
     CHECK_THAT(text, ContainsSubstring("objects ▾"));
-    CHECK_THAT(text, ContainsSubstring("≥ 3 objects of 3 types: memory 1,049,728"));
+    CHECK_THAT(text, ContainsSubstring("≥ 3 objects of 3 types: memory 1,049,728 B"));
     CHECK_THAT(text, ContainsSubstring("heapsift types -n 0 core.1"));
 }
 

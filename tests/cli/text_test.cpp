@@ -104,7 +104,7 @@ TEST_CASE("units: sizes are binary, with one decimal", "[cli][units]") {
     CHECK(binary_size(11429478) == "10.9 MiB");
     CHECK(binary_size(1024 * 1024 - 1) == "1.0 MiB");
     CHECK(binary_size(~std::uint64_t{0}) == "16.0 EiB");
-    CHECK(bytes_text(1234567, true) == "1,234,567");
+    CHECK(bytes_text(1234567, true) == "1,234,567 B");
 }
 
 TEST_CASE("units: thousands, counts, addresses", "[cli][units]") {
@@ -168,6 +168,17 @@ TEST_CASE("width: text is broken at blanks, and a tail is not", "[cli][text]") {
 TEST_CASE("width: a value is shortened at its end, never to more than asked", "[cli][text]") {
     CHECK(shortened_at_the_end("'abcdef'", 8) == "'abcdef'");
     CHECK(shortened_at_the_end("'abcdef'", 5) == "'abc…");
+    for (std::size_t width = 0; width < 40; ++width) {
+        const std::string text = "<block of C code> 0x7f31c2a4d5e0, 1 not found";
+        for (const std::string& cut : {shortened_at_the_end(text, width), shortened_in_the_middle(text, width)}) {
+            CHECK(display_width(cut) <= width);
+            const bool whole = cut.find("0x7f31c2a4d5e0") != std::string::npos;
+            CHECK((whole || (cut.find("0x") == std::string::npos && cut.find("d5e0") == std::string::npos)));
+        }
+    }
+    CHECK(shortened_at_the_end("at 0x7f31c2a4d5e0 of all", 17) == "at …");
+    CHECK(shortened_at_the_end("at 0x7f31c2a4d5e0 of all", 18) == "at 0x7f31c2a4d5e0…");
+    CHECK(shortened_in_the_middle("the list at 0x7f31c2a4d5e0", 20) == "the list …");
     for (std::size_t width = 0; width < 14; ++width)
         CHECK(display_width(shortened_at_the_end("日本語のクラス名", width)) <= width);
 }
