@@ -168,7 +168,7 @@ ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>&
     for (std::uint32_t i = 0; i < arrays.arrays().size(); ++i) {
         const SeenArray& seen = arrays.arrays()[i];
         const bool pinned = arrays.owners()[seen.owner].pinned();
-        if (seen.held_by_base || seen.is_scalar || (only_pinned && !pinned)) continue;
+        if (seen.held_by_base || (only_pinned && !pinned)) continue;
         ++result.total_arrays;
         const std::uint32_t at = row_of(seen.object);
         row_of_array[i] = at;
@@ -181,8 +181,20 @@ ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>&
         row.nbytes += seen.nbytes;
         row.pinned_arrays += pinned;
     }
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> shown;  // of one owner: row, array
+    std::vector<std::uint32_t> of_row;
     for (const ArrayOwner& owner : arrays.owners()) {
         if (only_pinned && !owner.pinned()) continue;
+        shown.clear();
+        for (const std::uint32_t i : arrays.of_owner(owner))
+            if (row_of_array[i] != none) shown.emplace_back(row_of_array[i], i);
+        std::sort(shown.begin(), shown.end());
+        for (std::size_t i = 0; i < shown.size();) {
+            of_row.clear();
+            const std::uint32_t at = shown[i].first;
+            for (; i < shown.size() && shown[i].first == at; ++i) of_row.push_back(shown[i].second);
+            result.rows[at].shown_bytes += arrays.shown_bytes(owner, of_row);
+        }
         ObjectId hand = in_hand(arrays, owner, &labels.paths());
         if (hand == no_object && frame_of.count(owner.object) > 0) hand = owner.object;  // of a frame that is gone
         const std::uint32_t at = hand == no_object ? none : row_of(hand);

@@ -48,6 +48,7 @@ struct ArrayHolderRow {
     ObjectId example = no_object;
     Address example_address;
     std::uint64_t arrays = 0;                            // in hand
+    std::uint64_t shown_bytes = 0;                       // that they show; each byte once
     std::uint64_t nbytes = 0;                            // that they show, summed
     std::uint64_t kept_bytes = 0;                        // of the owners that they keep; an owner is in one row
     std::uint64_t pinned_arrays = 0, pinned_owners = 0;  // arrays of pinned owners, and these

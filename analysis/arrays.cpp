@@ -58,11 +58,23 @@ ByteRange buffer_of(const ObjectReader& exporter, std::uint64_t inside) {
         }
     } finder;
     finder.inside = inside;
+    const std::uint64_t length = static_cast<std::uint64_t>(std::max<std::int64_t>(exporter.var_size(), 0));
     if (kind == &bytes_kind) {
-        const std::uint64_t at = exporter.address().value + *exporter.layout().bytes.ob_sval;
-        finder.visit(Address(at), static_cast<std::uint64_t>(std::max<std::int64_t>(exporter.var_size(), 0)), false);
+        finder.visit(exporter.at(*exporter.layout().bytes.ob_sval), length, false);
+    } else if (kind == &bytearray_kind) {  // its buffer has room for more, and for a NUL
+        finder.visit(exporter.pointer(exporter.layout().bytearray.ob_start), length, false);
+    } else if (exporter.type().name == "mmap.mmap") {
+        // mmap_object (mmapmodule.c): behind the header the address and the size.
+        const std::uint64_t header = *exporter.layout().object.size;
+        const auto size = exporter.heap().integer<std::int64_t>(exporter.at(header + 8));
+        if (size > 0) finder.visit(exporter.heap().pointer(exporter.at(header)), static_cast<std::uint64_t>(size), false);
     } else if (kind && kind->visit_buffers) {
         kind->visit_buffers(exporter, finder);
+        const auto& l = exporter.layout().array;
+        const auto room = exporter.integer<std::int64_t>(l.allocated);
+        if (exporter.type().name == "array.array" && room > 0 && exporter.var_size() >= 0 && exporter.var_size() <= room)
+            finder.found.end = finder.found.begin + finder.found.size() / static_cast<std::uint64_t>(room) *
+                                                        static_cast<std::uint64_t>(exporter.var_size());
     }
     return finder.found;
 }
@@ -133,7 +145,9 @@ void Arrays::find(const ProgressCallback& progress) {
             owner = base != no_object && is_array(heap_, base) ? array_owner(reader_of(heap_, base)) : last;
         } else {
             const auto facts = array_facts(reader);
-            if (!facts) {
+            ObjectSizes sizes;
+            if (facts && facts->owns_data()) heap_.sizes(object, std::span(&sizes, 1));
+            if (!facts || sizes.damaged) {
                 ++sums_.unread;
                 return;
             }
@@ -225,8 +239,11 @@ void Arrays::see() {
                 if (read_elements(heap_, arrays_[i], elements)) widen(extent_of(elements.array));
             if (owner.object != no_object) owner.bytes = buffer_of(reader_of(heap_, owner.object), shown.begin);
             owner.size_known = owner.bytes.size() > 0;
-            if (!owner.size_known) owner.bytes = shown;
+            // as_strided makes arrays that end anywhere.
+            const std::uint64_t there = heap_.core().memory().mapped_bytes(Address(shown.begin), shown.size());
+            if (!owner.size_known) owner.bytes = {shown.begin, shown.begin + there};
         }
+        owner.garbage = is_garbage(owner);
         owner.saved = is_saved(heap_.core().memory(), owner.bytes);
         const auto in_hand = [&](std::uint32_t i) { return !arrays_[i].held_by_base; };
         const bool itself = owner_is_array && !owner.kept_by_views;
@@ -240,6 +257,25 @@ void Arrays::see() {
         owner.visible_bytes = seen.count();
         owner.visible_exact = seen.exact();
     }
+}
+
+/// Does no root reach it, nor any array of it?
+bool Arrays::is_garbage(const ArrayOwner& owner) const {
+    const auto reachable = [&](ObjectId object) { return graph_.reach(object) != Reach::unreachable; };
+    if (owner.object != no_object && reachable(owner.object)) return false;
+    const auto own = of_owner(owner);
+    return std::none_of(own.begin(), own.end(), [&](std::uint32_t i) { return reachable(arrays_[i].object); });
+}
+
+std::uint64_t Arrays::shown_bytes(const ArrayOwner& owner, std::span<const std::uint32_t> places) const {
+    if (owner.nbytes() == 0) return 0;
+    SeenBytes seen(owner.bytes);
+    Elements elements;
+    for (const std::uint32_t i : places) {
+        if (arrays_[i].owns_bytes) return owner.nbytes();
+        if (read_elements(heap_, arrays_[i], elements)) seen.add(elements.array);
+    }
+    return seen.count();
 }
 
 void Arrays::add_up() {
@@ -266,6 +302,10 @@ void Arrays::add_up() {
             sums_.not_saved_bytes += owner.nbytes();
         }
         sums_.kept_by_views += owner.kept_by_views;
+        if (owner.garbage) {
+            ++sums_.garbage;
+            sums_.garbage_bytes += owner.nbytes();
+        }
         if (!owner.pinned()) continue;
         ++sums_.pinned;
         sums_.pinned_bytes += owner.nbytes();

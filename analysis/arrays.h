@@ -31,12 +31,13 @@ struct ArrayOwner {
     std::uint32_t first = 0, count = 0;  // its arrays: places in Arrays::of_owners(); the owner itself is among them
     std::uint32_t views = 0;             // of these, all but the owner
     bool kept_by_views = false;          // nothing but views keeps it alive
+    bool garbage = false;                // no root reaches it
     bool visible_exact = true;           // false: visible_bytes or less
     std::uint64_t visible_bytes = 0;     // that an array shows which something other than a base holds; each byte once
     std::uint64_t nbytes() const { return bytes.size(); }
     std::uint64_t unseen_bytes() const { return nbytes() - visible_bytes; }
-    /// Kept by views alone, which do not show all of it.
-    bool pinned() const { return kept_by_views && unseen_bytes() > 0; }
+    /// Kept by views alone, of which some are in use, and which do not show all of it.
+    bool pinned() const { return kept_by_views && !garbage && unseen_bytes() > 0; }
 };
 
 /// Sums over owners.
@@ -48,6 +49,7 @@ struct ArraySums {
     std::uint64_t array_owners = 0, array_owned_bytes = 0;  // of these, arrays that own their elements
     std::uint64_t native_owners = 0, native_bytes = 0;      // and native memory
     std::uint64_t not_saved = 0, not_saved_bytes = 0;       // owners some of whose bytes are not in the core
+    std::uint64_t garbage = 0, garbage_bytes = 0;           // owners that no root reaches
     std::uint64_t kept_by_views = 0;                        // owners
     std::uint64_t pinned = 0, pinned_bytes = 0, pinned_visible = 0, pinned_views = 0;  // owners, their bytes, seen; arrays
     std::uint64_t unread = 0;  // arrays whose fields do not read: in no other number
@@ -71,6 +73,8 @@ public:
         return std::span(of_owners_).subspan(owner.first, owner.count);
     }
     const ArraySums& sums() const { return sums_; }
+    /// Bytes of an owner that some of its arrays show together; each once. `places`: in `arrays()`.
+    std::uint64_t shown_bytes(const ArrayOwner& owner, std::span<const std::uint32_t> places) const;
     /// The owner in whose arrays `object` is, or that it is itself; null for none. Logarithmic for an array.
     const ArrayOwner* owner_of(ObjectId object) const;
 
@@ -80,6 +84,7 @@ private:
     void see();
     void walk_without_bases(const std::vector<std::pair<ObjectId, ObjectId>>& like_bases, const ProgressCallback& progress);
     void add_up();
+    bool is_garbage(const ArrayOwner& owner) const;
 
     const HeapGraph& graph_;
     const HeapSnapshot& heap_;

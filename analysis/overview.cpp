@@ -73,7 +73,9 @@ void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressC
     const Arrays arrays(graph, kept_parents(frames, dropped), progress);
     if (arrays.arrays().empty()) return;
     const ArraySums& sums = arrays.sums();
-    if (!pinned_is_headline(result, sums.pinned_bytes - sums.pinned_visible)) return;
+    result.pinned_owners = sums.pinned;
+    result.pinned_bytes = sums.pinned_bytes - sums.pinned_visible;
+    if (!pinned_is_headline(result, result.pinned_bytes)) return;
     add_dropped(frames, dropped);
     const ArrayHolders holders = array_holders(arrays, frames, true, 1, nullptr, progress);
     if (!holders.rows.empty() && pinned_is_headline(result, holders.rows.front().unseen_bytes()))

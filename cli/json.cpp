@@ -19,7 +19,7 @@ std::string csv_value(const Json& value) {
     if (value.is_null()) return {};
     if (value.is_string()) return csv_cell(escape_for_terminal(value.get<std::string>()));
     if (value.is_object()) return csv_value(value.value("address", Json()));
-    return json_text(value);
+    return csv_cell(json_text(value));
 }
 
 std::string joined(const std::vector<std::string>& cells) {

@@ -6,6 +6,7 @@
 #include "analysis/array_waste.h"
 #include "analysis/object_paths.h"
 #include "cli/render/arrays.h"
+#include "cli/render/types.h"
 #include "parsers/base/error.h"
 
 #include <CLI/CLI.hpp>
@@ -33,6 +34,7 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
     const std::vector<DroppedFrame> dropped = dropped_frames(heap, frames, most_column_names);
     const Arrays arrays(graph, kept_parents(frames, dropped), session.progress());
     session.note_references(heap);
+    note_damaged_objects(arrays.sums().unread, session.diagnostics());
     const std::size_t rows = session.options().rows();
     if (options.views) return session.write(render_views(arrays, list_arrays(arrays, true, rows), session.redactor()));
     if (options.waste) {

@@ -41,7 +41,8 @@ std::string waste_text(const HeapSnapshot& heap, const ArrayWasteResult& waste, 
     if (waste.rows.empty()) {
         text = "No array would do with fewer bytes.\n";
     } else {
-        text = bold(wrapped(page.at_least(fmt::format("{} take {} and would do with {}.", counted(waste.total_rows, "array"),
+        text = bold(wrapped(page.at_least(fmt::format("{} {} and would do with {}.",
+                                                      counted(waste.total_rows, "array takes", "arrays take"),
                                                       page.bytes(waste.total_nbytes), page.bytes(waste.total_needed))),
                             page.width, 2),
                     page.colour) +

@@ -69,6 +69,7 @@ Json owner_json(const Arrays& arrays, std::uint32_t place, const ArrayPlace* whe
     json["visible_exact"] = owner.visible_exact;
     json["size_known"] = owner.size_known;
     json["saved"] = owner.saved;
+    json["garbage"] = owner.garbage;
     json["data"] = address_json(Address(owner.bytes.begin));
     if (owner.object == no_object) json["lent_to"] = address_json(heap.address_of(owner.lent_to));
     if (!where) return json;
@@ -100,6 +101,7 @@ Json holder_json(const ArrayHolderRow& row, const RetainedSizes* retained) {
               {"frame_type", row.frame_type.empty() ? Json(nullptr) : Json(row.frame_type)},
               {"arrays", row.arrays},
               {"nbytes", row.nbytes},
+              {"shown_bytes", row.shown_bytes},
               {"pinned_bytes", row.pinned_bytes},
               {"pinned_visible_bytes", row.pinned_visible},
               {"pinned_owners", row.pinned_owners},
@@ -127,6 +129,8 @@ Json sums_json(const Arrays& arrays) {
             {"not_saved", sums.not_saved},
             {"not_saved_bytes", sums.not_saved_bytes},
             {"kept_by_views", sums.kept_by_views},
+            {"garbage_owners", sums.garbage},
+            {"garbage_bytes", sums.garbage_bytes},
             {"pinned_owners", sums.pinned},
             {"pinned_bytes", sums.pinned_bytes},
             {"pinned_visible_bytes", sums.pinned_visible},
@@ -137,6 +141,15 @@ Json sums_json(const Arrays& arrays) {
 // --- text
 
 std::string none_text(const Page& page) { return wrapped("There are no NumPy arrays in this core.", page.width, 2) + "\n"; }
+
+/// What is garbage is not pinned: the collector, or nobody, will free it.
+std::string garbage_text(const ArraySums& sums, const Page& page) {
+    if (sums.garbage == 0) return {};
+    return wrapped_with_tail(fmt::format("{}, {}, {} garbage.", counted(sums.garbage, "owner"), page.bytes(sums.garbage_bytes),
+                                         sums.garbage == 1 ? "is" : "are"),
+                             page.command("cycles"), page.width, 2) +
+           "\n";
+}
 
 std::string pinned_sentence(const ArraySums& sums, const Page& page) {
     if (sums.pinned == 0) return "No slice keeps alive what nobody sees: 0 pinned.";
@@ -156,7 +169,7 @@ std::string holders_table(const ArrayHolders& holders, bool pinned, const Page& 
     columns.push_back({Align::left, pinned ? "from" : "for example", Fit::end});
     Table table(std::move(columns));
     for (const ArrayHolderRow& row : holders.rows) {
-        std::vector<std::string> cells{grouped(row.arrays), page.bytes(row.nbytes), page.bytes(row.kept_bytes)};
+        std::vector<std::string> cells{grouped(row.arrays), page.bytes(row.shown_bytes), page.bytes(row.kept_bytes)};
         if (any_pinned) cells.push_back(row.unseen_bytes() == 0 ? "–" : page.bytes(row.unseen_bytes()));
         cells.push_back(held_as_text(row));
         cells.push_back(escape_for_terminal(pinned ? row.root : row.expression));
@@ -234,7 +247,7 @@ std::string arrays_text(const ArraysResult& result, const Page& page) {
     if (sums.not_saved > 0) head += fmt::format(", {} of it not in the core", page.bytes(sums.not_saved_bytes));
     std::string text = bold(wrapped(head + ".", page.width, 2), page.colour) + "\n";
     text += summary_table(result.arrays, page);
-    text += wrapped(pinned_sentence(sums, page), page.width, 2) + "\n";
+    text += wrapped(pinned_sentence(sums, page), page.width, 2) + "\n" + garbage_text(sums, page);
     if (sums.scalars > 0)
         text +=
             wrapped(fmt::format("{} (numpy.void) of structured arrays keep them as slices do.", counted(sums.scalars, "element")),
@@ -257,7 +270,7 @@ std::string owners_text(const OwnersResult& result, bool pinned, const Page& pag
     const ArraySums& sums = result.arrays.sums();
     if (sums.arrays == 0) return none_text(page);
     std::string text;
-    if (pinned) text = bold(wrapped(pinned_sentence(sums, page), page.width, 2), page.colour) + "\n";
+    if (pinned) text = bold(wrapped(pinned_sentence(sums, page), page.width, 2), page.colour) + "\n" + garbage_text(sums, page);
     if (pinned) text += dropped_text(result.arrays, result.frames, result.dropped, page);
     if (result.owners.empty()) return text;
     if (pinned) {

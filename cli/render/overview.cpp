@@ -204,7 +204,13 @@ std::string overview_text(const OverviewResult& result, const OverviewCore& core
     std::string text =
         heading(core, page) + "\n" + bold(wrapped(headline_text(result, page), page.width, 2), page.colour) + "\n\n";
     if (result.pinned)
-        text += "cure: store copies, data[i].copy()\n" + next_line(page, "arrays --pinned", "which slices keep what") + "\n";
+        text +=
+            "cure: store copies, data[i].copy()\n" +
+            next_line(page, "arrays --pinned",
+                      result.pinned_owners == result.pinned->pinned_owners
+                          ? std::string("which slices keep what")
+                          : fmt::format("all {} owners, {}", grouped(result.pinned_owners), page.bytes(result.pinned_bytes))) +
+            "\n";
     text += holders_text(result, page);
     if (result.dropped_frames > 0)
         text += next_line(page, "arrays --pinned",

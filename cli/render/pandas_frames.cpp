@@ -59,7 +59,7 @@ Json frame_json(const Arrays& arrays, const PandasFrame& frame, Redactor& redact
     json["object"] = object_json(object_row(arrays.graph().heap(), frame.object), redactor);
     json["kind"] = frame.series ? "Series" : "DataFrame";
     json["shape"] = nullptr;
-    if (frame.shape_known) json["shape"] = {frame.rows, frame.columns};
+    if (frame.shape_known) json["shape"] = frame.series ? Json::array({frame.rows}) : Json::array({frame.rows, frame.columns});
     json["columns"] = Json::array();
     for (const std::string& name : frame.column_names)
         json["columns"].push_back(

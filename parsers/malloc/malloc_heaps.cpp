@@ -36,6 +36,10 @@ struct Walk {
     std::uint64_t chunks = 0, in_use = 0, free = 0;
 };
 
+/// Where the first chunk lies: at once (brk heap), behind heap_info (a later heap of an arena), behind heap_info and
+/// malloc_state.
+constexpr std::uint64_t starts[] = {0, 0x20, 0x30, 0x8b0, 0x8c0, 0x8d0, 0x870, 0x880};
+
 /// Follows chunks from `first` (offset of a chunk's header); nothing where the chain breaks early.
 std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vector<std::uint64_t>* bits) {
     Walk result;
@@ -70,17 +74,35 @@ std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vecto
     return result;
 }
 
+/// Does the mapping `next`, which adjoins, go on with the heap in `segment`? Not where one begins there itself: each arena's
+/// heaps are mappings of their own, and may lie side by side.
+bool follows(const Segment& segment, const Segment& next) {
+    for (const std::uint64_t start : starts) {
+        if (const auto own = walk(next, start, nullptr); own && own->chunks >= 3 && !own->breaks) return false;
+    }
+    for (const std::uint64_t start : starts) {
+        const auto first = walk(segment, start, nullptr);
+        if (first && first->chunks >= 3) return first->breaks;
+    }
+    return false;
+}
+
 }  // namespace
 
 MallocHeaps MallocHeaps::find(const AddressSpace& memory) {
     MallocHeaps result;
     result.memory_ = &memory;
-    // Where the first chunk lies: at once (brk heap), behind heap_info (a later heap of an arena), behind heap_info and
-    // malloc_state.
-    constexpr std::uint64_t starts[] = {0, 0x20, 0x30, 0x8b0, 0x8c0, 0x8d0, 0x870, 0x880};
-    for (const Segment& segment : memory.segments()) {
-        if (segment.state != ByteState::in_core || !segment.writable || segment.module >= 0 || segment.size < page) continue;
-        if (!segment.start.aligned(16)) continue;
+    const auto& segments = memory.segments();
+    const auto may_be_heap = [](const Segment& s) { return s.state == ByteState::in_core && s.writable && s.module < 0; };
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        Segment segment = segments[i];
+        if (!may_be_heap(segment)) continue;
+        // madvise() splits a mapping into several, and a heap goes on over the border; its bytes follow each other in the core,
+        // too.
+        while (i + 1 < segments.size() && may_be_heap(segments[i + 1]) && segments[i + 1].start == segment.end() &&
+               segments[i + 1].data == segment.data + segment.size && follows(segment, segments[i + 1]))
+            segment.size += segments[++i].size;
+        if (segment.size < page || !segment.start.aligned(16)) continue;
         for (const std::uint64_t start : starts) {
             auto tried = walk(segment, start, nullptr);
             if (!tried || tried->chunks < 3) continue;
