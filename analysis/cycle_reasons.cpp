@@ -16,18 +16,23 @@ std::string due_words(const char* age, const GcGeneration& generation, const cha
                        which);
 }
 
+bool starts_by_itself(const GcState& collector) {
+    return collector.enabled && !collector.collecting && collector.generations[0].threshold != 0;
+}
+
 }  // namespace
 
 CycleReasons::CycleReasons(const ObjectStates& states)
-    : states_(states),
-      heap_(states.graph().heap()),
-      finalizers_(heap_),
-      generations_(generations(heap_)),
-      interpreters_(interpreters_by_list(heap_)) {
+    : states_(states), heap_(states.graph().heap()), finalizers_(heap_), interpreters_(interpreters_by_list(heap_)) {
     for (const PythonInterpreter& interpreter : heap_.python().interpreters)
         collectors_.push_back(
             gc_state(heap_.core().memory(), heap_.python(), interpreter, heap_.object_count(), false).value_or(GcState()));
     if (collectors_.empty()) collectors_.emplace_back();
+    // Walking the lists takes longer than all else here: not where the age of an object says nothing.
+    if (std::any_of(collectors_.begin(), collectors_.end(), starts_by_itself) || collectors_.size() > 1)
+        generations_ = generations(heap_);
+    else
+        generations_.assign(heap_.object_count(), no_generation);
 }
 
 /// Whose lists hold the object; nothing where none of several do.
@@ -204,6 +209,8 @@ std::string CycleReasons::words(const CycleReason& reason) const {
                        ? "never: the collector does not see what holds it"
                        : fmt::format("never: the collector does not look inside {}", type_name(heap_, reason.type));
     }
+    if (collectors_.size() > 1 && reason.kind != Kind::hanging && reason.kind != Kind::guessed)
+        text += fmt::format(" (interpreter {})", heap_.python().interpreters[reason.interpreter].id);
     if (reason.finalizer != no_type)
         text += fmt::format("; the finalizer of {} runs first, and could keep it", type_name(heap_, reason.finalizer));
     return text;

@@ -57,7 +57,7 @@ private:
     const HeapSnapshot& heap_;
     FinalizerSlots finalizers_;
     std::vector<GcState> collectors_;          // by interpreter; at least one
-    std::vector<std::int8_t> generations_;     // by object
+    std::vector<std::int8_t> generations_;     // by object; where none starts by itself, not known
     std::vector<std::uint16_t> interpreters_;  // by object; empty where there is but one
 };
 

@@ -101,7 +101,7 @@ private:
     std::string bytes = std::string(0x4000, '\0');
 };
 
-constexpr const char* young = "young: 5 of the 701 allocations that start a collection";
+constexpr const char* young = "young: 5 of the 701 allocations that start a collection (interpreter 0)";
 
 }  // namespace
 
@@ -110,8 +110,8 @@ TEST_CASE("reasons: each interpreter's garbage waits for its own collector", "[a
     made.set_enabled(0, 0);
     made.list(0, 0, {0, 1});
     made.list(1, 0, {2});
-    CHECK(made.reason(0) == "the collector is disabled");
-    CHECK(made.reason(2) == young);
+    CHECK(made.reason(0) == "the collector is disabled (interpreter 0)");
+    CHECK(made.reason(2) == "young: 5 of the 701 allocations that start a collection (interpreter 1)");
     const HeapSnapshot built = made.build();
     const HeapGraph graph(built);
     const ObjectStates states(graph);
@@ -151,7 +151,11 @@ TEST_CASE("reasons: a threshold below 0 does not stop the collector, 0 does", "[
     TwoCollectors made;
     made.list(0, 0, {0});
     made.set_young(0, -1, 3);
-    CHECK(made.reason(0) == "young: a collection is due");
+    CHECK(made.reason(0) == "young: a collection is due (interpreter 0)");
     made.set_young(0, 0, 3);
+    CHECK(made.reason(0) == "the collector never starts: its first threshold is 0 (interpreter 0)");
+    made.heap.interpreters.pop_back();
     CHECK(made.reason(0) == "the collector never starts: its first threshold is 0");
+    made.set_young(0, 700, 5);
+    CHECK(made.reason(0) == "young: 5 of the 701 allocations that start a collection");
 }

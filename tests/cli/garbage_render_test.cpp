@@ -122,6 +122,15 @@ TEST_CASE("render cycles: what a leaked reference holds is said, and rows that r
             CHECK(row["path"] == "Node .other -> Node .other -> Node");
             for (const std::string& column : answer.csv_columns) CHECK(row.contains(column));
         });
+        if (const std::vector<Cycle>& all = cycles.all(); !all.empty()) {
+            const CycleDetails details = cycles.details(all[0], 0, true);
+            const Answer one = render_cycle(cycles, states, all[0], details, shown.redactor);
+            one.rows([&](const Json& row) {
+                CHECK(row["id"] == 1);
+                CHECK(row["members"].size() == 2);
+                CHECK(row["opening"]["edges"].size() == row["opening"]["count"]);
+            });
+        }
         return answer.text(shown.page);
     };
     CHECK_THAT(text(),
