@@ -74,11 +74,10 @@ private:
             PythonRuntime one = heap_.python();
             one.interpreters = {heap_.python().interpreters[i]};
             for (const CollectorList& list : collector_lists(one))
-                walk_collector_list(heap_.core().memory(), one.layout.gc_head, list.head, heap_.object_count(),
-                                    [&](Address address) {
-                                        if (const ObjectId object = heap_.find(address); object != no_object)
-                                            of[object] = static_cast<std::uint16_t>(i);
-                                    });
+                walk_collector_list(heap_.core().memory(), one.layout.gc_head, list, heap_.object_count(), [&](Address address) {
+                    if (const ObjectId object = heap_.find(address); object != no_object)
+                        of[object] = static_cast<std::uint16_t>(i);
+                });
         }
         std::vector<ObjectSizes> one(1);
         std::vector<std::vector<ObjectId>> freed(result_.interpreters.size());

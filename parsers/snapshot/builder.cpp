@@ -106,6 +106,11 @@ private:
         const CollectorLinks::Walked walked = links_.walk([&](Address object, TypeId type) {
             if (!pymalloc_.pool_at(object)) others_.push_back({object, type, FoundBy::collector});
         });
+        if (links_.collecting() && walked.broken_lists == 0)
+            diagnostics_.add(
+                "collector-at-work",
+                "the collector was at work: where it keeps counts in its links back, its lists were followed by those "
+                "onward");
         if (walked.broken_lists > 0)
             diagnostics_.add(
                 "collector-lists-broken",
@@ -280,7 +285,7 @@ private:
             const TypeInfo& type = heap_.types()[id];
             if (type.metatype == no_type || pymalloc_.pool_at(type.address)) continue;
             if (linked(type.address, heap_.types()[type.metatype])) {
-                if (!links_.walked()) others_.push_back({type.address, type.metatype, FoundBy::collector});
+                others_.push_back({type.address, type.metatype, FoundBy::collector});
                 continue;
             }
             const bool is_static = access_.allocations().is_static(type.address);
@@ -304,7 +309,7 @@ private:
             if (id == no_type || heap_.types().find(object) != no_type || in_header_of_linked(object)) return;
             if (!linked(object, heap_.types()[id]))
                 judge_elsewhere(object, id);
-            else if (!links_.walked())
+            else
                 others_.push_back({object, id, FoundBy::collector});
         });
     }
