@@ -328,6 +328,9 @@ private:
         }
         // Static data, or the middle of a block; in a chunk that is free, nothing lives.
         if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object)) return;
+        // Two addresses of types are a C module's table of them. (An executable that is not relocated has addresses around ten
+        // million: those of types alone are too few to be met by a real count.)
+        if (heap_.types().find(Address(heap_.integer<std::uint64_t>(object))) != no_type) return;
         if (!header_reads(object, type) || !fits_inside(object, type)) return;
         if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return;
         doubtful_.push_back({object, id, access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference});
