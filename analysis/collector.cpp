@@ -51,7 +51,7 @@ private:
         }
         for (const CollectorList& list : collector_lists(heap_.python())) {
             if (list.generation != frozen_generation) continue;
-            walk_collector_list(heap_.core().memory(), heap_.python().layout.gc_head, list.head, heap_.object_count(),
+            walk_collector_list(heap_.core().memory(), heap_.python().layout.gc_head, list, heap_.object_count(),
                                 [&](Address address) {
                                     const ObjectId object = heap_.find(address);
                                     if (object == no_object || asked_[object] != asked_collected) return;

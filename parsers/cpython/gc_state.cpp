@@ -5,10 +5,11 @@
 namespace heapsift {
 namespace {
 
-/// Objects of the list at `head`: at most `most`; where it breaks off, those before.
-void count_list(const AddressSpace& memory, const Layout& layout, Address head, std::uint64_t most, GcGeneration& generation) {
+/// Objects of `list`: at most `most`; where it breaks off, those before.
+void count_list(const AddressSpace& memory, const Layout& layout, const CollectorList& list, std::uint64_t most,
+                GcGeneration& generation) {
     generation.objects = 0;
-    generation.whole = walk_collector_list(memory, layout.gc_head, head, most, [&](Address) { ++generation.objects; });
+    generation.whole = walk_collector_list(memory, layout.gc_head, list, most, [&](Address) { ++generation.objects; });
 }
 
 }  // namespace
@@ -53,10 +54,11 @@ std::optional<GcState> gc_state(const AddressSpace& memory, const PythonRuntime&
         GcGeneration& generation = state.generations[i];
         generation.threshold = integer(at, l.gc_generation.threshold).value_or(0);
         generation.count = integer(at, l.gc_generation.count).value_or(0);
-        if (count_objects) count_list(memory, l, at, most, generation);
+        if (count_objects) count_list(memory, l, {at, static_cast<std::int8_t>(i), state.collecting}, most, generation);
     }
     if (fields.permanent_generation.present() && count_objects)
-        count_list(memory, l, interpreter.gc + *fields.permanent_generation, most, state.frozen);
+        count_list(memory, l, {interpreter.gc + *fields.permanent_generation, frozen_generation, state.collecting}, most,
+                   state.frozen);
     const auto pointer = [&](LayoutOffset field) {
         return field.present() ? memory.read_address(interpreter.gc + *field).value_or(Address()) : Address();
     };

@@ -148,19 +148,41 @@ std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vec
     return std::nullopt;
 }
 
+/// Do most of the entries that are in use read as an arena's: as many pools as an arena has, no more of them free, and the next
+/// one to be cut inside?
+bool reads_as_arenas(const PythonHeap& heap, Address table, std::uint32_t count, std::uint32_t pool_size,
+                     std::uint64_t arena_size) {
+    const auto& l = heap.layout().arena_object;
+    if (!heap.memory().read<std::uint64_t>(table)) return false;
+    std::uint32_t used = 0, good = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Address entry = table + std::uint64_t{i} * *l.size;
+        const Address arena = heap.pointer(entry + *l.address);
+        if (arena.is_null()) continue;
+        ++used;
+        const auto total = heap.integer<std::uint32_t>(entry + *l.ntotalpools);
+        const auto free = heap.integer<std::uint32_t>(entry + *l.nfreepools);
+        const Address uncut = heap.pointer(entry + *l.pool_address);
+        const bool has_all = total == arena_size / pool_size || total + 1 == arena_size / pool_size;
+        good += has_all && free <= total && uncut >= arena && uncut - arena <= arena_size ? 1 : 0;
+    }
+    return good > 0 && good >= used - used / 4;
+}
+
 /// 3.12 and later: the table of each interpreter (those without an allocator of their own share the main one's).
-std::vector<Address> interpreter_arena_tables(const PythonHeap& heap) {
+std::vector<Address> interpreter_arena_tables(const PythonHeap& heap, std::uint32_t pool_size, std::uint64_t arena_size) {
     const Layout& l = heap.layout();
     std::vector<Address> tables;
     if (!l.interpreter_state.obmalloc.present() || !l.obmalloc_state.arenas.present()) return tables;
     for (const PythonInterpreter& interpreter : heap.runtime().interpreters) {
         const Address field = interpreter.address + *l.interpreter_state.obmalloc;
-        // 3.12 holds the state itself, 3.13 a pointer to it: whichever leads to a table.
+        // 3.12 holds the state itself, 3.13 a pointer to it: whichever leads to a table. (In the state itself that pointer would
+        // be one to a pool, and what lies behind in its blocks is anything.)
         for (const Address state : {heap.pointer(field), field}) {
             const Address table = heap.pointer(state + *l.obmalloc_state.arenas);
             const auto count = heap.memory().read<std::uint32_t>(state + *l.obmalloc_state.maxarenas);
-            if (table.is_null() || !count || *count == 0 || *count >= (1U << 24) || !heap.memory().read<std::uint64_t>(table))
-                continue;
+            if (table.is_null() || !count || *count == 0 || *count >= (1U << 24)) continue;
+            if (!reads_as_arenas(heap, table, *count, pool_size, arena_size)) continue;
             if (std::find(tables.begin(), tables.end(), table) == tables.end()) tables.push_back(table);
         }
     }
@@ -193,7 +215,7 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
         result.found_by_ = "no pymalloc pools";
         return result;
     }
-    std::vector<Address> tables = interpreter_arena_tables(heap);
+    std::vector<Address> tables = interpreter_arena_tables(heap, result.pool_size_, arena_size);
     auto confirmed_by = [&](const Candidate& c) {
         const auto it =
             std::find_if(tables.begin(), tables.end(), [&](Address table) { return table_confirms(heap, table, c, arena_size); });

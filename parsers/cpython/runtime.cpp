@@ -227,6 +227,9 @@ private:
             if (!id) break;
             interpreter.id = *id;
             interpreter.gc = at + *layout_.interpreter_state.gc;
+            if (layout_.gc_state.collecting.present())
+                interpreter.collecting =
+                    memory_.read<std::int32_t>(interpreter.gc + *layout_.gc_state.collecting).value_or(0) != 0;
             interpreter.modules = pointer(at + *layout_.interpreter_state.modules);
             interpreter.sysdict = pointer(at + *layout_.interpreter_state.sysdict);
             interpreter.builtins = pointer(at + *layout_.interpreter_state.builtins);

@@ -29,7 +29,8 @@ struct LayoutCheck {
 struct PythonInterpreter {
     Address address;
     std::int64_t id = 0;
-    Address gc;       // struct _gc_runtime_state
+    Address gc;  // struct _gc_runtime_state
+    bool collecting = false;
     Address modules;  // the dict behind sys.modules
     Address sysdict, builtins;
     std::vector<Address> threads;  // PyThreadState

@@ -109,6 +109,11 @@ private:
         const CollectorLinks::Walked walked = links_.walk([&](Address object, TypeId type) {
             if (!pymalloc_.pool_at(object)) others_.push_back({object, type, FoundBy::collector});
         });
+        if (links_.collecting() && walked.broken_lists == 0)
+            diagnostics_.add(
+                "collector-at-work",
+                "the collector was at work: where it keeps counts in its links back, its lists were followed by those "
+                "onward");
         if (walked.broken_lists > 0)
             diagnostics_.add(
                 "collector-lists-broken",
@@ -283,7 +288,7 @@ private:
             const TypeInfo& type = heap_.types()[id];
             if (type.metatype == no_type || pymalloc_.pool_at(type.address)) continue;
             if (linked(type.address, heap_.types()[type.metatype])) {
-                if (!links_.walked()) others_.push_back({type.address, type.metatype, FoundBy::collector});
+                others_.push_back({type.address, type.metatype, FoundBy::collector});
                 continue;
             }
             const bool is_static = access_.allocations().is_static(type.address);
@@ -307,7 +312,7 @@ private:
             if (id == no_type || heap_.types().find(object) != no_type || in_header_of_linked(object)) return;
             if (!linked(object, heap_.types()[id]))
                 judge_elsewhere(object, id);
-            else if (!links_.walked())
+            else
                 others_.push_back({object, id, FoundBy::collector});
         });
     }
@@ -326,6 +331,9 @@ private:
         }
         // Static data, or the middle of a block; in a chunk that is free, nothing lives.
         if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object)) return;
+        // Two addresses of types are a C module's table of them. (An executable that is not relocated has addresses around ten
+        // million: those of types alone are too few to be met by a real count.)
+        if (heap_.types().find(Address(heap_.integer<std::uint64_t>(object))) != no_type) return;
         if (!header_reads(object, type) || !fits_inside(object, type)) return;
         if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return;
         doubtful_.push_back({object, id, access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference});

@@ -10,9 +10,10 @@
 // mixes well it is 0 by chance once in 2^64, and the sum costs no cache miss.
 //
 // The sum tells that something is amiss, not what: a block that is no object but reads as one, a torn list, an object of a type
-// that was not found, a process stopped inside the collector (whose list of unreachable objects has its head on a stack). Then
-// each object's successor is asked whether it points back, which keeps look-alikes out; and if the sum still is not 0, the lists
-// are walked. Source: gcmodule.c, pycore_gc.h of 3.9 to 3.13: the low two bits of both links are flags.
+// that was not found. Then each object's successor is asked whether it points back, which keeps look-alikes out; and if the sum
+// still is not 0, the lists are walked. They are at once where the process was stopped inside the collector, whose links back are
+// counts then. What no walk meets (the collector's ring of unreachable objects has its head on a stack; a list may break off) is
+// linked if its neighbours say so. Source: gcmodule.c, pycore_gc.h of 3.9 to 3.13: the low two bits of both links are flags.
 
 #include <cstdlib>
 #include <new>
@@ -39,21 +40,34 @@ CollectorLinks::CollectorLinks(const CoreFile& core, const ObjectAccess& access)
     header_size_ = *l.gc_head.size;
     next_offset_ = *l.gc_head.next;
     prev_offset_ = *l.gc_head.prev;
-    for (const CollectorList& list : collector_lists(heap_.runtime())) heads_.push_back(list.head);
+    lists_ = collector_lists(heap_.runtime());
+    for (const CollectorList& list : lists_) collecting_ = collecting_ || list.collecting;
 }
 
 bool CollectorLinks::closed() const {
     if (method_ == Method::walk) return true;
     std::uint64_t balance = balance_;
-    for (const Address head : heads_) {
+    for (const CollectorList& list : lists_) {
+        const Address head = list.head;
         if (previous_of(next_of(head)) != head) return false;
         balance += edge(head, next_of(head)) - edge(previous_of(head), head);
     }
     return balance == 0;
 }
 
+bool CollectorLinks::has_neighbours(Address object) const {
+    const Address head = object - header_size_;
+    const Address next = next_of(head);
+    const std::int64_t refcount = heap_.integer<std::int64_t>(object);
+    if (next.is_null() || next == head || refcount <= 0 || refcount > 0xffffffff) return false;
+    const auto counts = [&](Address node) {
+        return collecting_ && holds_collector_count(heap_.memory(), heap_.layout().gc_head, node);
+    };
+    return (next_of(previous_of(head)) == head || counts(head)) && (previous_of(next) == head || counts(next));
+}
+
 bool CollectorLinks::ask_neighbours() {
-    if (method_ != Method::headers) return false;
+    if (method_ != Method::headers || collecting_) return false;
     method_ = Method::neighbours;
     balance_ = 0;
     return true;
@@ -62,8 +76,8 @@ bool CollectorLinks::ask_neighbours() {
 CollectorLinks::Walked CollectorLinks::walk(const std::function<void(Address, TypeId)>& visit) {
     method_ = Method::walk;
     Walked walked;
-    for (const Address head : heads_) {
-        const bool whole = walk_collector_list(heap_.memory(), heap_.layout().gc_head, head, most_, [&](Address object) {
+    for (const CollectorList& list : lists_) {
+        const bool whole = walk_collector_list(heap_.memory(), heap_.layout().gc_head, list, most_, [&](Address object) {
             const TypeId type = heap_.type_of(object);
             if (type == no_type)
                 ++walked.unknown;

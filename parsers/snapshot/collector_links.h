@@ -44,7 +44,7 @@ public:
     /// Is `object` in a list of the collector? Each object that is linked is to be asked about once, or closed() is false.
     /// `likely`: all else speaks for an object, and its header alone may decide (until ask_neighbours()). Its type has a header.
     bool linked(Address object, bool likely) {
-        if (method_ == Method::walk) return met_.test(object);
+        if (method_ == Method::walk) return is_linked(object);
         const Address head = object - header_size_;
         const Address next(heap_.integer<std::uint64_t>(head + next_offset_) & collector_link_bits);
         // A ring of one is the head of an empty list.
@@ -55,14 +55,15 @@ public:
     }
     /// The same, any number of times.
     bool is_linked(Address object) const {
-        if (method_ == Method::walk) return met_.test(object);
+        if (method_ == Method::walk) return met_.test(object) || has_neighbours(object);
         const Address head = object - header_size_;
         const Address next = next_of(head);
         return !next.is_null() && next != head && previous_of(next) == head;
     }
     /// Do the objects that were linked make up the collector's lists, no more and no fewer?
     bool closed() const;
-    /// From now on each object's successor is asked. All objects are to be asked about again. False where this was so already.
+    /// From now on each object's successor is asked. All objects are to be asked about again. False where this was so already, or
+    /// would not help: the collector was at work.
     bool ask_neighbours();
 
     /// Walks the lists instead, from head to head, and where one breaks off also from its other end, so that one torn link costs
@@ -73,10 +74,13 @@ public:
         std::uint64_t unknown = 0;  // objects whose type is none
     };
     Walked walk(const std::function<void(Address, TypeId)>& visit);
-    bool walked() const { return method_ == Method::walk; }
+    bool collecting() const { return collecting_; }
 
 private:
     enum class Method { headers, neighbours, walk };
+    /// Do the nodes before and behind `object` lead to it? Where the collector was at work, its node and the one behind may hold
+    /// counts.
+    bool has_neighbours(Address object) const;
     static std::uint64_t mixed(std::uint64_t a) {
         a = (a ^ (a >> 30)) * 0xbf58476d1ce4e5b9ULL;  // splitmix64
         a = (a ^ (a >> 27)) * 0x94d049bb133111ebULL;
@@ -89,7 +93,8 @@ private:
     const PythonHeap& heap_;
     std::uint64_t most_;
     std::uint32_t header_size_, next_offset_, prev_offset_;
-    std::vector<Address> heads_;
+    std::vector<CollectorList> lists_;
+    bool collecting_ = false;
     std::uint64_t balance_ = 0;
     Method method_ = Method::headers;
     AddressBits met_;

@@ -4,7 +4,8 @@
 // left to explain are looked for, in all memory that belongs to no object; and of the words found, no more are believed than
 // there are references left, those first which are hardly leftovers: a variable before a heap block, a stack last. Words that
 // are certainly dead are not looked at: free blocks, those that malloc keeps for the next request, what is below a thread's stack
-// pointer, frames of functions that have returned.
+// pointer, frames of functions that have returned, and the interpreter's arrays of free objects: below their number these are
+// dead, and behind it is what was taken out, which may be alive and held by anybody but the array.
 
 #include "parsers/snapshot/native_references.h"
 
@@ -19,7 +20,8 @@
 namespace heapsift {
 namespace {
 
-constexpr std::uint64_t red_zone = 128;  // bytes below the stack pointer that a leaf function may use (System V ABI, x86-64)
+constexpr std::uint64_t red_zone = 128;       // bytes below the stack pointer that a leaf function may use (System V ABI, x86-64)
+constexpr std::int32_t free_list_slots = 80;  // PyList_MAXFREELIST, PyDict_MAXFREELIST, _PyAsyncGen_MAXFREELIST of 3.10 to 3.13
 
 class NativeSearch {
 public:
@@ -37,10 +39,12 @@ public:
         std::sort(stack_pointers_.begin(), stack_pointers_.end());
         for (const PythonInterpreter& interpreter : access.heap().runtime().interpreters) {
             add_state(interpreter.address, access.heap().layout().interpreter_state.size);
+            add_free_lists(interpreter.address);
             for (const Address thread : interpreter.threads) add_state(thread, access.heap().layout().thread_state.size);
         }
         add_state(access.heap().runtime().runtime, access.heap().layout().runtime_state.size);
         join(states_);
+        join(free_lists_);
         for (const AddressRange& stack : stacks_) live_from_.push_back(lowest_live(stack));
     }
 
@@ -62,6 +66,28 @@ public:
 private:
     void add_state(Address start, LayoutOffset size) {
         if (!start.is_null() && size.present()) states_.push_back({start, start + *size});
+    }
+
+    /// Up to 3.9 they are static variables, which nothing tells from others. (Lists of free objects that are chained hold the
+    /// first alone, or nothing.)
+    void add_free_lists(Address interpreter) {
+        const auto& l = access_.heap().layout().interpreter_state;
+        add_free_list(interpreter, l.free_lists, l.free_lists_count);
+        add_free_list(interpreter, l.free_dicts, l.free_dicts_count);
+        add_free_list(interpreter, l.free_async_values, l.free_async_values_count);
+        add_free_list(interpreter, l.free_async_sends, l.free_async_sends_count);
+    }
+
+    /// Where another build of this version has something else there, its first slots are no dead objects.
+    void add_free_list(Address interpreter, LayoutOffset slots, LayoutOffset count) {
+        if (interpreter.is_null() || !slots.present() || !count.present()) return;
+        const auto free = access_.heap().integer<std::int32_t>(interpreter + *count);
+        if (free < 0 || free > free_list_slots) return;
+        for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(free); ++i) {
+            const Address object = access_.heap().pointer(interpreter + *slots + 8 * i);
+            if (object.is_null() || !object.aligned(8) || access_.refcount(object) != 0) return;
+        }
+        free_lists_.push_back({interpreter + *slots, interpreter + *slots + 8 * free_list_slots});
     }
 
     /// Python's memory: pymalloc's, gone through block by block, and what belongs to objects elsewhere.
@@ -135,6 +161,7 @@ private:
             if (frames_.is_slot(at)) add(Address(word), at, NativePlace::frame);
             return;
         }
+        if (range_of(free_lists_, at)) return;
         if (range_of(states_, at)) return add(Address(word), at, NativePlace::interpreter);
         if (access_.allocations().is_static(at)) return add(Address(word), at, NativePlace::module_data);
         if (const AddressRange* stack = range_of(stacks_, at)) {
@@ -194,6 +221,7 @@ private:
     std::vector<Address> stack_pointers_;  // sorted
     std::vector<Address> live_from_;       // by stack
     std::vector<AddressRange> states_;
+    std::vector<AddressRange> free_lists_;
     std::vector<NativeReference> found_;
 };
 

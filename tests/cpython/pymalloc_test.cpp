@@ -206,12 +206,24 @@ TEST_CASE("pymalloc: since 3.12 the interpreter itself says where its arenas are
     space.fill(70, 64, 5, {}, 1);
     const Address table = space.heap.allocate(2 * *l.size);
     space.heap.put(table + *l.address, arena_start);
+    space.heap.set(table, l.pool_address, arena_start + space.arena_size);
+    space.heap.set(table, l.ntotalpools, std::uint32_t{64});
+    space.heap.set(table, l.nfreepools, std::uint32_t{60});
     const Address interpreter = space.heap.allocate(*layout->interpreter_state.size);
     Address state = interpreter + *layout->interpreter_state.obmalloc;
     if (layout->version.minor >= 13) {
         const Address own = space.heap.allocate(*layout->obmalloc_state.size);
         space.heap.put(state, own);
         state = own;
+    } else {
+        // The state begins with the first pool of the smallest blocks, and the words behind it there read as a table too.
+        space.fill(3, 16, 400, {}, 0);
+        const Address pool = space.pool(3);
+        const Address no_table = pool + *layout->obmalloc_state.arenas + 64;
+        space.heap.put(state, pool);
+        space.heap.set(pool, layout->obmalloc_state.arenas, no_table);
+        space.heap.set(pool, layout->obmalloc_state.maxarenas, std::uint32_t{1});
+        space.heap.set(no_table, l.address, pool - space.pool_size + 80);
     }
     space.heap.set(state, layout->obmalloc_state.arenas, table);
     space.heap.set(state, layout->obmalloc_state.maxarenas, std::uint32_t{2});
@@ -221,4 +233,5 @@ TEST_CASE("pymalloc: since 3.12 the interpreter itself says where its arenas are
     const Pymalloc pymalloc = space.find();
     CHECK(pymalloc.found_by() == "the interpreter's table of arenas");
     CHECK(pymalloc.pools().size() == 4);
+    CHECK(pymalloc.arenas().size() == 1);
 }

@@ -139,6 +139,19 @@ TEST_CASE("str: a long value is cut at the limit, in characters, and its length 
     CHECK(value.length == 100000);
 }
 
+TEST_CASE("str: one that is being written has anything behind what was written", "[cpython][str]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    const Address str = heap.str("written, and the rest");
+    heap.set(str, layout->ascii.hash, std::int64_t{-1});
+    heap.put(str + *layout->ascii.size + 7, std::uint8_t{0xcd});
+    CHECK(plausible(heap, str));
+    SECTION("nobody makes a key of it") { heap.set(str, layout->ascii.hash, std::int64_t{77}); }
+    SECTION("one holds it") { heap.put(str, std::int64_t{2}); }
+    SECTION("something was written") { heap.put(str + *layout->ascii.size, std::uint8_t{0xcd}); }
+    CHECK_FALSE(plausible(heap, str));
+}
+
 TEST_CASE("str: what cannot be a str is not read as one", "[cpython][str][damaged]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);

@@ -4,6 +4,7 @@
 #include "parsers/snapshot/heap_snapshot.h"
 
 #include "parsers/base/error.h"
+#include "parsers/snapshot/reference_graph.h"
 #include "parsers/snapshot/thread_stacks.h"
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
@@ -152,6 +153,48 @@ TEST_CASE("snapshot: a list of the collector that breaks off is told, and its ob
     REQUIRE(snapshot.find(core.module_dict) != no_object);
     CHECK(snapshot.found_by(snapshot.find(core.items)) == FoundBy::collector);
     CHECK(snapshot.found_by(snapshot.find(core.module_dict)) == FoundBy::collector);  // from the list's other end
+}
+
+TEST_CASE("snapshot: where the collector keeps counts in its links back, its lists are followed all the same",
+          "[snapshot][collector]") {
+    SmallCore core;
+    const Layout& l = core.heap.layout();
+    core.heap.set(core.interpreter + *l.interpreter_state.gc, l.gc_state.collecting, 1);
+    core.heap.set(core.items - 16, l.gc_head.prev, std::uint64_t{0 << 2 | 2});        // none of its references left
+    core.heap.set(core.module_dict - 16, l.gc_head.prev, std::uint64_t{1 << 2 | 3});  // one left, and it was finalized
+    // Held to be unreachable: in a ring whose head is on the collector's stack.
+    const Address head = core.heap.allocate(32);
+    core.heap.put(core.instance - 16, head.value | 1);
+    core.heap.put(core.instance - 8, head.value | 2);
+    core.heap.put(head, core.instance - 16);
+    core.heap.put(head + 8, core.instance - 16);
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    for (const Address object : {core.items, core.module_dict, core.instance}) {
+        REQUIRE(snapshot.find(object) != no_object);
+        CHECK(snapshot.found_by(snapshot.find(object)) == FoundBy::collector);
+    }
+    CHECK(snapshot.references().dangling() == 0);
+    CHECK(diagnostics.complete());
+    CHECK(std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
+                      [](const Diagnostic& d) { return d.code == "collector-at-work"; }));
+}
+
+TEST_CASE("snapshot: a list that breaks off while the collector keeps counts costs the object whose link is torn",
+          "[snapshot][collector][damaged]") {
+    SmallCore core;
+    const Layout& l = core.heap.layout();
+    core.heap.set(core.interpreter + *l.interpreter_state.gc, l.gc_state.collecting, 1);
+    core.heap.put(core.items - 16, Address(0x123450));
+    core.heap.set(core.items - 16, l.gc_head.prev, std::uint64_t{1 << 2 | 2});
+    core.heap.set(core.module_dict - 16, l.gc_head.prev, std::uint64_t{1 << 2 | 2});
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    CHECK_FALSE(diagnostics.complete());
+    CHECK(snapshot.find(core.items) != no_object);
+    CHECK(snapshot.find(core.module_dict) != no_object);
 }
 
 TEST_CASE("snapshot: a stack in the middle of the heap is its block, and the heap around it is no stack", "[snapshot]") {

@@ -117,6 +117,30 @@ TEST_CASE("reference graph: what is reported of others' references does not coun
           2);
 }
 
+TEST_CASE("reference graph: what was once taken from the interpreter's array of free lists is not held by it",
+          "[snapshot][graph][native]") {
+    SmallCore core;
+    const auto& l = core.heap.layout().interpreter_state;
+    REQUIRE(l.free_lists.present());
+    const Address dead = core.heap.list({});
+    count(core, dead, 0);
+    core.heap.put(core.interpreter + *l.free_lists, dead);
+    core.heap.set(core.interpreter, l.free_lists_count, std::int32_t{1});
+    const Address stale = core.interpreter + *l.free_lists + 8;
+    core.heap.put(stale, core.items);
+    count(core, core.items, 2);
+    SECTION("the array is what the layout says") {
+        const Opened opened(core);
+        CHECK(opened.words(core.items).empty());
+        CHECK(opened.found(core.items) == 1);
+    }
+    SECTION("something else is in its place: its objects are alive") {
+        count(core, dead, 1);
+        const Opened opened(core);
+        CHECK(opened.words(core.items) == std::vector{stale});
+    }
+}
+
 TEST_CASE("reference graph: counts of the targets tell which guesses are references", "[snapshot][graph]") {
     SmallCore core;
     const Address thing_type = core.heap.c_type("c.Thing", {.basicsize = 48});

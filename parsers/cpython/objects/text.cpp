@@ -41,6 +41,14 @@ void str_buffers(const ObjectReader& object, BufferVisitor& visit) {
     if (!facts->wstr.is_null()) visit.visit(facts->wstr, (facts->wstr_length + 1) * 4, false);
 }
 
+/// A str that is still being written (io.StringIO's, say): its room was made, one holds it, nobody asked for its hash, and behind
+/// what was written there may be anything.
+bool is_being_written(const ObjectReader& object, std::byte first) {
+    const auto refcount = object.heap().integer<std::int64_t>(object.address());
+    return refcount == 1 && object.integer<std::int64_t>(object.layout().ascii.hash) == -1 &&
+           std::to_integer<unsigned>(first) < 0x80 && first != std::byte{0};
+}
+
 /// The characters end with a NUL, and a str marked ASCII holds nothing else: hard to meet by chance.
 bool str_plausible(const ObjectReader& object) {
     const auto& facts = object.unicode();
@@ -54,7 +62,7 @@ bool str_plausible(const ObjectReader& object) {
     if (facts->ascii && facts->length > 0) {
         const auto bytes = memory.view(facts->data, static_cast<std::size_t>(std::min<std::uint64_t>(facts->length, 64)));
         for (const std::byte b : bytes)
-            if (std::to_integer<unsigned>(b) >= 0x80) return false;
+            if (std::to_integer<unsigned>(b) >= 0x80) return is_being_written(object, bytes[0]);
     }
     return true;
 }
