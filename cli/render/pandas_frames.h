@@ -7,7 +7,7 @@
 
 namespace heapsift {
 
-/// {"object", "kind", "shape", "columns", "column_count", "arrays", "nbytes", "kept_bytes"}.
+/// {"object", "kind", "shape" (of a Series one number), "columns", "column_count", "arrays", "nbytes", "kept_bytes"}.
 Json frame_json(const Arrays& arrays, const PandasFrame& frame, Redactor& redactor);
 /// The same of one that is gone, with {"slices", "kept_by_slices"}; "object" is its block manager.
 Json dropped_json(const Arrays& arrays, const DroppedFrame& dropped, const std::vector<PandasFrame>& frames, Redactor& redactor);
