@@ -5,6 +5,9 @@
 // C code also keeps a str or bytes for its characters alone, and points at these: NumPy's docstrings, names of types. Such a word
 // in a module's data is taken for one of the references.
 //
+// Where all words of memory that are the object's address are references that were found, nothing that was not found can hold it:
+// the others leaked, whatever module took them. (But for what a register held, and what stood in memory that was not saved.)
+//
 // A static object is made with one reference, which belongs to nobody but the program that it is part of.
 //
 // Immortal objects do not count; 3.11, which has none yet, gives the objects of its own program 999,999,999 references. Where
@@ -47,6 +50,7 @@ public:
         for (ObjectId object = 0; object < heap_.object_count(); ++object)
             if (const TypeId type = heap_.type_of(object); type < wanted_.size() && wanted_[type]) check(object, type);
         find_text_holders();
+        find_leaked();
         explain_deficits();
         result_.guesses = graph_.guesses().allowed > 0;
         sort_types(result_.types);
@@ -63,6 +67,7 @@ private:
         std::int64_t excess;
         std::int64_t accounted;
         std::uint32_t words;
+        std::int64_t leaked = 0;
     };
 
     std::uint32_t words_to(ObjectId object) const {
@@ -166,6 +171,31 @@ private:
         });
     }
 
+    /// Those of which no word is left over. A static object may be meant by words that were compiled in, and is none of these.
+    void find_leaked() {
+        std::unordered_map<std::uint64_t, std::size_t> open;
+        std::vector<std::uint64_t> addresses;
+        for (std::size_t i = 0; i < excess_.size(); ++i) {
+            const Address address = heap_.address_of(excess_[i].object);
+            if (excess_[i].excess <= excess_[i].words || module_of(address)) continue;
+            open.emplace(address.value, i);
+            addresses.push_back(address.value);
+        }
+        if (open.empty() || heap_.core().extent().cut()) return;
+        std::vector<std::int64_t> words(excess_.size(), 0);
+        sweep_words(heap_.core().memory(), AddressSet(std::move(addresses)), {}, [&](Address, std::uint64_t word) {
+            if (const auto found = open.find(word); found != open.end()) ++words[found->second];
+        });
+        for (const auto& [address, i] : open) {
+            Found& found = excess_[i];
+            if (words[i] < found.accounted) continue;  // some of its references are not such words
+            const std::int64_t left_over = std::max<std::int64_t>(0, words[i] - found.accounted - found.words);
+            found.leaked = std::max<std::int64_t>(0, found.excess - found.words - left_over);
+            result_.leaked += static_cast<std::uint64_t>(found.leaked);
+            row_of(heap_.type_of(found.object), true).leaked += static_cast<std::uint64_t>(found.leaked);
+        }
+    }
+
     /// What static objects refer to as they were compiled is not counted: deep-frozen code, its constants, bases of static types.
     void explain_deficits() {
         if (deficit_.empty()) return;
@@ -214,6 +244,7 @@ private:
             row.object = object_row(heap_, found[i].object);
             row.accounted = found[i].accounted;
             row.excess = found[i].excess;
+            row.leaked = found[i].leaked;
             rows.push_back(std::move(row));
         }
     }

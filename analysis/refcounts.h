@@ -21,6 +21,7 @@ struct RefcountRow {
     std::int64_t accounted = 0;           // references found from objects, running frames and the interpreter's state
     std::int64_t excess = 0;              // counted beyond these; below 0: a deficit, more were found than are counted
     std::vector<RefcountHolder> holders;  // at most so many as are in excess
+    std::int64_t leaked = 0;              // of the excess, references that no word of the saved memory can be
 };
 
 struct RefcountType {
@@ -28,6 +29,7 @@ struct RefcountType {
     TypeId type = no_type;
     std::uint64_t objects = 0;
     std::int64_t excess = 0;      // of a table of deficits: below 0
+    std::uint64_t leaked = 0;     // of the excess, references that no word of the saved memory can be
     std::uint64_t explained = 0;  // of the excess, for which a word was found; of a deficit, what static objects refer to
 };
 
@@ -37,6 +39,7 @@ struct RefcountsResult {
     std::vector<RefcountRow> deficits;  // the largest first; cut
     std::vector<RefcountType> deficit_types;
     std::uint64_t objects = 0, excess = 0, explained = 0;  // in excess: objects, references, those with a word found
+    std::uint64_t leaked = 0;                              // of the excess: taken, and never given back
     std::uint64_t deficit_objects = 0, deficit = 0;
     std::uint64_t deficit_explained = 0;  // references of static objects: the compiler put them there, and nobody counted them
     std::uint64_t checked = 0, balanced = 0, immortal = 0;  // objects

@@ -27,6 +27,9 @@ std::string sentence(const RefcountsResult& result) {
             " {} in excess on {}: C code holds them, or they leaked. For {} of these a word was found that may be the holder.",
             result.excess == 1 ? "1 is" : grouped(result.excess) + " are", counted(result.objects, "object"),
             percent(result.explained, result.excess));
+    if (result.leaked > 0)
+        text += fmt::format(" {} {}: no other word of the saved memory is the object's address.", grouped(result.leaked),
+                            result.leaked == 1 ? "leaked" : "of them leaked");
     if (result.immortal > 0) text += fmt::format(" {} more are immortal, and count none.", grouped(result.immortal));
     return text;
 }
@@ -57,7 +60,10 @@ std::string holders_text(const RefcountRow& row) {
         text += holder.place + " " + hexadecimal(holder.word.value);
         if (text.size() > 120) break;
     }
-    const std::int64_t open = row.excess - static_cast<std::int64_t>(row.holders.size());
+    const std::int64_t open = row.excess - static_cast<std::int64_t>(row.holders.size()) - row.leaked;
+    if (row.leaked > 0)
+        text +=
+            (text.empty() ? "" : ", ") + (row.leaked == 1 ? "nobody: it leaked" : fmt::format("nobody: {} leaked", row.leaked));
     if (open > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} not found", grouped_signed(open));
     return escape_for_terminal(text);
 }
@@ -107,7 +113,11 @@ std::string refcounts_text(const RefcountsResult& result, const Page& page) {
 Json types_json(const std::vector<RefcountType>& types) {
     Json json = Json::array();
     for (const RefcountType& row : types)
-        json.push_back({{"name", row.name}, {"objects", row.objects}, {"excess", row.excess}, {"explained", row.explained}});
+        json.push_back({{"name", row.name},
+                        {"objects", row.objects},
+                        {"excess", row.excess},
+                        {"explained", row.explained},
+                        {"leaked", row.leaked}});
     return json;
 }
 
@@ -115,6 +125,7 @@ Json row_json(const RefcountRow& row, Redactor& redactor) {
     Json json = object_json(row.object, redactor);
     json["accounted"] = row.accounted;
     json["excess"] = row.excess;
+    json["leaked"] = row.leaked;
     json["holders"] = Json::array();
     for (const RefcountHolder& holder : row.holders)
         json["holders"].push_back({{"word", address_json(holder.word)}, {"place", holder.place}});
@@ -136,17 +147,12 @@ Answer render_refcounts(const RefcountsResult& result, Redactor& redactor) {
     answer.data["deficits"] = Json::array();
     for (const RefcountRow& row : result.deficits) answer.data["deficits"].push_back(row_json(row, redactor));
     answer.data["deficits_by_type"] = types_json(result.deficit_types);
-    answer.data["total"] = {{"checked", result.checked},
-                            {"balanced", result.balanced},
-                            {"immortal", result.immortal},
-                            {"counted", result.counted},
-                            {"accounted", result.accounted},
-                            {"objects", result.objects},
-                            {"excess", result.excess},
-                            {"explained", result.explained},
-                            {"deficit_objects", result.deficit_objects},
-                            {"deficit", result.deficit},
-                            {"deficit_explained", result.deficit_explained}};
+    answer.data["total"] = {{"checked", result.checked},     {"balanced", result.balanced},
+                            {"immortal", result.immortal},   {"counted", result.counted},
+                            {"accounted", result.accounted}, {"objects", result.objects},
+                            {"excess", result.excess},       {"explained", result.explained},
+                            {"leaked", result.leaked},       {"deficit_objects", result.deficit_objects},
+                            {"deficit", result.deficit},     {"deficit_explained", result.deficit_explained}};
     answer.text = [&result](const Page& page) { return refcounts_text(result, page); };
     return answer;
 }

@@ -233,7 +233,10 @@ def check_leak(asked, truth, _):
             faults.append("%d of %d %s objects have not an excess of one" % (len(wrong), len(truth[kind]), kind))
     leaked = set(truth["tracked"]) | set(truth["untracked"])
     others = [row for address, row in excess.items() if address not in leaked]
-    unexplained = sum(max(0, row["excess"] - len(row["holders"])) for row in others)
+    unexplained = sum(max(0, row["excess"] - len(row["holders"]) - row["leaked"]) for row in others)
+    proved = sum(excess[address]["leaked"] for address in leaked & excess.keys())
+    if proved < 0.5 * len(leaked):  # of others a stale word still has the address
+        faults.append("only %d of %d leaks are told as leaks" % (proved, len(leaked)))
     total = sum(row["excess"] for row in others)
     if clean := excess.keys() & set(truth["clean"]):
         faults.append("%d of the program's own objects are in excess" % len(clean))
@@ -243,10 +246,10 @@ def check_leak(asked, truth, _):
         faults.append("a holder is found for %d of %d references alone" % (total - unexplained, total))
     worst = collections.Counter()
     for row in others:
-        worst[row["type"]] += max(0, row["excess"] - len(row["holders"]))
+        worst[row["type"]] += max(0, row["excess"] - len(row["holders"]) - row["leaked"])
     deficits = ", ".join("%d %s" % (row["objects"], row["name"]) for row in data["deficits_by_type"][:6])
-    return "%d leaked found; else %d in excess, %.1f %% with a holder (open: %s); deficits: %d references, %d of them of static objects (%s)" % (
-        len(leaked & excess.keys()), total, 100.0 * (total - unexplained) / max(1, total), dict(+worst), data["total"]["deficit"],
+    return "%d leaked found, %d proved; else %d in excess, %.1f %% with a holder or leaked (open: %s); deficits: %d references, %d of them of static objects (%s)" % (
+        len(leaked & excess.keys()), proved, total, 100.0 * (total - unexplained) / max(1, total), dict(+worst), data["total"]["deficit"],
         data["total"]["deficit_explained"], deficits), faults
 
 
