@@ -29,8 +29,8 @@ struct RefcountType {
     TypeId type = no_type;
     std::uint64_t objects = 0;
     std::int64_t excess = 0;      // of a table of deficits: below 0
-    std::uint64_t leaked = 0;     // of the excess, references that no word of the saved memory can be
     std::uint64_t explained = 0;  // of the excess, for which a word was found; of a deficit, what static objects refer to
+    std::uint64_t leaked = 0;     // of the excess, references that no word of the saved memory can be
 };
 
 struct RefcountsResult {

@@ -26,6 +26,7 @@ import interpreters
 ORDER = ["snapshot", "nodes", "edges", "trace_function_infos", "trace_tree", "samples", "locations", "strings"]
 WEAK, ELEMENT, HIDDEN_EDGE = 6, 1, 4
 SYNTHETIC, NATIVE = 9, 8
+IN_USE = ("reachable", "held")
 
 
 class Wrong(Exception):
@@ -214,7 +215,7 @@ def compare_edges(graph, objects, edges):
     expected, found = collections.Counter(), collections.Counter()
     for (source, target, followed), count in edges.items():
         if source in objects and target in objects:
-            from_garbage = objects[source][0] is None and objects[target][0] is not None
+            from_garbage = objects[source][0] not in IN_USE and objects[target][0] in IN_USE
             expected[source, target, followed and not from_garbage] += count
     weak = 0
     for node, address in enumerate(graph.addresses):
