@@ -232,8 +232,12 @@ void Arrays::see() {
         };
         const bool owner_is_array = owner.object != no_object && is_array(heap_, owner.object);
         if (owner_is_array) {
-            if (const auto facts = array_facts(reader_of(heap_, owner.object)))
-                owner.bytes = {facts->data.value, facts->data.value + std::min(facts->nbytes, ~facts->data.value)};
+            ObjectSizes sizes;
+            heap_.sizes(owner.object, std::span(&sizes, 1));
+            if (const auto facts = array_facts(reader_of(heap_, owner.object))) {
+                const std::uint64_t nbytes = sizes.damaged ? sizes.array_data : facts->nbytes;  // what can be there
+                owner.bytes = {facts->data.value, facts->data.value + std::min(nbytes, ~facts->data.value)};
+            }
         } else {
             for (const std::uint32_t i : own)
                 if (read_elements(heap_, arrays_[i], elements)) widen(extent_of(elements.array));

@@ -140,7 +140,10 @@ Json sums_json(const Arrays& arrays) {
 
 // --- text
 
-std::string none_text(const Page& page) { return wrapped("There are no NumPy arrays in this core.", page.width, 2) + "\n"; }
+std::string none_text(const Page& page) {
+    const char* where = page.lower_bounds ? "what is left of this core" : "this core";
+    return wrapped(fmt::format("There are no NumPy arrays in {}.", where), page.width, 2) + "\n";
+}
 
 /// What is garbage is not pinned: the collector, or nobody, will free it.
 std::string garbage_text(const ArraySums& sums, const Page& page) {
