@@ -14,18 +14,14 @@ the sum over all arrays is the sum over the owners; a holder retains the sum of 
 """
 
 import argparse
-import atexit
 import collections
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 
 import cores
-import interpreters
-from run import kinds_at_hand, missing_interpreters
+import harness
 
 PROGRAMS = ("array_zoo", "array_unsaved")
 _COLUMNS = ("dtype", "shape", "strides", "nbytes", "data", "owns_data", "base", "owner")
@@ -38,22 +34,10 @@ _OTHERS_WITH_DATA = ("numpy.void", "numpy.record", "array.array")  # types that 
 
 def main():
     options = parse()
-    work = os.path.abspath(options.work or tempfile.mkdtemp(prefix="heapsift-arrays-", dir="/var/tmp"))
-    os.makedirs(work, exist_ok=True)
-    if not options.work and not options.keep:
-        atexit.register(shutil.rmtree, work, ignore_errors=True)
-    found = interpreters.find(dict(tree.split("=", 1) for tree in options.tree), options.versions, options.interpreters)
-    failures = missing_interpreters(found, options.required)
-    kinds, unavailable = kinds_at_hand(options.kinds)
-    for line in unavailable:
-        print("not tested here: " + line)
+    work, found, kinds, failures = harness.begin(options, "arrays")
     for interpreter in found:
         if not interpreter.numpy:
             print("not tested: %s has no NumPy" % interpreter.name)
-    if not kinds:
-        failures.append("no core can be taken")
-    if not found:
-        failures.append("no interpreter was found")
     print(_LINE % ("interpreter", "numpy", "program", "core", "arrays", "owners", "elements", "only C", "data", "wrong"), flush=True)
     for interpreter in found:
         for program in options.programs:
@@ -61,9 +45,7 @@ def main():
                 problem = run_one(options, interpreter, program, kind, work)
                 if problem:
                     failures.append("%s %s %s: %s" % (interpreter.name, program, kind, problem))
-    for failure in failures:
-        print("failed: " + failure)
-    return 1 if failures else 0
+    return harness.end(failures)
 
 
 def parse():

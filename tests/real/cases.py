@@ -13,7 +13,6 @@ answer is wrong.
 """
 
 import argparse
-import atexit
 import glob
 import json
 import os
@@ -24,9 +23,8 @@ import tempfile
 import time
 
 import cores
-import interpreters
+import harness
 from asked import AskedCore, BadAnswer, address_of, chain_problem, first_path
-from run import kinds_at_hand, missing_interpreters
 
 _NUMPY_CASES = ("activations", "views", "copies")
 _HEAD = "%-16s %-12s %-6s %7s %7s %8s" % ("interpreter", "case", "core", "right", "wrong", "seconds")
@@ -34,19 +32,7 @@ _HEAD = "%-16s %-12s %-6s %7s %7s %8s" % ("interpreter", "case", "core", "right"
 
 def main():
     options = parse()
-    work = os.path.abspath(options.work or tempfile.mkdtemp(prefix="heapsift-cases-", dir="/var/tmp"))
-    os.makedirs(work, exist_ok=True)
-    if not options.work and not options.keep:
-        atexit.register(shutil.rmtree, work, ignore_errors=True)
-    found = interpreters.find(dict(tree.split("=", 1) for tree in options.tree), options.versions, options.interpreters)
-    failures = missing_interpreters(found, options.required)
-    kinds, unavailable = kinds_at_hand(options.kinds)
-    for line in unavailable:
-        print("not tested here: " + line)
-    if not kinds:
-        failures.append("no core can be taken")
-    if not found:
-        failures.append("no interpreter was found")
+    work, found, kinds, failures = harness.begin(options, "cases")
     print(_HEAD, flush=True)
     for interpreter in found:
         for case in options.cases:
@@ -54,9 +40,7 @@ def main():
                 problem = run_one(options, interpreter, case, kind, work)
                 if problem:
                     failures.append("%s %s %s: %s" % (interpreter.name, case, kind, problem))
-    for failure in failures:
-        print("failed: " + failure)
-    return 1 if failures else 0
+    return harness.end(failures)
 
 
 def parse():

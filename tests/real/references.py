@@ -9,19 +9,15 @@ too many, or if fewer than 99 % of the mortal objects on the heap have as many r
 """
 
 import argparse
-import atexit
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 import cores
-import interpreters
+import harness
 from compare import load_truth
 from reference_graph import KINDS, BadExport, Comparison, Graph, offenders
-from run import kinds_at_hand, missing_interpreters
 
 PROGRAMS = ("plain", "zoo", "work")
 _OFFENDERS = 30
@@ -32,19 +28,7 @@ _SECONDS = 600
 
 def main():
     options = parse()
-    work = os.path.abspath(options.work or tempfile.mkdtemp(prefix="heapsift-references-", dir="/var/tmp"))
-    os.makedirs(work, exist_ok=True)
-    if not options.work and not options.keep:
-        atexit.register(shutil.rmtree, work, ignore_errors=True)
-    found = interpreters.find(dict(tree.split("=", 1) for tree in options.tree), options.versions, options.interpreters)
-    failures = missing_interpreters(found, options.required)
-    kinds, unavailable = kinds_at_hand(options.kinds)
-    for line in unavailable:
-        print("not tested here: " + line)
-    if not kinds:
-        failures.append("no core can be taken")
-    if not found:
-        failures.append("no interpreter was found")
+    work, found, kinds, failures = harness.begin(options, "references")
     print(_HEAD, flush=True)
     for interpreter in found:
         for program in options.programs:
@@ -52,9 +36,7 @@ def main():
                 problem = run_one(options, interpreter, program, kind, work)
                 if problem:
                     failures.append("%s %s %s: %s" % (interpreter.name, program, kind, problem))
-    for failure in failures:
-        print("failed: " + failure)
-    return 1 if failures else 0
+    return harness.end(failures)
 
 
 def parse():

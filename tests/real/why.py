@@ -15,7 +15,6 @@ Exit 1 if anything is wrong.
 """
 
 import argparse
-import atexit
 import concurrent.futures
 import glob
 import json
@@ -27,9 +26,8 @@ import tempfile
 import time
 
 import cores
-import interpreters
+import harness
 from asked import AskedCore, BadAnswer, GroupsOfTree, address_of, chain_problem, first_path
-from run import kinds_at_hand, missing_interpreters
 
 _WHICH = 3  # of the ten: as plants.py has it
 _HEAD = "%-16s %-6s %7s %7s %7s %8s" % ("interpreter", "core", "plants", "right", "wrong", "seconds")
@@ -37,28 +35,14 @@ _HEAD = "%-16s %-6s %7s %7s %7s %8s" % ("interpreter", "core", "plants", "right"
 
 def main():
     options = parse()
-    work = os.path.abspath(options.work or tempfile.mkdtemp(prefix="heapsift-why-", dir="/var/tmp"))
-    os.makedirs(work, exist_ok=True)
-    if not options.work and not options.keep:
-        atexit.register(shutil.rmtree, work, ignore_errors=True)
-    found = interpreters.find(dict(tree.split("=", 1) for tree in options.tree), options.versions, options.interpreters)
-    failures = missing_interpreters(found, options.required)
-    kinds, unavailable = kinds_at_hand(options.kinds)
-    for line in unavailable:
-        print("not tested here: " + line)
-    if not kinds:
-        failures.append("no core can be taken")
-    if not found:
-        failures.append("no interpreter was found")
+    work, found, kinds, failures = harness.begin(options, "why")
     print(_HEAD, flush=True)
     for interpreter in found:
         for kind in kinds:
             problem = run_one(options, interpreter, kind, work)
             if problem:
                 failures.append("%s %s: %s" % (interpreter.name, kind, problem))
-    for failure in failures:
-        print("failed: " + failure)
-    return 1 if failures else 0
+    return harness.end(failures)
 
 
 def parse():
