@@ -2,6 +2,7 @@
 
 // The first screen: what process this was, where its memory is, the largest types.
 
+#include "analysis/array_holders.h"
 #include "analysis/array_lists.h"
 #include "analysis/top_holders.h"
 #include "analysis/types.h"

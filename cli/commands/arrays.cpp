@@ -2,6 +2,7 @@
 
 #include "cli/commands/arrays.h"
 
+#include "analysis/array_holders.h"
 #include "analysis/array_lists.h"
 #include "analysis/array_waste.h"
 #include "analysis/object_paths.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "analysis/array_holders.h"
 #include "analysis/array_lists.h"
 #include "analysis/array_waste.h"
 #include "analysis/object_paths.h"

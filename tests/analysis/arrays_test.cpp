@@ -1,5 +1,6 @@
 // Arrays by owner: who is kept by views alone, what is seen, who holds what.
 
+#include "analysis/array_holders.h"
 #include "analysis/array_lists.h"
 #include "tests/analysis/handmade_arrays.h"
 #include "tests/catch.h"

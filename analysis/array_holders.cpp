@@ -1,0 +1,187 @@
+// Rows by holder: an array that a person has in hand counts where its cheapest path says that it is held. An owner counts once:
+// where it is held itself, or, kept by views alone, with the first of these that the search for paths came to.
+
+#include "analysis/array_holders.h"
+
+#include "analysis/arrays_in_hand.h"
+#include "analysis/graph/common_dominator.h"
+#include "analysis/holder_labels.h"
+#include "analysis/object_paths.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint32_t none = 0xffffffff;
+
+/// The table while it is made: first arrays count, then owners, then the rows are put in order and told in full.
+class HolderRows {
+public:
+    HolderRows(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned, const ProgressCallback& progress)
+        : arrays_(arrays), only_pinned_(only_pinned), labels_(arrays.graph(), {}, progress), frame_of_(frames_of_arrays(frames)),
+          row_of_array_(arrays.arrays().size(), none) {}
+
+    void count_arrays();
+    void count_owners();
+    /// No more than `limit` rows stay, 0 for all.
+    void put_in_order(std::size_t limit);
+    void find_dominators(const RetainedSizes& retained);
+
+    ArrayHolders result;
+
+private:
+    std::uint32_t row_of(ObjectId array);
+    std::uint32_t new_row(std::uint32_t label, const std::string& frame_type, ObjectId example);
+    void add_shown_bytes(const ArrayOwner& owner);
+    void add_kept_bytes(const ArrayOwner& owner);
+    void describe(ArrayHolderRow& row) const;
+
+    const Arrays& arrays_;
+    const bool only_pinned_;
+    const HolderLabels labels_;
+    const FramesOfArrays frame_of_;
+    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> row_of_label_;  // the string: the type of a frame, or empty
+    std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> row_of_words_;
+    std::vector<std::uint32_t> row_of_array_;
+};
+
+void HolderRows::count_arrays() {
+    for (std::uint32_t i = 0; i < arrays_.arrays().size(); ++i) {
+        const SeenArray& seen = arrays_.arrays()[i];
+        const bool pinned = arrays_.owners()[seen.owner].pinned();
+        if (seen.held_by_base || (only_pinned_ && !pinned)) continue;
+        ++result.total_arrays;
+        const std::uint32_t at = row_of(seen.object);
+        row_of_array_[i] = at;
+        if (at == none) {
+            ++result.without_path;
+            continue;
+        }
+        ArrayHolderRow& row = result.rows[at];
+        ++row.arrays;
+        row.nbytes += seen.nbytes;
+        row.pinned_arrays += pinned;
+    }
+}
+
+/// Nothing where no root reaches the array. An array of a DataFrame is held as that is.
+std::uint32_t HolderRows::row_of(ObjectId array) {
+    const auto frame = frame_of_.find(array);
+    const ObjectId object = frame == frame_of_.end() ? array : frame->second->object;
+    const std::string through = frame == frame_of_.end() ? std::string() : frame->second->type_name;
+    const std::uint32_t label = labels_.label(object);
+    if (label == HolderLabels::none) return none;
+    const auto [known, is_new] = row_of_label_.emplace(std::pair(label, through), none);
+    if (is_new) known->second = new_row(label, through, object);
+    return known->second;
+}
+
+/// Of labels with the same words there is one row.
+std::uint32_t HolderRows::new_row(std::uint32_t label, const std::string& frame_type, ObjectId example) {
+    const auto [holder, attribute] = labels_.words(label);
+    const auto next = static_cast<std::uint32_t>(result.rows.size());
+    const auto [at, added] = row_of_words_.emplace(std::tuple(holder, attribute, frame_type), next);
+    if (added) {
+        ArrayHolderRow& row = result.rows.emplace_back();
+        row.holder = holder;
+        row.attribute = attribute;
+        row.frame_type = frame_type;
+        row.example = example;
+    }
+    return at->second;
+}
+
+void HolderRows::count_owners() {
+    for (const ArrayOwner& owner : arrays_.owners()) {
+        if (only_pinned_ && !owner.pinned()) continue;
+        add_shown_bytes(owner);
+        add_kept_bytes(owner);
+    }
+}
+
+void HolderRows::add_shown_bytes(const ArrayOwner& owner) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> shown;  // row, array
+    for (const std::uint32_t i : arrays_.of_owner(owner))
+        if (row_of_array_[i] != none) shown.emplace_back(row_of_array_[i], i);
+    std::sort(shown.begin(), shown.end());
+    std::vector<std::uint32_t> of_row;
+    for (std::size_t i = 0; i < shown.size();) {
+        of_row.clear();
+        const std::uint32_t at = shown[i].first;
+        for (; i < shown.size() && shown[i].first == at; ++i) of_row.push_back(shown[i].second);
+        result.rows[at].shown_bytes += arrays_.shown_bytes(owner, of_row);
+    }
+}
+
+void HolderRows::add_kept_bytes(const ArrayOwner& owner) {
+    ObjectId hand = in_hand(arrays_, owner, &labels_.paths());
+    if (hand == no_object && frame_of_.count(owner.object) > 0) hand = owner.object;  // of a frame that is gone
+    const std::uint32_t at = hand == no_object ? none : row_of(hand);
+    if (at == none) return;
+    ArrayHolderRow& row = result.rows[at];
+    row.kept_bytes += owner.nbytes();
+    if (!owner.pinned()) return;
+    ++row.pinned_owners;
+    row.pinned_bytes += owner.nbytes();
+    row.pinned_visible += owner.visible_bytes;
+}
+
+void HolderRows::put_in_order(std::size_t limit) {
+    std::vector<std::uint32_t> order(result.rows.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto key = [&](std::uint32_t i) {
+        const ArrayHolderRow& row = result.rows[i];
+        return std::tuple(only_pinned_ ? ~row.unseen_bytes() : 0, ~row.kept_bytes, ~row.nbytes, row.holder, row.attribute);
+    };
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    result.total_rows = order.size();
+    if (limit != 0 && order.size() > limit) order.resize(limit);
+    std::vector<ArrayHolderRow> sorted;
+    std::vector<std::uint32_t> place(result.rows.size(), none);
+    for (const std::uint32_t i : order) {
+        place[i] = static_cast<std::uint32_t>(sorted.size());
+        describe(sorted.emplace_back(std::move(result.rows[i])));
+    }
+    result.rows = std::move(sorted);
+    for (std::uint32_t& row : row_of_array_)
+        if (row != none) row = place[row];
+}
+
+void HolderRows::describe(ArrayHolderRow& row) const {
+    const HeapGraph& graph = arrays_.graph();
+    row.example_address = graph.heap().address_of(row.example);
+    row.expression = labels_.merged_expression(row.example);
+    const Root& root = labels_.paths().root(labels_.paths().path(row.example).front()).root;
+    row.root = root_words(graph, root);
+    if (root.frame < 0 || !row.holder.ends_with("()") || row.attribute.empty() || row.attribute.starts_with("<")) return;
+    row.frame = frame_words(graph.frame({root.thread, root.frame}));
+    row.local = row.attribute.substr(0, row.attribute.find_first_of("[. "));
+}
+
+void HolderRows::find_dominators(const RetainedSizes& retained) {
+    std::vector<std::vector<ObjectId>> members(result.rows.size());
+    for (std::uint32_t i = 0; i < row_of_array_.size(); ++i)
+        if (row_of_array_[i] != none) members[row_of_array_[i]].push_back(arrays_.arrays()[i].object);
+    CommonDominator common(retained);
+    for (std::size_t i = 0; i < members.size(); ++i) result.rows[i].dominator = common.of(members[i]);
+}
+
+}  // namespace
+
+ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned, std::size_t limit,
+                           const RetainedSizes* retained, const ProgressCallback& progress) {
+    if (arrays.arrays().empty()) return {};
+    HolderRows rows(arrays, frames, only_pinned, progress);
+    rows.count_arrays();
+    rows.count_owners();
+    rows.put_in_order(limit);
+    if (retained) rows.find_dominators(*retained);
+    return std::move(rows.result);
+}
+
+}  // namespace heapsift
