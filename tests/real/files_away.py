@@ -6,10 +6,11 @@ known build applies, as with an interpreter that somebody built at home. Both wr
 Sources: elf(5), core(5), the gABI's "Note Section"; NT_FILE as fs/binfmt_elf.c writes it.
 """
 
-import ctypes
 import mmap
 import os
+import shutil
 import struct
+import subprocess
 
 _PT_LOAD, _PT_NOTE, _NT_FILE, _NT_GNU_BUILD_ID = 1, 4, 0x46494C45, 3
 
@@ -38,15 +39,42 @@ def forget_builds(core):
         return changed
 
 
-def hide_debug_files():
-    """In a new process: this machine's separate debug files, found by build-id, are out of sight. Needs root, else does nothing."""
-    folder = b"/usr/lib/debug"
-    if os.geteuid() != 0 or not os.path.isdir(folder):
-        return
-    libc = ctypes.CDLL(None, use_errno=True)
-    new_namespace, private_and_recursive = 0x20000, 1 << 18 | 1 << 14
-    if libc.unshare(new_namespace) or libc.mount(None, b"/", None, private_and_recursive, None) or libc.mount(b"none", folder, b"tmpfs", 0, None):
-        raise OSError(ctypes.get_errno(), "cannot hide " + folder.decode())
+class BareRoot:
+    """A root directory that holds one program, its libraries and one core, and nothing else: what runs in it finds no file of the
+    process, no separate debug file either. Needs root, for chroot; no mount."""
+
+    def __init__(self, program, core, folder):
+        self._root = os.path.join(folder, "bare")
+        for path in [program, *_libraries_of(program)]:
+            self._bring(path, path)
+        self._bring(core, "/core")
+
+    @staticmethod
+    def why_not():
+        """None if it can be made."""
+        return None if os.geteuid() == 0 else "this machine's debug files stay in sight, since only root can hide them"
+
+    def enter(self):
+        """In a new process. The program has its own path, the core is /core."""
+        os.chroot(self._root)
+        os.chdir("/")
+
+    def _bring(self, path, name):
+        there = self._root + name
+        os.makedirs(os.path.dirname(there), exist_ok=True)
+        try:
+            os.link(os.path.realpath(path), there)
+        except OSError:  # on another file system
+            shutil.copyfile(path, there)
+            shutil.copymode(path, there)
+
+
+def _libraries_of(program):
+    """The loader among them."""
+    for line in subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout.splitlines():
+        for word in line.split():
+            if word.startswith("/"):
+                yield word
 
 
 class _writable:

@@ -41,6 +41,8 @@ def main():
     kinds, unavailable = kinds_at_hand(options.kinds)
     for line in unavailable:
         print("not tested here: " + line)
+    if options.files == "away" and files_away.BareRoot.why_not():
+        print("not tested here: " + files_away.BareRoot.why_not())
     if not kinds:
         failures.append("no core can be taken")
     covered = []
@@ -155,9 +157,12 @@ def ask_heapsift(options, taken, interpreter):
     if interpreter.tree and options.files == "here":
         command += ["--sysroot", interpreter.tree]
     environment = {**os.environ, "HEAPSIFT_STATE": "off", "XDG_CACHE_HOME": taken.folder}
+    enter = None
+    if options.files == "away" and not files_away.BareRoot.why_not():
+        enter = files_away.BareRoot(options.heapsift, taken.core, taken.folder).enter
+        command[command.index(taken.core)] = "/core"
     with open(rows_path, "wb") as rows:
-        done = subprocess.run(command, stdout=rows, stderr=subprocess.PIPE, text=True, errors="replace", env=environment, timeout=600,
-                              preexec_fn=files_away.hide_debug_files if options.files == "away" else None)
+        done = subprocess.run(command, stdout=rows, stderr=subprocess.PIPE, text=True, errors="replace", env=environment, timeout=600, preexec_fn=enter)
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["nothing on standard error"]
         return rows_path, "heapsift ended with %d: %s" % (done.returncode, said[-1])
