@@ -8,11 +8,9 @@
 #include <functional>
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace heapsift {
+
+class CommandOptions;
 
 /// Called after the options were parsed.
 using CommandRunner = std::function<ExitCode(Session&)>;
@@ -23,7 +21,7 @@ struct Command {
     std::string summary;    // one line of --help
     bool is_table = false;  // has rows: can be csv
     /// Declares the command's own options and returns what runs it.
-    CommandRunner (*setup)(CLI::App& app) = nullptr;
+    CommandRunner (*setup)(CommandOptions& declare) = nullptr;
     bool own_format = false;   // its --format is not that of the common options
     const char* details = "";  // what --help says below its options
 };

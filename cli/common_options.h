@@ -10,11 +10,9 @@
 #include <optional>
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace heapsift {
+
+class CommandOptions;
 
 enum class Format { text, json, jsonl, csv };
 
@@ -34,9 +32,9 @@ struct CommonOptions {
     std::size_t rows() const { return limit.value_or(format == Format::text ? 20 : 0); }
 };
 
-/// Declares them on `app`; they are filled when it parses, and `options` must live until then. `own_format`: without --format,
-/// which the command has declared itself.
-void add_common_options(CLI::App& app, CommonOptions& options, bool own_format);
+/// Declares them; they are filled when the command line is parsed, and `options` must live until then. `own_format`: without
+/// --format, which the command has declared itself.
+void add_common_options(CommandOptions& declare, CommonOptions& options, bool own_format);
 
 /// The group of --help that they stand in.
 inline constexpr const char* common_group = "Options of every command";

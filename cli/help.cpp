@@ -1,38 +1,34 @@
-// Help on commands and options, laid out from what CLI11 was told about them: two columns, options of one command above those of
+// Help on commands and options, laid out from what was declared: two columns, options of one command above those of
 // every command.
 
 #include "cli/help.h"
 
-#include "cli/option_kinds.h"
+#include "cli/command_options.h"
 #include "cli/table.h"
 #include "cli/version.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 namespace heapsift {
 namespace {
 
-std::string option_words(const CLI::Option& option) {
+std::string option_words(const CommandOptions::Option& option) {
     std::string words;
-    for (const std::string& name : option.get_snames()) words += (words.empty() ? "-" : ", -") + name;
-    for (const std::string& name : option.get_lnames()) words += (words.empty() ? "--" : ", --") + name;
-    const std::string value = value_name(option);
-    return value.empty() ? words : words + " " + value;
+    for (const std::string& name : option.short_names) words += (words.empty() ? "-" : ", -") + name;
+    for (const std::string& name : option.long_names) words += (words.empty() ? "--" : ", --") + name;
+    return option.is_flag() ? words : words + " " + option.value_name;
 }
 
-// Options of the common group, or those that are not of it.
-std::string options_text(const CLI::App& app, bool common) {
+std::string options_text(const CommandOptions& options, bool common) {
     Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, ""}});
-    for (const CLI::Option* option : app.get_options())
-        if (!option->get_group().empty() && (option->get_group() == common_group) == common)
-            table.add({option_words(*option), option->get_description()});
+    for (const CommandOptions::Option& option : options.all())
+        if (option.common == common) table.add({option_words(option), option.description});
     return table.text(0, false);
 }
 
 }  // namespace
 
-std::string general_help(const std::vector<Command>& commands, const CLI::App& app) {
+std::string general_help(const std::vector<Command>& commands, const CommandOptions& options) {
     Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, ""}});
     for (const Command& command : commands) table.add({command.words.name + " " + command.usage, command.summary});
     return fmt::format(
@@ -45,14 +41,14 @@ std::string general_help(const std::vector<Command>& commands, const CLI::App& a
         "Commands\n{}\n{}\n{}\n"
         "heapsift COMMAND --help has the options of one command; exit codes: 0 answered, 1 not analysable,\n"
         "2 wrong command line, 3 answered in part.\n",
-        version(), table.text(0, false), common_group, options_text(app, true));
+        version(), table.text(0, false), common_group, options_text(options, true));
 }
 
-std::string command_help(const Command& command, const CLI::App& app) {
+std::string command_help(const Command& command, const CommandOptions& options) {
     std::string text =
         fmt::format("Usage: heapsift {} {} [options]\n\n{}\n\n", command.words.name, command.usage, command.summary);
-    text += "Options\n" + options_text(app, false);
-    text += std::string("\n") + common_group + "\n" + options_text(app, true);
+    text += "Options\n" + options_text(options, false);
+    text += std::string("\n") + common_group + "\n" + options_text(options, true);
     return *command.details == '\0' ? text : text + "\n" + command.details;
 }
 

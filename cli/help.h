@@ -8,17 +8,13 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace heapsift {
 
-/// heapsift --help: the commands, and the options of every command (taken from `app`, any command's).
-std::string general_help(const std::vector<Command>& commands, const CLI::App& app);
+/// heapsift --help: the commands, and the options of every command (taken from any command's `options`).
+std::string general_help(const std::vector<Command>& commands, const CommandOptions& options);
 
 /// heapsift COMMAND --help.
-std::string command_help(const Command& command, const CLI::App& app);
+std::string command_help(const Command& command, const CommandOptions& options);
 
 /// heapsift alone; `core_in_use` is a path, or empty.
 std::string first_words(const std::string& core_in_use);

@@ -1,17 +1,16 @@
 // The order of things: tell options from words, find the command among the words, check the options against that command, and
-// only then let CLI11 read their values. CLI11 itself would have to know the command before it could tell an option's value from
+// only then let CLI11 (command_options) read their values. CLI11 itself would have to know the command before it could tell an option's value from
 // a word.
 
 #include "cli/invocation.h"
 
 #include "cli/command_list.h"
+#include "cli/command_options.h"
 #include "cli/help.h"
-#include "cli/option_kinds.h"
 #include "cli/version.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -45,28 +44,24 @@ bool exists(const std::string& path) {
     return std::filesystem::exists(path, error);
 }
 
-// An App takes no word of its own: those are understood here.
 std::string without_dashes(const std::string& name) { return name.substr(std::min(name.find_first_not_of('-'), name.size())); }
 
 }  // namespace
 
 struct Invocation::Parser {
     const Command& command;
-    CLI::App app;
+    CommandOptions options;
     CommandRunner run;
 
-    Parser(const Command& declared, CommonOptions& options) : command(declared), app(declared.summary, declared.words.name) {
-        app.set_help_flag("-h,--help", "this help");
-        app.option_defaults()->take_last();
-        if (command.setup) run = command.setup(app);
-        add_common_options(app, options, command.own_format);
+    Parser(const Command& declared, CommonOptions& common) : command(declared), options(declared.words.name, declared.summary) {
+        if (command.setup) run = command.setup(options);
+        add_common_options(options, common, command.own_format);
     }
 
-    const CLI::Option* find(const std::string& name) const { return app.get_option_no_throw(name); }
     std::vector<std::string> option_names() const {
         std::vector<std::string> names;
-        for (const CLI::Option* option : app.get_options())
-            for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+        for (const CommandOptions::Option& option : options.all())
+            for (const std::string& name : option.long_names) names.push_back("--" + name);
         return names;
     }
 };
@@ -85,7 +80,7 @@ Invocation::Invocation(std::vector<std::string> arguments) : console_(false, red
 OptionShape Invocation::shape_of(const std::string& name) const {
     if (name == "--version") return OptionShape::flag;
     for (const auto& parser : parsers_)
-        if (const CLI::Option* option = parser->find(name)) return is_flag(*option) ? OptionShape::flag : OptionShape::value;
+        if (const auto* option = parser->options.find(name)) return option->is_flag() ? OptionShape::flag : OptionShape::value;
     return OptionShape::unknown;
 }
 
@@ -193,9 +188,9 @@ void Invocation::throw_unknown_option(const OptionUse& use, const Parser& parser
 
 void Invocation::check_options(const Parser& parser) const {
     for (const OptionUse& use : arguments_.options) {
-        const CLI::Option* option = parser.find(use.name);
+        const CommandOptions::Option* option = parser.options.find(use.name);
         if (!option) throw_unknown_option(use, parser);
-        const std::string value = value_name(*option);
+        const std::string& value = option->value_name;
         if (use.missing_value || (!value.empty() && use.value && use.value->empty()))
             throw wrong_usage("missing-value", fmt::format("{} needs a value", use.name), fmt::format("{} {}", use.name, value));
         if (value.empty() && use.value) throw wrong_usage("unexpected-value", fmt::format("{} takes no value", use.name));
@@ -216,21 +211,14 @@ void Invocation::check_contradictions(const Parser& parser) const {
 }
 
 void Invocation::parse_options(Parser& parser) {
-    std::vector<std::string> reversed;
+    std::vector<std::string> arguments;
     for (const OptionUse& use : arguments_.options) {
-        // The long name joined to its value, so that CLI11 need not guess; --json after --format or before: the last one counts.
-        const std::string name = "--" + parser.find(use.name)->get_lnames().front();
+        // The long name joined to its value, so that nothing need be guessed; --json after --format or before: the last one counts.
+        const std::string name = "--" + parser.options.find(use.name)->long_names.front();
         const bool is_format = name == "--json" && !parser.command.own_format;
-        reversed.push_back(is_format ? "--format=json" : use.value ? name + "=" + *use.value : name);
+        arguments.push_back(is_format ? "--format=json" : use.value ? name + "=" + *use.value : name);
     }
-    std::reverse(reversed.begin(), reversed.end());
-    try {
-        parser.app.parse(std::move(reversed));
-    } catch (const CLI::ParseError& error) {
-        std::string message = error.what();
-        std::replace(message.begin(), message.end(), '\n', ' ');
-        throw wrong_usage("bad-option", message, fmt::format("heapsift {} --help says what it takes", parser.command.words.name));
-    }
+    parser.options.parse(std::move(arguments));
     check_search(options_.search);
     if (options_.format == Format::csv && !parser.command.is_table)
         throw wrong_usage("not-a-table", fmt::format("--format csv is for tables, and {} is none", parser.command.words.name),
@@ -244,10 +232,10 @@ ExitCode Invocation::run_command(Parser& parser, const Words& words) {
 
 ExitCode Invocation::show_help(const std::vector<std::string>& topics) {
     std::string text;
-    if (topics.empty()) text = general_help(all_commands(), parsers_.front()->app);
+    if (topics.empty()) text = general_help(all_commands(), parsers_.front()->options);
     for (const std::string& topic : topics) {
         Parser* parser = parser_of(topic);
-        const std::string part = parser ? command_help(parser->command, parser->app) : help_topic(topic);
+        const std::string part = parser ? command_help(parser->command, parser->options) : help_topic(topic);
         if (part.empty()) {
             std::vector<std::string> known = help_topics();
             for (const Command& command : all_commands()) known.push_back(command.words.name);

@@ -2,9 +2,8 @@
 
 #include "cli/sort_option.h"
 
-#include "cli/option_kinds.h"
+#include "cli/command_options.h"
 
-#include <CLI/CLI.hpp>
 
 #include <array>
 
@@ -16,11 +15,11 @@ constexpr std::array keys = {SortKey::retained,   SortKey::memory, SortKey::size
 
 }  // namespace
 
-void add_sort_option(CLI::App& app, SortKey& sort) {
+void add_sort_option(CommandOptions& declare, SortKey& sort) {
     std::vector<std::string> names;
     for (const SortKey key : keys) names.push_back(name_of(key));
-    add_choice(
-        app, "--sort", names, [&sort](std::size_t choice) { sort = keys[choice]; },
+    declare.choice(
+        "--sort", names, [&sort](std::size_t choice) { sort = keys[choice]; },
         "largest first by this; " + name_of(sort) + " unless given");
 }
 

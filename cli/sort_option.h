@@ -6,14 +6,12 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace heapsift {
 
-/// Declares --sort on `app`; `sort` holds the default, and must live until `app` parses.
-void add_sort_option(CLI::App& app, SortKey& sort);
+class CommandOptions;
+
+/// Declares --sort; `sort` holds the default, and must live until the options are parsed.
+void add_sort_option(CommandOptions& declare, SortKey& sort);
 
 /// "memory", "array_data", …: what is typed after --sort.
 std::string name_of(SortKey sort);

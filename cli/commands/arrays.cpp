@@ -6,11 +6,10 @@
 #include "analysis/array_lists.h"
 #include "analysis/array_waste.h"
 #include "analysis/object_paths.h"
+#include "cli/command_options.h"
 #include "cli/render/arrays.h"
 #include "cli/render/types.h"
 #include "parsers/base/error.h"
-
-#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <optional>
@@ -75,13 +74,13 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
 
 }  // namespace
 
-CommandRunner setup_arrays(CLI::App& app) {
+CommandRunner setup_arrays(CommandOptions& declare) {
     auto options = std::make_shared<ArraysOptions>();
-    app.add_flag("--owners", options->owners, "who owns bytes that arrays show: arrays, bytes, mmaps, native memory");
-    app.add_flag("--views", options->views, "arrays that show what another object owns");
-    app.add_flag("--pinned", options->pinned, "owners that views alone keep alive, and do not show all of");
-    app.add_flag("--by-holder", options->by_holder, "by owner type and attribute, or by function and local");
-    app.add_flag("--waste", options->waste,
+    declare.flag("--owners", options->owners, "who owns bytes that arrays show: arrays, bytes, mmaps, native memory");
+    declare.flag("--views", options->views, "arrays that show what another object owns");
+    declare.flag("--pinned", options->pinned, "owners that views alone keep alive, and do not show all of");
+    declare.flag("--by-holder", options->by_holder, "by owner type and attribute, or by function and local");
+    declare.flag("--waste", options->waste,
                  "arrays that say little: all zero, all one value, or of a wider dtype than they need");
     return [options](Session& session) { return run_arrays(session, *options); };
 }

@@ -4,6 +4,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_arrays(CLI::App& app);
+CommandRunner setup_arrays(CommandOptions& declare);
 
 }  // namespace heapsift

@@ -3,16 +3,14 @@
 #include "cli/commands/batch.h"
 
 #include "cli/child_processes.h"
+#include "cli/command_options.h"
 #include "cli/core_paths.h"
 #include "cli/machine.h"
-#include "cli/option_kinds.h"
 #include "cli/program.h"
 #include "cli/render/batch.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -136,12 +134,11 @@ interpreter, program, how it ended, the largest part of the memory, the dominati
 Exit codes: 0 every core answered; 3 some only in part, or not at all; 1 none could be analysed.
 )";
 
-CommandRunner setup_batch(CLI::App& app) {
+CommandRunner setup_batch(CommandOptions& declare) {
     auto options = std::make_shared<BatchOptions>();
-    add_number(app, "-j,--jobs", options->jobs, "cores at a time; without it as many as processors and memory allow");
-    add_number(app, "--timeout", options->timeout, "seconds that one core may take; 0 for no end (1800)");
-    add_choice(
-        app, "--format", {"jsonl", "json"}, [](std::size_t) {}, "both the same here: a line of JSON a core");
+    declare.number("-j,--jobs", options->jobs, "cores at a time; without it as many as processors and memory allow");
+    declare.number("--timeout", options->timeout, "seconds that one core may take; 0 for no end (1800)");
+    declare.choice("--format", {"jsonl", "json"}, [](std::size_t) {}, "both the same here: a line of JSON a core");
     return [options](Session& session) { return run_batch(session, *options); };
 }
 

@@ -6,7 +6,7 @@
 
 namespace heapsift {
 
-CommandRunner setup_batch(CLI::App& app);
+CommandRunner setup_batch(CommandOptions& declare);
 
 /// What --help says below the options.
 extern const char* const batch_details;

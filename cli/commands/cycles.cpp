@@ -3,14 +3,12 @@
 #include "cli/commands/cycles.h"
 
 #include "analysis/cycles.h"
-#include "cli/option_kinds.h"
+#include "cli/command_options.h"
 #include "cli/render/cycles.h"
 #include "cli/units.h"
 #include "parsers/base/error.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <optional>
 
@@ -53,12 +51,12 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
 
 }  // namespace
 
-CommandRunner setup_cycles(CLI::App& app) {
+CommandRunner setup_cycles(CommandOptions& declare) {
     auto options = std::make_shared<CyclesOptions>();
-    app.add_flag("--unreachable", options->unreachable, "only garbage that no root reaches");
-    app.add_flag("--uncollectable", options->uncollectable, "only garbage that is never freed");
-    app.add_flag("--all", options->all, "cycles in use as well");
-    add_number(app, "--id", options->id, "one cycle: its members, what closes it, which references to cut to open it");
+    declare.flag("--unreachable", options->unreachable, "only garbage that no root reaches");
+    declare.flag("--uncollectable", options->uncollectable, "only garbage that is never freed");
+    declare.flag("--all", options->all, "cycles in use as well");
+    declare.number("--id", options->id, "one cycle: its members, what closes it, which references to cut to open it");
     return [options](Session& session) { return run_cycles(session, *options); };
 }
 

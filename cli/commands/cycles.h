@@ -4,6 +4,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_cycles(CLI::App& app);
+CommandRunner setup_cycles(CommandOptions& declare);
 
 }  // namespace heapsift

@@ -4,10 +4,9 @@
 #include "cli/commands/doctor.h"
 
 #include "analysis/doctor.h"
+#include "cli/command_options.h"
 #include "cli/render/doctor.h"
 #include "cli/render/types.h"
-
-#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <optional>
@@ -50,9 +49,9 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
 
 }  // namespace
 
-CommandRunner setup_doctor(CLI::App& app) {
+CommandRunner setup_doctor(CommandOptions& declare) {
     auto options = std::make_shared<DoctorOptions>();
-    app.add_flag("--missing", options->missing, "print only the paths of program files that were not found, a line each");
+    declare.flag("--missing", options->missing, "print only the paths of program files that were not found, a line each");
     return [options](Session& session) { return run_doctor(session, *options); };
 }
 

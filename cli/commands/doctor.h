@@ -6,6 +6,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_doctor(CLI::App& app);
+CommandRunner setup_doctor(CommandOptions& declare);
 
 }  // namespace heapsift

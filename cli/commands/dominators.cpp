@@ -4,14 +4,12 @@
 
 #include "analysis/dominators.h"
 #include "cli/address_lookup.h"
-#include "cli/option_kinds.h"
+#include "cli/command_options.h"
 #include "cli/render/dominators.h"
 #include "cli/units.h"
 #include "parsers/base/error.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <charconv>
 #include <memory>
 
@@ -59,11 +57,10 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
 
 }  // namespace
 
-CommandRunner setup_dominators(CLI::App& app) {
+CommandRunner setup_dominators(CommandOptions& declare) {
     auto options = std::make_shared<DominatorsOptions>();
-    add_number(app, "--depth", options->depth, "so many levels below the top; 3 unless given");
-    app.add_option("--min", options->least, "only what retains so much: 10M, or 1% of the top; in text 0.5% unless given")
-        ->type_name("SIZE|N%");
+    declare.number("--depth", options->depth, "so many levels below the top; 3 unless given");
+    declare.text("--min", options->least, "SIZE|N%", "only what retains so much: 10M, or 1% of the top; in text 0.5% unless given");
     return [options](Session& session) { return run_dominators(session, *options); };
 }
 

@@ -4,6 +4,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_dominators(CLI::App& app);
+CommandRunner setup_dominators(CommandOptions& declare);
 
 }  // namespace heapsift

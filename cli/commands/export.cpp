@@ -3,7 +3,7 @@
 #include "cli/commands/export.h"
 
 #include "cli/address_lookup.h"
-#include "cli/option_kinds.h"
+#include "cli/command_options.h"
 #include "cli/output_file.h"
 #include "cli/render/export.h"
 #include "cli/render/export_heapsnapshot.h"
@@ -13,8 +13,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -34,7 +32,7 @@ struct ExportOptions {
     std::string output;
     std::optional<FileFormat> format;
     bool overwrite = false;
-    std::optional<std::string> object;
+    std::string object;  // as it was typed; empty: none
     std::optional<std::size_t> depth;
 
     bool to_standard_output() const { return output == "-"; }
@@ -53,7 +51,7 @@ FileFormat format_of(const ExportOptions& options) {
 void check(const Session& session, const ExportOptions& options, FileFormat format) {
     if (session.options().limit && format != FileFormat::dot)
         throw wrong_usage("bad-option", "-n: an export is whole", "heapsift objects -n N --format jsonl has the largest objects");
-    if (options.object && format != FileFormat::dot)
+    if (!options.object.empty() && format != FileFormat::dot)
         throw wrong_usage("bad-option", "--object: only a picture is of one object", "end the name of the file in .dot");
     if (options.depth && format != FileFormat::dot && format != FileFormat::folded)
         throw wrong_usage("bad-option", "--depth: an export is whole", "it is for .dot and .folded");
@@ -117,12 +115,14 @@ void write_nodes(Session& session, const RetainedSizes& retained, ExportSummary&
 
 void write_picture(Session& session, const RetainedSizes& retained, const ExportOptions& options, ExportSummary& summary,
                    const Write& write) {
-    const std::size_t asked = session.options().limit.value_or(options.object ? most_drawn : drawn_of_top);
+    const std::size_t asked = session.options().limit.value_or(options.object.empty() ? drawn_of_top : most_drawn);
     const std::size_t limit = asked == 0 ? most_drawn : std::min(asked, most_drawn);
-    const Picture picture =
-        options.object ? picture_of(retained, find_object(session, retained.graph().heap(), parse_address(*options.object)),
-                                    options.depth.value_or(3), limit)
-                       : picture_of_top(retained, options.depth.value_or(6), limit);
+    const auto draw = [&] {
+        if (options.object.empty()) return picture_of_top(retained, options.depth.value_or(6), limit);
+        const ObjectId middle = find_object(session, retained.graph().heap(), parse_address(options.object));
+        return picture_of(retained, middle, options.depth.value_or(3), limit);
+    };
+    const Picture picture = draw();
     write(dot_text(picture, session.redactor()));
     summary.rows = {{"node", picture.nodes.size()}, {"edge", picture.edges.size()}};
 }
@@ -154,7 +154,7 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
         throw wrong_usage("no-output", "export needs -o FILE", "heapsift export -o heap.db, or -o heap.jsonl");
     const FileFormat format = format_of(options);
     check(session, options, format);
-    if (options.object) parse_address(*options.object);
+    if (!options.object.empty()) parse_address(options.object);
     std::optional<OutputFile> file;
     if (!options.to_standard_output())
         file.emplace(options.output, OutputFile::Rules{options.overwrite, format == FileFormat::db, session.choice().path});
@@ -215,20 +215,17 @@ FILE appears when it is whole, readable by you alone; after Ctrl-C or an error t
 be analysed, or the disk is full.
 )";
 
-CommandRunner setup_export(CLI::App& app) {
+CommandRunner setup_export(CommandOptions& declare) {
     auto options = std::make_shared<ExportOptions>();
-    app.add_option("-o,--output", options->output, "the file to write; - is standard output (not db)")
-        ->type_name("FILE")
-        ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-    app.add_option("--object", options->object, "dot: the object in the middle of the picture")
-        ->type_name("ADDRESS")
-        ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-    add_number(app, "--depth", options->depth, "dot: steps from the middle; folded: frames of a stack");
-    add_choice(
-        app, "--format", {format_names.begin(), format_names.end()},
+    declare.text("-o,--output", options->output, "FILE", "the file to write; - is standard output (not db)",
+                 CommandOptions::Repeated::refused);
+    declare.text("--object", options->object, "ADDRESS", "dot: the object in the middle of the picture",
+                 CommandOptions::Repeated::refused);
+    declare.number("--depth", options->depth, "dot: steps from the middle; folded: frames of a stack");
+    declare.choice("--format", {format_names.begin(), format_names.end()},
         [options](std::size_t choice) { options->format = static_cast<FileFormat>(choice); },
         "what to write; without it the ending of FILE tells");
-    app.add_flag("-f,--force", options->overwrite, "overwrite FILE where it exists");
+    declare.flag("-f,--force", options->overwrite, "overwrite FILE where it exists");
     return [options](Session& session) { return run_export(session, *options); };
 }
 

@@ -6,7 +6,7 @@
 
 namespace heapsift {
 
-CommandRunner setup_export(CLI::App& app);
+CommandRunner setup_export(CommandOptions& declare);
 
 /// What --help says below the options.
 extern const char* const export_details;

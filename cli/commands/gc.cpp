@@ -3,9 +3,8 @@
 #include "cli/commands/gc.h"
 
 #include "analysis/gc.h"
+#include "cli/command_options.h"
 #include "cli/render/gc.h"
-
-#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -27,9 +26,9 @@ ExitCode run_gc(Session& session, const GcOptions& options) {
 
 }  // namespace
 
-CommandRunner setup_gc(CLI::App& app) {
+CommandRunner setup_gc(CommandOptions& declare) {
     auto options = std::make_shared<GcOptions>();
-    app.add_flag("--list", options->list, "the objects that gc.collect() would find, instead of their number");
+    declare.flag("--list", options->list, "the objects that gc.collect() would find, instead of their number");
     return [options](Session& session) { return run_gc(session, *options); };
 }
 

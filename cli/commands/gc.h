@@ -4,6 +4,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_gc(CLI::App& app);
+CommandRunner setup_gc(CommandOptions& declare);
 
 }  // namespace heapsift

@@ -3,6 +3,7 @@
 #include "cli/commands/objects.h"
 
 #include "analysis/objects.h"
+#include "cli/command_options.h"
 #include "cli/render/objects.h"
 #include "cli/render/types.h"
 #include "cli/sort_option.h"
@@ -10,8 +11,6 @@
 #include "cli/where.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <memory>
 
 namespace heapsift {
@@ -52,17 +51,14 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
 
 }  // namespace
 
-CommandRunner setup_objects(CLI::App& app) {
+CommandRunner setup_objects(CommandOptions& declare) {
     auto options = std::make_shared<ObjectsOptions>();
-    app.add_option("--type", options->type, "only of this type: module.Name, or Name where one type has it")->type_name("NAME");
-    app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
-    app.add_option(
-           "--where", options->where,
-           "only where it holds, such as size>1M,refcount>=3; of size, memory, array_data, retained, refcount, block_size")
-        ->type_name("FIELD<OP>NUMBER")
-        ->take_all()
-        ->allow_extra_args(false);
-    add_sort_option(app, options->sort);
+    declare.text("--type", options->type, "NAME", "only of this type: module.Name, or Name where one type has it");
+    declare.flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    declare.texts(
+        "--where", options->where, "FIELD<OP>NUMBER",
+        "only where it holds, such as size>1M,refcount>=3; of size, memory, array_data, retained, refcount, block_size");
+    add_sort_option(declare, options->sort);
     return [options](Session& session) { return run_objects(session, *options); };
 }
 

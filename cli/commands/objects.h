@@ -6,6 +6,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_objects(CLI::App& app);
+CommandRunner setup_objects(CommandOptions& declare);
 
 }  // namespace heapsift

@@ -5,10 +5,9 @@
 
 #include "analysis/overview.h"
 #include "analysis/signature.h"
+#include "cli/command_options.h"
 #include "cli/render/overview.h"
 #include "cli/render/types.h"
-
-#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -30,9 +29,9 @@ ExitCode run_overview(Session& session) {
 
 }  // namespace
 
-CommandRunner setup_overview(CLI::App& app) {
+CommandRunner setup_overview(CommandOptions& declare) {
     auto top = std::make_shared<std::string>();
-    app.add_option("--top", *top, "one table in its place, the same as the command of that name")->type_name("types|objects");
+    declare.text("--top", *top, "types|objects", "one table in its place, the same as the command of that name");
     return [top](Session& session) { return run_overview(session); };
 }
 

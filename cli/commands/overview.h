@@ -6,6 +6,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_overview(CLI::App& app);
+CommandRunner setup_overview(CommandOptions& declare);
 
 }  // namespace heapsift

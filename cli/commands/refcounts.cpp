@@ -3,10 +3,9 @@
 #include "cli/commands/refcounts.h"
 
 #include "analysis/refcounts.h"
+#include "cli/command_options.h"
 #include "cli/render/refcounts.h"
 #include "cli/type_option.h"
-
-#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -30,10 +29,10 @@ ExitCode run_refcounts(Session& session, const RefcountsOptions& options) {
 
 }  // namespace
 
-CommandRunner setup_refcounts(CLI::App& app) {
+CommandRunner setup_refcounts(CommandOptions& declare) {
     auto options = std::make_shared<RefcountsOptions>();
-    app.add_option("--type", options->type, "only instances of this type")->type_name("NAME");
-    app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    declare.text("--type", options->type, "NAME", "only instances of this type");
+    declare.flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
     return [options](Session& session) { return run_refcounts(session, *options); };
 }
 

@@ -4,6 +4,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_refcounts(CLI::App& app);
+CommandRunner setup_refcounts(CommandOptions& declare);
 
 }  // namespace heapsift

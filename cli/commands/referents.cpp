@@ -6,8 +6,6 @@
 #include "cli/address_lookup.h"
 #include "cli/render/edges.h"
 
-#include <CLI/CLI.hpp>
-
 namespace heapsift {
 namespace {
 
@@ -22,6 +20,6 @@ ExitCode run_referents(Session& session) {
 
 }  // namespace
 
-CommandRunner setup_referents(CLI::App&) { return run_referents; }
+CommandRunner setup_referents(CommandOptions&) { return run_referents; }
 
 }  // namespace heapsift

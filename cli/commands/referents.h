@@ -6,6 +6,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_referents(CLI::App& app);
+CommandRunner setup_referents(CommandOptions& declare);
 
 }  // namespace heapsift

@@ -6,8 +6,6 @@
 #include "cli/address_lookup.h"
 #include "cli/render/edges.h"
 
-#include <CLI/CLI.hpp>
-
 namespace heapsift {
 namespace {
 
@@ -22,6 +20,6 @@ ExitCode run_referrers(Session& session) {
 
 }  // namespace
 
-CommandRunner setup_referrers(CLI::App&) { return run_referrers; }
+CommandRunner setup_referrers(CommandOptions&) { return run_referrers; }
 
 }  // namespace heapsift

@@ -6,6 +6,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_referrers(CLI::App& app);
+CommandRunner setup_referrers(CommandOptions& declare);
 
 }  // namespace heapsift

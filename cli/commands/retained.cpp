@@ -5,13 +5,12 @@
 #include "analysis/holders.h"
 #include "analysis/retained.h"
 #include "cli/address_lookup.h"
+#include "cli/command_options.h"
 #include "cli/render/retained.h"
 #include "cli/type_option.h"
 #include "parsers/base/error.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <memory>
 
@@ -63,12 +62,11 @@ ExitCode run_retained(Session& session, const RetainedOptions& options) {
 
 }  // namespace
 
-CommandRunner setup_retained(CLI::App& app) {
+CommandRunner setup_retained(CommandOptions& declare) {
     auto options = std::make_shared<RetainedOptions>();
-    app.add_option("--type", options->type, "all instances of this type, as one set")->type_name("NAME");
-    app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
-    app.add_option("--holder", options->holder, "all that this attribute holds, such as app.Node.children[*]")
-        ->type_name("C.ATTR");
+    declare.text("--type", options->type, "NAME", "all instances of this type, as one set");
+    declare.flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    declare.text("--holder", options->holder, "C.ATTR", "all that this attribute holds, such as app.Node.children[*]");
     return [options](Session& session) { return run_retained(session, *options); };
 }
 

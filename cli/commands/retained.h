@@ -4,6 +4,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_retained(CLI::App& app);
+CommandRunner setup_retained(CommandOptions& declare);
 
 }  // namespace heapsift

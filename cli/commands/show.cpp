@@ -6,8 +6,6 @@
 #include "cli/address_lookup.h"
 #include "cli/render/show.h"
 
-#include <CLI/CLI.hpp>
-
 namespace heapsift {
 namespace {
 
@@ -24,6 +22,6 @@ ExitCode run_show(Session& session) {
 
 }  // namespace
 
-CommandRunner setup_show(CLI::App&) { return run_show; }
+CommandRunner setup_show(CommandOptions&) { return run_show; }
 
 }  // namespace heapsift

@@ -6,6 +6,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_show(CLI::App& app);
+CommandRunner setup_show(CommandOptions& declare);
 
 }  // namespace heapsift

@@ -5,8 +5,6 @@
 #include "analysis/threads.h"
 #include "cli/render/threads.h"
 
-#include <CLI/CLI.hpp>
-
 namespace heapsift {
 namespace {
 
@@ -21,6 +19,6 @@ ExitCode run_threads(Session& session) {
 
 }  // namespace
 
-CommandRunner setup_threads(CLI::App&) { return run_threads; }
+CommandRunner setup_threads(CommandOptions&) { return run_threads; }
 
 }  // namespace heapsift

@@ -6,6 +6,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_threads(CLI::App& app);
+CommandRunner setup_threads(CommandOptions& declare);
 
 }  // namespace heapsift

@@ -4,14 +4,12 @@
 
 #include "analysis/holders.h"
 #include "analysis/retained_types.h"
-#include "cli/option_kinds.h"
+#include "cli/command_options.h"
 #include "cli/render/holders.h"
 #include "cli/render/types.h"
 #include "cli/sort_option.h"
 #include "cli/type_option.h"
 #include "parsers/base/error.h"
-
-#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -54,12 +52,12 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
 
 }  // namespace
 
-CommandRunner setup_types(CLI::App& app) {
+CommandRunner setup_types(CommandOptions& declare) {
     auto options = std::make_shared<TypesOptions>();
-    add_sort_option(app, options->sort);
-    app.add_flag("--by-holder", options->by_holder, "by type, owner and attribute: all that Node.children holds is one row");
-    app.add_option("--type", options->type, "with --by-holder: only objects of this type")->type_name("NAME");
-    app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    add_sort_option(declare, options->sort);
+    declare.flag("--by-holder", options->by_holder, "by type, owner and attribute: all that Node.children holds is one row");
+    declare.text("--type", options->type, "NAME", "with --by-holder: only objects of this type");
+    declare.flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
     return [options](Session& session) { return run_types(session, *options); };
 }
 

@@ -6,6 +6,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_types(CLI::App& app);
+CommandRunner setup_types(CommandOptions& declare);
 
 }  // namespace heapsift

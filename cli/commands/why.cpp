@@ -5,21 +5,19 @@
 #include "analysis/holders.h"
 #include "analysis/why.h"
 #include "cli/address_lookup.h"
-#include "cli/option_kinds.h"
+#include "cli/command_options.h"
 #include "cli/render/holders.h"
 #include "cli/render/why.h"
 #include "cli/type_option.h"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <memory>
 
 namespace heapsift {
 namespace {
 
 struct WhyOptions {
-    std::size_t paths = 1;
+    std::optional<std::size_t> paths;
     std::string type;
     bool subclasses = false;
     std::vector<std::string> exclude;
@@ -27,17 +25,15 @@ struct WhyOptions {
 
 WhyQuery query_of(const WhyOptions& options) {
     WhyQuery query;
-    query.paths = options.paths;
-    for (const std::string& list : options.exclude)
-        for (const std::string& word : CLI::detail::split(list, ',')) {
-            if (word == "frame")
-                query.without_frames = true;
-            else if (word == "traceback")
-                query.without_tracebacks = true;
-            else if (word != "weak")  // never followed
-                throw wrong_usage("bad-exclude", fmt::format("--exclude {} is not known", word),
-                                  "it takes weak, frame, traceback");
-        }
+    query.paths = options.paths.value_or(1);
+    for (const std::string& word : options.exclude) {
+        if (word == "frame")
+            query.without_frames = true;
+        else if (word == "traceback")
+            query.without_tracebacks = true;
+        else if (word != "weak")  // never followed
+            throw wrong_usage("bad-exclude", fmt::format("--exclude {} is not known", word), "it takes weak, frame, traceback");
+    }
     return query;
 }
 
@@ -68,18 +64,13 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
 
 }  // namespace
 
-CommandRunner setup_why(CLI::App& app) {
+CommandRunner setup_why(CommandOptions& declare) {
     auto options = std::make_shared<WhyOptions>();
-    app.add_option("--paths", options->paths, "so many paths, each through another referrer; 1 unless given")
-        ->type_name("K")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{10000}));
-    app.add_option("--type", options->type, "all instances of this type: what holds them, merged by owner and attribute")
-        ->type_name("NAME");
-    app.add_flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
-    app.add_option("--exclude", options->exclude, "paths through none of these: frame, traceback (weak references never count)")
-        ->type_name("KIND,...")
-        ->take_all()
-        ->allow_extra_args(false);
+    declare.number("--paths", options->paths, "so many paths, each through another referrer; 1 unless given", 1, 10'000);
+    declare.text("--type", options->type, "NAME", "all instances of this type: what holds them, merged by owner and attribute");
+    declare.flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    declare.texts("--exclude", options->exclude, "KIND,...",
+                  "paths through none of these: frame, traceback (weak references never count)");
     return [options](Session& session) { return run_why(session, *options); };
 }
 

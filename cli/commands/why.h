@@ -4,6 +4,6 @@
 
 namespace heapsift {
 
-CommandRunner setup_why(CLI::App& app);
+CommandRunner setup_why(CommandOptions& declare);
 
 }  // namespace heapsift

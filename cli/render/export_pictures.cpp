@@ -18,7 +18,7 @@ std::string folded_frame(const std::string& name) {
 }
 
 /// Between the quotes of DOT: a backslash begins an escape there.
-std::string quoted(const std::string& text) {
+std::string quoted_label(const std::string& text) {
     std::string result = "\"";
     for (const char c : escape_for_terminal(text)) {
         if (c == '"' || c == '\\') result += '\\';
@@ -29,10 +29,10 @@ std::string quoted(const std::string& text) {
 
 /// Two lines, or one. The break is an escape of DOT's own.
 std::string label(const std::string& first, const std::string& second) {
-    std::string text = quoted(first);
+    std::string text = quoted_label(first);
     if (second.empty()) return text;
     text.pop_back();
-    return text + "\\n" + quoted(second).substr(1);
+    return text + "\\n" + quoted_label(second).substr(1);
 }
 
 std::string node_line(const Picture& picture, std::size_t place, Redactor& redactor) {
@@ -69,7 +69,7 @@ std::string node_line(const Picture& picture, std::size_t place, Redactor& redac
 std::string edge_line(const PictureEdge& edge, Redactor& redactor) {
     std::string name = edge.name.empty() ? redactor.reference_name(edge.reference) : edge.name;
     if (edge.more > 0) name += fmt::format(" and {} more", grouped(edge.more));
-    const std::string attributes = name.empty() ? std::string() : " [label=" + quoted(name) + "]";
+    const std::string attributes = name.empty() ? std::string() : " [label=" + quoted_label(name) + "]";
     return fmt::format("  n{} -> n{}{};\n", edge.source, edge.target, attributes);
 }
 
