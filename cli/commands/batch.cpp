@@ -8,6 +8,7 @@
 #include "cli/option_kinds.h"
 #include "cli/program.h"
 #include "cli/render/batch.h"
+#include "parsers/base/program_name.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -81,9 +82,10 @@ struct Tally {
 
 void check(const Session& session, const BatchOptions& options) {
     if (!session.options().core.empty())
-        throw wrong_usage("bad-option", "--core: batch takes its cores as words", "heapsift batch core.1 core.2");
+        throw wrong_usage("bad-option", "--core: batch takes its cores as words", command_line("batch core.1 core.2"));
     if (session.words().paths.empty())
-        throw wrong_usage("no-paths", "batch needs cores, or a folder with cores", "heapsift batch /var/crash, or core.*");
+        throw wrong_usage("no-paths", "batch needs cores, or a folder with cores",
+                          command_line("batch /var/crash") + ", or core.*");
     if (options.jobs && (*options.jobs == 0 || *options.jobs > most_jobs))
         throw wrong_usage("bad-option", fmt::format("-j {}: a number from 1 to {} is needed", *options.jobs, most_jobs));
 }

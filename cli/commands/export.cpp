@@ -9,6 +9,7 @@
 #include "cli/render/export_heapsnapshot.h"
 #include "cli/render/export_pictures.h"
 #include "cli/render/types.h"
+#include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
@@ -52,7 +53,8 @@ FileFormat format_of(const ExportOptions& options) {
 
 void check(const Session& session, const ExportOptions& options, FileFormat format) {
     if (session.options().limit && format != FileFormat::dot)
-        throw wrong_usage("bad-option", "-n: an export is whole", "heapsift objects -n N --format jsonl has the largest objects");
+        throw wrong_usage("bad-option", "-n: an export is whole",
+                          command_line("objects -n N --format jsonl") + " has the largest objects");
     if (options.object && format != FileFormat::dot)
         throw wrong_usage("bad-option", "--object: only a picture is of one object", "end the name of the file in .dot");
     if (options.depth && format != FileFormat::dot && format != FileFormat::folded)
@@ -151,7 +153,7 @@ std::uint64_t bytes_of(const std::string& path) {
 
 ExitCode run_export(Session& session, const ExportOptions& options) {
     if (options.output.empty())
-        throw wrong_usage("no-output", "export needs -o FILE", "heapsift export -o heap.db, or -o heap.jsonl");
+        throw wrong_usage("no-output", "export needs -o FILE", command_line("export -o heap.db") + ", or -o heap.jsonl");
     const FileFormat format = format_of(options);
     check(session, options, format);
     if (options.object) parse_address(*options.object);

@@ -1,0 +1,143 @@
+// What to type to run this program again, and what is made of it: hints.
+
+#include "parsers/base/program_name.h"
+
+#include "cli/render/object.h"
+#include "tests/catch.h"
+#include "tests/cli/shown.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+using namespace heapsift;
+using namespace heapsift::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A directory with programs in it, which goes with the test; the current one meanwhile.
+class ProgramDirectory {
+public:
+    ProgramDirectory() : before_(fs::current_path()) {
+        std::string made = (fs::temp_directory_path() / "heapsift-XXXXXX").string();
+        REQUIRE(::mkdtemp(made.data()));
+        path_ = fs::canonical(made);
+        fs::current_path(path_);
+    }
+    ~ProgramDirectory() {
+        std::error_code error;
+        fs::current_path(before_, error);
+        fs::remove_all(path_, error);
+    }
+
+    /// The path of an executable file of this name.
+    std::string program(const std::string& name) const {
+        const fs::path file = path_ / name;
+        fs::create_directories(file.parent_path());
+        std::ofstream(file) << "#!/bin/true\n";
+        fs::permissions(file, fs::perms::owner_all);
+        return file.string();
+    }
+    std::string directory(const std::string& name) const { return (path_ / name).string(); }
+
+private:
+    fs::path before_, path_;
+};
+
+/// The name that is settled, until the end of a test.
+struct Named {
+    explicit Named(std::string name) { settle_program_name(std::move(name)); }
+    ~Named() { settle_program_name(default_program_name); }
+};
+
+}  // namespace
+
+TEST_CASE("program name: heapsift where PATH leads to this file, through links too", "[cli][program]") {
+    const ProgramDirectory programs;
+    const std::string file = programs.program("build/heapsift");
+    fs::create_directory(programs.directory("bin"));
+    fs::create_symlink(file, programs.directory("bin/heapsift"));
+    CHECK(program_name_of({file, programs.directory("build"), file}) == "heapsift");
+    CHECK(program_name_of({file, "/nowhere:" + programs.directory("bin"), file}) == "heapsift");
+    CHECK(program_name_of({"heapsift", programs.directory("build"), file}) == "heapsift");
+    CHECK(program_name_of({"", programs.directory("build"), file}) == "heapsift");
+    CHECK(program_name_of({"./build/heapsift", "relative:build", file}) == "heapsift");
+}
+
+TEST_CASE("program name: what was typed where PATH leads to another file, or nowhere", "[cli][program]") {
+    const ProgramDirectory programs;
+    const std::string file = programs.program("build/heapsift"), other = programs.directory("other");
+    programs.program("other/heapsift");
+    for (const std::string& path : {other, other + ":" + programs.directory("build"), std::string("/nowhere"), std::string()}) {
+        CHECK(program_name_of({file, path, file}) == file);
+        CHECK(program_name_of({"build/heapsift", path, file}) == "build/heapsift");
+        CHECK(program_name_of({"./build/heapsift", path, file}) == "./build/heapsift");
+    }
+    // What cannot be run is passed over, as a shell does it.
+    fs::permissions(other + "/heapsift", fs::perms::owner_read);
+    if (::access((other + "/heapsift").c_str(), X_OK) != 0)
+        CHECK(program_name_of({file, other + ":" + programs.directory("build"), file}) == "heapsift");
+    fs::create_directory(programs.directory("folder"));
+    fs::create_directory(programs.directory("folder/heapsift"));
+    CHECK(program_name_of({file, programs.directory("folder") + ":" + programs.directory("build"), file}) == "heapsift");
+}
+
+TEST_CASE("program name: an empty entry of PATH is the current directory", "[cli][program]") {
+    const ProgramDirectory programs;
+    const std::string file = programs.program("heapsift");
+    CHECK(program_name_of({file, "/nowhere:", file}) == "heapsift");
+    CHECK(program_name_of({file, ":/nowhere", file}) == "heapsift");
+}
+
+TEST_CASE("program name: another name, found over PATH", "[cli][program]") {
+    const ProgramDirectory programs;
+    const std::string file = programs.program("bin/hs");
+    CHECK(program_name_of({"hs", programs.directory("bin"), file}) == "hs");
+}
+
+TEST_CASE("program name: where argv[0] is no file, the file that runs is named", "[cli][program]") {
+    const ProgramDirectory programs;
+    const std::string file = programs.program("build/heapsift");
+    for (const char* typed : {"", "heapsift", "-heapsift", "gone/heapsift", "a\x1b[2J/\xff", "build"}) {
+        CAPTURE(typed);
+        CHECK(program_name_of({typed, "/nowhere", file}) == file);
+        CHECK(program_name_of({typed, "", file}) == file);
+        CHECK(program_name_of({typed, "", "/no/such/file"}) == "heapsift");
+    }
+}
+
+TEST_CASE("program name: quoted for the shell", "[cli][program]") {
+    const ProgramDirectory programs;
+    const auto named = [&](const std::string& name) {
+        programs.program(name);
+        return program_name_of({name, "", programs.directory(name)});
+    };
+    CHECK(named("my tools/heapsift") == "'my tools/heapsift'");
+    CHECK(named("it's/heapsift") == "\"it's/heapsift\"");
+    CHECK(named("a\x1b[31mb/heapsift") == "$'a\\033[31mb/heapsift'");
+    CHECK(named("\xff/heapsift") == "$'\\377/heapsift'");
+    CHECK(named("v=1/heapsift") == "'v=1/heapsift'");  // else an assignment
+    CHECK(named("~/heapsift") == "'~/heapsift'");
+}
+
+TEST_CASE("program name: heapsift until it is settled", "[cli][program]") {
+    CHECK(program_name() == "heapsift");
+    CHECK(command_line("help capture") == "heapsift help capture");
+    const Named named("build/dev/heapsift");
+    CHECK(command_line("help capture") == "build/dev/heapsift help capture");
+}
+
+TEST_CASE("hint: the next command runs this program, and its remark goes below a long name", "[cli][program]") {
+    Shown shown;
+    shown.page.core_words = " core.1";
+    shown.page.width = 80;
+    CHECK(next_line(shown.page, "show 0x10100", "the largest dict") ==
+          "next: heapsift show 0x10100 core.1    the largest dict\n");
+    const Named named("'/opt/my tools/build/release/bin/heapsift'");
+    CHECK(next_line(shown.page, "show 0x10100", "the largest dict") ==
+          "next: '/opt/my tools/build/release/bin/heapsift' show 0x10100 core.1\n"
+          "      the largest dict\n");
+}
