@@ -119,9 +119,7 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     return tally.exit();
 }
 
-}  // namespace
-
-const char* const batch_details =
+constexpr const char* details_of_lines =
     R"(PATH is a core, a folder (the files right in it that are cores by content, compressed or not), or - for paths on
 standard input, a line each or as find -print0 writes them. Every core is read in a process of its own, and its line
 comes in the order of the paths:
@@ -132,11 +130,17 @@ comes in the order of the paths:
 A crash, a core that takes longer than --timeout, and a process killed for lack of memory are errors of that one line
 ("crashed", "timed-out", "killed"). signature is the same for cores of one cause, as far as a heap can tell:
 interpreter, program, how it ended, the largest part of the memory, the dominating types. To count them:
-
-  heapsift batch /var/crash | jq -r .signature | sort | uniq -c | sort -rn
-
-Exit codes: 0 every core answered; 3 some only in part, or not at all; 1 none could be analysed.
 )";
+
+constexpr const char* details_of_exit =
+    "Exit codes: 0 every core answered; 3 some only in part, or not at all; 1 none could be analysed.\n";
+
+}  // namespace
+
+std::string batch_details() {
+    const std::string to_count = command_line("batch /var/crash") + " | jq -r .signature | sort | uniq -c | sort -rn";
+    return fmt::format("{}\n  {}\n\n{}", details_of_lines, to_count, details_of_exit);
+}
 
 CommandRunner setup_batch(CLI::App& app) {
     auto options = std::make_shared<BatchOptions>();

@@ -185,15 +185,16 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
     return session.write(render_export(summary, session.redactor()));
 }
 
-}  // namespace
-
-const char* const export_details =
+constexpr const char* details_of_lines =
     R"(Everything, as tables:
 
   db     SQLite. Addresses are integers (printf('0x%x', address)); one from 2^63 on is stored less 2^64
   jsonl  a line of JSON a row, its table first: {"table":"meta",...}, then "type", "object", "reference", "root", "array";
-         objects as heapsift objects --format jsonl has them. -o - writes it to standard output
+         -o - writes it to standard output. Objects are as in
+)";
 
+constexpr const char* details_of_tables =
+    R"(
 The tables: meta(key, value), type, object, reference, root, array. object.state is reachable, held (by references that were
 not found), or why an object that nothing reaches is still there: waiting (for the collector), uncollectable, invisible.
 retained is the memory that would come free with the object, dominator the object without which it would be unreachable,
@@ -216,6 +217,12 @@ FILE appears when it is whole, readable by you alone; after Ctrl-C or an error t
 3 written, and the core is cut or damaged (meta: complete is 0); 2 FILE exists, or cannot be made; 1 the core cannot
 be analysed, or the disk is full.
 )";
+
+}  // namespace
+
+std::string export_details() {
+    return fmt::format("{}         {}\n{}", details_of_lines, command_line("objects --format jsonl"), details_of_tables);
+}
 
 CommandRunner setup_export(CLI::App& app) {
     auto options = std::make_shared<ExportOptions>();

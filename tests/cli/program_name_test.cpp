@@ -1,16 +1,22 @@
-// What to type to run this program again, and what is made of it: hints.
+// What to type to run this program again, and what is made of it: hints and help.
 
 #include "parsers/base/program_name.h"
 
+#include "cli/command_list.h"
+#include "cli/help.h"
 #include "cli/render/object.h"
+#include "cli/text_width.h"
+#include "parsers/base/error.h"
 #include "tests/catch.h"
 #include "tests/cli/shown.h"
 
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 using namespace heapsift;
 using namespace heapsift::test;
@@ -52,6 +58,13 @@ struct Named {
     explicit Named(std::string name) { settle_program_name(std::move(name)); }
     ~Named() { settle_program_name(default_program_name); }
 };
+
+std::size_t widest_line(const std::string& text) {
+    std::size_t widest = 0;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) widest = std::max(widest, display_width(line));
+    return widest;
+}
 
 }  // namespace
 
@@ -140,4 +153,30 @@ TEST_CASE("hint: the next command runs this program, and its remark goes below a
     CHECK(next_line(shown.page, "show 0x10100", "the largest dict") ==
           "next: '/opt/my tools/build/release/bin/heapsift' show 0x10100 core.1\n"
           "      the largest dict\n");
+}
+
+TEST_CASE("help: examples run this program; remarks are beside them, or below long ones", "[cli][program]") {
+    CHECK_THAT(first_words(""), ContainsSubstring("\n  heapsift core.1234 --top types    what the memory is made of\n"
+                                                  "  heapsift objects                  the largest objects"));
+    {
+        const Named named("build/dev/heapsift");
+        CHECK_THAT(first_words(""),
+                   ContainsSubstring("\n  build/dev/heapsift core.1234 --top types    what the memory is made of\n"
+                                     "  build/dev/heapsift objects                  the largest objects"));
+        CHECK_THAT(help_topic("capture"), ContainsSubstring("build/dev/heapsift core.PID --sysroot /proc/PID/root"));
+        CHECK_THAT(first_words(""), Catch::Matchers::StartsWith("heapsift tells"));
+    }
+    const Named named("/home/somebody/projects/heapsift/build/release/heapsift");
+    CHECK_THAT(first_words(""), ContainsSubstring("\n  /home/somebody/projects/heapsift/build/release/heapsift objects\n"
+                                                  "      the largest objects of the same core\n"));
+    for (const std::string& topic : help_topics()) CHECK(widest_line(help_topic(topic)) <= 110);
+    CHECK(widest_line(first_words("")) <= 100);
+    CLI::App app;
+    const std::string help = general_help(all_commands(), app);
+    CHECK_THAT(help, ContainsSubstring("Usage: /home/somebody/projects/heapsift/build/release/heapsift [COMMAND] [CORE]"));
+    for (const Command& command : all_commands()) {
+        if (!command.details) continue;
+        CHECK_THAT(command.details(), ContainsSubstring("\n  /home/") || ContainsSubstring("\n         /home/"));
+        CHECK_THAT(command.details(), !ContainsSubstring("\n  heapsift "));
+    }
 }
