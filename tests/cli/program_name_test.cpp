@@ -4,9 +4,9 @@
 
 #include "cli/command_list.h"
 #include "cli/help.h"
+#include "cli/invocation.h"
 #include "cli/render/object.h"
 #include "cli/text_width.h"
-#include "parsers/base/error.h"
 #include "tests/catch.h"
 #include "tests/cli/shown.h"
 
@@ -141,6 +141,14 @@ TEST_CASE("program name: heapsift until it is settled", "[cli][program]") {
     CHECK(command_line("help capture") == "heapsift help capture");
     const Named named("build/dev/heapsift");
     CHECK(command_line("help capture") == "build/dev/heapsift help capture");
+}
+
+TEST_CASE("program name: --redact hides where the program lies", "[cli][program]") {
+    const Named named("/home/alice/heapsift");
+    const Invocation shows({"types"});
+    CHECK(program_name() == "/home/alice/heapsift");
+    const Invocation hides({"types", "--redact"});
+    CHECK(program_name() == "heapsift");
 }
 
 TEST_CASE("hint: the next command runs this program, and its remark goes below a long name", "[cli][program]") {
