@@ -5,6 +5,7 @@
 
 #include "analysis/expression_text.h"
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,8 @@ AddressArgument parse_address(std::string_view typed) {
         if (const auto address = bare ? parse_digits(text, 16) : std::nullopt) argument.readings.push_back(*address);
     }
     if (!argument.readings.empty()) return argument;
-    if (text.empty()) throw bad_address(text, "an address is needed, such as 0x7f31c2a4d5e0; heapsift objects lists some");
+    if (text.empty())
+        throw bad_address(text, "an address is needed, such as 0x7f31c2a4d5e0; " + command_line("objects") + " lists some");
     if (const std::string problem = expression_problem(text); !problem.empty()) throw bad_address(text, problem);
     argument.expression = true;
     return argument;

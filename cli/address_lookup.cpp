@@ -7,6 +7,7 @@
 #include "analysis/object_row.h"
 #include "cli/units.h"
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ std::string described(const HeapSnapshot& heap, ObjectId object) {
 }
 
 std::string nearest_hint(const HeapSnapshot& heap, const AddressFinding& finding) {
-    if (finding.nearest == no_object) return "heapsift objects lists live ones";
+    if (finding.nearest == no_object) return command_line("objects") + " lists live ones";
     return "nearest live object: " + described(heap, finding.nearest);
 }
 
@@ -144,9 +145,7 @@ AddressArgument required_address(const Session& session, const char* command) {
     if (!session.words().address)
         throw wrong_usage(
             "no-address", fmt::format("{} needs an address", command),
-            fmt::format("heapsift {} 0x…, as heapsift objects and heapsift types print it; or an expression, such as "
-                        "app.CACHE",
-                        command));
+            fmt::format("{} 0x…, as the tables print it; or an expression, such as app.CACHE", command_line(command)));
     return parse_address(*session.words().address);
 }
 

@@ -22,8 +22,8 @@ struct Command {
     bool is_table = false;  // has rows: can be csv
     /// Declares the command's own options and returns what runs it.
     CommandRunner (*setup)(CommandOptions& declare) = nullptr;
-    bool own_format = false;   // its --format is not that of the common options
-    const char* details = "";  // what --help says below its options
+    bool own_format = false;             // its --format is not that of the common options
+    std::string (*details)() = nullptr;  // what --help says below its options
 };
 
 }  // namespace heapsift

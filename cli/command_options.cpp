@@ -5,6 +5,7 @@
 
 #include "cli/units.h"
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
@@ -142,7 +143,7 @@ void CommandOptions::parse(std::vector<std::string> arguments) {
     } catch (const CLI::ParseError& error) {
         std::string message = error.what();
         std::replace(message.begin(), message.end(), '\n', ' ');
-        throw wrong_usage("bad-option", message, fmt::format("heapsift {} --help says what it takes", parser_->command));
+        throw wrong_usage("bad-option", message, command_line(parser_->command + " --help") + " says what it takes");
     }
 }
 

@@ -4,6 +4,7 @@
 #include "cli/core_choice.h"
 
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ std::string either(const std::string& first, const std::string& second) { return
 
 CoreChoice in_use(const CoreInUse& core, ChosenBy chosen_by, const FileSearch& search) {
     const auto now = identity_of(core.path);
-    const std::string hint = "name a core: heapsift CORE";
+    const std::string hint = "name a core: " + command_line("CORE");
     if (!now) throw wrong_usage("core-in-use-gone", fmt::format("{}: the core in use is gone", core.path), hint);
     if (*now != core.identity)
         throw wrong_usage("core-in-use-changed", fmt::format("{}: the core in use has changed since it was named", core.path),
@@ -46,7 +47,7 @@ CoreChoice choose_core(const CoreWishes& wishes, const CoreInUseStore& store) {
     if (const auto core = store.of_session()) return in_use(*core, ChosenBy::session, wishes.search);
     if (const auto core = store.of_user()) return in_use(*core, ChosenBy::user, wishes.search);
     throw wrong_usage("no-core", "no core was named, and none is in use",
-                      "name one: heapsift core.1234 (how to get one: heapsift help capture)");
+                      "name one: " + command_line("core.1234") + " (how to get one: " + command_line("help capture") + ")");
 }
 
 std::string name_of(ChosenBy chosen_by) {

@@ -5,9 +5,13 @@
 
 #include "cli/command_options.h"
 #include "cli/table.h"
+#include "cli/text_width.h"
 #include "cli/version.h"
+#include "parsers/base/program_name.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace heapsift {
 namespace {
@@ -28,28 +32,55 @@ std::string options_text(const CommandOptions& options, bool common) {
 
 }  // namespace
 
+std::string examples_text(const std::vector<Example>& examples, std::size_t indent) {
+    constexpr std::size_t gap = 4;
+    std::size_t commands = 0, remarks = 0;
+    for (const Example& example : examples) {
+        commands = std::max(commands, display_width(example.command));
+        remarks = std::max(remarks, display_width(example.remark));
+    }
+    const bool beside = indent + commands + gap + remarks <= help_width;
+    const std::string margin(indent, ' ');
+    std::string text;
+    for (const auto& [command, remark] : examples) {
+        if (remark.empty())
+            text += margin + command;
+        else if (beside)
+            text += margin + padded_right(command, commands + gap) + remark;
+        else
+            text += margin + command + "\n" + margin + std::string(gap, ' ') + remark;
+        text += "\n";
+    }
+    return text;
+}
+
 std::string general_help(const std::vector<Command>& commands, const CommandOptions& options) {
     Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, ""}});
     for (const Command& command : commands) table.add({command.words.name + " " + command.usage, command.summary});
+    const std::string examples = examples_text({
+        {command_line("core.1234 --top types"), "the first question"},
+        {command_line("objects"), "the next ones are about the same core, and need not name it"},
+        {command_line("show 0x7f31c2a4d5e0"), "an object, by its address as the tables print it"},
+        {command_line("show \"app.CACHE['k']\""), "or by what Python calls it"},
+        {command_line("help address"), "more ways to name an object"},
+    });
     return fmt::format(
         "heapsift {}: what is on the heap of a CPython process, from its core\n\n"
-        "  heapsift core.1234 --top types    the first question\n"
-        "  heapsift objects                  the next ones are about the same core, and need not name it\n"
-        "  heapsift show 0x7f31c2a4d5e0      an object, by its address as the tables print it\n"
-        "  heapsift show \"app.CACHE['k']\"    or by what Python calls it; heapsift help address\n\n"
-        "Usage: heapsift [COMMAND] [CORE] [ADDRESS] [options], in any order\n\n"
+        "{}\n"
+        "Usage: {}, in any order\n\n"
         "Commands\n{}\n{}\n{}\n"
-        "heapsift COMMAND --help has the options of one command; exit codes: 0 answered, 1 not analysable,\n"
-        "2 wrong command line, 3 answered in part.\n",
-        version(), table.text(0, false), common_group, options_text(options, true));
+        "Options of one command: {}\n"
+        "Exit codes: 0 answered, 1 not analysable, 2 wrong command line, 3 answered in part.\n",
+        version(), examples, command_line("[COMMAND] [CORE] [ADDRESS] [options]"), table.text(0, false), common_group,
+        options_text(options, true), command_line("COMMAND --help"));
 }
 
 std::string command_help(const Command& command, const CommandOptions& options) {
     std::string text =
-        fmt::format("Usage: heapsift {} {} [options]\n\n{}\n\n", command.words.name, command.usage, command.summary);
+        fmt::format("Usage: {} {} [options]\n\n{}\n\n", command_line(command.words.name), command.usage, command.summary);
     text += "Options\n" + options_text(options, false);
     text += std::string("\n") + common_group + "\n" + options_text(options, true);
-    return *command.details == '\0' ? text : text + "\n" + command.details;
+    return command.details ? text + "\n" + command.details() : text;
 }
 
 }  // namespace heapsift

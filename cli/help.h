@@ -4,11 +4,15 @@
 
 #include "cli/command.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace heapsift {
+
+/// Help is the same wherever it goes, so what is laid out here knows no terminal.
+inline constexpr std::size_t help_width = 100;
 
 /// heapsift --help: the commands, and the options of every command (taken from any command's `options`).
 std::string general_help(const std::vector<Command>& commands, const CommandOptions& options);
@@ -18,6 +22,15 @@ std::string command_help(const Command& command, const CommandOptions& options);
 
 /// heapsift alone; `core_in_use` is a path, or empty.
 std::string first_words(const std::string& core_in_use);
+
+/// A line to type, and what it does.
+struct Example {
+    std::string command;
+    std::string remark;
+};
+
+/// The remarks stand in a column beside the commands; below them where a command is so long that this would be too wide.
+std::string examples_text(const std::vector<Example>& examples, std::size_t indent = 2);
 
 /// heapsift help capture, heapsift help words; empty for another topic.
 std::string help_topic(std::string_view topic);

@@ -1,12 +1,13 @@
 // The texts of help that are prose: the first words, how to get a core, what the words mean.
 
 #include "cli/help.h"
+#include "cli/text_width.h"
+#include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <utility>
 
 namespace heapsift {
 namespace {
@@ -27,9 +28,7 @@ It has crashed, and systemd keeps cores
 
 In a container (docker, kubernetes)
   from the host, PID being the process id there:
-    gcore -o core PID
-    heapsift core.PID --sysroot /proc/PID/root      the program files of the container, while it runs
-  or inside it, with the capability SYS_PTRACE:
+{container}  or inside it, with the capability SYS_PTRACE:
     docker run --cap-add=SYS_PTRACE ...             kubernetes: securityContext.capabilities.add
 
 So that the next crash leaves one
@@ -46,7 +45,8 @@ What leaves no core
 
 Elsewhere
   A core may be read on another machine. The program files of its own machine make the answer better:
-  'heapsift doctor --missing' prints which, and --sysroot, --executable or --debug-dir say where they are.
+  --sysroot, --executable or --debug-dir say where they are, and which are missing is listed by
+    {doctor}
 )";
 
 constexpr std::string_view words = R"(What the words mean
@@ -55,7 +55,7 @@ constexpr std::string_view words = R"(What the words mean
   object       anything that Python made: a number, a list, a function, a class
   type         what kind of object: dict, numpy.ndarray, shop.Order
   address      where an object lies in that memory, 0x7f31c2a4d5e0; what id(x) gives, in hexadecimal
-  expression   what Python would call an object, app.CACHE['k']: heapsift help address
+{expression}
   size         what sys.getsizeof(x) would have said
   memory       the bytes that would come free with the object alone: it, and the buffers it owns
   array data   the elements of arrays, the larger part of most scientific programs
@@ -71,7 +71,7 @@ constexpr std::string_view words = R"(What the words mean
   collector    the part of Python that frees objects which only hold each other
   garbage      objects that no root reaches any more, and that were not yet freed
   root         where keeping alive begins: a module, a running function, a thread, native code
-  path         how a root leads to an object: heapsift why
+{path}
   retained     all the memory that would come free if an object went away: its own, and that of all
                that it alone keeps alive. Of a row of many objects: if all of them went away
   dominator    the nearest object that every path to another one passes: without it the other is freed
@@ -105,28 +105,57 @@ and goes on with
 Nothing is run: a property is not asked, what is stored is what is found. Quote it for the shell.
 )";
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> topics = {
-    {{"capture", capture}, {"address", address}, {"words", words}}};
+std::string capture_text() {
+    const std::string container =
+        examples_text({{"gcore -o core PID", ""},
+                       {command_line("core.PID --sysroot /proc/PID/root"), "the program files of the container, while it runs"}},
+                      4);
+    return fmt::format(capture, fmt::arg("container", container), fmt::arg("doctor", command_line("doctor --missing")));
+}
+
+std::string address_text() { return std::string(address); }
+
+std::string words_text() {
+    constexpr std::size_t meaning = 15;  // the column where a word's meaning begins
+    const auto entry = [](std::string_view text, std::string_view command) {
+        return wrapped_with_tail(text, command_line(command), help_width, meaning);
+    };
+    return fmt::format(
+        words, fmt::arg("expression", entry("  expression   what Python would call an object, app.CACHE['k']:", "help address")),
+        fmt::arg("path", entry("  path         how a root leads to an object:", "why")));
+}
+
+struct Topic {
+    std::string_view name;
+    std::string (*text)();
+};
+
+constexpr std::array<Topic, 3> topics = {{{"capture", capture_text}, {"address", address_text}, {"words", words_text}}};
 
 }  // namespace
 
 std::string first_words(const std::string& core_in_use) {
     const std::string in_use =
         core_in_use.empty() ? "No core is in use yet." : "The core in use is " + escape_for_terminal(core_in_use);
+    const std::string examples = examples_text({
+        {command_line("core.1234 --top types"), "what the memory is made of"},
+        {command_line("objects"), "the largest objects of the same core"},
+        {command_line("show 0x7f31c2a4d5e0"), "one of them: what it is, and who holds it"},
+    });
     return fmt::format(
         "heapsift tells what is on the heap of a CPython process, from its core: no agent, no restart.\n\n"
-        "  heapsift core.1234 --top types    what the memory is made of\n"
-        "  heapsift objects                  the largest objects of the same core\n"
-        "  heapsift show 0x7f31c2a4d5e0      one of them: what it is, and who holds it\n\n"
-        "A core of a running process: gcore -o core PID. In full, containers too: heapsift help capture\n"
-        "All commands: heapsift --help         The words: heapsift help words\n\n"
+        "{}\n"
+        "A core of a running process: gcore -o core PID\n"
+        "In full, containers too: {}\n"
+        "All commands: {}\n"
+        "The words: {}\n\n"
         "{}\n",
-        in_use);
+        examples, command_line("help capture"), command_line("--help"), command_line("help words"), in_use);
 }
 
 std::string help_topic(std::string_view topic) {
     for (const auto& [name, text] : topics)
-        if (name == topic) return std::string(text);
+        if (name == topic) return text();
     return {};
 }
 

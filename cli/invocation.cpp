@@ -8,6 +8,7 @@
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/version.h"
+#include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
@@ -72,6 +73,7 @@ Invocation::Invocation(std::vector<std::string> arguments) : console_(false, red
     for (const Command& command : all_commands()) parsers_.push_back(std::make_unique<Parser>(command, options_));
     arguments_ = split_arguments(arguments, [this](const std::string& name) { return shape_of(name); });
     redactor_ = Redactor(uses("--redact"));
+    if (uses("--redact")) settle_program_name(default_program_name);  // a path may tell whose it is
     console_.set_quiet(uses("-q") || uses("--quiet"));
     for (const std::string& word : arguments_.words)
         if (command_.empty() && parser_of(word)) command_ = word;
@@ -176,14 +178,14 @@ void Invocation::throw_unknown_option(const OptionUse& use, const Parser& parser
     const std::string& command = parser.command.words.name;
     if (use.name == "--top")
         throw wrong_usage("unknown-option", fmt::format("--top: {} has no such option", command),
-                          "it belongs to the core's own line: heapsift CORE --top types");
+                          "it belongs to the core's own line: " + command_line("CORE --top types"));
     const std::string typed = use.name.starts_with("--") ? use.name : "--" + without_dashes(use.name);
     const auto nearest = nearest_words(typed, parser.option_names());
-    throw wrong_usage("unknown-option",
-                      use.known ? fmt::format("{}: {} has no such option", use.name, command)
-                                : fmt::format("{}: there is no such option", use.name),
-                      nearest.empty() ? fmt::format("heapsift {} --help lists them", command)
-                                      : fmt::format("did you mean {}", nearest.front()));
+    throw wrong_usage(
+        "unknown-option",
+        use.known ? fmt::format("{}: {} has no such option", use.name, command)
+                  : fmt::format("{}: there is no such option", use.name),
+        nearest.empty() ? command_line(command + " --help") + " lists them" : fmt::format("did you mean {}", nearest.front()));
 }
 
 void Invocation::check_options(const Parser& parser) const {
@@ -241,8 +243,8 @@ ExitCode Invocation::show_help(const std::vector<std::string>& topics) {
             for (const Command& command : all_commands()) known.push_back(command.words.name);
             const auto nearest = nearest_words(topic, known);
             throw wrong_usage("no-such-topic", fmt::format("{}: there is no help of that name", topic),
-                              nearest.empty() ? "heapsift help capture, heapsift help words, heapsift help COMMAND"
-                                              : "did you mean: heapsift help " + nearest.front());
+                              nearest.empty() ? command_line("help TOPIC") + ": capture, address, words or a command's name"
+                                              : "did you mean: " + command_line("help " + nearest.front()));
         }
         text += (text.empty() ? "" : "\n") + part;
     }

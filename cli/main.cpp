@@ -3,10 +3,12 @@
 
 #include "cli/output_file.h"
 #include "cli/program.h"
+#include "parsers/base/program_name.h"
 
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,9 +58,16 @@ void handle_signals() {
     handle(SIGBUS, on_bus_error);
 }
 
+// argv[0] is the caller's to choose, and may be absent.
+void name_the_program(int argc, char** argv) {
+    const char* path = std::getenv("PATH");
+    settle_program_name(program_name_of({argc > 0 ? argv[0] : "", path ? path : ""}));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     handle_signals();
+    name_the_program(argc, argv);
     return run_program(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
 }

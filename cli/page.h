@@ -3,6 +3,7 @@
 // How text is to be shown: what every renderer of text is told.
 
 #include "cli/redact.h"
+#include "parsers/base/program_name.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +27,8 @@ struct Page {
     std::string at_least(const std::string& text) const { return lower_bounds ? "≥ " + text : text; }
     /// "≈ " in front of what a cut core leaves uncertain: what retains what.
     std::string about(const std::string& text) const { return lower_bounds ? "≈ " + text : text; }
-    /// The command line `heapsift words… CORE`.
-    std::string command(std::string_view words) const { return "heapsift " + std::string(words) + core_words; }
+    /// The command line that asks this program for `words… CORE`.
+    std::string command(std::string_view words) const { return command_line(words) + core_words; }
 };
 
 }  // namespace heapsift

@@ -2,6 +2,7 @@
 
 #include "analysis/type_names.h"
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ std::vector<TypeId> types_named(const HeapSnapshot& heap, const std::string& nam
                           "give one of these names");
     if (search.types.empty())
         throw wrong_usage("no-such-type", fmt::format("no type of this core is called {}", name),
-                          search.candidates.empty() ? std::string("heapsift types -n 0 lists them all")
+                          search.candidates.empty() ? command_line("types -n 0") + " lists them all"
                                                     : fmt::format("did you mean {}", fmt::join(search.candidates, ", ")));
     if (!subclasses) return search.types;
     std::vector<TypeId> all;

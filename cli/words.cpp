@@ -5,6 +5,7 @@
 #include "cli/words.h"
 
 #include "cli/address_argument.h"
+#include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
@@ -100,7 +101,7 @@ private:
     void take_address(const std::string& word) {
         if (!result_.core && !rules_.core_given && !looks_like_address(word) && looks_like_core(word) && !names_core_beside(word))
             throw wrong_usage("no-such-file", fmt::format("{}: no such file, and no address", shell_quoted(word)),
-                              "an address is 0x… as heapsift objects lists it");
+                              "an address is 0x… as " + command_line("objects") + " lists it");
         if (result_.address)
             result_.more_addresses.push_back(word);
         else
@@ -111,7 +112,7 @@ private:
         if (!result_.topics.empty())
             throw wrong_usage("unexpected-word",
                               fmt::format("{}: {} is about one topic or command", shell_quoted(word), command_->name),
-                              fmt::format("heapsift {} {}", command_->name, shell_quoted(result_.topics.front())));
+                              command_line(command_->name + " " + shell_quoted(result_.topics.front())));
         result_.topics.push_back(word);
     }
 
@@ -125,7 +126,7 @@ private:
         if (word.ends_with(".py"))
             throw wrong_usage("script",
                               fmt::format("{} is a script, and heapsift reads cores of running or dead processes", word),
-                              "while it runs: gcore -o core PID, then heapsift core.PID");
+                              "while it runs: gcore -o core PID, then " + command_line("core.PID"));
     }
 
     // The first word, or the one after a core, is no command.
@@ -139,9 +140,9 @@ private:
         const bool may_be_file = !result_.core && !rules_.core_given;
         const std::string message = may_be_file ? fmt::format("{}: no command, and no file of that name", shell_quoted(word))
                                                 : fmt::format("{}: no command of that name", shell_quoted(word));
-        throw wrong_usage("unknown-command", message,
-                          nearest.empty() ? std::string("heapsift --help lists the commands")
-                                          : fmt::format("did you mean: heapsift {}", nearest.front()));
+        throw wrong_usage(
+            "unknown-command", message,
+            nearest.empty() ? command_line("--help") + " lists the commands" : "did you mean: " + command_line(nearest.front()));
     }
 
     // A word after the command that it does not take.
@@ -158,7 +159,7 @@ private:
         throw wrong_usage(may_be_file ? "no-such-file" : "unexpected-word",
                           fmt::format("{}: {}", shell_quoted(word_is_address ? *result_.address : word),
                                       may_be_file ? "no such file" : "it is not known what this word is for"),
-                          fmt::format("heapsift {} takes {}", command_->name, what_it_takes()));
+                          fmt::format("{} takes {}", command_->name, what_it_takes()));
     }
 
     std::string what_it_takes() const {
@@ -175,7 +176,7 @@ private:
     void throw_if_number_or_address(const std::string& word) const {
         if (may_be_process_id(word))
             throw wrong_usage("process-id", fmt::format("{} is a process id, and heapsift reads cores", word),
-                              fmt::format("gcore -o core {0}, then heapsift core.{0}", word));
+                              fmt::format("gcore -o core {}, then {}", word, command_line("core." + word)));
         if (looks_like_address(word)) throw_address(word, "an address");
     }
 
@@ -183,7 +184,7 @@ private:
         const std::string core = core_beside(word);
         throw wrong_usage(
             "unexpected-word", fmt::format("{} is {}", shell_quoted(word), what),
-            fmt::format("did you mean: heapsift show {}{}", shell_quoted(word), core.empty() ? core : " " + shell_quoted(core)));
+            "did you mean: " + command_line("show " + shell_quoted(word) + (core.empty() ? core : " " + shell_quoted(core))));
     }
 
     // A word that may be an expression is one, where another word is the core.

@@ -8,6 +8,7 @@
 #include "cli/machine.h"
 #include "cli/program.h"
 #include "cli/render/batch.h"
+#include "parsers/base/program_name.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -79,9 +80,10 @@ struct Tally {
 
 void check(const Session& session, const BatchOptions& options) {
     if (!session.options().core.empty())
-        throw wrong_usage("bad-option", "--core: batch takes its cores as words", "heapsift batch core.1 core.2");
+        throw wrong_usage("bad-option", "--core: batch takes its cores as words", command_line("batch core.1 core.2"));
     if (session.words().paths.empty())
-        throw wrong_usage("no-paths", "batch needs cores, or a folder with cores", "heapsift batch /var/crash, or core.*");
+        throw wrong_usage("no-paths", "batch needs cores, or a folder with cores",
+                          command_line("batch /var/crash") + ", or core.*");
     if (options.jobs && (*options.jobs == 0 || *options.jobs > most_jobs))
         throw wrong_usage("bad-option", fmt::format("-j {}: a number from 1 to {} is needed", *options.jobs, most_jobs));
 }
@@ -115,9 +117,7 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     return tally.exit();
 }
 
-}  // namespace
-
-const char* const batch_details =
+constexpr const char* details_of_lines =
     R"(PATH is a core, a folder (the files right in it that are cores by content, compressed or not), or - for paths on
 standard input, a line each or as find -print0 writes them. Every core is read in a process of its own, and its line
 comes in the order of the paths:
@@ -128,11 +128,17 @@ comes in the order of the paths:
 A crash, a core that takes longer than --timeout, and a process killed for lack of memory are errors of that one line
 ("crashed", "timed-out", "killed"). signature is the same for cores of one cause, as far as a heap can tell:
 interpreter, program, how it ended, the largest part of the memory, the dominating types. To count them:
-
-  heapsift batch /var/crash | jq -r .signature | sort | uniq -c | sort -rn
-
-Exit codes: 0 every core answered; 3 some only in part, or not at all; 1 none could be analysed.
 )";
+
+constexpr const char* details_of_exit =
+    "Exit codes: 0 every core answered; 3 some only in part, or not at all; 1 none could be analysed.\n";
+
+}  // namespace
+
+std::string batch_details() {
+    const std::string to_count = command_line("batch /var/crash") + " | jq -r .signature | sort | uniq -c | sort -rn";
+    return fmt::format("{}\n  {}\n\n{}", details_of_lines, to_count, details_of_exit);
+}
 
 CommandRunner setup_batch(CommandOptions& declare) {
     auto options = std::make_shared<BatchOptions>();

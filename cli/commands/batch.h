@@ -9,6 +9,6 @@ namespace heapsift {
 CommandRunner setup_batch(CommandOptions& declare);
 
 /// What --help says below the options.
-extern const char* const batch_details;
+std::string batch_details();
 
 }  // namespace heapsift

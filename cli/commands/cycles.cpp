@@ -7,6 +7,7 @@
 #include "cli/render/cycles.h"
 #include "cli/units.h"
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -43,7 +44,7 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     if (*options.id == 0 || *options.id > cycles->all().size())
         throw wrong_usage("no-such-cycle",
                           fmt::format("there is no cycle {}: this core has {}", *options.id, cycles->all().size()),
-                          "heapsift cycles --all lists them");
+                          command_line("cycles --all") + " lists them");
     const Cycle& cycle = cycles->all()[*options.id - 1];
     const CycleDetails details = cycles->details(cycle, session.options().rows(), true);
     return session.write(render_cycle(*cycles, states, cycle, details, session.redactor()));

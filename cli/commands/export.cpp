@@ -9,6 +9,7 @@
 #include "cli/render/export_heapsnapshot.h"
 #include "cli/render/export_pictures.h"
 #include "cli/render/types.h"
+#include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
@@ -50,7 +51,8 @@ FileFormat format_of(const ExportOptions& options) {
 
 void check(const Session& session, const ExportOptions& options, FileFormat format) {
     if (session.options().limit && format != FileFormat::dot)
-        throw wrong_usage("bad-option", "-n: an export is whole", "heapsift objects -n N --format jsonl has the largest objects");
+        throw wrong_usage("bad-option", "-n: an export is whole",
+                          command_line("objects -n N --format jsonl") + " has the largest objects");
     if (!options.object.empty() && format != FileFormat::dot)
         throw wrong_usage("bad-option", "--object: only a picture is of one object", "end the name of the file in .dot");
     if (options.depth && format != FileFormat::dot && format != FileFormat::folded)
@@ -151,7 +153,7 @@ std::uint64_t bytes_of(const std::string& path) {
 
 ExitCode run_export(Session& session, const ExportOptions& options) {
     if (options.output.empty())
-        throw wrong_usage("no-output", "export needs -o FILE", "heapsift export -o heap.db, or -o heap.jsonl");
+        throw wrong_usage("no-output", "export needs -o FILE", command_line("export -o heap.db") + ", or -o heap.jsonl");
     const FileFormat format = format_of(options);
     check(session, options, format);
     if (!options.object.empty()) parse_address(options.object);
@@ -183,15 +185,16 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
     return session.write(render_export(summary, session.redactor()));
 }
 
-}  // namespace
-
-const char* const export_details =
+constexpr const char* details_of_lines =
     R"(Everything, as tables:
 
   db     SQLite. Addresses are integers (printf('0x%x', address)); one from 2^63 on is stored less 2^64
   jsonl  a line of JSON a row, its table first: {"table":"meta",...}, then "type", "object", "reference", "root", "array";
-         objects as heapsift objects --format jsonl has them. -o - writes it to standard output
+         -o - writes it to standard output. Objects are as in
+)";
 
+constexpr const char* details_of_tables =
+    R"(
 The tables: meta(key, value), type, object, reference, root, array. object.state is reachable, held (by references that were
 not found), or why an object that nothing reaches is still there: waiting (for the collector), uncollectable, invisible.
 retained is the memory that would come free with the object, dominator the object without which it would be unreachable,
@@ -214,6 +217,12 @@ FILE appears when it is whole, readable by you alone; after Ctrl-C or an error t
 3 written, and the core is cut or damaged (meta: complete is 0); 2 FILE exists, or cannot be made; 1 the core cannot
 be analysed, or the disk is full.
 )";
+
+}  // namespace
+
+std::string export_details() {
+    return fmt::format("{}         {}\n{}", details_of_lines, command_line("objects --format jsonl"), details_of_tables);
+}
 
 CommandRunner setup_export(CommandOptions& declare) {
     auto options = std::make_shared<ExportOptions>();

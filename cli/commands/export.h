@@ -9,6 +9,6 @@ namespace heapsift {
 CommandRunner setup_export(CommandOptions& declare);
 
 /// What --help says below the options.
-extern const char* const export_details;
+std::string export_details();
 
 }  // namespace heapsift

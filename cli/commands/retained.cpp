@@ -9,6 +9,7 @@
 #include "cli/render/retained.h"
 #include "cli/type_option.h"
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -34,7 +35,7 @@ std::vector<ObjectId> objects_asked(Session& session, const HeapSnapshot& heap, 
         set = held_by(graph, options.holder, session.progress());
         if (set.empty())
             throw wrong_usage("no-such-holder", fmt::format("nothing is held by {}", options.holder),
-                              "heapsift types --by-holder lists what is: a type or module, a dot, the attribute");
+                              command_line("types --by-holder") + " lists what is: a type or module, a dot, the attribute");
     }
     return set;
 }

@@ -10,6 +10,7 @@
 #include "cli/sort_option.h"
 #include "cli/type_option.h"
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
 
 #include <memory>
 
@@ -38,7 +39,7 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
     if (options.by_holder) return run_by_holder(session, options);
     if (!options.type.empty())
         throw wrong_usage("bad-option", "--type goes with --by-holder",
-                          "heapsift objects --type lists the instances of one type");
+                          command_line("objects --type T") + " lists the instances of one type");
     const HeapSnapshot heap = session.open_heap();
     TypesResult result = group_by_type(heap, options.sort, 0, session.progress());
     const HeapGraph graph(heap, session.progress());

@@ -74,10 +74,6 @@ std::string sentence(const Cycles& cycles, const ObjectStates& states, const Pag
                                  cycles.all().size() == 1 ? "1 is" : grouped(cycles.all().size()) + " are");
     if (used.cycles > 0) text += fmt::format("; {} {} in use", used.text(page), used.cycles == 1 ? "is" : "are");
     text += ".";
-    if (const CyclesHeld& held = cycles.held(); held.cycles > 0)
-        text += fmt::format(" {} ({}, {}) {} held by what was not found alone, native code or a leaked reference: {}.",
-                            counted(held.cycles, cycles.all().empty() ? "cycle" : "more cycle"), counted(held.objects, "object"),
-                            page.bytes(held.bytes), held.cycles == 1 ? "is" : "are", page.command("refcounts"));
     const std::uint64_t garbage = waiting.bytes + never.bytes, core = cycles.graph().heap().core().extent().mapped_bytes;
     if (garbage > 0 && garbage < core / 100)
         text += fmt::format(" The garbage is {} of the memory: not where it went.", percent(garbage, core));
@@ -86,10 +82,21 @@ std::string sentence(const Cycles& cycles, const ObjectStates& states, const Pag
     return page.at_least(text);
 }
 
+std::string sentences(const Cycles& cycles, const ObjectStates& states, const Page& page) {
+    const std::string text = sentence(cycles, states, page);
+    const CyclesHeld& held = cycles.held();
+    if (held.cycles == 0) return wrapped(text, page.width, 2) + "\n";
+    const std::string more =
+        fmt::format("{} {} ({}, {}) {} held by what was not found alone, native code or a leaked reference:", text,
+                    counted(held.cycles, cycles.all().empty() ? "cycle" : "more cycle"), counted(held.objects, "object"),
+                    page.bytes(held.bytes), held.cycles == 1 ? "is" : "are");
+    return wrapped_with_tail(more, page.command("refcounts"), page.width, 2) + "\n";
+}
+
 std::string cycles_text(const Cycles& cycles, const ObjectStates& states, std::size_t limit, const Page& page) {
     using Align = TableColumn::Align;
     using Fit = TableColumn::Fit;
-    std::string text = wrapped(sentence(cycles, states, page), page.width, 2) + "\n";
+    std::string text = sentences(cycles, states, page);
     const bool narrow = page.width > 0 && page.width < narrow_page;
     if (cycles.kinds().empty()) return text + next_line(page, "gc", "the collector itself");
     Table table({{Align::right, "id"},

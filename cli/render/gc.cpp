@@ -128,6 +128,12 @@ std::string found_text(const GcInterpreter& row, bool certain, const Page& page)
     return text;
 }
 
+std::string more_text(std::size_t count, const std::string& command, const Page& page) {
+    return wrapped_with_tail(fmt::format("  … {} more.", grouped(count)), "All: " + page.command(command + all_rows), page.width,
+                             4) +
+           "\n";
+}
+
 std::string lists_text(const GcInterpreter& row, const Page& page) {
     std::string text = row.garbage_count == 0
                            ? "gc.garbage is empty"
@@ -145,9 +151,7 @@ std::string lists_text(const GcInterpreter& row, const Page& page) {
         table.add({hexadecimal(object.address.value), page.bytes(object.facts.memory), type_text(object.type),
                    value_text(object, page.redact())});
     text += table.text(page.width, page.colour);
-    if (row.garbage_count > row.garbage.size())
-        text += fmt::format("  … {} more. All: {}\n", grouped(row.garbage_count - row.garbage.size()),
-                            page.command("gc" + std::string(all_rows)));
+    if (row.garbage_count > row.garbage.size()) text += more_text(row.garbage_count - row.garbage.size(), "gc", page);
     return text;
 }
 
@@ -215,9 +219,7 @@ Answer render_gc_list(const HeapSnapshot& heap, const GcResult& result, std::siz
                        type_text(row.type), value_text(row, page.redact())});
         }
         std::string text = table.text(page.width, page.colour);
-        if (shown < result.found.size())
-            text += fmt::format("  … {} more. All: {}\n", grouped(result.found.size() - shown),
-                                page.command("gc --list" + std::string(all_rows)));
+        if (shown < result.found.size()) text += more_text(result.found.size() - shown, "gc --list", page);
         return text + next_line(page, "cycles", "by what they refer to each other");
     };
     return answer;

@@ -12,6 +12,7 @@
 // tried where the proof fails. Two places that differ between builds of one release are found by what is in them.
 
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 #include "parsers/cpython/layout_choice.h"
 #include "parsers/cpython/type_flags.h"
@@ -403,7 +404,7 @@ bool supported(const PythonVersion& version) { return version.major == 3 && vers
         throw cannot_analyse("runtime-not-found",
                              fmt::format("{}: no CPython runtime found in {} modules, and the file of {} is not here", path,
                                          core.modules().size(), escape_for_terminal(program)),
-                             "pass --executable or --sysroot: heapsift doctor lists what was not found");
+                             "pass --executable or --sysroot: " + command_line("doctor") + " lists what was not found");
     throw cannot_analyse("not-cpython",
                          fmt::format("{}: this is a core of {} (pid {}), not of CPython", path,
                                      escape_for_terminal(program.empty() ? "an unknown program" : program), core.process().pid),

@@ -3,6 +3,7 @@
 
 #include "parsers/elf/not_a_core.h"
 
+#include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
@@ -94,7 +95,7 @@ bool is_position_independent_program(Bytes file, const Elf64_Ehdr& header) {
     if (program)
         throw cannot_analyse("elf-executable",
                              name + " is an ELF executable, not a core; name the core, and pass this with --executable",
-                             "a core is written when a process crashes, or by 'gcore PID'; see 'heapsift help capture'");
+                             "a core is written when a process crashes, or by 'gcore PID'; see " + command_line("help capture"));
     if (type == ET_DYN)
         throw cannot_analyse("elf-shared-library", name + " is an ELF shared library, not a core; name the core",
                              "where libraries lie is told with --sysroot");
@@ -146,7 +147,7 @@ Error cannot_open_core(const std::string& path, const FileMapping::Status& statu
     };
     if (status.failure == FileMapping::Failure::is_directory)
         return cannot_analyse("is-a-directory", name + " is a directory, not a core",
-                              "name the core in it; heapsift batch " + shell_quoted(path) + " answers for each");
+                              "name the core in it; " + command_line("batch " + shell_quoted(path)) + " answers for each");
     if (status.failure == FileMapping::Failure::not_regular)
         return cannot_analyse("not-a-regular-file", name + " is not a regular file", "write the core to a file first");
     if (status.failure == FileMapping::Failure::cannot_map)
@@ -154,8 +155,9 @@ Error cannot_open_core(const std::string& path, const FileMapping::Status& statu
                               "a limit on address space (ulimit -v) must be larger than the core");
     if (status.error_number == ENOENT || status.error_number == ENOTDIR) {
         const bool number = !path.empty() && path.size() <= 10 && path.find_first_not_of("0123456789") == std::string::npos;
-        return cannot_analyse("no-such-file", name + ": no such file",
-                              number ? fmt::format("for a running process: gcore {0}, then heapsift core.{0}", path) : "");
+        return cannot_analyse(
+            "no-such-file", name + ": no such file",
+            number ? fmt::format("for a running process: gcore {}, then {}", path, command_line("core." + path)) : "");
     }
     if (status.error_number == EACCES || status.error_number == EPERM)
         return cannot_analyse("permission-denied", name + ": permission denied",

@@ -135,7 +135,7 @@ TEST_CASE("render cycles: what a leaked reference holds is said, and rows that r
     };
     CHECK_THAT(text(),
                ContainsSubstring("No cycle is garbage. 1 cycle (2 objects, 96 B) is held by what was not found alone, native "
-                                 "code or a leaked reference: heapsift refcounts.\n"));
+                                 "code or a leaked reference: heapsift refcounts\n"));
     made.objects.clear();
     node(0x100, 1, {reference(0x200, ".other")});
     node(0x200, 1, {reference(0x100, ".other")});

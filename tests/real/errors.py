@@ -11,6 +11,7 @@ import argparse
 import glob
 import json
 import os
+import shlex
 import shutil
 import struct
 import subprocess
@@ -35,6 +36,7 @@ def main():
         check_files(heapsift, folder)
         check_other_processes(heapsift, folder, options.versions)
         check_command_line(heapsift, folder)
+        check_program_name(heapsift, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print("failed: %d" % len(_failures) if _failures else "all as promised")
@@ -106,6 +108,32 @@ def check_command_line(heapsift, folder):
     expect(heapsift, folder, "two cores", ["types", core, core], WRONG_USAGE, "two cores")
     expect(heapsift, folder, "no core", ["types"], WRONG_USAGE, "core")
     return None
+
+
+def check_program_name(heapsift, folder):
+    """What a hint tells to type must run the very file that gave the hint."""
+    links = os.path.join(folder, "my programs")
+    os.mkdir(links)
+    os.symlink(heapsift, os.path.join(links, "heapsift"))
+    os.symlink(heapsift, os.path.join(links, "hs"))
+    quoted = shlex.quote(os.path.join(links, "heapsift"))
+    for typed, path, name in (
+            (heapsift, "/nowhere", heapsift), (heapsift, None, heapsift), (heapsift, os.path.dirname(heapsift), "heapsift"),
+            ("my programs/heapsift", "/nowhere", "'my programs/heapsift'"), (os.path.join(links, "heapsift"), "/nowhere", quoted),
+            ("./my programs/hs", links, "heapsift"), ("hs", links, "heapsift"), ("", "/nowhere", heapsift), ("gone", "/nowhere", heapsift),
+            ("\033[2J", "/nowhere", heapsift)):
+        case = "called %s, PATH %s" % (ascii(typed).replace(folder + "/", ""), path and path.replace(folder + "/", ""))
+        environment = {**os.environ, "HEAPSIFT_STATE": "off"}
+        environment.pop("PATH")
+        if path:
+            environment["PATH"] = path
+        for arguments in (["4711"], ["4711", "--json"]):
+            answer = subprocess.run([typed, *arguments], executable=heapsift, cwd=folder, env=environment, capture_output=True, text=True)
+            hint = json.loads(answer.stdout)["error"]["hint"] if answer.stdout else answer.stderr.rstrip("\n").split("; ", 1)[-1]
+            expected = "gcore -o core 4711, then %s core.4711" % name
+            if hint != expected:
+                fail(case, "the hint is %s, not %s" % (ascii(hint), expected))
+        print("      %-60s %s" % (case, hint.replace(folder + "/", "")), flush=True)
 
 
 def run(heapsift, folder, arguments):
