@@ -14,7 +14,8 @@
 //   4. what remains doubtful (a count that might be a pointer, static objects of no distinctive shape) is an object if a word
 //   inside
 //      the memory of Python objects points at it, which one more sweep finds.
-// Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost theirs to malloc.
+// Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost theirs to malloc,
+// or their count to a link of malloc's: an address, which in a low heap could be a count.
 //
 // Speed: memory is gone through in address order, once for 1 and 2 together, and where an object must be asked about memory far
 // away (the items of a tuple) a pool's worth of such words is fetched before the first is looked at.
@@ -321,7 +322,7 @@ private:
         const TypeInfo& type = heap_.types()[id];
         if (!alive(heap_.integer<std::uint64_t>(object))) return;
         const Address start = object - access_.presize(object, type);
-        if (start == object && access_.allocations().malloc_heaps().is_fast_bin_link(object)) return;
+        if (start == object && access_.allocations().malloc_heaps().is_free_list_link(object)) return;
         if (const auto block = access_.allocations().block_starting_at(start)) {
             const std::uint64_t slack = 2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
             const Verdict verdict = judge_in_block(object, type, block->usable, slack);
