@@ -392,6 +392,7 @@ private:
                                     [](const Entry& a, const Entry& b) { return a.address == b.address; }),
                         doubtful_.end());
         std::sort(others_.begin(), others_.end(), by_address);
+        std::erase_if(doubtful_, [&](const Entry& e) { return e.found_by == FoundBy::reference && inside_another(e.address); });
         std::vector<std::uint64_t> addresses;
         for (const Entry& entry : doubtful_) addresses.push_back(entry.address.value);
         AddressSet set(std::move(addresses));
@@ -424,6 +425,17 @@ private:
                 proved.push_back(it->second);
             }
         }
+    }
+
+    /// Is `address` in the body of one of others_ that is known to the last word? No object lies there: an item that is a type
+    /// reads as one's second word, and the length before it as the count.
+    bool inside_another(Address address) const {
+        const std::uint32_t around = holder(others_, address);
+        if (around == no_object) return false;
+        const Address object = others_[around].address;
+        const TypeInfo& type = heap_.types()[others_[around].type];
+        return object != address && access_.references_exact(object, type) &&
+               address - object < access_.requested(object, type) - access_.presize(object, type);
     }
 
     std::uint32_t doubtful_index(Address address) const {

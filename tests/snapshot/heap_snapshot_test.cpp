@@ -138,6 +138,20 @@ TEST_CASE("snapshot: a count that is a link of malloc's is none, where the heap 
     CHECK(snapshot.references().dangling() == 0);
 }
 
+TEST_CASE("snapshot: a tuple's length and its item, a type, are no object", "[snapshot]") {
+    SmallCore core;
+    PythonHeapBuilder& heap = core.heap;
+    const Address tuple = heap.tuple({heap.builtin("object")});
+    const Address inside = tuple + *heap.layout().tuple.ob_item - 8;
+    heap.put(heap.allocate(48), inside);  // what was left in a block that is in use
+    heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, tuple);
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    CHECK(snapshot.find(tuple) != no_object);
+    CHECK(snapshot.find(inside) == no_object);
+}
+
 TEST_CASE("snapshot: sizes are those of sys.getsizeof, memory that of the allocators", "[snapshot]") {
     const Opened opened;
     const auto facts = [&](Address address) { return opened.snapshot.facts(opened.id(address)); };
