@@ -22,6 +22,8 @@ constexpr std::uint64_t prev_in_use = 1;
 constexpr std::uint64_t is_mmapped = 2;
 constexpr std::uint64_t min_chunk = 32;
 constexpr std::uint64_t page = 4096;
+// Above these sizes a thread's cache keeps nothing (malloc.c, tcache_max_bytes, MAX_TCACHE_SIZE), nor a fast bin (MAX_FAST_SIZE).
+constexpr std::uint64_t largest_cached = 1032, largest_in_fast_bin = 168;
 constexpr std::uint64_t enough_chunks = 256;  // in a chain: no memory reads as so many by chance
 
 std::uint64_t load(const std::byte* at) {
@@ -164,12 +166,28 @@ bool MallocHeaps::is_fast_bin_link(Address at) const {
     const auto link = memory_->read<std::uint64_t>(at);
     if (!heap_at(at) || !link) return false;
     const std::uint64_t next = *link ^ (at.value >> 12);
-    return next == 0 || (next % 16 == 0 && heap_at(Address(next)) != nullptr);
+    if (next == 0 || (next % 16 == 0 && heap_at(Address(next)) != nullptr)) return true;
+    return leads_to_equal(at, 16, largest_in_fast_bin);
+}
+
+bool MallocHeaps::is_free_list_link(Address at) const { return is_fast_bin_link(at) || leads_to_equal(at, 0, largest_cached); }
+
+bool MallocHeaps::leads_to_equal(Address start, std::uint64_t header, std::uint64_t largest) const {
+    const auto block = heap_at(start) ? block_starting_at(start) : std::nullopt;
+    if (!block || block->usable > largest) return false;
+    Address at = start;
+    for (const bool first : {true, false}) {
+        const auto link = memory_->read_address(at);
+        if (!link) return false;
+        if (link->is_null()) return !first;
+        at = *link + header;
+        const auto next = heap_at(at) ? block_starting_at(at) : std::nullopt;
+        if (!next || next->usable != block->usable) return false;
+    }
+    return true;
 }
 
 bool MallocHeaps::is_cached(const MallocBlock& block) const {
-    // Above this size a thread's cache keeps nothing (malloc.c, tcache_max_bytes, MAX_TCACHE_SIZE).
-    constexpr std::uint64_t largest_cached = 1032;
     if (block.usable > largest_cached || !heap_at(block.start)) return false;
     // Since 2.32 the link to the next is xor'ed with its own place; the last one's is then that place alone. (In 2.32 to 2.41.)
     if (is_fast_bin_link(block.start)) return true;

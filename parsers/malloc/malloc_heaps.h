@@ -29,9 +29,14 @@ public:
     /// The mapping that a chunk's header says is its own, whether the core has it or not.
     std::optional<AddressRange> mapping_by_header(Address start) const;
 
-    /// Is the word at `at`, in a walked heap, what a fast bin leaves in the first word of a freed block? Since glibc 2.32 that is
-    /// the next chunk's address, xor'ed with the link's own address without its low 12 bits.
+    /// Is the word at `at`, in a walked heap, what a fast bin leaves in the first word of a freed block? The address of the next
+    /// chunk, which is as large; since glibc 2.32 xor'ed with the link's own address without its low 12 bits. (Up to 2.31 the
+    /// last one's is 0, and tells nothing.)
     bool is_fast_bin_link(Address at) const;
+
+    /// Is it that, or what a thread's cache leaves there? In 2.26 to 2.28 the address of the next block, of the same size, and
+    /// nothing else. C code may have such lists of its own: ask only of a word that would be something else where it is alive.
+    bool is_free_list_link(Address at) const;
 
     /// Is a block of a walked heap free although its chunk looks in use: kept in a thread's cache or a fast bin for the next
     /// request of its size? Told by the link and the key that free() leaves in its first two words.
@@ -52,6 +57,10 @@ public:
     const Heap* heap_at(Address address) const;
 
 private:
+    /// Does the first word of a block up to `largest` bytes lead, `header` bytes before it, to another of the same size, and that
+    /// one's to a third or nowhere?
+    bool leads_to_equal(Address start, std::uint64_t header, std::uint64_t largest) const;
+
     const AddressSpace* memory_ = nullptr;
     std::uint64_t broken_heaps_ = 0;
     std::vector<Heap> heaps_;                             // sorted

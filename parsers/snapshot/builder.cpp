@@ -14,7 +14,8 @@
 //   4. what remains doubtful (a count that might be a pointer, static objects of no distinctive shape) is an object if a word
 //   inside
 //      the memory of Python objects points at it, which one more sweep finds.
-// Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost theirs to malloc.
+// Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost theirs to malloc,
+// or their count to a link of malloc's: an address, which in a low heap could be a count.
 //
 // Speed: memory is gone through in address order, once for 1 and 2 together, and where an object must be asked about memory far
 // away (the items of a tuple) a pool's worth of such words is fetched before the first is looked at.
@@ -321,7 +322,7 @@ private:
         const TypeInfo& type = heap_.types()[id];
         if (!alive(heap_.integer<std::uint64_t>(object))) return;
         const Address start = object - access_.presize(object, type);
-        if (start == object && access_.allocations().malloc_heaps().is_fast_bin_link(object)) return;
+        if (start == object && access_.allocations().malloc_heaps().is_free_list_link(object)) return;
         if (const auto block = access_.allocations().block_starting_at(start)) {
             const std::uint64_t slack = 2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
             const Verdict verdict = judge_in_block(object, type, block->usable, slack);
@@ -391,6 +392,7 @@ private:
                                     [](const Entry& a, const Entry& b) { return a.address == b.address; }),
                         doubtful_.end());
         std::sort(others_.begin(), others_.end(), by_address);
+        std::erase_if(doubtful_, [&](const Entry& e) { return e.found_by == FoundBy::reference && inside_another(e.address); });
         std::vector<std::uint64_t> addresses;
         for (const Entry& entry : doubtful_) addresses.push_back(entry.address.value);
         AddressSet set(std::move(addresses));
@@ -423,6 +425,17 @@ private:
                 proved.push_back(it->second);
             }
         }
+    }
+
+    /// Is `address` in the body of one of others_ that is known to the last word? No object lies there: an item that is a type
+    /// reads as one's second word, and the length before it as the count.
+    bool inside_another(Address address) const {
+        const std::uint32_t around = holder(others_, address);
+        if (around == no_object) return false;
+        const Address object = others_[around].address;
+        const TypeInfo& type = heap_.types()[others_[around].type];
+        return object != address && access_.references_exact(object, type) &&
+               address - object < access_.requested(object, type) - access_.presize(object, type);
     }
 
     std::uint32_t doubtful_index(Address address) const {

@@ -258,6 +258,72 @@ TEST_CASE("malloc: memory that is not a heap is none", "[malloc]") {
         CHECK(MallocHeaps::find(AddressSpace({other})).heaps().empty());
 }
 
+TEST_CASE("malloc: before glibc 2.32 a fast bin links a freed block to the next chunk of its size", "[malloc]") {
+    Heap heap(page);
+    const Address freed = heap.chunk(0x40), next = heap.chunk(0x40), larger = heap.chunk(0x50);
+    const Address unlinked = heap.chunk(0x40, false), third = heap.chunk(0x40);
+    heap.chunk(0x30);
+    heap.top();
+    Address link = next - 16;
+    bool is_link = true;
+    SECTION("to its header") {}
+    SECTION("and so on") { heap.word(next - heap.start, (third - 16).value); }
+    SECTION("not to one that leads elsewhere") {
+        heap.word(next - heap.start, GENERATE(std::uint64_t{1}, brk_start.value + 0x800));
+        is_link = false;
+    }
+    SECTION("not to one of another size") {
+        link = larger - 16;
+        is_link = false;
+    }
+    SECTION("not to what a chunk says is free: that is in no fast bin") {
+        link = unlinked - 16;
+        is_link = false;
+    }
+    SECTION("not to the middle of a block") {
+        link = next;
+        is_link = false;
+    }
+    SECTION("not to an odd address, or outside") {
+        link = GENERATE(Address(1), brk_start - 16, brk_start + page, brk_start + 0x41);
+        is_link = false;
+    }
+    heap.word(freed - heap.start, link.value);
+    const AddressSpace memory({heap.segment()});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    REQUIRE(heaps.block_starting_at(freed));
+    CHECK(heaps.is_fast_bin_link(freed) == is_link);
+    CHECK(heaps.is_cached(*heaps.block_starting_at(freed)) == is_link);
+    CHECK_FALSE(heaps.is_fast_bin_link(freed + 8));
+    CHECK_FALSE(heaps.is_fast_bin_link(brk_start - 16));
+}
+
+TEST_CASE("malloc: a block above the fast bins' sizes is in none of them", "[malloc]") {
+    const std::uint64_t size = GENERATE(0xb0, 0xc0);
+    Heap heap(page);
+    const Address freed = heap.chunk(size), next = heap.chunk(size);
+    heap.chunk(0x30);
+    heap.top();
+    heap.word(freed - heap.start, (next - 16).value);
+    const AddressSpace memory({heap.segment()});
+    CHECK(MallocHeaps::find(memory).is_fast_bin_link(freed) == (size == 0xb0));
+}
+
+TEST_CASE("malloc: a thread's cache of glibc 2.26 leaves the address of the next block and no more", "[malloc]") {
+    Heap heap(page);
+    const Address freed = heap.chunk(0x400), next = heap.chunk(0x400), other = heap.chunk(0x40);
+    heap.chunk(0x30);
+    heap.top();
+    const bool same_size = GENERATE(true, false);
+    heap.word(freed - heap.start, same_size ? next.value : other.value);
+    const AddressSpace memory({heap.segment()});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    CHECK(heaps.is_free_list_link(freed) == same_size);
+    // In C's own memory that may be a list of C's own.
+    CHECK_FALSE(heaps.is_fast_bin_link(freed));
+    CHECK_FALSE(heaps.is_cached(*heaps.block_starting_at(freed)));
+}
+
 TEST_CASE("malloc: elsewhere a chunk is believed by its own header and that of the next", "[malloc]") {
     std::vector<std::byte> bytes(page);
     const std::uint64_t size = 0x50 | prev_in_use;

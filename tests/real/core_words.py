@@ -1,9 +1,9 @@
 """The words of a core, read without heapsift: the second witness against it.
 
 Problem: a row that heapsift shows and the process did not list is either an object that no list holds, or a ghost.
-Idea: look at the bytes themselves. The object's header must carry a count above 0 and a known type; its pymalloc block must not
-be on its pool's free list; some other word of writable memory must hold its address. Nothing here is shared with heapsift:
-a segment table, a few header fields of pymalloc (Objects/obmalloc.c), and a scan.
+Idea: look at the bytes themselves. The object's header must carry a count above 0 and a known type; its block must not
+be on a free list, pymalloc's or malloc's; some other word of writable memory must hold its address. Nothing here is shared with
+heapsift: a segment table, a few header fields of pymalloc (Objects/obmalloc.c), and a scan.
 """
 
 import array
@@ -18,6 +18,7 @@ except ImportError:  # slower without: a GiB takes some 15 seconds
 _PT_LOAD = 1
 _WRITABLE = 2
 _CHUNK = 1 << 18
+_PAGE = 4096
 
 _POOL_HEADER = 48
 _ALIGNMENT = 16
@@ -84,11 +85,21 @@ class CoreWords:
         word = self.word(address)
         if word is None:
             return None
+        if word >= _PAGE and self._is_free_list_link(address, word):
+            return 0
         if version >= (3, 14):  # 32 bits of count, 16 that are 0 in a live object, 16 of flags; a free list's link fills them all
             return 0 if (word >> 32) & 0xFFFF else word & 0xFFFFFFFF
         if version >= (3, 12):  # an immortal object's count is 32 bits wide
             return word & 0xFFFFFFFF if word < 1 << 33 else 0
         return word if word < 1 << 40 else 0
+
+    def _is_free_list_link(self, address, word):
+        """Is `word` at the start of a block what glibc malloc links the freed ones of a size with: the address of the next one's chunk (a
+        fast bin), or of the next block (a thread's cache); since 2.32 xor'ed with the link's own page? Where the heap lies low, that
+        could be a count."""
+        size = (self.word(address - 8) or 0) & ~7
+        links = (word, word ^ address >> 12)
+        return size >= 32 and any(link % 16 == 0 and (self.word(link + to) or 0) & ~7 == size for link in links for to in (8, -8))
 
     def block_state(self, address, version):
         """'allocated', 'free' or 'inside' (not where an object may start) by the pool around `address`; None where that is no pool."""

@@ -108,6 +108,50 @@ TEST_CASE("snapshot: what was given back is no object, though it still reads as 
     CHECK(opened.id(opened.core.freed_list) == no_object);
 }
 
+TEST_CASE("snapshot: a count that is a link of malloc's is none, where the heap is so low that it could be", "[snapshot]") {
+    SmallCore core;
+    PythonHeapBuilder& heap = core.heap;
+    // The heap of an executable that is not relocated. What reads as a range refers to what is long gone; its address still
+    // stands in a block that is in use.
+    const Address low = heap.map(Address(0x1a80000), 4096);
+    const Address freed = low + 0x10, next = low + 0x50, kept = low + 0x90;
+    for (const std::uint64_t chunk : {0x00, 0x40, 0x80}) heap.put(low + chunk + 8, std::uint64_t{0x41});
+    heap.put(low + 0xc8, std::uint64_t{0xf41});
+    heap.put(freed + 8, heap.builtin("range"));
+    for (const std::uint64_t part : {16, 24, 32, 40}) heap.put(freed + part, low + 0x800);
+    heap.put(kept, freed);
+    std::uint64_t count = 0;
+    bool object = false;
+    SECTION("a fast bin's: the next chunk") { count = (next - 16).value; }
+    SECTION("a thread's cache's: the next block") { count = next.value; }
+    SECTION("of a block at the end of its list, 0") {}
+    SECTION("it is no link, however high: that may be one with many references") {
+        count = (next + 16).value;
+        for (const std::uint64_t part : {16, 24, 32, 40}) heap.put(freed + part, core.number);
+        object = true;
+    }
+    heap.put(freed, count);
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    CHECK((snapshot.find(freed) != no_object) == object);
+    CHECK(snapshot.references().dangling() == 0);
+}
+
+TEST_CASE("snapshot: a tuple's length and its item, a type, are no object", "[snapshot]") {
+    SmallCore core;
+    PythonHeapBuilder& heap = core.heap;
+    const Address tuple = heap.tuple({heap.builtin("object")});
+    const Address inside = tuple + *heap.layout().tuple.ob_item - 8;
+    heap.put(heap.allocate(48), inside);  // what was left in a block that is in use
+    heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, tuple);
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    CHECK(snapshot.find(tuple) != no_object);
+    CHECK(snapshot.find(inside) == no_object);
+}
+
 TEST_CASE("snapshot: sizes are those of sys.getsizeof, memory that of the allocators", "[snapshot]") {
     const Opened opened;
     const auto facts = [&](Address address) { return opened.snapshot.facts(opened.id(address)); };
