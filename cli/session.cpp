@@ -136,6 +136,7 @@ Page Session::page() const {
     Page page;
     const bool terminal = is_terminal(STDOUT_FILENO);
     page.width = terminal ? terminal_width(STDOUT_FILENO) : 0;
+    page.height = terminal && !options_.limit ? terminal_height(STDOUT_FILENO) : 0;
     page.colour = use_colour(options_.colour, STDOUT_FILENO);
     page.exact_bytes = options_.exact_bytes;
     page.lower_bounds = cut_;

@@ -24,6 +24,11 @@ std::size_t terminal_width(int descriptor) {
     return 80;
 }
 
+std::size_t terminal_height(int descriptor) {
+    winsize size{};
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 bool use_colour(When when, int descriptor) {
     if (when != When::automatic) return when == When::always;
     const char* no_colour = std::getenv("NO_COLOR");

@@ -14,6 +14,9 @@ bool is_terminal(int descriptor);
 /// Columns of the terminal: what the terminal itself says, else COLUMNS, else 80; at least 40.
 std::size_t terminal_width(int descriptor);
 
+/// Lines of the terminal; 0 where it does not say.
+std::size_t terminal_height(int descriptor);
+
 /// Colour on `descriptor`: --color decides; "auto" is a terminal that is not "dumb", and NO_COLOR unset or empty.
 bool use_colour(When when, int descriptor);
 

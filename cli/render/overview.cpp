@@ -1,4 +1,7 @@
 // The first screen: whose core this is, one sentence, where the memory is, the largest types.
+//
+// On a terminal it is no longer than that, so that the sentence does not scroll away: first the table of types is cut, then left
+// to its own command, then the small rows of the memory become one.
 
 #include "cli/render/overview.h"
 
@@ -53,21 +56,30 @@ std::string heading(const OverviewCore& core, const Page& page) {
     return first + "\n" + state_of_core(core, margin, page);
 }
 
-std::string memory_text(const OverviewResult& result, const Page& page) {
+/// `small_as_one`: the rows below 1 % are one, where there are several.
+std::string memory_text(const OverviewResult& result, const Page& page, bool small_as_one) {
     constexpr std::size_t bar_width = 20;
     using Align = TableColumn::Align;
     Table table({{Align::left, "Where the memory is"},
                  {Align::right, page.bytes(result.mapped_bytes)},
                  {Align::right, ""},
                  {Align::left, "", TableColumn::Fit::end}});
-    for (const auto& row : result.memory) {
+    const auto add = [&](const std::string& name, std::uint64_t bytes) {
+        const double share = result.mapped_bytes == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(result.mapped_bytes);
+        table.add({"  " + name, page.bytes(bytes), percent_in_table(bytes, result.mapped_bytes), bar(share, bar_width)});
+    };
+    const auto is_small = [&](const HeapSnapshot::MemoryRow& row) { return row.bytes < result.mapped_bytes / 100; };
+    const bool fold = small_as_one && std::count_if(result.memory.begin(), result.memory.end(), is_small) > 1;
+    std::uint64_t rest = 0;
+    for (const HeapSnapshot::MemoryRow& row : result.memory) {
         if (row.bytes == 0) continue;
-        const double share =
-            result.mapped_bytes == 0 ? 0 : static_cast<double>(row.bytes) / static_cast<double>(result.mapped_bytes);
-        table.add({"  " + escape_for_terminal(row.name), page.bytes(row.bytes), percent_in_table(row.bytes, result.mapped_bytes),
-                   bar(share, bar_width)});
+        if (fold && is_small(row))
+            rest += row.bytes;
+        else
+            add(escape_for_terminal(row.name), row.bytes);
     }
-    return table.empty() ? std::string() : table.text(page.width, page.colour, 0) + "\n";
+    if (rest > 0) add("the rest", rest);
+    return table.empty() ? std::string() : table.text(page.width, page.colour, 0);
 }
 
 // "'selected' of func(), worker.py, now at line 41", "app.CACHE", "app.A and app.B together".
@@ -200,6 +212,35 @@ std::string garbage_sentence(const OverviewResult& result, const Page& page) {
     return wrapped(text, page.width, 2) + "\n" + next_line(page, "cycles", "what it is") + "\n";
 }
 
+std::string types_part(const OverviewResult& result, std::size_t rows, const Page& page) {
+    if (result.types.types.empty()) return "\nNo Python objects could be found in it.\n";
+    if (rows == 0) return next_line(page, "types", "what the Python objects are");
+    TypesResult types = result.types;
+    while (types.types.size() > rows) {
+        types.shown_memory -= types.types.back().memory;
+        types.types.pop_back();
+    }
+    const ObjectRow& largest = types.types.front().largest;
+    return "\n" + types_table(types, SortKey::memory, page) + types_footer(types, page) +
+           next_line(page, "show " + hexadecimal(largest.address.value), "the largest " + type_text(largest.type));
+}
+
+// `above`: what stands above the tables.
+std::string tables_text(const OverviewResult& result, const std::string& above, const Page& page) {
+    constexpr std::size_t fewest_types = 3;
+    constexpr std::size_t for_others = 3;  // lines of a screen: the prompt, and what a script says before it
+    const auto fits = [&](const std::string& tables) {
+        const auto lines = std::count(above.begin(), above.end(), '\n') + std::count(tables.begin(), tables.end(), '\n');
+        return page.height == 0 || static_cast<std::size_t>(lines) + for_others <= page.height;
+    };
+    const std::string memory = memory_text(result, page, false);
+    for (std::size_t rows = result.types.types.size(); rows >= fewest_types; --rows)
+        if (const std::string tables = memory + types_part(result, rows, page); fits(tables)) return tables;
+    const std::size_t rows = page.height == 0 ? result.types.types.size() : 0;
+    const std::string tables = memory + types_part(result, rows, page);
+    return fits(tables) ? tables : memory_text(result, page, true) + types_part(result, rows, page);
+}
+
 std::string overview_text(const OverviewResult& result, const OverviewCore& core, const Page& page) {
     std::string text =
         heading(core, page) + "\n" + bold(wrapped(headline_text(result, page), page.width, 2), page.colour) + "\n\n";
@@ -218,11 +259,7 @@ std::string overview_text(const OverviewResult& result, const OverviewCore& core
                                   "DataFrames that are gone, but slices keep")) +
                 "\n";
     text += garbage_sentence(result, page);
-    text += memory_text(result, page);
-    if (result.types.types.empty()) return text + "No Python objects could be found in it.\n";
-    text += types_table(result.types, SortKey::memory, page) + types_footer(result.types, page);
-    const ObjectRow& largest = result.types.types.front().largest;
-    return text + next_line(page, "show " + hexadecimal(largest.address.value), "the largest " + type_text(largest.type));
+    return text + tables_text(result, text, page);
 }
 
 Json memory_json(const OverviewResult& result, const OverviewCore& core) {

@@ -291,6 +291,40 @@ TEST_CASE("render overview: text", "[cli][render]") {
           "next: heapsift show 0x10100    the largest numpy.ndarray\n");
 }
 
+TEST_CASE("render overview: no longer than the terminal, the sentence first", "[cli][render]") {
+    Shown shown;
+    shown.page.width = 80;
+    const HeapSnapshot heap = small_heap().build();
+    OverviewResult result = overview(heap, 2);
+    const OverviewCore core = overview_core(heap.core(), heap.python());
+    result.memory = {{"array data", 96'000}, {"stacks", 500}, {"free", 300}};
+    result.mapped_bytes = 96'800;
+    while (result.types.types.size() < 12) result.types.types.push_back(result.types.types.back());
+    result.types.total_types = 20;
+    const auto text_on = [&](std::size_t height) {
+        shown.page.height = height;
+        return render_overview(result, core, shown.redactor).text(shown.page);
+    };
+    const auto lines = [](const std::string& text) {
+        return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    };
+    const std::string whole = text_on(0), shortest = text_on(1);
+    CHECK(text_on(100) == whole);
+    CHECK_THAT(shortest, ContainsSubstring("\n  array data         93.8 KiB") && ContainsSubstring("\n  the rest              800 B") &&
+                             ContainsSubstring("\nnext: heapsift types") && !ContainsSubstring("\n  free "));
+    std::size_t without_types = 0;
+    for (std::size_t height = lines(whole) + 3; height > lines(shortest) + 3; --height) {
+        const std::string text = text_on(height);
+        INFO(height << " lines\n" << text);
+        CHECK(lines(text) + 3 <= height);  // room is left for a prompt, and for what a script says
+        CHECK_THAT(text, ContainsSubstring("is held by the numpy.ndarray at 0x10100"));
+        CHECK_THAT(text, ContainsSubstring("\n  free "));
+        without_types += text.find("\nnext: heapsift types") != std::string::npos;
+        if (height == lines(whole) + 1) CHECK_THAT(text, ContainsSubstring("these 10 are"));
+    }
+    CHECK(without_types > 0);
+}
+
 TEST_CASE("render overview: JSON, arguments redacted", "[cli][render]") {
     Shown redacted(true);
     const HeapSnapshot heap = small_heap().build();
