@@ -3,6 +3,7 @@
 #include "parsers/base/program_name.h"
 
 #include "cli/command_list.h"
+#include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/invocation.h"
 #include "cli/render/object.h"
@@ -11,7 +12,6 @@
 #include "tests/cli/shown.h"
 
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -179,8 +179,8 @@ TEST_CASE("help: examples run this program; remarks are beside them, or below lo
                                                   "      the largest objects of the same core\n"));
     for (const std::string& topic : help_topics()) CHECK(widest_line(help_topic(topic)) <= 110);
     CHECK(widest_line(first_words("")) <= 100);
-    CLI::App app;
-    const std::string help = general_help(all_commands(), app);
+    const CommandOptions options("types", "objects grouped by type");
+    const std::string help = general_help(all_commands(), options);
     CHECK_THAT(help, ContainsSubstring("Usage: /home/somebody/projects/heapsift/build/release/heapsift [COMMAND] [CORE]"));
     for (const Command& command : all_commands()) {
         if (!command.details) continue;

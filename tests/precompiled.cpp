@@ -1,0 +1,1 @@
+// Nothing but the headers that all test programs share is compiled for this file (CMakeLists.txt).
