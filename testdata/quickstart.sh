@@ -32,35 +32,41 @@ main() {
     check_machine
     local packages=("${build_packages[@]}")
     if [ -z "$asked_core" ]; then packages+=("${program_packages[@]}"); fi
-    step 1/4 "packages: the compiler and the libraries${asked_core:-, Python with NumPy, gdb}"
+    step 1/4 packages "packages: the compiler and the libraries${asked_core:-, Python with NumPy, gdb}"
     install_packages "${packages[@]}"
-    step 2/4 "build: heapsift, with $(build_jobs) compilers at a time"
-    build
+    step 2/4 build "build: heapsift, with $(build_jobs) compilers at a time"
+    build_heapsift
     if [ -n "$asked_core" ]; then
         core=$asked_core
-        step 3/4 "core: yours, $core"
+        step 3/4 core "core: yours, $core"
     else
-        step 3/4 "core: of a Python process that leaks, testdata/programs/views.py"
+        step 3/4 core "core: of a Python process that leaks, testdata/programs/views.py"
         make_core
     fi
-    step 4/4 "heapsift $core"
+    end_step
     say
+    say "[4/4] the answer ($times): $heapsift $core"
+    say
+    answer
+}
+
+# As if heapsift were on the PATH already, so that its hints name no long path.
+answer() {
     local status=0
-    "$heapsift" "$core" || status=$?
-    if [ $status != 0 ] && [ $status != 3 ]; then exit $status; fi
-    say
-    say "The program:  $heapsift"
-    say "The core:     $core"
-    say "Go on with, for example:"
-    say "    $heapsift types"
-    say "    $heapsift objects --type numpy.ndarray"
-    say "    $heapsift doctor"
+    PATH=$(dirname "$heapsift"):$PATH heapsift "$core" || status=$?
+    if [ $status = 0 ] || [ $status = 3 ]; then
+        say
+        say "To go on:  export PATH=$(dirname "$heapsift"):\$PATH"
+    fi
     exit $status
 }
 
-build() {
-    quietly "configuring" cmake --preset release -DHEAPSIFT_TESTS=OFF || die "cmake could not configure the build."
-    quietly "building" ninja -C build/release -j "$(build_jobs)" heapsift || die "The build failed; all of its output: $log"
+# With the tests, if test.sh has asked for them.
+build_heapsift() {
+    local options=()
+    if [ ! -f build/release/CMakeCache.txt ]; then options=(-DHEAPSIFT_TESTS=OFF); fi
+    configure release "${options[@]}"
+    build release heapsift
 }
 
 make_core() {

@@ -3,8 +3,33 @@
 # Sourced by bash; `log` names the file that takes the long outputs.
 
 say() { printf '%s\n' "$*"; }
-step() { printf '\n[%s] %s\n' "$1" "$2"; }
 die() { printf '\n%s\n' "$*" >&2; exit 1; }
+
+step_began=$SECONDS step_name='' times=''
+# step 2/4 NAME "what it does"
+step() {
+    end_step
+    step_name=$2
+    printf '\n[%s] %s\n' "$1" "$3"
+}
+# `times` says then what each step took: "packages 91 s, build 108 s".
+end_step() {
+    [ -z "$step_name" ] || times+="${times:+, }$step_name $((SECONDS - step_began)) s"
+    step_name=''
+    step_began=$SECONDS
+}
+
+# how_far SECONDS: from ninja's last line in the log, "[112/238] Building …", else that line itself.
+how_far() {
+    local line
+    line=$(tail -n 1 "$log" | tr -d '\r')
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+        local done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+        say "    … $((100 * done / all)) % after $1 s, about $(($1 * (all - done) / (done > 0 ? done : 1))) s to go"
+    else
+        say "    … $1 s: ${line:0:90}"
+    fi
+}
 
 # quietly WHAT COMMAND…: runs it with its output in the log; says every half minute how far it is, and how long it took.
 quietly() {
@@ -17,7 +42,7 @@ quietly() {
         sleep 1
         if [ $(((SECONDS - began) / 30)) -gt "$told" ]; then
             told=$(((SECONDS - began) / 30))
-            say "    … still $what, $((SECONDS - began)) s: $(tail -n 1 "$log" | tr -d '\r' | cut -c 1-90)"
+            how_far $((SECONDS - began))
         fi
     done
     if ! wait "$job"; then
@@ -61,11 +86,27 @@ install_packages() {
         die "The packages could not be installed; see above."
 }
 
+# configure PRESET OPTION…: warnings stop CI's build, and nobody else's.
+configure() {
+    if [ "${CI:-}" = true ]; then set -- "$@" -DHEAPSIFT_WARNINGS_AS_ERRORS=ON; fi
+    quietly "configuring" cmake --preset "$@" || die "cmake could not configure the build."
+}
+
+# build PRESET TARGET…
+build() {
+    local folder=build/$1
+    shift
+    quietly "building" ninja -C "$folder" -j "$(build_jobs)" "$@" || die "The build failed; all of its output: $log"
+}
+
 # One compiler takes up to 1.5 GiB.
-build_jobs() {
+build_jobs() { jobs_of 1536; }
+
+# jobs_of MIB: as many as there are processors, and memory for.
+jobs_of() {
     local cores memory
     cores=$(nproc)
-    memory=$(awk '/^MemAvailable/ {print int($2 / 1572864)}' /proc/meminfo)
+    memory=$(awk -v each="$1" '/^MemAvailable/ {print int($2 / 1024 / each)}' /proc/meminfo)
     if [ "${CI:-}" = true ] && [ "$cores" -gt 2 ]; then cores=2; fi
     if [ "$memory" -lt "$cores" ]; then cores=$memory; fi
     if [ "$cores" -lt 1 ]; then cores=1; fi

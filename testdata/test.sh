@@ -1,43 +1,64 @@
 #!/usr/bin/env bash
 # All tests, on a fresh Debian 12 or 13: installs what they need, builds, gets other suites' Pythons, runs ctest, sums up.
 #
-#     bash testdata/test.sh
+#     bash testdata/test.sh                         everything
+#     bash testdata/test.sh --without-real-cores    only what needs no core of a real process: minutes
+#     bash testdata/test.sh --sanitizers            the same, under the address and undefined-behaviour sanitizers
 #
 # The interpreters: this machine's own python3 with NumPy, and, for root, debootstrap trees of Debian 11 and of the other suite
 # (13 on 12, 12 on 13) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. Where one cannot be made it is said; with CI=true it is a failure.
 # Run it again: it skips what is done.
 set -euo pipefail
+preset=release real=yes
+case "$*" in
+    '') ;;
+    --without-real-cores) real=no ;;
+    --sanitizers) real=no preset=asan ;;
+    *) echo "usage: bash testdata/test.sh [--without-real-cores | --sanitizers]" >&2; exit 2 ;;
+esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export HEAPSIFT_TREES=${HEAPSIFT_TREES:-/var/cache/heapsift}
-mkdir -p build/dev
-log=$PWD/build/dev/test.log
+tests=$PWD/build/$preset
+mkdir -p "$tests"
+log=$tests/test.log
 : >"$log"
 # shellcheck source=testdata/steps.sh
 . testdata/steps.sh
 
 packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev catch2 libfmt-dev
-    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev gdb dwz python3 python3-numpy python3-pandas python3-dbg
-    debootstrap)
+    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev dwz)
+packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-dbg debootstrap)
 not_covered=()
 
 main() {
     check_machine
-    step 1/4 "packages: compiler, libraries, Catch2, gdb, dwz, Python with NumPy and pandas, debootstrap"
+    step 1/4 packages "packages: compiler, libraries, Catch2, dwz$([ $real = no ] || echo ", gdb, Python with NumPy and pandas, debootstrap")"
+    if [ $real = yes ]; then packages+=("${packages_of_real_cores[@]}"); fi
     install_packages "${packages[@]}"
-    step 2/4 "interpreters: this machine's $(/usr/bin/python3 --version), and other suites' in $HEAPSIFT_TREES"
+    get_interpreters
+    step 3/4 build "build: heapsift and its tests, with $(build_jobs) compilers at a time"
+    configure $preset -DHEAPSIFT_TESTS=ON
+    build $preset all
+    step 4/4 tests "tests: on synthetic memory and synthetic cores$([ $real = no ] || echo ", and on real cores of each interpreter")"
+    local status=0 without=()
+    if [ $real = no ]; then without=(--label-exclude real); fi
+    ctest --test-dir "$tests" --output-on-failure --no-tests=error -j "$(jobs_of 4096)" "${without[@]}" || status=$?
+    end_step
+    sum_up $status
+    exit $status
+}
+
+get_interpreters() {
+    if [ $real = no ]; then
+        step 2/4 interpreters "interpreters: none is needed"
+        return
+    fi
+    step 2/4 interpreters "interpreters: this machine's $(/usr/bin/python3 --version), and other suites' in $HEAPSIFT_TREES"
     case $suite in
         bookworm) make_tree bullseye; make_tree trixie ;;
         trixie) make_tree bullseye; make_tree bookworm ;;
         *) leave_out "Debian 12 and 13: this is neither" ;;
     esac
-    step 3/4 "build: heapsift and its tests, with $(build_jobs) compilers at a time"
-    quietly "configuring" cmake --preset dev || die "cmake could not configure the build."
-    quietly "building" ninja -C build/dev -j "$(build_jobs)" || die "The build failed; all of its output: $log"
-    step 4/4 "tests: on synthetic memory, synthetic cores, and real cores of each interpreter"
-    local status=0
-    ctest --test-dir build/dev --output-on-failure || status=$?
-    sum_up $status
-    exit $status
 }
 
 # make_tree SUITE: a minimal Debian of that suite with Python, NumPy and pandas.
@@ -77,11 +98,12 @@ leave_out() {
 }
 
 sum_up() {
+    local told=$tests/Testing/Temporary/LastTest.log reason
     say
-    sed -n '/^interpreter  /,/^covered: /p' build/dev/Testing/Temporary/LastTest.log
-    local reason
+    sed -n '/^interpreter  /,/^covered: /p' "$told"
     for reason in "${not_covered[@]}"; do say "not covered: $reason"; done
-    if [ "$1" = 0 ]; then say "All tests passed."; else say "Some tests FAILED; they are listed above, in full in build/dev/Testing/Temporary/LastTest.log"; fi
+    say "It took: $times."
+    if [ "$1" = 0 ]; then say "All tests passed."; else say "Some tests FAILED; they are listed above, in full in $told"; fi
 }
 
 main
