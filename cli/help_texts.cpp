@@ -70,6 +70,8 @@ constexpr std::string_view words = R"(What the words mean
   native       memory that C or C++ code took, without Python
   collector    the part of Python that frees objects which only hold each other
   garbage      objects that no root reaches any more, and that were not yet freed
+  state        reachable from a root; held, by something that was not found; or garbage: waiting for the
+               collector, uncollectable (it found it and could not free it), invisible to it (never freed)
   root         where keeping alive begins: a module, a running function, a thread, native code
 {path}
   retained     all the memory that would come free if an object went away: its own, and that of all
