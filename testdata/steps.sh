@@ -24,8 +24,7 @@ how_far() {
     local line
     line=$(tail -n 1 "$log" | tr -d '\r')
     if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
-        local done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
-        say "    … $((100 * done / all)) % after $1 s, about $(($1 * (all - done) / (done > 0 ? done : 1))) s to go"
+        say "    … ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} files after $1 s (the last ones take longer)"
     else
         say "    … $1 s: ${line:0:90}"
     fi
