@@ -24,7 +24,7 @@ how_far() {
     local line
     line=$(tail -n 1 "$log" | tr -d '\r')
     if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
-        say "    … ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} files after $1 s (the last ones take longer)"
+        say "    … ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} files after $1 s"
     else
         say "    … $1 s: ${line:0:90}"
     fi
