@@ -90,8 +90,12 @@ void CommandOptions::flag(const std::string& names, std::function<void()> given,
 
 void CommandOptions::text(const std::string& names, std::string& value, const std::string& value_name,
                           const std::string& description, Repeated repeated) {
-    const auto policy = repeated == Repeated::refused ? CLI::MultiOptionPolicy::Throw : CLI::MultiOptionPolicy::TakeLast;
-    parser_->add(names, [&value](const std::string& typed) { value = typed; }, description, policy);
+    const bool once = repeated == Repeated::refused;
+    const auto read = [&value, once, name = long_name(names)](const std::string& typed) {
+        if (once && !value.empty()) throw wrong_usage("bad-option", name + " is given twice", "give it once");
+        value = typed;
+    };
+    parser_->add(names, read, description, once ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
     declare(names, value_name, description);
 }
 
@@ -128,9 +132,10 @@ void CommandOptions::number(const std::string& names, std::optional<std::size_t>
 }
 
 const CommandOptions::Option* CommandOptions::find(const std::string& name) const {
-    const std::string bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    const bool is_long = name.starts_with("--");
+    const std::string bare = name.substr(std::min<std::size_t>(is_long ? 2 : 1, name.size()));
     const auto found = std::find_if(declared_.begin(), declared_.end(), [&](const Option& option) {
-        const std::vector<std::string>& names = name.starts_with("--") ? option.long_names : option.short_names;
+        const std::vector<std::string>& names = is_long ? option.long_names : option.short_names;
         return std::find(names.begin(), names.end(), bare) != names.end();
     });
     return found == declared_.end() ? nullptr : &*found;

@@ -8,15 +8,18 @@
 # Run it again: it goes on where it stopped, and skips what is done.
 set -euo pipefail
 asked_core=
-if [ $# -gt 1 ]; then echo "usage: bash testdata/quickstart.sh [CORE]" >&2; exit 2; fi
+usage='usage: bash testdata/quickstart.sh [CORE]'
+case ${1:-} in -h | --help) echo "$usage"; exit 0 ;; esac
+if [ $# -gt 1 ]; then echo "$usage" >&2; exit 2; fi
 if [ $# = 1 ]; then
-    [ -f "$1" ] || { echo "$1: no such file; give a core, or nothing to make one" >&2; exit 2; }
-    asked_core=$(realpath "$1")
+    [ -e "$1" ] || { echo "$1: no such file; give a core, or nothing to make one" >&2; exit 2; }
+    [ -f "$1" ] || { echo "$1: not a file; give a core, or nothing to make one" >&2; exit 2; }
+    asked_core=$(realpath -- "$1")
 fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 here=$PWD
 work=$here/build/quickstart
-mkdir -p "$work"
+mkdir -p "$work" || exit 1
 log=$work/log
 unset DEBUGINFOD_URLS  # else gdb asks the network about every library
 # shellcheck source=testdata/steps.sh
@@ -45,7 +48,7 @@ main() {
     fi
     end_step
     say
-    say "[4/4] the answer ($times): $heapsift $core"
+    printf '[4/4] the answer (%s): %q %q\n' "$times" "$heapsift" "$core"
     say
     answer
 }
@@ -56,7 +59,7 @@ answer() {
     PATH=$(dirname "$heapsift"):$PATH heapsift "$core" || status=$?
     if [ $status = 0 ] || [ $status = 3 ]; then
         say
-        say "To go on:  export PATH=$(dirname "$heapsift"):\$PATH"
+        say "To go on:  export PATH=$(printf %q "$(dirname "$heapsift")"):\$PATH"
     fi
     exit $status
 }
@@ -83,10 +86,12 @@ make_core() {
         mv "$work/taken.$pid" "$core"
         stop_program
     else
-        say "    gcore may not trace it here (ptrace is forbidden); the kernel takes the core instead, when the process aborts …"
-        kill -ABRT "$pid"
-        wait "$pid" 2>/dev/null || true
+        say "    gcore could not take it (is ptrace forbidden here?); the kernel takes the core instead, when the process aborts …"
+        local status=0
+        kill -ABRT "$pid" 2>/dev/null || die "The program ended while gcore took its core; see $log"
+        wait "$pid" 2>/dev/null || status=$?
         trap - EXIT
+        [ $status = $((128 + 6)) ] || die "The program did not end by the signal that makes a core (exit $status); see $work/said"
         local found
         found=$(find "$work" -maxdepth 1 -name 'core*' -size +1M | head -n 1)
         [ -n "$found" ] || die "No core was written either: core_pattern is '$(cat /proc/sys/kernel/core_pattern)'.
@@ -107,6 +112,12 @@ start_program() {
 It needs some 1.3 GiB of memory; here are $(awk '/^MemAvailable/ {printf "%.1f", $2 / 1048576}' /proc/meminfo) GiB."
         sleep 0.2
     done
+}
+
+# shellcheck disable=SC2317  # called when the script is interrupted
+clean_up() {
+    if [ -n "${pid:-}" ]; then stop_program; fi
+    rm -f "$work"/taken* "$work"/core "$work"/core.[0-9]*
 }
 
 stop_program() {

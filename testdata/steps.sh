@@ -23,16 +23,28 @@ end_step() {
 how_far() {
     local line
     line=$(tail -n 1 "$log" | tr -d '\r')
-    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\ (Building|Linking) ]]; then
         say "    … ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} files after $1 s"
     else
         say "    … $1 s: ${line:0:90}"
     fi
 }
 
+# Ctrl-C: nothing goes on behind the prompt, and nothing half done is taken for done later.
+job=''
+interrupted() {
+    trap '' INT TERM
+    if [ -n "$job" ] && kill "$job" 2>/dev/null; then wait "$job" || true; fi
+    if declare -F clean_up >/dev/null; then clean_up; fi
+    say
+    say "Interrupted. Run it again: it goes on where it stopped."
+    exit 130
+}
+trap interrupted INT TERM
+
 # quietly WHAT COMMAND…: runs it with its output in the log; says every half minute how far it is, and how long it took.
 quietly() {
-    local what=$1 began=$SECONDS told=0 job
+    local what=$1 began=$SECONDS told=0
     shift
     printf '\n### %s\n' "$*" >>"$log"
     "$@" >>"$log" 2>&1 </dev/null &
@@ -44,7 +56,10 @@ quietly() {
             how_far $((SECONDS - began))
         fi
     done
-    if ! wait "$job"; then
+    local status=0
+    wait "$job" || status=$?
+    job=''
+    if [ $status != 0 ]; then
         say "    failed $what; the end of $log:"
         tail -n 12 "$log" | sed 's/^/    | /'
         return 1
@@ -53,6 +68,9 @@ quietly() {
 }
 
 check_machine() {
+    # cmake or ninja stumbles over these: it would fail at the first file, or compile everything anew each time.
+    case $PWD in *[\'\"\;\\[\]]* | *$'\n'*) die "The path of this checkout has a quote, a semicolon, a backslash or a bracket in it: $PWD
+Move it elsewhere: cmake and ninja cannot build there." ;; esac
     [ -r /proc/self/status ] || die "/proc is not mounted here, and nothing below works without it: mount -t proc proc /proc"
     # shellcheck disable=SC1091
     suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-unknown}")
@@ -80,15 +98,23 @@ install_packages() {
     can_be_root || die "These packages are missing, and installing them needs root:
     apt-get install --no-install-recommends ${missing[*]}"
     say "    installing ${missing[*]}"
-    quietly "reading the package lists" "${as_root[@]}" apt-get update -qq || die "apt-get update failed: is there a network?"
-    quietly "installing" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" ||
+    local alone=(-o DPkg::Lock::Timeout=300)
+    quietly "finishing what an earlier run left half installed" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive dpkg --configure -a || true
+    quietly "reading the package lists" "${as_root[@]}" apt-get "${alone[@]}" update -qq || die "apt-get update failed: is there a network?"
+    quietly "installing" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${alone[@]}" install -y -qq --no-install-recommends "${missing[@]}" ||
         die "The packages could not be installed; see above."
 }
 
-# configure PRESET OPTION…: warnings stop CI's build, and nobody else's.
+# configure PRESET OPTION…: warnings stop CI's build, and nobody else's. A folder that another checkout or another generator left is
+# begun anew.
 configure() {
-    if [ "${CI:-}" = true ]; then set -- "$@" -DHEAPSIFT_WARNINGS_AS_ERRORS=ON; fi
-    quietly "configuring" cmake --preset "$@" || die "cmake could not configure the build."
+    local cache=build/$1/CMakeCache.txt errors=OFF fresh=()
+    if [ "${CI:-}" = true ]; then errors=ON; fi
+    if [ -f "$cache" ] && ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache" && grep -qxF "CMAKE_GENERATOR:INTERNAL=Ninja" "$cache"; }; then
+        say "    build/$1 was made for another checkout or another tool; starting anew"
+        fresh=(--fresh)
+    fi
+    quietly "configuring" cmake "${fresh[@]}" --preset "$@" -DHEAPSIFT_WARNINGS_AS_ERRORS=$errors || die "cmake could not configure the build."
 }
 
 # build PRESET TARGET…

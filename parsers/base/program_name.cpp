@@ -54,9 +54,12 @@ std::string& settled_name() {
 
 std::string program_name_of(const ProgramCall& call) {
     const auto running = executable_file(call.program_file);
-    const auto found = found_in_path(call.path, default_program_name);
-    if (running && found && running->st_dev == found->st_dev && running->st_ino == found->st_ino) return default_program_name;
-    if (file_of_command(call, call.typed)) return quoted_command(call.typed);
+    const auto is_running = [&](const std::optional<struct stat>& file) {
+        return file && running && running->st_dev == file->st_dev && running->st_ino == file->st_ino;
+    };
+    if (is_running(found_in_path(call.path, default_program_name))) return default_program_name;
+    if (const auto typed = file_of_command(call, call.typed); typed && (!running || is_running(typed)))
+        return quoted_command(call.typed);
     std::error_code error;
     const std::string file = std::filesystem::canonical(call.program_file, error).string();
     return error ? default_program_name : quoted_command(file);

@@ -18,7 +18,8 @@ struct ProgramCall {
 };
 
 /// The word that runs this file, quoted for the shell: "heapsift" where PATH leads from there to this file, else what was typed.
-/// What was typed is no help where no file is called so (argv[0] is up to the caller): then it is the path of the file that runs.
+/// What was typed is no help where that is another file, or none (argv[0] is up to the caller): then it is the path of the file
+/// that runs.
 std::string program_name_of(const ProgramCall& call);
 
 inline constexpr const char* default_program_name = "heapsift";

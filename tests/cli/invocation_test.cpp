@@ -140,6 +140,16 @@ TEST_CASE("command line: --help does not hide what is wrong", "[cli][invocation]
     CHECK(complaint({"help", "types", "objects"}).code == "unexpected-word");
 }
 
+TEST_CASE("command line: three dashes are no option; what counts once is refused twice", "[cli][invocation]") {
+    CHECK(complaint({"types", "---limit=5"}).code == "unknown-option");
+    const auto twice = complaint({"export", "-o", "a.db", "--output=b.db"});
+    CHECK(twice.code == "bad-option");
+    CHECK(twice.message == "--output is given twice");
+    CHECK(complaint({"why", "0x10", "--paths", "0"}).message == "--paths 0: a number from 1 to 10000 is needed");
+    CHECK(complaint({"why", "0x10", "--paths", "10001"}).message == "--paths 10001: a number from 1 to 10000 is needed");
+    CHECK(complaint({"why", "0x10", "--exclude", "frame,,weak"}).code == "bad-exclude");
+}
+
 TEST_CASE("command line: unknown help", "[cli][invocation]") {
     CHECK(complaint({"help", "captur"}).hint == "did you mean: heapsift help capture");
     CHECK(complaint({"help", "nothing"}).code == "no-such-topic");

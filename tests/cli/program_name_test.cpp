@@ -122,6 +122,13 @@ TEST_CASE("program name: where argv[0] is no file, the file that runs is named",
     }
 }
 
+TEST_CASE("program name: where argv[0] is another program, the file that runs is named", "[cli][program]") {
+    const ProgramDirectory programs;
+    const std::string file = programs.program("build/heapsift"), other = programs.program("bin/ls");
+    CHECK(program_name_of({"ls", programs.directory("bin"), file}) == file);
+    CHECK(program_name_of({other, "", file}) == file);
+}
+
 TEST_CASE("program name: quoted for the shell", "[cli][program]") {
     const ProgramDirectory programs;
     const auto named = [&](const std::string& name) {

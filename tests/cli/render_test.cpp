@@ -323,6 +323,9 @@ TEST_CASE("render overview: no longer than the terminal, the sentence first", "[
         if (height == lines(whole) + 1) CHECK_THAT(text, ContainsSubstring("these 10 are"));
     }
     CHECK(without_types > 0);
+
+    result.memory = {{"array data", 96'000}, {"free", 300}, {"stacks", 0}};
+    CHECK_THAT(text_on(1), ContainsSubstring("\n  free "));  // one small row stays what it is
 }
 
 TEST_CASE("render overview: JSON, arguments redacted", "[cli][render]") {
