@@ -63,7 +63,7 @@ Reference step(std::string text) {
     return made;
 }
 
-std::string quoted(std::string_view name) {
+std::string quoted_name(std::string_view name) {
     std::string text = "'";
     for (const char c : name) {
         if (c == '\'' || c == '\\') text += '\\';
@@ -86,7 +86,7 @@ std::string frame_expression(const HeapGraph& graph, const Root& root) {
     }
     if (name == "<module>" || name == "?") return {};
     if (everywhere == 1) return name + "()";
-    if (here == 1 && threads_of_name == 1 && !own.name.empty()) return "thread(" + quoted(own.name) + ")." + name + "()";
+    if (here == 1 && threads_of_name == 1 && !own.name.empty()) return "thread(" + quoted_name(own.name) + ")." + name + "()";
     if (here == 1 && own.tid) return fmt::format("thread({}).{}()", *own.tid, name);
     return {};
 }

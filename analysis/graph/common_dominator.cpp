@@ -6,21 +6,15 @@
 #include <algorithm>
 
 namespace heapsift {
-namespace {
-
-constexpr std::uint32_t none = 0xffffffff;
-
-}  // namespace
-
 CommonDominator::CommonDominator(const RetainedSizes& retained)
-    : retained_(retained), mark_(retained.tree().reached(), 0), found_(none) {}
+    : retained_(retained), mark_(retained.tree().reached(), 0), found_(Preorder::none) {}
 
 std::optional<NodeId> CommonDominator::of(std::span<const ObjectId> members) {
     if (members.size() == 1) return retained_.dominator(members.front());
     ++set_;
-    found_ = none;
+    found_ = Preorder::none;
     for (const ObjectId member : members) add(member);
-    if (found_ == none) return std::nullopt;
+    if (found_ == Preorder::none) return std::nullopt;
     return retained_.graph().preorder().node_at(found_);
 }
 
@@ -28,13 +22,13 @@ void CommonDominator::add(NodeId node) {
     const std::uint32_t at = retained_.graph().preorder().position(node);
     if (at == Preorder::none) return;
     std::uint32_t p = at;
-    for (; p != none && mark_[p] < 2 * set_; p = retained_.tree().dominator(p)) mark_[p] = 2 * set_ + (found_ != none);
-    if (found_ == none) {
+    for (; p != Preorder::none && mark_[p] < 2 * set_; p = retained_.tree().dominator(p)) mark_[p] = 2 * set_ + (found_ != Preorder::none);
+    if (found_ == Preorder::none) {
         found_ = at;
         return;
     }
     // Below what was met the walk went beside the first one; a mark of a later walk leads to a place that was seen to already.
-    if (p != none && mark_[p] == 2 * set_) found_ = std::min(found_, p);
+    if (p != Preorder::none && mark_[p] == 2 * set_) found_ = std::min(found_, p);
 }
 
 }  // namespace heapsift

@@ -185,7 +185,7 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
     return session.write(render_export(summary, session.redactor()));
 }
 
-constexpr const char* details_of_lines =
+constexpr const char* details_of_formats =
     R"(Everything, as tables:
 
   db     SQLite. Addresses are integers (printf('0x%x', address)); one from 2^63 on is stored less 2^64
@@ -221,7 +221,7 @@ be analysed, or the disk is full.
 }  // namespace
 
 std::string export_details() {
-    return fmt::format("{}         {}\n{}", details_of_lines, command_line("objects --format jsonl"), details_of_tables);
+    return fmt::format("{}         {}\n{}", details_of_formats, command_line("objects --format jsonl"), details_of_tables);
 }
 
 CommandRunner setup_export(CommandOptions& declare) {

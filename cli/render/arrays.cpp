@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t most_holders_in_summary = 10;
 
-using Align = TableColumn::Align;
+using ColumnAlign = TableColumn::Align;
 using Fit = TableColumn::Fit;
 
 const HeapSnapshot& heap_of(const Arrays& arrays) { return arrays.graph().heap(); }
@@ -166,10 +166,10 @@ std::string holders_table(const ArrayHolders& holders, bool pinned, const Page& 
     bool any_pinned = pinned;
     for (const ArrayHolderRow& row : holders.rows) any_pinned = any_pinned || row.pinned_owners > 0;
     std::vector<TableColumn> columns{
-        {Align::right, "arrays"}, {Align::right, "they show"}, {Align::right, sorted_heading("they keep", !pinned)}};
-    if (any_pinned) columns.push_back({Align::right, sorted_heading("unseen", pinned)});
-    columns.push_back({Align::left, "held as", Fit::middle});
-    columns.push_back({Align::left, pinned ? "from" : "for example", Fit::end});
+        {ColumnAlign::right, "arrays"}, {ColumnAlign::right, "they show"}, {ColumnAlign::right, sorted_heading("they keep", !pinned)}};
+    if (any_pinned) columns.push_back({ColumnAlign::right, sorted_heading("unseen", pinned)});
+    columns.push_back({ColumnAlign::left, "held as", Fit::middle});
+    columns.push_back({ColumnAlign::left, pinned ? "from" : "for example", Fit::end});
     Table table(std::move(columns));
     for (const ArrayHolderRow& row : holders.rows) {
         std::vector<std::string> cells{grouped(row.arrays), page.bytes(row.shown_bytes), page.bytes(row.kept_bytes)};
@@ -236,7 +236,7 @@ std::string summary_table(const Arrays& arrays, const Page& page) {
     }
     std::vector<std::pair<std::string, Kind>> rows(kinds.begin(), kinds.end());
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
-    Table table({{Align::right, "owners"}, {Align::right, "bytes"}, {Align::right, "views"}, {Align::left, "", Fit::middle}});
+    Table table({{ColumnAlign::right, "owners"}, {ColumnAlign::right, "bytes"}, {ColumnAlign::right, "views"}, {ColumnAlign::left, "", Fit::middle}});
     for (const auto& [name, kind] : rows) table.add({grouped(kind.owners), page.bytes(kind.bytes), grouped(kind.views), name});
     return table.text(page.width, page.colour);
 }
@@ -280,12 +280,12 @@ std::string owners_text(const OwnersResult& result, bool pinned, const Page& pag
         text += holders_table(result.holders, true, page);
         text += more_text(result.holders.total_rows, result.holders.rows.size(), "arrays --pinned --by-holder", page);
     }
-    Table table({{Align::right, sorted_heading(pinned ? "keeps" : "bytes", !pinned)},
-                 {Align::right, pinned ? "shown" : "seen"},
-                 {Align::right, "views"},
-                 {Align::left, "owner"},
-                 {Align::left, "", Fit::middle},
-                 {Align::left, pinned ? "kept by" : "held by", Fit::end}});
+    Table table({{ColumnAlign::right, sorted_heading(pinned ? "keeps" : "bytes", !pinned)},
+                 {ColumnAlign::right, pinned ? "shown" : "seen"},
+                 {ColumnAlign::right, "views"},
+                 {ColumnAlign::left, "owner"},
+                 {ColumnAlign::left, "", Fit::middle},
+                 {ColumnAlign::left, pinned ? "kept by" : "held by", Fit::end}});
     for (std::size_t i = 0; i < result.owners.size(); ++i) {
         const ArrayOwner& owner = result.arrays.owners()[result.owners[i]];
         const ArrayPlace& place = result.places[i];
@@ -316,12 +316,12 @@ std::string views_text(const Arrays& arrays, const std::vector<std::uint32_t>& l
     const ArraySums& sums = arrays.sums();
     if (sums.arrays == 0) return none_text(page);
     if (listed.empty()) return "No array of this core is a view: each owns its elements.\n";
-    Table table({{Align::left, "address"},
-                 {Align::right, sorted_heading("shows", true)},
-                 {Align::right, "of"},
-                 {Align::left, "array", Fit::middle},
-                 {Align::left, "owner"},
-                 {Align::left, "", Fit::end}});
+    Table table({{ColumnAlign::left, "address"},
+                 {ColumnAlign::right, sorted_heading("shows", true)},
+                 {ColumnAlign::right, "of"},
+                 {ColumnAlign::left, "array", Fit::middle},
+                 {ColumnAlign::left, "owner"},
+                 {ColumnAlign::left, "", Fit::end}});
     for (const std::uint32_t place : listed) {
         const SeenArray& seen = arrays.arrays()[place];
         const ArrayOwner& owner = arrays.owners()[seen.owner];

@@ -16,7 +16,7 @@
 namespace heapsift {
 namespace {
 
-using Align = TableColumn::Align;
+using ColumnAlign = TableColumn::Align;
 
 std::string name_of(ModuleFileState state) {
     switch (state) {
@@ -52,7 +52,7 @@ std::string in_words(ModuleFileState state) {
 
 std::string segments_text(const DoctorResult& result, const Page& page) {
     const auto& segments = result.segments;
-    Table table({{Align::left, ""}, {Align::right, ""}});
+    Table table({{ColumnAlign::left, ""}, {ColumnAlign::right, ""}});
     table.add({"in the core", page.bytes(segments.in_core)});
     table.add({"from program files found here", page.bytes(segments.from_file)});
     table.add({"mapped, but not saved", page.bytes(segments.not_saved)});
@@ -63,10 +63,10 @@ std::string segments_text(const DoctorResult& result, const Page& page) {
 std::string modules_text(const DoctorResult& result, const Page& page) {
     if (result.modules.empty()) return bold("Program files", page.colour) + "\n  The core names none.\n";
     constexpr std::size_t enough = 12;  // digits of a build-id, for a reader
-    Table table({{Align::left, "state"},
-                 {Align::left, "build-id"},
-                 {Align::left, "path", TableColumn::Fit::middle},
-                 {Align::left, "file here", TableColumn::Fit::middle}});
+    Table table({{ColumnAlign::left, "state"},
+                 {ColumnAlign::left, "build-id"},
+                 {ColumnAlign::left, "path", TableColumn::Fit::middle},
+                 {ColumnAlign::left, "file here", TableColumn::Fit::middle}});
     for (const Module& module : result.modules) {
         const std::string file = module.file.empty() || module.file == module.path ? "" : page.redact().path(module.file);
         const std::string build_id = page.width == 0 ? module.build_id : module.build_id.substr(0, enough);
@@ -88,7 +88,7 @@ std::string interpreter_text(const DoctorResult& result, const Page& page) {
     std::string text = bold("Python", page.colour) + "\n";
     if (result.layout_source.empty()) return text + "  No interpreter was found.\n";
     const auto passed = std::count_if(result.checks.begin(), result.checks.end(), [](const LayoutCheck& c) { return c.passed; });
-    Table table({{Align::left, ""}, {Align::left, "", TableColumn::Fit::wrap}});
+    Table table({{ColumnAlign::left, ""}, {ColumnAlign::left, "", TableColumn::Fit::wrap}});
     table.add({"interpreter", escape_for_terminal(page.redact().message(result.python_found_by))});
     table.add({"layout", escape_for_terminal(page.redact().message(result.layout_source))});
     table.add({"checks", fmt::format("{} of {} passed", passed, result.checks.size())});
@@ -120,7 +120,7 @@ std::string objects_text(const DoctorResult& result, const Page& page) {
     const std::uint64_t total = result.references_written + result.references_guessed;
     if (total == 0) return {};
     std::string text = bold(counted(total, "object") + ", and how each was found", page.colour) + "\n";
-    Table found({{Align::left, ""}, {Align::right, ""}, {Align::right, ""}});
+    Table found({{ColumnAlign::left, ""}, {ColumnAlign::right, ""}, {ColumnAlign::right, ""}});
     for (const auto& [how, count] : result.found_by) found.add({how, grouped(count), percent_in_table(count, total)});
     text += found.text(0, false);
     text += counts_text(result.counts, page);
@@ -130,7 +130,7 @@ std::string objects_text(const DoctorResult& result, const Page& page) {
                     page.width, 2) +
             "\n";
     constexpr std::size_t most = 10;
-    Table guessed({{Align::right, "objects"}, {Align::right, "memory"}, {Align::left, "type", TableColumn::Fit::middle}});
+    Table guessed({{ColumnAlign::right, "objects"}, {ColumnAlign::right, "memory"}, {ColumnAlign::left, "type", TableColumn::Fit::middle}});
     for (std::size_t i = 0; i < result.guessed.size() && i < most; ++i)
         guessed.add(
             {grouped(result.guessed[i].objects), page.bytes(result.guessed[i].memory), type_text(result.guessed[i].name)});
