@@ -3,6 +3,7 @@
 
 #include "cli/session.h"
 
+#include "analysis/object_row.h"
 #include "cli/units.h"
 #include "parsers/base/text.h"
 #include "parsers/snapshot/reference_graph.h"
@@ -90,10 +91,13 @@ HeapSnapshot Session::open_heap() {
 
 void Session::note_references(const HeapSnapshot& heap, ObjectId object) {
     const ReferenceGraph& references = heap.references();
-    if (references.dangling() > 0)
+    if (const auto& first = references.first_dangling())
         diagnostics_.add("references-dangling",
-                         fmt::format("{} to what is no object: something was overwritten",
-                                     counted(references.dangling(), "reference leads", "references lead")),
+                         fmt::format("{} to what is no object: something was overwritten ({}from {}, a {}, to {})",
+                                     counted(references.dangling(), "reference leads", "references lead"),
+                                     references.dangling() > 1 ? "the first " : "",
+                                     hexadecimal(heap.address_of(first->source).value),
+                                     escape_for_terminal(type_name(heap, heap.type_of(first->source))), hexadecimal(first->target.value)),
                          Severity::damage);
     if (object != no_object && heap.facts(object).damaged)
         diagnostics_.add("object-damaged",

@@ -323,7 +323,11 @@ private:
         if (!alive(heap_.integer<std::uint64_t>(object))) return;
         const Address start = object - access_.presize(object, type);
         if (start == object && access_.allocations().malloc_heaps().is_free_list_link(object)) return;
-        if (const auto block = access_.allocations().block_starting_at(start)) {
+        const auto block = access_.allocations().block_starting_at(start);
+        // No object lives on a stack. What a C function made there for itself stays, with a type and anything for a count (NumPy's
+        // array around one element: `dummy_arr` of scalarapi.c), and the words around it may read as a chunk's.
+        if ((!block || block->owner != Allocations::Owner::mapping) && on_a_stack(object)) return;
+        if (block) {
             const std::uint64_t slack = 2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
             const Verdict verdict = judge_in_block(object, type, block->usable, slack);
             if (verdict == Verdict::yes) others_.push_back({object, id, FoundBy::malloc});
@@ -462,7 +466,9 @@ private:
     }
 
     bool on_a_stack(Address at) const {
-        return std::any_of(stacks_.begin(), stacks_.end(), [&](const AddressRange& stack) { return stack.contains(at); });
+        const auto above =
+            std::upper_bound(stacks_.begin(), stacks_.end(), at, [](Address a, const AddressRange& stack) { return a < stack.start; });
+        return above != stacks_.begin() && (above - 1)->contains(at);
     }
 
     // In place: two tables of a large heap at once would be the peak of all memory used.

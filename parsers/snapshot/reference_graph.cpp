@@ -95,7 +95,7 @@ private:
                         ++graph_.found_[target];
                     graph_.targets_.push_back(target);
                 } else if (!pending_[at].guess && access_.heap().memory().state_of(pending_[at].target) != ByteState::not_saved) {
-                    ++graph_.dangling_;
+                    if (graph_.dangling_++ == 0) graph_.first_dangling_ = {resolved_, pending_[at].target};
                 }
             }
             ++resolved_;

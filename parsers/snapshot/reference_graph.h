@@ -11,6 +11,7 @@
 #include "parsers/snapshot/object_index.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,6 +55,12 @@ public:
 
     /// References that are certain and lead to saved memory, or to none, at which there is no object: of what was overwritten.
     std::uint64_t dangling() const { return dangling_; }
+    struct DanglingReference {
+        ObjectId source;
+        Address target;
+    };
+    /// The first of them, by source: for a person to look at.
+    const std::optional<DanglingReference>& first_dangling() const { return first_dangling_; }
 
     struct GuessCounts {
         std::uint64_t proved = 0, allowed = 0, refused = 0;
@@ -79,6 +86,7 @@ private:
     RunningFrames frames_;
     GuessCounts counts_;
     std::uint64_t dangling_ = 0;
+    std::optional<DanglingReference> first_dangling_;
 };
 
 /// One pass over `addresses`, sorted, with the types of `types`; one over their buffers, and one sweep over other memory.

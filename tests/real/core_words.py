@@ -96,10 +96,12 @@ class CoreWords:
     def _is_free_list_link(self, address, word):
         """Is `word` at the start of a block what glibc malloc links the freed ones of a size with: the address of the next one's chunk (a
         fast bin), or of the next block (a thread's cache); since 2.32 xor'ed with the link's own page? Where the heap lies low, that
-        could be a count."""
+        could be a count. Both ends lie in the heap, so in one segment: the count 1000000000 of 3.11's static objects may be an address
+        in the heap, but they do not lie there."""
         size = (self.word(address - 8) or 0) & ~7
         links = (word, word ^ address >> 12)
-        return size >= 32 and any(link % 16 == 0 and (self.word(link + to) or 0) & ~7 == size for link in links for to in (8, -8))
+        return size >= 32 and any(link % 16 == 0 and self._segment(link) == self._segment(address) and (self.word(link + to) or 0) & ~7 == size
+                                  for link in links for to in (8, -8))
 
     def block_state(self, address, version):
         """'allocated', 'free' or 'inside' (not where an object may start) by the pool around `address`; None where that is no pool."""

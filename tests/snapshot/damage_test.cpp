@@ -5,6 +5,7 @@
 #include "tests/snapshot/small_core.h"
 
 #include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/snapshot/reference_graph.h"
 
 #include <algorithm>
 
@@ -51,6 +52,21 @@ TEST_CASE("damage: a list that claims more than its block has the bytes that are
     CHECK(facts.damaged);
     CHECK(facts.memory <= 56 + 24);
     CHECK(facts.size <= 56 + 24 + 16);
+}
+
+TEST_CASE("damage: a reference to what is no object is counted, and the first one can be looked at", "[snapshot][damaged]") {
+    SmallCore core;
+    const Layout& l = core.heap.layout();
+    const Address items = core.heap.heap().pointer(core.items + *l.list.ob_item);
+    core.heap.put(items + 8, core.text + 8);
+    core.heap.put(core.module + *l.module.md_dict, core.number + 8);
+    const Opened opened(core);
+    const ReferenceGraph& references = opened.snapshot.references();
+    CHECK(references.dangling() == 2);
+    REQUIRE(references.first_dangling());
+    const ObjectId first = std::min(opened.snapshot.find(core.items), opened.snapshot.find(core.module));
+    CHECK(references.first_dangling()->source == first);
+    CHECK(references.first_dangling()->target == (first == opened.snapshot.find(core.items) ? core.text : core.number) + 8);
 }
 
 TEST_CASE("damage: a count of entries, of items or of references that cannot be is damage", "[snapshot][damaged]") {

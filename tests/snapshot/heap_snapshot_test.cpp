@@ -199,6 +199,23 @@ TEST_CASE("snapshot: a list of the collector that breaks off is told, and its ob
     CHECK(snapshot.found_by(snapshot.find(core.module_dict)) == FoundBy::collector);  // from the list's other end
 }
 
+TEST_CASE("snapshot: what a C function made for itself on its stack is no object, though it looks like one in a chunk", "[snapshot]") {
+    SmallCore core;
+    PythonHeapBuilder& heap = core.heap;
+    const Address memory = heap.map(Address(0x7ffc00000000), 8192);
+    const Address made = memory + 0x1010;
+    heap.put(made - 8, std::uint64_t{0x41});
+    heap.put(made + 0x38, std::uint64_t{0x41});
+    heap.put(made, std::uint64_t{1});
+    heap.put(made + 8, heap.builtin("range"));
+    for (const std::uint64_t part : {16, 24, 32, 40}) heap.put(made + part, core.number);
+    const bool on_a_stack = GENERATE(false, true);
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(on_a_stack ? memory + 0x800 : Address()), diagnostics);
+    CHECK((snapshot.find(made) != no_object) == !on_a_stack);
+}
+
 TEST_CASE("snapshot: where the collector keeps counts in its links back, its lists are followed all the same",
           "[snapshot][collector]") {
     SmallCore core;
