@@ -401,7 +401,8 @@ TEST_CASE("threads: absurd counts and pointers are not believed", "[cpython][thr
     }
     heap.set(frame, frames.interpreter() ? layout->interpreter_frame.f_executable : layout->frame.f_code,
              Address(0x123456789000));
-    for (const PythonFrame& torn : threads_of(heap).at(0).frames) {
+    const auto threads = threads_of(heap);
+    for (const PythonFrame& torn : threads.at(0).frames) {
         CHECK(torn.name == "?");
         CHECK(torn.line == 0);
         CHECK(slots_of(heap, torn).size() <= 6);
