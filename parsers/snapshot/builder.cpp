@@ -2,29 +2,32 @@
 
 // Every live object, each with a proof.
 //
-// An object is eight bytes of count and eight bytes that are the address of a type, and by chance many other things are that too.
-// So nothing is an object because it looks like one; each has a second fact. In this order:
-//   1. the collector's lists: what is linked there in both directions is an object (collector_links.cpp: by asking each object);
-//   2. pymalloc's blocks: allocated, in no free list, the object where its type's header puts it, of the size its type asks for,
-//   with a
-//      count above 0, and if the collector knows its type, a header that is linked or untracked, nothing else;
-//   3. one sweep over the rest of writable memory for words that are addresses of types: the start of a block that malloc has
-//   handed
-//      out; or static data of a module whose contents prove it (a type, a str that ends where it says, …);
-//   4. what remains doubtful (a count that might be a pointer, static objects of no distinctive shape) is an object if a word
-//   inside
-//      the memory of Python objects points at it, which one more sweep finds.
-// Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost theirs to malloc,
-// or their count to a link of malloc's: an address, which in a low heap could be a count.
+// An object is eight bytes of count and eight bytes that are the address of a type, and by chance many other
+// things are that too. So nothing is an object because it looks like one; each has a second fact. In this
+// order:
+//   1. the collector's lists: what is linked there in both directions is an object (collector_links.cpp: by
+//      asking each object);
+//   2. pymalloc's blocks: allocated, in no free list, the object where its type's header puts it, of the size
+//      its type asks for, with a count above 0, and if the collector knows its type, a header that is linked
+//      or untracked, nothing else;
+//   3. one sweep over the rest of writable memory for words that are addresses of types: the start of a block
+//      that malloc has handed out; or static data of a module whose contents prove it (a type, a str that
+//      ends where it says, …);
+//   4. what remains doubtful (a count that might be a pointer, static objects of no distinctive shape) is an
+//      object if a word inside the memory of Python objects points at it, which one more sweep finds.
+// Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost
+// theirs to malloc, or their count to a link of malloc's: an address, which in a low heap could be a count.
 //
-// Speed: memory is gone through in address order, once for 1 and 2 together, and where an object must be asked about memory far
-// away (the items of a tuple) a pool's worth of such words is fetched before the first is looked at.
+// Speed: memory is gone through in address order, once for 1 and 2 together, and where an object must be
+// asked about memory far away (the items of a tuple) a pool's worth of such words is fetched before the first
+// is looked at.
 
 #include "parsers/cpython/type_flags.h"
 #include "parsers/elf/word_sweep.h"
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
 #include "parsers/snapshot/collector_links.h"
+#include "parsers/snapshot/ghosts.h"
 #include "parsers/snapshot/thread_stacks.h"
 
 #include <fmt/format.h>
@@ -48,7 +51,8 @@ struct Entry {
 
 class Builder {
 public:
-    Builder(const CoreFile& core, const ObjectAccess& access, Diagnostics& diagnostics, const ProgressCallback& progress)
+    Builder(const CoreFile& core, const ObjectAccess& access, Diagnostics& diagnostics,
+            const ProgressCallback& progress)
         : core_(core),
           access_(access),
           heap_(access.heap()),
@@ -68,12 +72,13 @@ public:
             find();
         }
         if (pymalloc_.damaged_pools() > 0)
-            diagnostics_.add(
-                "pools-damaged",
-                fmt::format("{} pymalloc pools do not add up (was the process stopped inside malloc?): which of their blocks are "
-                            "free is judged by the blocks, and those of a pool whose header does not read are left out",
-                            pymalloc_.damaged_pools()),
-                Severity::damage);
+            diagnostics_.add("pools-damaged",
+                             fmt::format("{} pymalloc pools do not add up (was the process stopped inside "
+                                         "malloc?): which of their blocks are "
+                                         "free is judged by the blocks, and those of a pool whose header "
+                                         "does not read are left out",
+                                         pymalloc_.damaged_pools()),
+                             Severity::damage);
         report("proofs", 0);
         drop_array_data();
         prove_doubtful();
@@ -111,21 +116,22 @@ private:
             if (!pymalloc_.pool_at(object)) others_.push_back({object, type, FoundBy::collector});
         });
         if (links_.collecting() && walked.broken_lists == 0)
-            diagnostics_.add(
-                "collector-at-work",
-                "the collector was at work: where it keeps counts in its links back, its lists were followed by those "
-                "onward");
+            diagnostics_.add("collector-at-work",
+                             "the collector was at work: where it keeps counts in its links back, its lists "
+                             "were followed by those "
+                             "onward");
         if (walked.broken_lists > 0)
-            diagnostics_.add(
-                "collector-lists-broken",
-                fmt::format("{} of the collector's lists break off; they were followed from both ends, and objects in "
-                            "between are found by their blocks instead",
-                            walked.broken_lists),
-                Severity::damage);
+            diagnostics_.add("collector-lists-broken",
+                             fmt::format("{} of the collector's lists break off; they were followed from "
+                                         "both ends, and objects in "
+                                         "between are found by their blocks instead",
+                                         walked.broken_lists),
+                             Severity::damage);
         if (walked.unknown > 0)
             diagnostics_.add(
                 "types-unreadable",
-                fmt::format("{} objects of the collector's lists were left out: their types do not read", walked.unknown),
+                fmt::format("{} objects of the collector's lists were left out: their types do not read",
+                            walked.unknown),
                 Severity::damage);
     }
 
@@ -137,7 +143,9 @@ private:
         return type != no_type && access_.is_gc(before, heap_.types()[type]) && links_.is_linked(before);
     }
 
-    bool linked(Address object, const TypeInfo& type) { return access_.is_gc(object, type) && links_.linked(object, false); }
+    bool linked(Address object, const TypeInfo& type) {
+        return access_.is_gc(object, type) && links_.linked(object, false);
+    }
 
     // --- what any candidate must satisfy
 
@@ -157,22 +165,30 @@ private:
     }
 
     /// A candidate in an allocated block of `block_size` bytes whose first byte is `presize` before it.
-    Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size, std::uint64_t slack) const {
+    Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size,
+                           std::uint64_t slack) const {
         const auto count = heap_.integer<std::uint64_t>(object);
         if (!alive(count) || !header_reads(object, type)) return Verdict::no;
-        // The address of an object is no count: an array of one pointer in a block that was an int, a C module's two types.
-        if (count >= 4096 && Address(count).aligned(8) && heap_.type_of(Address(count)) != no_type) return Verdict::no;
+        // The address of an object is no count: an array of one pointer in a block that was an int, a C
+        // module's two types.
+        if (count >= 4096 && Address(count).aligned(8) && heap_.type_of(Address(count)) != no_type)
+            return Verdict::no;
         const ObjectReader reader(heap_, object, type);
         const std::uint64_t requested = access_.requested(reader);
         if (type.kind && type.kind->plausible && !type.kind->plausible(reader)) return Verdict::no;
-        // Some C types allocate less than they declare, by a few words: a datetime.time without tzinfo, say. A pointer and a type
-        // in a block that is far too small are a C module's state.
-        if (requested > block_size && requested - block_size > ObjectAccess::declared_too_much) return Verdict::no;
-        if (requested > block_size) return type.kind && type.kind->plausible ? Verdict::no : Verdict::doubtful;
-        // A count that is also an address may be a pointer: the start of an array, say. (Contents that fit are proof enough.)
+        // Some C types allocate less than they declare, by a few words: a datetime.time without tzinfo, say.
+        // A pointer and a type in a block that is far too small are a C module's state.
+        if (requested > block_size && requested - block_size > ObjectAccess::declared_too_much)
+            return Verdict::no;
+        if (requested > block_size)
+            return type.kind && type.kind->plausible ? Verdict::no : Verdict::doubtful;
+        // A count that is also an address may be a pointer: the start of an array, say. (Contents that fit
+        // are proof enough.)
         const bool distinctive = type.kind && type.kind->plausible && heap_.var_size(object) != 0;
-        if (!distinctive && count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return Verdict::doubtful;
-        // pymalloc keeps a block that shrank by up to a quarter, malloc gives the rest back; an int may be shorter than its room.
+        if (!distinctive && count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped)
+            return Verdict::doubtful;
+        // pymalloc keeps a block that shrank by up to a quarter, malloc gives the rest back; an int may be
+        // shorter than its room.
         const bool fixed_size = type.itemsize <= 0 && !(type.kind && type.kind->body_size);
         const std::uint64_t spare = block_size - requested;
         if ((fixed_size || slack > granule) &&
@@ -205,7 +221,8 @@ private:
         std::size_t n = 0;
         for (const Pool& pool : pymalloc_.pools()) {
             if (++n % 4096 == 0)
-                report("pymalloc blocks", static_cast<double>(n) / static_cast<double>(pymalloc_.pools().size()));
+                report("pymalloc blocks",
+                       static_cast<double>(n) / static_cast<double>(pymalloc_.pools().size()));
             pymalloc_.free_blocks(pool, free);
             candidates.clear();
             std::uint32_t block = pymalloc_.header_size();
@@ -220,7 +237,8 @@ private:
     void add_candidate(const Pool& pool, std::uint32_t block, std::vector<Candidate>& candidates) {
         std::uint32_t size = pool.block_size;
         if (access_.allocations().debug_hooks()) {
-            const auto inner = access_.allocations().behind_debug_mark({pool.start + block, size, Allocations::Owner::pymalloc});
+            const auto inner = access_.allocations().behind_debug_mark(
+                {pool.start + block, size, Allocations::Owner::pymalloc});
             if (!inner) return;
             block = static_cast<std::uint32_t>(inner->start - pool.start);
             size = static_cast<std::uint32_t>(inner->usable);
@@ -229,9 +247,11 @@ private:
     }
 
     /// The first in a block, from the offset `from` on. Its object, type word included, lies in the block.
-    std::optional<Candidate> next_candidate(const Pool& pool, std::uint32_t block, std::uint32_t size, std::uint32_t from) const {
+    std::optional<Candidate> next_candidate(const Pool& pool, std::uint32_t block, std::uint32_t size,
+                                            std::uint32_t from) const {
         const std::uint32_t type_offset = *heap_.layout().object.ob_type;
-        for (std::uint32_t offset = from; offset <= block + 32 && offset + type_offset + 8 <= block + size; offset += granule) {
+        for (std::uint32_t offset = from; offset <= block + 32 && offset + type_offset + 8 <= block + size;
+             offset += granule) {
             std::uint64_t word = 0;
             std::memcpy(&word, pool.data + offset + type_offset, 8);
             const TypeId id = heap_.types().find(Address(word));
@@ -246,7 +266,8 @@ private:
         return std::nullopt;
     }
 
-    /// Of a tuple that is in no list, the first items are looked at (tuple_plausible): on their way into the cache.
+    /// Of a tuple that is in no list, the first items are looked at (tuple_plausible): on their way into the
+    /// cache.
     void fetch_items(const std::byte* tuple, std::uint32_t size) const {
         std::uint64_t next = 0;
         std::memcpy(&next, tuple - *heap_.layout().gc_head.size + *heap_.layout().gc_head.next, 8);
@@ -255,7 +276,8 @@ private:
         for (std::uint32_t at = first; at + 8 <= size && at < first + 4 * 8; at += 8) {
             std::uint64_t item = 0;
             std::memcpy(&item, tuple + at, 8);
-            if (const auto bytes = memory_.view(Address(item), 16); !bytes.empty()) __builtin_prefetch(bytes.data());
+            if (const auto bytes = memory_.view(Address(item), 16); !bytes.empty())
+                __builtin_prefetch(bytes.data());
         }
     }
 
@@ -272,7 +294,8 @@ private:
         FoundBy by = FoundBy::collector;
         if (!candidate.is_gc || !links_.linked(object, small_count(pool.data + candidate.offset))) {
             by = FoundBy::pymalloc;
-            const Verdict verdict = judge_in_block(object, heap_.types()[candidate.type], candidate.size, granule);
+            const Verdict verdict =
+                judge_in_block(object, heap_.types()[candidate.type], candidate.size, granule);
             if (verdict == Verdict::doubtful) doubtful_.push_back({object, candidate.type, by});
             if (verdict != Verdict::yes) return false;
         }
@@ -297,7 +320,8 @@ private:
                 doubtful_.push_back({type.address, type.metatype, FoundBy::static_data});
                 continue;
             }
-            others_.push_back({type.address, type.metatype, is_static ? FoundBy::static_data : FoundBy::malloc});
+            others_.push_back(
+                {type.address, type.metatype, is_static ? FoundBy::static_data : FoundBy::malloc});
         }
     }
 
@@ -324,42 +348,53 @@ private:
         const Address start = object - access_.presize(object, type);
         if (start == object && access_.allocations().malloc_heaps().is_free_list_link(object)) return;
         const auto block = access_.allocations().block_starting_at(start);
-        // No object lives on a stack. What a C function made there for itself stays, with a type and anything for a count (NumPy's
-        // array around one element: `dummy_arr` of scalarapi.c), and the words around it may read as a chunk's.
+        // No object lives on a stack. What a C function made there for itself stays, with a type and anything
+        // for a count (NumPy's array around one element: `dummy_arr` of scalarapi.c), and the words around it
+        // may read as a chunk's.
         if ((!block || block->owner != Allocations::Owner::mapping) && on_a_stack(object)) return;
         if (block) {
-            const std::uint64_t slack = 2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
+            const std::uint64_t slack =
+                2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
             const Verdict verdict = judge_in_block(object, type, block->usable, slack);
             if (verdict == Verdict::yes) others_.push_back({object, id, FoundBy::malloc});
             if (verdict == Verdict::doubtful) doubtful_.push_back({object, id, FoundBy::reference});
             return;
         }
         // Static data, or the middle of a block; in a chunk that is free, nothing lives.
-        if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object)) return;
-        // Two addresses of types are a C module's table of them. (An executable that is not relocated has addresses around ten
-        // million: those of types alone are too few to be met by a real count.)
-        if (heap_.types().find(Address(heap_.integer<std::uint64_t>(object))) != no_type) return;
+        if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object))
+            return;
+        if (in_table_of_types(heap_, object, type)) return;
         if (!header_reads(object, type) || !fits_inside(object, type)) return;
-        if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type))) return;
-        doubtful_.push_back({object, id, access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference});
+        if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type)))
+            return;
+        if (!references_lead_into_memory(access_, object, type)) return;
+        doubtful_.push_back(
+            {object, id,
+             access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference});
     }
 
-    /// In the middle of a block of malloc's: does the object end before the block, with a count that is no pointer? What a
-    /// freed block left behind, where a larger one has its place now, seldom does both.
+    /// In the middle of a block of malloc's: does the object end before the block, with a count that is no
+    /// pointer? What a freed block left behind, where a larger one has its place now, seldom does both.
     bool fits_inside(Address object, const TypeInfo& type) const {
         const auto block = access_.allocations().malloc_heaps().block_containing(object);
         if (!block) return true;
         const auto count = heap_.integer<std::uint64_t>(object);
         if (count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return false;
         const Address start = object - access_.presize(object, type);
-        return start >= block->start && access_.requested(object, type) <= block->start + block->usable - start;
+        return start >= block->start &&
+               access_.requested(object, type) <= block->start + block->usable - start;
     }
 
-    /// A block that is an array's data holds elements and what was left there before, whatever they read as: small integers, and
-    /// behind them the type of an object that was freed. (An object of the collector's lists is one all the same.)
+    /// A block that is an array's data holds elements and what was left there before, whatever they read as:
+    /// small integers, and behind them the type of an object that was freed. (An object of the collector's
+    /// lists is one all the same.)
     void drop_array_data() {
-        const auto start_of = [&](const Entry& e) { return e.address - access_.presize(e.address, heap_.types()[e.type]); };
-        const auto by_block = [](const Entry& e) { return e.found_by == FoundBy::malloc || e.found_by == FoundBy::reference; };
+        const auto start_of = [&](const Entry& e) {
+            return e.address - access_.presize(e.address, heap_.types()[e.type]);
+        };
+        const auto by_block = [](const Entry& e) {
+            return e.found_by == FoundBy::malloc || e.found_by == FoundBy::reference;
+        };
         std::vector<Address> starts, data;
         for (const auto* entries : {&others_, &doubtful_})
             for (const Entry& entry : *entries)
@@ -369,7 +404,9 @@ private:
             const TypeInfo& type = heap_.types()[id];
             if (type.kind != &ndarray_kind) return;
             const auto facts = array_facts(ObjectReader(heap_, object, type));
-            if (!facts || !facts->owns_data() || !std::binary_search(starts.begin(), starts.end(), facts->data)) return;
+            if (!facts || !facts->owns_data() ||
+                !std::binary_search(starts.begin(), starts.end(), facts->data))
+                return;
             const auto block = access_.allocations().block_starting_at(facts->data);
             if (block && block->usable >= facts->nbytes && block->usable - facts->nbytes < 2 * granule)
                 data.push_back(facts->data);
@@ -386,8 +423,8 @@ private:
 
     // --- 4. doubtful ones
 
-    // Static objects prove each other only as far as the chain begins in memory that Python allocated: what nothing alive refers
-    // to (the code of a frozen module that was never imported) is not counted as living.
+    // Static objects prove each other only as far as the chain begins in memory that Python allocated: what
+    // nothing alive refers to (the code of a frozen module that was never imported) is not counted as living.
     void prove_doubtful() {
         if (doubtful_.empty()) return;
         auto by_address = [](const Entry& a, const Entry& b) { return a.address < b.address; };
@@ -396,7 +433,9 @@ private:
                                     [](const Entry& a, const Entry& b) { return a.address == b.address; }),
                         doubtful_.end());
         std::sort(others_.begin(), others_.end(), by_address);
-        std::erase_if(doubtful_, [&](const Entry& e) { return e.found_by == FoundBy::reference && inside_another(e.address); });
+        std::erase_if(doubtful_, [&](const Entry& e) {
+            return e.found_by == FoundBy::reference && inside_another(e.address);
+        });
         std::vector<std::uint64_t> addresses;
         for (const Entry& entry : doubtful_) addresses.push_back(entry.address.value);
         AddressSet set(std::move(addresses));
@@ -406,7 +445,8 @@ private:
         sweep_words(memory_, set, {}, [&](Address at, std::uint64_t word) {
             const std::uint32_t target = doubtful_index(Address(word));
             if (seen[target]) return;
-            const std::uint32_t source = access_.allocations().is_static(at) ? holder(doubtful_, at) : no_object;
+            const std::uint32_t source =
+                access_.allocations().is_static(at) ? holder(doubtful_, at) : no_object;
             // A word of its own body proves nothing.
             if (source == target || at - doubtful_[target].address < 32) return;
             if (source != no_object) {
@@ -431,8 +471,8 @@ private:
         }
     }
 
-    /// Is `address` in the body of one of others_ that is known to the last word? No object lies there: an item that is a type
-    /// reads as one's second word, and the length before it as the count.
+    /// Is `address` in the body of one of others_ that is known to the last word? No object lies there: an
+    /// item that is a type reads as one's second word, and the length before it as the count.
     bool inside_another(Address address) const {
         const std::uint32_t around = holder(others_, address);
         if (around == no_object) return false;
@@ -450,7 +490,8 @@ private:
 
     /// The entry in whose body `at` lies, or `no_object`.
     std::uint32_t holder(const std::vector<Entry>& entries, Address at) const {
-        auto it = std::upper_bound(entries.begin(), entries.end(), at, [](Address a, const Entry& e) { return a < e.address; });
+        auto it = std::upper_bound(entries.begin(), entries.end(), at,
+                                   [](Address a, const Entry& e) { return a < e.address; });
         if (it == entries.begin()) return no_object;
         --it;
         return at - it->address < access_.requested(it->address, heap_.types()[it->type])
@@ -458,8 +499,8 @@ private:
                    : no_object;
     }
 
-    /// Is the word at `at` part of a Python object or of what Python allocated: a live pymalloc block, a heap of malloc, or the
-    /// body of a static object that is proved already?
+    /// Is the word at `at` part of a Python object or of what Python allocated: a live pymalloc block, a heap
+    /// of malloc, or the body of a static object that is proved already?
     bool belongs_to_python(Address at) const {
         if (access_.allocations().is_static(at)) return holder(others_, at) != no_object;
         return access_.allocations().in_allocated_block(at) && !on_a_stack(at);
@@ -467,7 +508,8 @@ private:
 
     bool on_a_stack(Address at) const {
         const auto above =
-            std::upper_bound(stacks_.begin(), stacks_.end(), at, [](Address a, const AddressRange& stack) { return a < stack.start; });
+            std::upper_bound(stacks_.begin(), stacks_.end(), at,
+                             [](Address a, const AddressRange& stack) { return a < stack.start; });
         return above != stacks_.begin() && (above - 1)->contains(at);
     }
 
@@ -475,15 +517,18 @@ private:
     void merge() {
         auto by_address = [](const Entry& a, const Entry& b) { return a.address < b.address; };
         std::stable_sort(others_.begin(), others_.end(), by_address);
-        others_.erase(
-            std::unique(others_.begin(), others_.end(), [](const Entry& a, const Entry& b) { return a.address == b.address; }),
-            others_.end());
+        others_.erase(std::unique(others_.begin(), others_.end(),
+                                  [](const Entry& a, const Entry& b) { return a.address == b.address; }),
+                      others_.end());
         const auto& all = pooled_.addresses;
-        std::erase_if(others_, [&](const Entry& e) { return std::binary_search(all.begin(), all.end(), e.address); });
+        std::erase_if(others_,
+                      [&](const Entry& e) { return std::binary_search(all.begin(), all.end(), e.address); });
         if (all.size() + others_.size() >= no_object) throw std::length_error("more than 2^32 objects");
-        std::vector<std::size_t> places(others_.size());  // of each of the others: how many pooled ones are below it
+        std::vector<std::size_t> places(
+            others_.size());  // of each of the others: how many pooled ones are below it
         for (std::size_t i = 0; i < places.size(); ++i)
-            places[i] = static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), others_[i].address) - all.begin());
+            places[i] = static_cast<std::size_t>(
+                std::lower_bound(all.begin(), all.end(), others_[i].address) - all.begin());
         merge_column(pooled_.addresses, places, [&](std::size_t i) { return others_[i].address; });
         merge_column(pooled_.types, places, [&](std::size_t i) { return others_[i].type; });
         merge_column(pooled_.found_by, places, [&](std::size_t i) { return others_[i].found_by; });

@@ -1,5 +1,6 @@
-// From the bytes of a core to objects: who is alive and by which proof, what is freed and must not be met, sizes with the headers
-// that sys.getsizeof adds, names of references as people read them, and where an address lies.
+// From the bytes of a core to objects: who is alive and by which proof, what is freed and must not be met,
+// sizes with the headers that sys.getsizeof adds, names of references as people read them, and where an
+// address lies.
 
 #include "parsers/snapshot/heap_snapshot.h"
 
@@ -20,7 +21,8 @@ using namespace heapsift::test;
 
 namespace {
 
-HeapSnapshot open_bytes(const TemporaryDirectory& directory, const std::string& bytes, Diagnostics& diagnostics) {
+HeapSnapshot open_bytes(const TemporaryDirectory& directory, const std::string& bytes,
+                        Diagnostics& diagnostics) {
     return HeapSnapshot::build(CoreFile::open(directory.write("core", bytes), {}, diagnostics), diagnostics);
 }
 
@@ -55,7 +57,8 @@ TEST_CASE("snapshot: the interpreter is found by its cookie, and proved", "[snap
     CHECK(python.interpreters[0].threads.size() == 1);
     for (const LayoutCheck& check : python.checks) {
         INFO(check.what);
-        CHECK(check.passed == (check.what != "static types find their state"));  // this core's types have no numbers
+        // this core's types have no numbers
+        CHECK(check.passed == (check.what != "static types find their state"));
     }
     // The core's own offset of the interpreters, which is not the table's.
     CHECK(*python.layout.runtime_state.interpreters_head == 4096);
@@ -69,8 +72,9 @@ TEST_CASE("snapshot: the table of static types is found where another build has 
     std::uint64_t number = 0;
     for (const char* name : {"type", "object", "dict"}) {
         core.heap.put(core.heap.builtin(name) + *l.type.tp_subclasses, ++number);
-        core.heap.put(table + (number - 1) * *l.managed_static_type_state.size + *l.managed_static_type_state.type,
-                      core.heap.builtin(name));
+        core.heap.put(
+            table + (number - 1) * *l.managed_static_type_state.size + *l.managed_static_type_state.type,
+            core.heap.builtin(name));
     }
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
@@ -79,15 +83,16 @@ TEST_CASE("snapshot: the table of static types is found where another build has 
     CHECK(*found.interpreter_state.types_builtins == *l.interpreter_state.types_builtins + shift);
     CHECK(*found.interpreter_state.types_for_extensions == *l.interpreter_state.types_for_extensions + shift);
     const auto& checks = snapshot.python().checks;
-    CHECK(std::any_of(checks.begin(), checks.end(),
-                      [](const LayoutCheck& c) { return c.what == "static types find their state" && c.passed; }));
+    CHECK(std::any_of(checks.begin(), checks.end(), [](const LayoutCheck& c) {
+        return c.what == "static types find their state" && c.passed;
+    }));
 }
 
 TEST_CASE("snapshot: every live object is there, each by its proof", "[snapshot]") {
     const Opened opened;
     const SmallCore& core = opened.core;
-    for (const Address address : {core.modules, core.module, core.module_dict, core.type, core.instance, core.items, core.text,
-                                  core.number, core.kept_float, core.last_float}) {
+    for (const Address address : {core.modules, core.module, core.module_dict, core.type, core.instance,
+                                  core.items, core.text, core.number, core.kept_float, core.last_float}) {
         REQUIRE(opened.id(address) != no_object);
         CHECK(opened.snapshot.address_of(opened.id(address)) == address);
     }
@@ -108,11 +113,12 @@ TEST_CASE("snapshot: what was given back is no object, though it still reads as 
     CHECK(opened.id(opened.core.freed_list) == no_object);
 }
 
-TEST_CASE("snapshot: a count that is a link of malloc's is none, where the heap is so low that it could be", "[snapshot]") {
+TEST_CASE("snapshot: a count that is a link of malloc's is none, where the heap is so low that it could be",
+          "[snapshot]") {
     SmallCore core;
     PythonHeapBuilder& heap = core.heap;
-    // The heap of an executable that is not relocated. What reads as a range refers to what is long gone; its address still
-    // stands in a block that is in use.
+    // The heap of an executable that is not relocated. What reads as a range refers to what is long gone; its
+    // address still stands in a block that is in use.
     const Address low = heap.map(Address(0x1a80000), 4096);
     const Address freed = low + 0x10, next = low + 0x50, kept = low + 0x90;
     for (const std::uint64_t chunk : {0x00, 0x40, 0x80}) heap.put(low + chunk + 8, std::uint64_t{0x41});
@@ -196,10 +202,14 @@ TEST_CASE("snapshot: a list of the collector that breaks off is told, and its ob
     REQUIRE(snapshot.find(core.items) != no_object);
     REQUIRE(snapshot.find(core.module_dict) != no_object);
     CHECK(snapshot.found_by(snapshot.find(core.items)) == FoundBy::collector);
-    CHECK(snapshot.found_by(snapshot.find(core.module_dict)) == FoundBy::collector);  // from the list's other end
+    // from the list's other end
+    CHECK(snapshot.found_by(snapshot.find(core.module_dict)) == FoundBy::collector);
 }
 
-TEST_CASE("snapshot: what a C function made for itself on its stack is no object, though it looks like one in a chunk", "[snapshot]") {
+TEST_CASE(
+    "snapshot: what a C function made for itself on its stack is no object, though it looks like one in a "
+    "chunk",
+    "[snapshot]") {
     SmallCore core;
     PythonHeapBuilder& heap = core.heap;
     const Address memory = heap.map(Address(0x7ffc00000000), 8192);
@@ -212,8 +222,47 @@ TEST_CASE("snapshot: what a C function made for itself on its stack is no object
     const bool on_a_stack = GENERATE(false, true);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(on_a_stack ? memory + 0x800 : Address()), diagnostics);
+    const HeapSnapshot snapshot =
+        open_bytes(directory, core.bytes(on_a_stack ? memory + 0x800 : Address()), diagnostics);
     CHECK((snapshot.find(made) != no_object) == !on_a_stack);
+}
+
+TEST_CASE("snapshot: a type with a number before it is an object only where the rest reads as one",
+          "[snapshot]") {
+    enum class Made { object, two_of_a_header_alone, behind_a_header_alone, table_of_types, numbers };
+    SmallCore core;
+    PythonHeapBuilder& heap = core.heap;
+    const Address block = heap.allocate(256);
+    const Address made = block + 96;
+    const Address type = heap.builtin("range");
+    heap.put(heap.allocate(64) + 16, made);  // a number of C code's, or a reference
+    const Made what = GENERATE(Made::object, Made::two_of_a_header_alone, Made::behind_a_header_alone,
+                               Made::table_of_types, Made::numbers);
+    if (what == Made::table_of_types) {
+        for (std::uint64_t entry = 0; entry < 6; ++entry) {
+            heap.put(block + 64 + 16 * entry, std::uint64_t{1});
+            heap.put(block + 72 + 16 * entry, type);
+        }
+    } else if (what == Made::two_of_a_header_alone) {
+        heap.put(made, std::uint64_t{1});
+        heap.put(made + 8, heap.builtin("ellipsis"));
+        heap.put(made + 16, std::uint64_t{1});
+        heap.put(made + 24, heap.builtin("NotImplementedType"));
+    } else {
+        if (what == Made::behind_a_header_alone) {
+            heap.put(made - 16, std::uint64_t{1});
+            heap.put(made - 8, heap.builtin("NotImplementedType"));
+        }
+        heap.put(made, std::uint64_t{1});
+        heap.put(made + 8, type);
+        for (const std::uint64_t part : {16, 24, 32, 40})
+            heap.put(made + part, what == Made::numbers ? std::uint64_t{1} : core.number.value);
+    }
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const bool is_ghost = what == Made::table_of_types || what == Made::numbers;
+    CHECK((snapshot.find(made) != no_object) == !is_ghost);
 }
 
 TEST_CASE("snapshot: where the collector keeps counts in its links back, its lists are followed all the same",
@@ -221,8 +270,9 @@ TEST_CASE("snapshot: where the collector keeps counts in its links back, its lis
     SmallCore core;
     const Layout& l = core.heap.layout();
     core.heap.set(core.interpreter + *l.interpreter_state.gc, l.gc_state.collecting, 1);
-    core.heap.set(core.items - 16, l.gc_head.prev, std::uint64_t{0 << 2 | 2});        // none of its references left
-    core.heap.set(core.module_dict - 16, l.gc_head.prev, std::uint64_t{1 << 2 | 3});  // one left, and it was finalized
+    core.heap.set(core.items - 16, l.gc_head.prev, std::uint64_t{0 << 2 | 2});  // none of its references left
+    core.heap.set(core.module_dict - 16, l.gc_head.prev,
+                  std::uint64_t{1 << 2 | 3});  // one left, and it was finalized
     // Held to be unreachable: in a ring whose head is on the collector's stack.
     const Address head = core.heap.allocate(32);
     core.heap.put(core.instance - 16, head.value | 1);
@@ -242,8 +292,9 @@ TEST_CASE("snapshot: where the collector keeps counts in its links back, its lis
                       [](const Diagnostic& d) { return d.code == "collector-at-work"; }));
 }
 
-TEST_CASE("snapshot: a list that breaks off while the collector keeps counts costs the object whose link is torn",
-          "[snapshot][collector][damaged]") {
+TEST_CASE(
+    "snapshot: a list that breaks off while the collector keeps counts costs the object whose link is torn",
+    "[snapshot][collector][damaged]") {
     SmallCore core;
     const Layout& l = core.heap.layout();
     core.heap.set(core.interpreter + *l.interpreter_state.gc, l.gc_state.collecting, 1);
@@ -258,7 +309,8 @@ TEST_CASE("snapshot: a list that breaks off while the collector keeps counts cos
     CHECK(snapshot.find(core.module_dict) != no_object);
 }
 
-TEST_CASE("snapshot: a stack in the middle of the heap is its block, and the heap around it is no stack", "[snapshot]") {
+TEST_CASE("snapshot: a stack in the middle of the heap is its block, and the heap around it is no stack",
+          "[snapshot]") {
     SmallCore core;
     const Address stack = core.heap.allocate(4096);
     // A static object is proved only by the word of a heap block that refers to it.
@@ -288,13 +340,14 @@ TEST_CASE("snapshot: a tuple of literals is a key in Python's notation", "[snaps
     SmallCore core;
     PythonHeapBuilder& heap = core.heap;
     const Address one = heap.integer(1);
-    const std::vector<Address> keys = {heap.tuple({heap.str("a"), one}),
-                                       heap.tuple({}),
-                                       heap.tuple({heap.tuple({heap.none(), heap.boolean(true)}), heap.real(0.5)}),
-                                       heap.tuple({heap.tuple({heap.tuple({heap.bytes("b")})})}),
-                                       heap.tuple({core.instance}),
-                                       heap.tuple({heap.str(std::string(50, 'x'))}),
-                                       heap.tuple(std::vector<Address>(17, one))};
+    const std::vector<Address> keys = {
+        heap.tuple({heap.str("a"), one}),
+        heap.tuple({}),
+        heap.tuple({heap.tuple({heap.none(), heap.boolean(true)}), heap.real(0.5)}),
+        heap.tuple({heap.tuple({heap.tuple({heap.bytes("b")})})}),
+        heap.tuple({core.instance}),
+        heap.tuple({heap.str(std::string(50, 'x'))}),
+        heap.tuple(std::vector<Address>(17, one))};
     Entries entries;
     for (const Address key : keys) entries.emplace_back(key, core.text);
     const Address dict = heap.dict(entries, {.log2_size = 4, .general = true});
@@ -308,8 +361,8 @@ TEST_CASE("snapshot: a tuple of literals is a key in Python's notation", "[snaps
         found.push_back(r.name());
         if (r.key->kind == ShortValue::Kind::literal) literals.push_back(r.key->text);
     });
-    CHECK(found == std::vector<std::string>{"[('a', 1)]", "[()]", "[((None, True), 0.5)]", "[(((b'b',),),)]", "[tuple of 1]",
-                                            "[tuple of 1]", "[tuple of 17]"});
+    CHECK(found == std::vector<std::string>{"[('a', 1)]", "[()]", "[((None, True), 0.5)]", "[(((b'b',),),)]",
+                                            "[tuple of 1]", "[tuple of 1]", "[tuple of 17]"});
     CHECK(literals.size() == 4);  // these are what --redact replaces
 }
 
@@ -343,8 +396,9 @@ TEST_CASE("snapshot: what was guessed is called by the member that shows it", "[
 TEST_CASE("snapshot: referrers are the references turned round", "[snapshot]") {
     const Opened opened;
     std::vector<std::pair<ObjectId, std::string>> found;
-    opened.snapshot.visit_referrers(opened.id(opened.core.instance),
-                                    [&](ObjectId from, const Reference& r) { found.emplace_back(from, r.name()); });
+    opened.snapshot.visit_referrers(opened.id(opened.core.instance), [&](ObjectId from, const Reference& r) {
+        found.emplace_back(from, r.name());
+    });
     CHECK(found == std::vector<std::pair<ObjectId, std::string>>{{opened.id(opened.core.items), "[1]"}});
 }
 
@@ -384,7 +438,8 @@ void build_and_ask(const TemporaryDirectory& directory, const std::string& bytes
         for (ObjectId id = 0; id < snapshot.object_count(); ++id) {
             (void)snapshot.facts(id);
             (void)snapshot.value(id);
-            snapshot.visit_references(id, [&](const Reference& r) { references += r.name().empty() ? 0 : 1; });
+            snapshot.visit_references(id,
+                                      [&](const Reference& r) { references += r.name().empty() ? 0 : 1; });
         }
         // A word can be met more than once, by lists that share an array; but never without end.
         CHECK(references < 10'000'000);
@@ -401,7 +456,8 @@ TEST_CASE("snapshot: a core that is cut anywhere is an answer or an error", "[sn
     SmallCore core;
     const TemporaryDirectory directory;
     const std::string bytes = core.bytes();
-    for (std::size_t part = 1; part < 16; ++part) build_and_ask(directory, bytes.substr(0, bytes.size() * part / 16 + part));
+    for (std::size_t part = 1; part < 16; ++part)
+        build_and_ask(directory, bytes.substr(0, bytes.size() * part / 16 + part));
 }
 
 TEST_CASE("snapshot: words of the heap that lie are an answer or an error", "[snapshot][damaged]") {
@@ -409,14 +465,20 @@ TEST_CASE("snapshot: words of the heap that lie are an answer or an error", "[sn
     const TemporaryDirectory directory;
     const std::string good = core.bytes();
     std::vector<std::size_t> words;  // where anything is written at all
-    for (std::size_t at = (64 + 56 * (core.heap.regions().size() + 1) + 7) / 8 * 8; at + 8 <= good.size(); at += 8) {
+    for (std::size_t at = (64 + 56 * (core.heap.regions().size() + 1) + 7) / 8 * 8; at + 8 <= good.size();
+         at += 8) {
         std::uint64_t word = 0;
         std::memcpy(&word, good.data() + at, 8);
         if (word != 0) words.push_back(at);
     }
     std::mt19937_64 random(7);
-    const std::uint64_t lies[] = {
-        0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 62, std::uint64_t{1} << 40, 0x7f0000000000, 0x123456789000};
+    const std::uint64_t lies[] = {0,
+                                  1,
+                                  ~std::uint64_t{0},
+                                  std::uint64_t{1} << 62,
+                                  std::uint64_t{1} << 40,
+                                  0x7f0000000000,
+                                  0x123456789000};
     for (int round = 0; round < 200; ++round) {
         std::string bytes = good;
         for (int i = 0; i < 12; ++i) {

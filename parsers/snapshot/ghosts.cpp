@@ -1,0 +1,32 @@
+#include "parsers/snapshot/ghosts.h"
+
+namespace heapsift {
+
+bool in_table_of_types(const PythonHeap& heap, Address object, const TypeInfo& type) {
+    const auto type_at = [&](Address at) {
+        return heap.types().find(Address(heap.integer<std::uint64_t>(at)));
+    };
+    if (type_at(object) != no_type) return true;
+    const auto longer_than_an_entry = [&](Address start) {
+        if (heap.integer<std::uint64_t>(start) >= 4096) return false;
+        const TypeId id = type_at(start + 8);
+        return id != no_type && heap.types()[id].basicsize > 16;
+    };
+    return type.basicsize > 16 && heap.integer<std::uint64_t>(object) < 4096 &&
+           (longer_than_an_entry(object + 16) || longer_than_an_entry(object - 16));
+}
+
+bool references_lead_into_memory(const ObjectAccess& access, Address object, const TypeInfo& type) {
+    struct Reader : ReferenceVisitor {
+        explicit Reader(const AddressSpace& m) : memory(m) {}
+        void visit(Address target, ReferenceKind, const ReferenceName&) override {
+            good = good && target.aligned(8) && memory.state_of(target) != ByteState::unmapped;
+        }
+        const AddressSpace& memory;
+        bool good = true;
+    } reader(access.heap().memory());
+    if (access.references_exact(object, type)) access.visit_references(object, type, reader);
+    return reader.good;
+}
+
+}  // namespace heapsift
