@@ -1,11 +1,13 @@
-// Most arrays are neither constant nor too wide, and their first kilobytes show it. So an array is read in blocks of 4 KiB, and
-// after each it is asked whether anything can still be said. First it is compared with itself, moved by one element: that needs
-// no knowledge of the dtype, no copy of an element (one of a hostile dtype may be gigabytes), and is memcmp, as fast as memory.
-// Where two elements differ, the reading of values begins: all before are equal to the first.
+// Most arrays are neither constant nor too wide, and their first kilobytes show it. So an array is read in
+// blocks of 4 KiB, and after each it is asked whether anything can still be said. First it is compared with
+// itself, moved by one element: that needs no knowledge of the dtype, no copy of an element (one of a hostile
+// dtype may be gigabytes), and is memcmp, as fast as memory. Where two elements differ, the reading of values
+// begins: all before are equal to the first.
 //
-// Values: of integers the least and the largest; floats are converted there and back; of strings the longest matters, so only
-// what lies past the longest so far is looked at. Nothing here is cheaper for an array that is listed than one look at each byte.
-// The loops are plain, over blocks of a fixed size, which compilers make vectors of without being told to.
+// Values: of integers the least and the largest; floats are converted there and back; of strings the longest
+// matters, so only what lies past the longest so far is looked at. Nothing here is cheaper for an array that
+// is listed than one look at each byte. The loops are plain, over blocks of a fixed size, which compilers
+// make vectors of without being told to.
 
 #include "analysis/array_elements.h"
 
@@ -98,7 +100,8 @@ std::vector<DataRun> data_runs(const AddressSpace& memory, Address data, std::ui
     return runs;
 }
 
-std::uint64_t equal_elements(std::span<const DataRun> runs, std::uint64_t itemsize, const ReadProgress& progress) {
+std::uint64_t equal_elements(std::span<const DataRun> runs, std::uint64_t itemsize,
+                             const ReadProgress& progress) {
     Meter meter(progress);
     RunCursor before(runs, 0), after(runs, itemsize);
     std::uint64_t equal = itemsize;
@@ -108,7 +111,8 @@ std::uint64_t equal_elements(std::span<const DataRun> runs, std::uint64_t itemsi
             size = std::min(size, block_size);
             const std::byte *a = before.bytes(), *b = after.bytes();
             meter.add(size);
-            if (std::memcmp(a, b, size) != 0) return (equal + (std::mismatch(a, a + size, b).first - a)) / itemsize;
+            if (std::memcmp(a, b, size) != 0)
+                return (equal + (std::mismatch(a, a + size, b).first - a)) / itemsize;
         }
         equal += size;
         before.advance(size);
@@ -133,17 +137,22 @@ template <class T, bool swapped>
 T load(const std::byte* at) {
     T value;
     std::memcpy(&value, at, sizeof(T));
-    if constexpr (swapped && sizeof(T) == 8) value = std::bit_cast<T>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
-    if constexpr (swapped && sizeof(T) == 4) value = std::bit_cast<T>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
-    if constexpr (swapped && sizeof(T) == 2) value = std::bit_cast<T>(__builtin_bswap16(std::bit_cast<std::uint16_t>(value)));
+    if constexpr (swapped && sizeof(T) == 8)
+        value = std::bit_cast<T>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
+    if constexpr (swapped && sizeof(T) == 4)
+        value = std::bit_cast<T>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
+    if constexpr (swapped && sizeof(T) == 2)
+        value = std::bit_cast<T>(__builtin_bswap16(std::bit_cast<std::uint16_t>(value)));
     return value;
 }
 
-/// Calls `add` with 64 elements at a time as long as there are so many: loops of a fixed length are vectorized.
+/// Calls `add` with 64 elements at a time as long as there are so many: loops of a fixed length are
+/// vectorized.
 template <class Add>
 void in_groups(const std::byte* at, std::uint64_t count, std::uint64_t itemsize, Add add) {
     constexpr std::uint64_t group = 64;
-    for (; count >= group; count -= group, at += group * itemsize) add(at, std::integral_constant<std::uint64_t, group>());
+    for (; count >= group; count -= group, at += group * itemsize)
+        add(at, std::integral_constant<std::uint64_t, group>());
     for (; count > 0; --count, at += itemsize) add(at, std::integral_constant<std::uint64_t, 1>());
 }
 
@@ -152,7 +161,9 @@ std::uint64_t signed_size(std::int64_t low, std::uint64_t high) {
     return holds(std::int8_t{}) ? 1 : holds(std::int16_t{}) ? 2 : holds(std::int32_t{}) ? 4 : 8;
 }
 
-std::uint64_t unsigned_size(std::uint64_t high) { return high >> 8 == 0 ? 1 : high >> 16 == 0 ? 2 : high >> 32 == 0 ? 4 : 8; }
+std::uint64_t unsigned_size(std::uint64_t high) {
+    return high >> 8 == 0 ? 1 : high >> 16 == 0 ? 2 : high >> 32 == 0 ? 4 : 8;
+}
 
 template <class T, bool swapped>
 class IntegerScan {
@@ -203,7 +214,8 @@ public:
             for (std::uint64_t i = 0; i < group(); ++i) {
                 const auto value = load<double, swapped>(from + i * itemsize);
                 const auto narrow = static_cast<double>(static_cast<float>(value));
-                changed |= static_cast<std::int64_t>(narrow != value) & static_cast<std::int64_t>(value == value);
+                changed |=
+                    static_cast<std::int64_t>(narrow != value) & static_cast<std::int64_t>(value == value);
             }
             changed_ = changed_ || changed != 0;
         });
@@ -214,8 +226,8 @@ private:
     bool changed_ = false;
 };
 
-/// Feeds the scan with elements from number `first` on. Of those that lie in a hole one is enough: they are equal. What is cut by
-/// the end of a run is put together.
+/// Feeds the scan with elements from number `first` on. Of those that lie in a hole one is enough: they are
+/// equal. What is cut by the end of a run is put together.
 template <class Scan>
 void scan_from(std::span<const DataRun> runs, std::uint64_t first, Scan& scan, Meter& meter) {
     std::array<std::byte, Scan::itemsize> torn{};
@@ -257,7 +269,8 @@ Scan scan_all(std::span<const DataRun> runs, std::uint64_t first, Meter& meter) 
 }
 
 template <class T>
-ElementFit fit_integers(std::span<const DataRun> runs, ElementFormat format, std::uint64_t first, Meter& meter) {
+ElementFit fit_integers(std::span<const DataRun> runs, ElementFormat format, std::uint64_t first,
+                        Meter& meter) {
     const auto fit = [&](const auto& scan) {
         ElementFit result{scan.smaller(), scan.range()};
         if (result.smaller.itemsize == format.itemsize) result.smaller = format;
@@ -275,7 +288,8 @@ std::uint64_t used_bytes(const std::byte* bytes, std::uint64_t size) {
 }
 
 /// Bytes of the longest string: to the last character that is not NUL.
-std::uint64_t longest_string(std::span<const DataRun> runs, ElementFormat format, std::uint64_t first, Meter& meter) {
+std::uint64_t longest_string(std::span<const DataRun> runs, ElementFormat format, std::uint64_t first,
+                             Meter& meter) {
     const std::uint64_t unit = format.kind == 'U' ? 4 : 1;
     std::uint64_t longest = 0;
     const auto read = [&](std::uint64_t from, std::uint64_t end) {
@@ -302,7 +316,8 @@ std::uint64_t longest_string(std::span<const DataRun> runs, ElementFormat format
 
 }  // namespace
 
-ElementFit fit_elements(std::span<const DataRun> runs, ElementFormat format, std::uint64_t first, const ReadProgress& progress) {
+ElementFit fit_elements(std::span<const DataRun> runs, ElementFormat format, std::uint64_t first,
+                        const ReadProgress& progress) {
     Meter meter(progress);
     ElementFit result{format, {}};
     switch (format.kind) {

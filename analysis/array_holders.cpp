@@ -1,5 +1,6 @@
-// Rows by holder: an array that a person has in hand counts where its cheapest path says that it is held. An owner counts once:
-// where it is held itself, or, kept by views alone, with the first of these that the search for paths came to.
+// Rows by holder: an array that a person has in hand counts where its cheapest path says that it is held. An
+// owner counts once: where it is held itself, or, kept by views alone, with the first of these that the
+// search for paths came to.
 
 #include "analysis/array_holders.h"
 
@@ -19,11 +20,16 @@ namespace {
 
 constexpr std::uint32_t none = 0xffffffff;
 
-/// The table while it is made: first arrays count, then owners, then the rows are put in order and told in full.
+/// The table while it is made: first arrays count, then owners, then the rows are put in order and told in
+/// full.
 class HolderRows {
 public:
-    HolderRows(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned, const ProgressCallback& progress)
-        : arrays_(arrays), only_pinned_(only_pinned), labels_(arrays.graph(), {}, progress), frame_of_(frames_of_arrays(frames)),
+    HolderRows(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned,
+               const ProgressCallback& progress)
+        : arrays_(arrays),
+          only_pinned_(only_pinned),
+          labels_(arrays.graph(), {}, progress),
+          frame_of_(frames_of_arrays(frames)),
           row_of_array_(arrays.arrays().size(), none) {}
 
     void count_arrays();
@@ -45,7 +51,8 @@ private:
     const bool only_pinned_;
     const HolderLabels labels_;
     const FramesOfArrays frame_of_;
-    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> row_of_label_;  // the string: the type of a frame, or empty
+    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t>
+        row_of_label_;  // the string: the type of a frame, or empty
     std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> row_of_words_;
     std::vector<std::uint32_t> row_of_array_;
 };
@@ -120,7 +127,8 @@ void HolderRows::add_shown_bytes(const ArrayOwner& owner) {
 
 void HolderRows::add_kept_bytes(const ArrayOwner& owner) {
     ObjectId hand = in_hand(arrays_, owner, &labels_.paths());
-    if (hand == no_object && frame_of_.count(owner.object) > 0) hand = owner.object;  // of a frame that is gone
+    if (hand == no_object && frame_of_.count(owner.object) > 0)
+        hand = owner.object;  // of a frame that is gone
     const std::uint32_t at = hand == no_object ? none : row_of(hand);
     if (at == none) return;
     ArrayHolderRow& row = result.rows[at];
@@ -136,7 +144,8 @@ void HolderRows::put_in_order(std::size_t limit) {
     std::iota(order.begin(), order.end(), 0);
     const auto key = [&](std::uint32_t i) {
         const ArrayHolderRow& row = result.rows[i];
-        return std::tuple(only_pinned_ ? ~row.unseen_bytes() : 0, ~row.kept_bytes, ~row.nbytes, row.holder, row.attribute);
+        return std::tuple(only_pinned_ ? ~row.unseen_bytes() : 0, ~row.kept_bytes, ~row.nbytes, row.holder,
+                          row.attribute);
     };
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
     result.total_rows = order.size();
@@ -158,7 +167,9 @@ void HolderRows::describe(ArrayHolderRow& row) const {
     row.expression = labels_.merged_expression(row.example);
     const Root& root = labels_.paths().root(labels_.paths().path(row.example).front()).root;
     row.root = root_words(graph, root);
-    if (root.frame < 0 || !row.holder.ends_with("()") || row.attribute.empty() || row.attribute.starts_with("<")) return;
+    if (root.frame < 0 || !row.holder.ends_with("()") || row.attribute.empty() ||
+        row.attribute.starts_with("<"))
+        return;
     row.frame = frame_words(graph.frame({root.thread, root.frame}));
     row.local = row.attribute.substr(0, row.attribute.find_first_of("[. "));
 }
@@ -173,8 +184,9 @@ void HolderRows::find_dominators(const RetainedSizes& retained) {
 
 }  // namespace
 
-ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned, std::size_t limit,
-                           const RetainedSizes* retained, const ProgressCallback& progress) {
+ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned,
+                           std::size_t limit, const RetainedSizes* retained,
+                           const ProgressCallback& progress) {
     if (arrays.arrays().empty()) return {};
     HolderRows rows(arrays, frames, only_pinned, progress);
     rows.count_arrays();

@@ -1,6 +1,7 @@
 #pragma once
 
-// Who holds the arrays, in rows by holder and attribute: what they show, what they keep, and the one dominator they share.
+// Who holds the arrays, in rows by holder and attribute: what they show, what they keep, and the one
+// dominator they share.
 
 #include "analysis/arrays.h"
 #include "analysis/graph/retained.h"
@@ -13,26 +14,28 @@
 
 namespace heapsift {
 
-/// Arrays that are held in one way (HolderRow says what that is). Arrays that only a base holds count with the array whose base
-/// they are; arrays of a DataFrame or a Series are held as that is.
+/// Arrays that are held in one way (HolderRow says what that is). Arrays that only a base holds count with
+/// the array whose base they are; arrays of a DataFrame or a Series are held as that is.
 struct ArrayHolderRow {
     std::string holder, attribute;  // "app.Node", "hActs1"; "func()", "selected[*]". Not escaped
-    std::string frame_type;         // "pandas.core.frame.DataFrame", where it is such a one that is held there. Not escaped
-    std::string expression;         // the path to one of them, its indices as [*]. Not escaped
-    std::string root;               // where that path begins: "thread MainThread, func(), worker.py, now at line 41"
-    std::string frame;              // "func(), worker.py, now at line 41", where it is one that it begins in; not escaped
-    std::string local;              // and the local
+    std::string
+        frame_type;  // "pandas.core.frame.DataFrame", where it is such a one that is held there. Not escaped
+    std::string expression;  // the path to one of them, its indices as [*]. Not escaped
+    std::string root;        // where that path begins: "thread MainThread, func(), worker.py, now at line 41"
+    std::string frame;  // "func(), worker.py, now at line 41", where it is one that it begins in; not escaped
+    std::string local;  // and the local
     ObjectId example = no_object;
     Address example_address;
-    std::uint64_t arrays = 0;                            // in hand
-    std::uint64_t shown_bytes = 0;                       // that they show; each byte once
-    std::uint64_t nbytes = 0;                            // that they show, summed
-    std::uint64_t kept_bytes = 0;                        // of the owners that they keep; an owner is in one row
+    std::uint64_t arrays = 0;       // in hand
+    std::uint64_t shown_bytes = 0;  // that they show; each byte once
+    std::uint64_t nbytes = 0;       // that they show, summed
+    std::uint64_t kept_bytes = 0;   // of the owners that they keep; an owner is in one row
     std::uint64_t pinned_arrays = 0, pinned_owners = 0;  // arrays of pinned owners, and these
     std::uint64_t pinned_bytes = 0;                      // their bytes
     std::uint64_t pinned_visible = 0;                    // of these, seen
     std::uint64_t unseen_bytes() const { return pinned_bytes - pinned_visible; }
-    std::optional<NodeId> dominator;  // the nearest node without which none of them would be reachable; of rows that are given
+    std::optional<NodeId>
+        dominator;  // the nearest node without which none of them would be reachable; of rows that are given
 };
 
 struct ArrayHolders {
@@ -41,8 +44,10 @@ struct ArrayHolders {
     std::uint64_t without_path = 0;  // arrays that no root reaches
 };
 
-/// With `only_pinned` of arrays of pinned owners alone, by unseen bytes. Dominators where `retained` is given.
-ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned, std::size_t limit,
-                           const RetainedSizes* retained, const ProgressCallback& progress = {});
+/// With `only_pinned` of arrays of pinned owners alone, by unseen bytes. Dominators where `retained` is
+/// given.
+ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned,
+                           std::size_t limit, const RetainedSizes* retained,
+                           const ProgressCallback& progress = {});
 
 }  // namespace heapsift

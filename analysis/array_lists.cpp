@@ -11,7 +11,8 @@ namespace {
 template <class Less>
 std::vector<std::uint32_t> first_of(std::vector<std::uint32_t> places, std::size_t limit, Less less) {
     const std::size_t wanted = limit == 0 ? places.size() : std::min(limit, places.size());
-    std::partial_sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(wanted), places.end(), less);
+    std::partial_sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(wanted), places.end(),
+                      less);
     places.resize(wanted);
     return places;
 }
@@ -24,10 +25,12 @@ std::vector<std::uint32_t> list_owners(const Arrays& arrays, OwnerChoice choice,
     for (std::uint32_t i = 0; i < owners.size(); ++i)
         if (choice == OwnerChoice::all || owners[i].pinned()) places.push_back(i);
     const auto key = [&](std::uint32_t i) {
-        const std::uint64_t bytes = choice == OwnerChoice::pinned ? owners[i].unseen_bytes() : owners[i].nbytes();
+        const std::uint64_t bytes =
+            choice == OwnerChoice::pinned ? owners[i].unseen_bytes() : owners[i].nbytes();
         return std::pair(~bytes, owners[i].object);
     };
-    return first_of(std::move(places), limit, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    return first_of(std::move(places), limit,
+                    [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
 }
 
 std::vector<std::uint32_t> list_arrays(const Arrays& arrays, bool views, std::size_t limit) {
@@ -36,11 +39,13 @@ std::vector<std::uint32_t> list_arrays(const Arrays& arrays, bool views, std::si
     for (std::uint32_t i = 0; i < all.size(); ++i)
         if (!all[i].is_scalar && !(views && all[i].owns_bytes)) places.push_back(i);
     const auto key = [&](std::uint32_t i) { return std::pair(~all[i].nbytes, all[i].object); };
-    return first_of(std::move(places), limit, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    return first_of(std::move(places), limit,
+                    [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
 }
 
 std::vector<ArrayPlace> places_of(const Arrays& arrays, const std::vector<PandasFrame>& frames,
-                                  const std::vector<std::uint32_t>& owners, const ProgressCallback& progress) {
+                                  const std::vector<std::uint32_t>& owners,
+                                  const ProgressCallback& progress) {
     std::vector<ArrayPlace> places(owners.size());
     std::vector<ObjectId> objects;
     const FramesOfArrays frame_of = frames_of_arrays(frames);

@@ -7,7 +7,9 @@
 namespace heapsift {
 namespace {
 
-std::optional<Address> unless_null(Address address) { return address.is_null() ? std::nullopt : std::optional(address); }
+std::optional<Address> unless_null(Address address) {
+    return address.is_null() ? std::nullopt : std::optional(address);
+}
 
 }  // namespace
 
@@ -22,7 +24,8 @@ ArrayRow array_row(const HeapSnapshot& heap, ObjectId array) {
     const ObjectReader reader(heap.python_heap(), row.address, heap.types()[heap.type_of(array)]);
     const auto facts = array_facts(reader);
     if (!facts) return row;
-    if (const auto descr = descr_facts(heap.python_heap(), facts->descr)) row.dtype = descr_str(heap.python_heap(), *descr);
+    if (const auto descr = descr_facts(heap.python_heap(), facts->descr))
+        row.dtype = descr_str(heap.python_heap(), *descr);
     row.shape.emplace(facts->shape.begin(), facts->shape.begin() + facts->nd);
     row.strides = array_strides(reader, *facts);
     row.nbytes = facts->nbytes;

@@ -1,15 +1,18 @@
-// An array of a million zeros says what one zero says that is broadcast; counts up to 200 fit in a byte each. Which arrays are
-// so is only in their values, so all data that may be wasted is read (array_elements.cpp: how, and how little of the rest).
+// An array of a million zeros says what one zero says that is broadcast; counts up to 200 fit in a byte each.
+// Which arrays are so is only in their values, so all data that may be wasted is read (array_elements.cpp:
+// how, and how little of the rest).
 //
-// Claimed is what keeps every value and its kind: integers become shorter integers, float64 becomes float32 where each value
-// converts exactly, strings lose NULs that all of them end with. "Zero" means that all bits are: -0.0 is a constant. That a
-// program will store larger values later cannot be seen in a core; nor whether pages of zeros were ever touched.
+// Claimed is what keeps every value and its kind: integers become shorter integers, float64 becomes float32
+// where each value converts exactly, strings lose NULs that all of them end with. "Zero" means that all bits
+// are: -0.0 is a constant. That a program will store larger values later cannot be seen in a core; nor
+// whether pages of zeros were ever touched.
 //
-// An array that owns its data has it in one piece, in the order of C or Fortran or some other order of its axes; where the
-// strides say otherwise nothing is claimed. So the elements are the bytes from `data` on, in whatever order.
+// An array that owns its data has it in one piece, in the order of C or Fortran or some other order of its
+// axes; where the strides say otherwise nothing is claimed. So the elements are the bytes from `data` on, in
+// whatever order.
 //
-// A damaged core may name the same data in any number of arrays. Sizes are held against what was saved, and the sum of what is
-// read against that too: past some times the core, the rest is given up.
+// A damaged core may name the same data in any number of arrays. Sizes are held against what was saved, and
+// the sum of what is read against that too: past some times the core, the rest is given up.
 
 #include "analysis/array_waste.h"
 
@@ -32,12 +35,15 @@ constexpr std::uint64_t page = 4096;
 constexpr std::int32_t object_type_num = 17, last_builtin_type_num = 23;
 constexpr std::int32_t first_user_type_num = 256, end_of_user_type_nums = 2056;
 
-bool builtin(const DescrFacts& descr) { return descr.type_num >= 0 && descr.type_num <= last_builtin_type_num; }
+bool builtin(const DescrFacts& descr) {
+    return descr.type_num >= 0 && descr.type_num <= last_builtin_type_num;
+}
 
 /// Are the values in the elements themselves?
 bool readable(const DescrFacts& descr) {
     if (descr.has_objects || descr.type_num == object_type_num) return false;
-    return builtin(descr) || (descr.type_num >= first_user_type_num && descr.type_num < end_of_user_type_nums);
+    return builtin(descr) ||
+           (descr.type_num >= first_user_type_num && descr.type_num < end_of_user_type_nums);
 }
 
 /// Each byte of [data, data + nbytes) in one element?
@@ -47,7 +53,8 @@ bool dense(const ObjectReader& array, const ArrayFacts& facts) {
     std::vector<std::size_t> axes;
     for (std::size_t i = 0; i < strides->size(); ++i)
         if (facts.shape[i] > 1) axes.push_back(i);
-    std::sort(axes.begin(), axes.end(), [&](std::size_t a, std::size_t b) { return (*strides)[a] < (*strides)[b]; });
+    std::sort(axes.begin(), axes.end(),
+              [&](std::size_t a, std::size_t b) { return (*strides)[a] < (*strides)[b]; });
     std::uint64_t next = facts.itemsize;
     for (const std::size_t i : axes) {
         if ((*strides)[i] < 0 || static_cast<std::uint64_t>((*strides)[i]) != next) return false;
@@ -58,12 +65,14 @@ bool dense(const ObjectReader& array, const ArrayFacts& facts) {
 
 std::string format_str(ElementFormat format) {
     const char order = format.itemsize == 1 || format.kind == 'S' ? '|' : format.big_endian ? '>' : '<';
-    return fmt::format("{}{}{}", order, format.kind, format.kind == 'U' ? format.itemsize / 4 : format.itemsize);
+    return fmt::format("{}{}{}", order, format.kind,
+                       format.kind == 'U' ? format.itemsize / 4 : format.itemsize);
 }
 
 class WasteFinder {
 public:
-    WasteFinder(const HeapSnapshot& heap, std::span<const ObjectId> owners, std::size_t limit, const ProgressCallback& progress)
+    WasteFinder(const HeapSnapshot& heap, std::span<const ObjectId> owners, std::size_t limit,
+                const ProgressCallback& progress)
         : heap_(heap), owners_(owners), limit_(limit), progress_(progress) {
         for (const Segment& segment : heap.core().memory().segments())
             if (segment.data) budget_ = saturating_add(budget_, segment.size);
@@ -83,8 +92,8 @@ public:
 private:
     void tell(double part_of_array) const {
         if (progress_)
-            progress_("reading arrays",
-                      (static_cast<double>(at_) + std::min(part_of_array, 1.0)) / static_cast<double>(owners_.size()));
+            progress_("reading arrays", (static_cast<double>(at_) + std::min(part_of_array, 1.0)) /
+                                            static_cast<double>(owners_.size()));
     }
 
     void spend(std::uint64_t bytes) { budget_ -= std::min(budget_, bytes); }
@@ -97,7 +106,8 @@ private:
         const auto facts = array_facts(reader);
         const auto descr = facts ? descr_facts(python, facts->descr) : std::nullopt;
         if (!descr || !readable(*descr)) return count(result_.not_read);
-        if (facts->nbytes < least_saving || facts->nbytes / facts->itemsize < 2) return count(result_.looked_at);
+        if (facts->nbytes < least_saving || facts->nbytes / facts->itemsize < 2)
+            return count(result_.looked_at);
         if (!dense(reader, *facts) || budget_ == 0) return count(result_.not_read);
         const auto runs = data_runs(heap_.core().memory(), facts->data, facts->nbytes);
         std::uint64_t saved = 0;
@@ -113,7 +123,8 @@ private:
         const ReadProgress reading = [&](std::uint64_t bytes) {
             spend(bytes);
             done += bytes;
-            if (bytes >= std::uint64_t{1} << 20) tell(static_cast<double>(done) / static_cast<double>(facts.nbytes));
+            if (bytes >= std::uint64_t{1} << 20)
+                tell(static_cast<double>(done) / static_cast<double>(facts.nbytes));
         };
         const std::uint64_t elements = facts.nbytes / facts.itemsize;
         const std::uint64_t equal = equal_elements(runs, facts.itemsize, reading);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Arrays that could say the same in fewer bytes: all zero, all one value, or of a dtype wider than any value in them needs.
+// Arrays that could say the same in fewer bytes: all zero, all one value, or of a dtype wider than any value
+// in them needs.
 
 #include "parsers/snapshot/heap_snapshot.h"
 
@@ -18,11 +19,13 @@ inline constexpr std::uint64_t least_saving = 256;
 struct ArrayWaste {
     ObjectId array = no_object;
     WasteKind kind = WasteKind::zero;
-    std::string dtype;      // dtype.str: "<i8"
-    std::string suggested;  // "|i1", "<f4", "<U12"; its byte order is the array's. Empty for zero and constant
+    std::string dtype;  // dtype.str: "<i8"
+    std::string
+        suggested;  // "|i1", "<f4", "<U12"; its byte order is the array's. Empty for zero and constant
     std::uint64_t nbytes = 0;
-    std::uint64_t needed = 0;  // zero and constant: one element, broadcast; else the count times the smaller itemsize
-    std::string range;         // of integers: "0 to 200", of a constant "7"; else empty
+    // zero and constant: one element, broadcast; else the count times the smaller itemsize
+    std::uint64_t needed = 0;
+    std::string range;  // of integers: "0 to 200", of a constant "7"; else empty
 };
 
 /// Each array asked about is counted once: looked_at + not_saved + not_read.
@@ -33,11 +36,12 @@ struct ArrayWasteResult {
     std::uint64_t total_needed = 0;
     std::uint64_t looked_at = 0;  // those too small to save anything included
     std::uint64_t not_saved = 0;  // their data is not wholly in the core
-    std::uint64_t not_read = 0;   // objects, variable-width strings, user dtypes of new style, odd strides, damaged headers
+    // objects, variable-width strings, user dtypes of new style, odd strides, damaged headers
+    std::uint64_t not_read = 0;
 };
 
-/// `owners`: arrays that own their data, in any order; `limit` 0: all rows. It reads what is listed once; of any other array
-/// about as much as shows that it need not be.
+/// `owners`: arrays that own their data, in any order; `limit` 0: all rows. It reads what is listed once; of
+/// any other array about as much as shows that it need not be.
 ArrayWasteResult array_waste(const HeapSnapshot& heap, std::span<const ObjectId> owners, std::size_t limit,
                              const ProgressCallback& progress = {});
 

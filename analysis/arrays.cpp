@@ -1,16 +1,17 @@
-// Who owns the bytes. An array that owns its elements owns them; any other shows somebody else's, and following `base` leads to
-// whoever that is: another array, a bytes, an mmap, whatever a memoryview was made of, a capsule; or to an array that has no
-// base, to which C code lent memory that no object stands for. Each byte has one owner, and counts there, however many arrays
-// show it.
+// Who owns the bytes. An array that owns its elements owns them; any other shows somebody else's, and
+// following `base` leads to whoever that is: another array, a bytes, an mmap, whatever a memoryview was made
+// of, a capsule; or to an array that has no base, to which C code lent memory that no object stands for. Each
+// byte has one owner, and counts there, however many arrays show it.
 //
-// What a slice costs is not what it shows: it keeps its owner alive, whole. An owner is kept by views alone where it could be
-// freed if no array had a base: where a walk from all roots, which follows every reference but `base`, does not come to it, and
-// its count has no reference that was not found. The same walk tells the views that a person has in hand from those in between,
-// which exist because NumPy does not always collapse a chain of bases. What an owner shows is then what the views in hand show of
-// it, overlaps counted once (seen_bytes.cpp); the difference is what nobody can reach and nothing frees.
+// What a slice costs is not what it shows: it keeps its owner alive, whole. An owner is kept by views alone
+// where it could be freed if no array had a base: where a walk from all roots, which follows every reference
+// but `base`, does not come to it, and its count has no reference that was not found. The same walk tells the
+// views that a person has in hand from those in between, which exist because NumPy does not always collapse a
+// chain of bases. What an owner shows is then what the views in hand show of it, overlaps counted once
+// (seen_bytes.cpp); the difference is what nobody can reach and nothing frees.
 //
-// pandas up to 1.5 has another such reference: the manager of a slice keeps the manager that it was cut from, with all its blocks
-// (pandas_frames.cpp). Whoever knows of these names them.
+// pandas up to 1.5 has another such reference: the manager of a slice keeps the manager that it was cut from,
+// with all its blocks (pandas_frames.cpp). Whoever knows of these names them.
 //
 // numpy.void scalars are elements of structured arrays, and keep the array as views do.
 
@@ -67,12 +68,15 @@ ByteRange buffer_of(const ObjectReader& exporter, std::uint64_t inside) {
         // mmap_object (mmapmodule.c): behind the header the address and the size.
         const std::uint64_t header = *exporter.layout().object.size;
         const auto size = exporter.heap().integer<std::int64_t>(exporter.at(header + 8));
-        if (size > 0) finder.visit(exporter.heap().pointer(exporter.at(header)), static_cast<std::uint64_t>(size), false);
+        if (size > 0)
+            finder.visit(exporter.heap().pointer(exporter.at(header)), static_cast<std::uint64_t>(size),
+                         false);
     } else if (kind && kind->visit_buffers) {
         kind->visit_buffers(exporter, finder);
         const auto& l = exporter.layout().array;
         const auto room = exporter.integer<std::int64_t>(l.allocated);
-        if (exporter.type().name == "array.array" && room > 0 && exporter.var_size() >= 0 && exporter.var_size() <= room)
+        if (exporter.type().name == "array.array" && room > 0 && exporter.var_size() >= 0 &&
+            exporter.var_size() <= room)
             finder.found.end = finder.found.begin + finder.found.size() / static_cast<std::uint64_t>(room) *
                                                         static_cast<std::uint64_t>(exporter.var_size());
     }
@@ -125,7 +129,8 @@ Arrays::Arrays(const HeapGraph& graph, const std::vector<std::pair<ObjectId, Obj
 }
 
 void Arrays::find(const ProgressCallback& progress) {
-    std::unordered_map<ObjectId, std::uint32_t> by_object, by_last;  // owners, of native memory by the array it was lent to
+    std::unordered_map<ObjectId, std::uint32_t> by_object,
+        by_last;  // owners, of native memory by the array it was lent to
     const PythonHeap& python = heap_.python_heap();
     for_each_object(heap_, "arrays", progress, [&](ObjectId object) {
         const TypeId type = heap_.type_of(object);
@@ -158,7 +163,8 @@ void Arrays::find(const ProgressCallback& progress) {
         if (id == no_object) {  // native memory: by the array at the end of the chain
             for (int steps = 0; steps < longest_chain; ++steps) {
                 const ObjectId at = heap_.find(last);
-                const auto facts = at != no_object && is_array(heap_, at) ? array_facts(reader_of(heap_, at)) : std::nullopt;
+                const auto facts =
+                    at != no_object && is_array(heap_, at) ? array_facts(reader_of(heap_, at)) : std::nullopt;
                 if (!facts || facts->base.is_null() || heap_.find(facts->base) == no_object) break;
                 last = facts->base;
             }
@@ -166,7 +172,8 @@ void Arrays::find(const ProgressCallback& progress) {
             if (id == no_object) id = object;
         }
         const bool is_native = owner.is_null() || heap_.find(owner) == no_object;
-        const auto [at, added] = (is_native ? by_last : by_object).emplace(id, static_cast<std::uint32_t>(owners_.size()));
+        const auto [at, added] =
+            (is_native ? by_last : by_object).emplace(id, static_cast<std::uint32_t>(owners_.size()));
         if (added) {
             owners_.emplace_back();
             (is_native ? owners_.back().lent_to : owners_.back().object) = id;
@@ -193,7 +200,8 @@ void Arrays::group() {
     }
 }
 
-void Arrays::walk_without_bases(const std::vector<std::pair<ObjectId, ObjectId>>& like_bases, const ProgressCallback& progress) {
+void Arrays::walk_without_bases(const std::vector<std::pair<ObjectId, ObjectId>>& like_bases,
+                                const ProgressCallback& progress) {
     if (progress) progress("arrays' holders", 0);
     std::vector<ObjectId> base_of(graph_.object_count(), no_object);
     for (const SeenArray& seen : arrays_) {
@@ -235,16 +243,19 @@ void Arrays::see() {
             ObjectSizes sizes;
             heap_.sizes(owner.object, std::span(&sizes, 1));
             if (const auto facts = array_facts(reader_of(heap_, owner.object))) {
-                const std::uint64_t nbytes = sizes.damaged ? sizes.array_data : facts->nbytes;  // what can be there
+                // what can be there
+                const std::uint64_t nbytes = sizes.damaged ? sizes.array_data : facts->nbytes;
                 owner.bytes = {facts->data.value, facts->data.value + std::min(nbytes, ~facts->data.value)};
             }
         } else {
             for (const std::uint32_t i : own)
                 if (read_elements(heap_, arrays_[i], elements)) widen(extent_of(elements.array));
-            if (owner.object != no_object) owner.bytes = buffer_of(reader_of(heap_, owner.object), shown.begin);
+            if (owner.object != no_object)
+                owner.bytes = buffer_of(reader_of(heap_, owner.object), shown.begin);
             owner.size_known = owner.bytes.size() > 0;
             // as_strided makes arrays that end anywhere.
-            const std::uint64_t there = heap_.core().memory().mapped_bytes(Address(shown.begin), shown.size());
+            const std::uint64_t there =
+                heap_.core().memory().mapped_bytes(Address(shown.begin), shown.size());
             if (!owner.size_known) owner.bytes = {shown.begin, shown.begin + there};
         }
         owner.garbage = is_garbage(owner);
@@ -268,7 +279,8 @@ bool Arrays::is_garbage(const ArrayOwner& owner) const {
     const auto reachable = [&](ObjectId object) { return graph_.reach(object) != Reach::unreachable; };
     if (owner.object != no_object && reachable(owner.object)) return false;
     const auto own = of_owner(owner);
-    return std::none_of(own.begin(), own.end(), [&](std::uint32_t i) { return reachable(arrays_[i].object); });
+    return std::none_of(own.begin(), own.end(),
+                        [&](std::uint32_t i) { return reachable(arrays_[i].object); });
 }
 
 std::uint64_t Arrays::shown_bytes(const ArrayOwner& owner, std::span<const std::uint32_t> places) const {
@@ -322,7 +334,8 @@ const ArrayOwner* Arrays::owner_of(ObjectId object) const {
     const auto at = std::lower_bound(arrays_.begin(), arrays_.end(), object,
                                      [](const SeenArray& seen, ObjectId id) { return seen.object < id; });
     if (at != arrays_.end() && at->object == object) return &owners_[at->owner];
-    const auto owner = std::find_if(owners_.begin(), owners_.end(), [&](const ArrayOwner& o) { return o.object == object; });
+    const auto owner =
+        std::find_if(owners_.begin(), owners_.end(), [&](const ArrayOwner& o) { return o.object == object; });
     return owner == owners_.end() ? nullptr : &*owner;
 }
 

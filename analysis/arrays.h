@@ -26,14 +26,17 @@ struct ArrayOwner {
     ObjectId object = no_object;   // nothing: native memory that no object stands for
     ObjectId lent_to = no_object;  // of native memory: the array that was given it
     ByteRange bytes;               // its elements, or its buffer
-    bool size_known = true;        // false: of an exporter whose size is not read, and of native memory: what its arrays show
-    bool saved = true;             // false: some of the bytes are not in the core
-    std::uint32_t first = 0, count = 0;  // its arrays: places in Arrays::of_owners(); the owner itself is among them
-    std::uint32_t views = 0;             // of these, all but the owner
-    bool kept_by_views = false;          // nothing but views keeps it alive
-    bool garbage = false;                // no root reaches it
-    bool visible_exact = true;           // false: visible_bytes or less
-    std::uint64_t visible_bytes = 0;     // that an array shows which something other than a base holds; each byte once
+    // false: of an exporter whose size is not read, and of native memory: what its arrays show
+    bool size_known = true;
+    bool saved = true;  // false: some of the bytes are not in the core
+    std::uint32_t first = 0,
+                  count = 0;     // its arrays: places in Arrays::of_owners(); the owner itself is among them
+    std::uint32_t views = 0;     // of these, all but the owner
+    bool kept_by_views = false;  // nothing but views keeps it alive
+    bool garbage = false;        // no root reaches it
+    bool visible_exact = true;   // false: visible_bytes or less
+    // that an array shows which something other than a base holds; each byte once
+    std::uint64_t visible_bytes = 0;
     std::uint64_t nbytes() const { return bytes.size(); }
     std::uint64_t unseen_bytes() const { return nbytes() - visible_bytes; }
     /// Kept by views alone, of which some are in use, and which do not show all of it.
@@ -51,15 +54,16 @@ struct ArraySums {
     std::uint64_t not_saved = 0, not_saved_bytes = 0;       // owners some of whose bytes are not in the core
     std::uint64_t garbage = 0, garbage_bytes = 0;           // owners that no root reaches
     std::uint64_t kept_by_views = 0;                        // owners
-    std::uint64_t pinned = 0, pinned_bytes = 0, pinned_visible = 0, pinned_views = 0;  // owners, their bytes, seen; arrays
-    std::uint64_t unread = 0;  // arrays whose fields do not read: in no other number
+    std::uint64_t pinned = 0, pinned_bytes = 0, pinned_visible = 0,
+                  pinned_views = 0;  // owners, their bytes, seen; arrays
+    std::uint64_t unread = 0;        // arrays whose fields do not read: in no other number
 };
 
 class Arrays {
 public:
-    /// It has the references of the heap computed. Nothing but a look at the types where there is no NumPy; else one walk over
-    /// the graph, and some 500 ns an array. `like_bases`: other references by which a slice keeps what it was cut from, source
-    /// and target; one of a source.
+    /// It has the references of the heap computed. Nothing but a look at the types where there is no NumPy;
+    /// else one walk over the graph, and some 500 ns an array. `like_bases`: other references by which a
+    /// slice keeps what it was cut from, source and target; one of a source.
     explicit Arrays(const HeapGraph& graph, const std::vector<std::pair<ObjectId, ObjectId>>& like_bases = {},
                     const ProgressCallback& progress = {});
 
@@ -82,7 +86,8 @@ private:
     void find(const ProgressCallback& progress);
     void group();
     void see();
-    void walk_without_bases(const std::vector<std::pair<ObjectId, ObjectId>>& like_bases, const ProgressCallback& progress);
+    void walk_without_bases(const std::vector<std::pair<ObjectId, ObjectId>>& like_bases,
+                            const ProgressCallback& progress);
     void add_up();
     bool is_garbage(const ArrayOwner& owner) const;
 

@@ -16,8 +16,8 @@ using FramesOfArrays = std::unordered_map<ObjectId, const PandasFrame*>;
 /// The DataFrame or Series that each array belongs to. Points into `frames`.
 FramesOfArrays frames_of_arrays(const std::vector<PandasFrame>& frames);
 
-/// The owner itself where something other than views holds it; else the array of it that is cheapest to reach, without `paths` the
-/// first; `no_object` where bases alone hold all of them.
+/// The owner itself where something other than views holds it; else the array of it that is cheapest to
+/// reach, without `paths` the first; `no_object` where bases alone hold all of them.
 ObjectId in_hand(const Arrays& arrays, const ArrayOwner& owner, const RootPaths* paths);
 
 }  // namespace heapsift

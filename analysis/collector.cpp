@@ -1,12 +1,15 @@
-// The collector finds garbage by subtraction (gcmodule.c, deduce_unreachable): each object that it knows starts with its
-// reference count, and loses one for each reference from another that its traverse reports. What has any left is held from
-// outside; so is what that leads to. The rest is garbage, whatever the lists it is in: gc.collect() takes all generations.
+// The collector finds garbage by subtraction (gcmodule.c, deduce_unreachable): each object that it knows
+// starts with its reference count, and loses one for each reference from another that its traverse reports.
+// What has any left is held from outside; so is what that leads to. The rest is garbage, whatever the lists
+// it is in: gc.collect() takes all generations.
 //
-// The same is done here on flat arrays. Three questions more are asked of the same arrays. What would be found if nothing were
-// frozen? What, if each guess (a word that may be a reference, which traverse may report) were reported? And who leads to a
-// legacy finalizer's object: all that such an object reaches the collector leaves alone.
+// The same is done here on flat arrays. Three questions more are asked of the same arrays. What would be
+// found if nothing were frozen? What, if each guess (a word that may be a reference, which traverse may
+// report) were reported? And who leads to a legacy finalizer's object: all that such an object reaches the
+// collector leaves alone.
 //
-// What dies with garbage and is not tracked (strings, numbers, arrays) is found by taking references away, over the real view.
+// What dies with garbage and is not tracked (strings, numbers, arrays) is found by taking references away,
+// over the real view.
 
 #include "analysis/collector.h"
 
@@ -46,13 +49,14 @@ private:
             if (!facts.tracked || facts.immortal) continue;
             asked_[object] = asked_collected;
             result_.of[object] = CollectorVerdict::kept;
-            counts_[object] = static_cast<std::int32_t>(std::clamp<std::int64_t>(facts.refcount, -most_counted, most_counted));
+            counts_[object] = static_cast<std::int32_t>(
+                std::clamp<std::int64_t>(facts.refcount, -most_counted, most_counted));
             ++result_.tracked;
         }
         for (const CollectorList& list : collector_lists(heap_.python())) {
             if (list.generation != frozen_generation) continue;
-            walk_collector_list(heap_.core().memory(), heap_.python().layout.gc_head, list, heap_.object_count(),
-                                [&](Address address) {
+            walk_collector_list(heap_.core().memory(), heap_.python().layout.gc_head, list,
+                                heap_.object_count(), [&](Address address) {
                                     const ObjectId object = heap_.find(address);
                                     if (object == no_object || asked_[object] != asked_collected) return;
                                     asked_[object] = asked_frozen;
@@ -69,7 +73,8 @@ private:
                 for (const ObjectId target : reported_.targets(source)) --counts_[target];
     }
 
-    /// What counts less than is reported: CPython's number has no sign (gc_decref), wraps, and is as good as any that is not 0.
+    /// What counts less than is reported: CPython's number has no sign (gc_decref), wraps, and is as good as
+    /// any that is not 0.
     void wrap(std::uint8_t kind) {
         for (ObjectId object = 0; object < asked_.size(); ++object) {
             if (counts_[object] >= 0 || asked_[object] == 0 || asked_[object] > kind) continue;
@@ -82,7 +87,8 @@ private:
     std::vector<bool> unreachable(std::uint8_t kind, bool guesses) const {
         const auto in = [&](ObjectId object) { return asked_[object] != 0 && asked_[object] <= kind; };
         std::vector<bool> found(asked_.size());
-        for (ObjectId object = 0; object < asked_.size(); ++object) found[object] = in(object) && counts_[object] <= 0;
+        for (ObjectId object = 0; object < asked_.size(); ++object)
+            found[object] = in(object) && counts_[object] <= 0;
         std::vector<ObjectId> pending;
         const auto keep = [&](ObjectId target) {
             if (!found[target]) return;
@@ -106,8 +112,8 @@ private:
     template <class Visit>
     void visit_guesses(ObjectId source, Visit visit) const {
         const auto all = reported_.guesses();
-        const auto first =
-            std::lower_bound(all.begin(), all.end(), source, [](const auto& guess, ObjectId s) { return guess.source < s; });
+        const auto first = std::lower_bound(all.begin(), all.end(), source,
+                                            [](const auto& guess, ObjectId s) { return guess.source < s; });
         for (auto it = first; it != all.end() && it->source == source; ++it) visit(it->target);
     }
 
@@ -135,7 +141,8 @@ private:
 
     void mark_more(const std::vector<bool>& found, CollectorVerdict verdict) {
         for (ObjectId object = 0; object < asked_.size(); ++object)
-            if (found[object] && (result_.of[object] == CollectorVerdict::kept || result_.of[object] == CollectorVerdict::frozen))
+            if (found[object] && (result_.of[object] == CollectorVerdict::kept ||
+                                  result_.of[object] == CollectorVerdict::frozen))
                 result_.of[object] = verdict;
     }
 
@@ -215,9 +222,11 @@ private:
         });
         // What hangs on the rest of the garbage waits with it, and is not counted.
         for (ObjectId object = 0; object < asked_.size(); ++object)
-            if (result_.of[object] == CollectorVerdict::frozen_garbage || result_.of[object] == CollectorVerdict::doubtful)
+            if (result_.of[object] == CollectorVerdict::frozen_garbage ||
+                result_.of[object] == CollectorVerdict::doubtful)
                 freed.push_back(object);
-        if (freed.size() > result_.collectable.count) death.run(freed, [&](ObjectId object) { dying.push_back(object); });
+        if (freed.size() > result_.collectable.count)
+            death.run(freed, [&](ObjectId object) { dying.push_back(object); });
         for (const ObjectId object : dying) result_.of[object] = CollectorVerdict::dies;
     }
 
@@ -232,7 +241,8 @@ private:
 };
 
 bool has_slot(const HeapSnapshot& heap, const TypeInfo& type, LayoutOffset slot) {
-    return slot.present() && !heap.core().memory().read_address(type.address + *slot).value_or(Address()).is_null();
+    return slot.present() &&
+           !heap.core().memory().read_address(type.address + *slot).value_or(Address()).is_null();
 }
 
 }  // namespace
@@ -244,7 +254,8 @@ FinalizerSlots::FinalizerSlots(const HeapSnapshot& heap) {
     }
 }
 
-ReferenceCountDeath::ReferenceCountDeath(const HeapSnapshot& heap) : heap_(heap), taken_(heap.object_count(), 0) {}
+ReferenceCountDeath::ReferenceCountDeath(const HeapSnapshot& heap)
+    : heap_(heap), taken_(heap.object_count(), 0) {}
 
 void ReferenceCountDeath::run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit) {
     constexpr std::uint32_t gone = 0xffffffff;
@@ -259,7 +270,9 @@ void ReferenceCountDeath::run(std::span<const ObjectId> freed, const std::functi
             if (taken_[target] == gone) continue;
             if (taken_[target]++ == 0) touched_.push_back(target);
             const CollectorFacts facts = heap_.collector_facts(target);
-            if (facts.immortal || facts.refcount <= 0 || static_cast<std::int64_t>(taken_[target]) < facts.refcount) continue;
+            if (facts.immortal || facts.refcount <= 0 ||
+                static_cast<std::int64_t>(taken_[target]) < facts.refcount)
+                continue;
             taken_[target] = gone;
             visit(target);
             pending.push_back(target);
@@ -268,6 +281,8 @@ void ReferenceCountDeath::run(std::span<const ObjectId> freed, const std::functi
     for (const ObjectId object : touched_) taken_[object] = 0;
 }
 
-Collection replay_collector(const HeapSnapshot& heap, const ProgressCallback& progress) { return Replay(heap, progress).run(); }
+Collection replay_collector(const HeapSnapshot& heap, const ProgressCallback& progress) {
+    return Replay(heap, progress).run();
+}
 
 }  // namespace heapsift

@@ -1,6 +1,7 @@
 #pragma once
 
-// What gc.collect() would have found at the moment of the dump: the collector, replayed. (How: collector.cpp.)
+// What gc.collect() would have found at the moment of the dump: the collector, replayed. (How:
+// collector.cpp.)
 
 #include "parsers/snapshot/heap_snapshot.h"
 
@@ -16,7 +17,8 @@ enum class CollectorVerdict : std::uint8_t {
     kept,            // something outside of its sight refers to it
     frozen,          // put aside by gc.freeze(): to the collector it is something outside
     collectable,     // it would be found, and freed
-    uncollectable,   // it would be found, but a legacy finalizer stands in the way, its own or that of what leads to it
+    uncollectable,   // it would be found, but a legacy finalizer stands in the way, its own or that of what
+                     // leads to it
     frozen_garbage,  // it would be found, had gc.freeze() not put it, or what leads to it, aside
     doubtful,        // it would be found if traverse reports what is guessed
     dies             // not found by the collector: it goes when what holds it is freed
@@ -29,9 +31,11 @@ struct CollectorTally {
 struct Collection {
     std::vector<CollectorVerdict> of;  // by object
     CollectorTally collectable, uncollectable, frozen_garbage, doubtful;
-    std::uint64_t tracked = 0, frozen = 0;           // objects
-    std::uint64_t freed_count = 0, freed_bytes = 0;  // the collectable, and what dies with them: ObjectSizes::memory
-    /// Of the collectable, those with a finalizer that has not run: it could keep them, and what they lead to. By id.
+    std::uint64_t tracked = 0, frozen = 0;  // objects
+    std::uint64_t freed_count = 0,
+                  freed_bytes = 0;  // the collectable, and what dies with them: ObjectSizes::memory
+    /// Of the collectable, those with a finalizer that has not run: it could keep them, and what they lead
+    /// to. By id.
     std::vector<ObjectId> finalizers;
     /// Tracked ones to which more references are reported than they count, by id: released once too often.
     std::vector<ObjectId> short_of_counts;
@@ -46,12 +50,13 @@ struct Collection {
     }
 };
 
-/// Of all interpreters at once. It has the references of `heap` computed. 6 bytes an object, 13 more and 4 for each reference
-/// while it works; some 100 to 200 ns for each object that is tracked.
+/// Of all interpreters at once. It has the references of `heap` computed. 6 bytes an object, 13 more and 4
+/// for each reference while it works; some 100 to 200 ns for each object that is tracked.
 Collection replay_collector(const HeapSnapshot& heap, const ProgressCallback& progress = {});
 
-/// Calls `visit` with each object that is freed by reference counts alone when those in `freed`, and what dies by it, let go of
-/// all that they refer to; those in `freed` are left out, and so are immortal ones. Its cost is theirs.
+/// Calls `visit` with each object that is freed by reference counts alone when those in `freed`, and what
+/// dies by it, let go of all that they refer to; those in `freed` are left out, and so are immortal ones. Its
+/// cost is theirs.
 class ReferenceCountDeath {
 public:
     explicit ReferenceCountDeath(const HeapSnapshot& heap);

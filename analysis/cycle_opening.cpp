@@ -1,8 +1,8 @@
-// The smallest set of edges without which a graph has no cycle (minimum feedback arc set) is what leads back in the best of all
-// orders of its nodes. Up to twelve nodes: over all sets of nodes, the best order of each by its last node (4,096 sets). Beyond:
-// a depth-first walk. Its edges to nodes that are still open lead back; each of them closes a cycle with edges of the walk, which
-// are all kept, so none can be left out. The walk begins where people's back references lead, and takes these last: then they are
-// what leads back.
+// The smallest set of edges without which a graph has no cycle (minimum feedback arc set) is what leads back
+// in the best of all orders of its nodes. Up to twelve nodes: over all sets of nodes, the best order of each
+// by its last node (4,096 sets). Beyond: a depth-first walk. Its edges to nodes that are still open lead
+// back; each of them closes a cycle with edges of the walk, which are all kept, so none can be left out. The
+// walk begins where people's back references lead, and takes these last: then they are what leads back.
 
 #include "analysis/cycle_opening.h"
 
@@ -52,7 +52,8 @@ std::vector<std::size_t> in_walking_order(std::span<const MemberEdge> edges) {
     std::vector<std::size_t> order(edges.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return edges[a].source != edges[b].source ? edges[a].source < edges[b].source : edges[a].reluctance > edges[b].reluctance;
+        return edges[a].source != edges[b].source ? edges[a].source < edges[b].source
+                                                  : edges[a].reluctance > edges[b].reluctance;
     });
     return order;
 }
@@ -105,7 +106,8 @@ CycleOpening minimal_opening(std::uint32_t members, std::span<const MemberEdge> 
 }  // namespace
 
 CycleOpening open_cycle(std::uint32_t members, std::span<const MemberEdge> edges) {
-    return members <= most_members_for_smallest ? smallest_opening(members, edges) : minimal_opening(members, edges);
+    return members <= most_members_for_smallest ? smallest_opening(members, edges)
+                                                : minimal_opening(members, edges);
 }
 
 }  // namespace heapsift

@@ -17,14 +17,15 @@ struct MemberEdge {
 };
 
 struct CycleOpening {
-    std::vector<std::size_t> edges;  // numbers of edges, ascending: without them there is no cycle, and none can be left out
-    bool smallest = false;           // no smaller set does it
+    std::vector<std::size_t>
+        edges;  // numbers of edges, ascending: without them there is no cycle, and none can be left out
+    bool smallest = false;  // no smaller set does it
 };
 
 inline constexpr std::uint32_t most_members_for_smallest = 12;
 
-/// Of at most `most_members_for_smallest` members the smallest, and of several such the least reluctant; else one that is
-/// minimal: linear.
+/// Of at most `most_members_for_smallest` members the smallest, and of several such the least reluctant; else
+/// one that is minimal: linear.
 CycleOpening open_cycle(std::uint32_t members, std::span<const MemberEdge> edges);
 
 }  // namespace heapsift

@@ -12,8 +12,8 @@ namespace {
 
 std::string due_words(const char* age, const GcGeneration& generation, const char* what, const char* which) {
     if (generation.count > generation.threshold) return fmt::format("{}: {} is due", age, which);
-    return fmt::format("{}: {} of the {} {} that start {}", age, generation.count, std::int64_t{generation.threshold} + 1, what,
-                       which);
+    return fmt::format("{}: {} of the {} {} that start {}", age, generation.count,
+                       std::int64_t{generation.threshold} + 1, what, which);
 }
 
 bool starts_by_itself(const GcState& collector) {
@@ -23,10 +23,14 @@ bool starts_by_itself(const GcState& collector) {
 }  // namespace
 
 CycleReasons::CycleReasons(const ObjectStates& states)
-    : states_(states), heap_(states.graph().heap()), finalizers_(heap_), interpreters_(interpreters_by_list(heap_)) {
+    : states_(states),
+      heap_(states.graph().heap()),
+      finalizers_(heap_),
+      interpreters_(interpreters_by_list(heap_)) {
     for (const PythonInterpreter& interpreter : heap_.python().interpreters)
         collectors_.push_back(
-            gc_state(heap_.core().memory(), heap_.python(), interpreter, heap_.object_count(), false).value_or(GcState()));
+            gc_state(heap_.core().memory(), heap_.python(), interpreter, heap_.object_count(), false)
+                .value_or(GcState()));
     if (collectors_.empty()) collectors_.emplace_back();
     // Walking the lists takes longer than all else here: not where the age of an object says nothing.
     if (std::any_of(collectors_.begin(), collectors_.end(), starts_by_itself) || collectors_.size() > 1)
@@ -117,7 +121,8 @@ CycleReason CycleReasons::of(std::span<const ObjectId> members) const {
                 }
             if (reason.kind != Kind::in_garbage_list) break;
             for (const ObjectId member : members)
-                if (const GcState* collector = collector_of(member, reason); collector && collector->debug & gc_debug_saveall)
+                if (const GcState* collector = collector_of(member, reason);
+                    collector && collector->debug & gc_debug_saveall)
                     reason.kind = Kind::saved;
             break;
     }
@@ -144,14 +149,15 @@ std::string CycleReasons::most_common(const std::function<bool(ObjectId)>& in) c
         reason.finalizer = no_type;
         if (reason.kind == Kind::invisible) reason.type = no_type;
         heap_.sizes(object, one);
-        const auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& each) { return each.reason == reason; });
+        const auto part =
+            std::find_if(parts.begin(), parts.end(), [&](const Part& each) { return each.reason == reason; });
         if (part == parts.end())
             parts.push_back({reason, one[0].memory});
         else
             part->bytes += one[0].memory;
     }
-    const auto most =
-        std::max_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
+    const auto most = std::max_element(parts.begin(), parts.end(),
+                                       [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
     return most == parts.end() ? std::string() : words(most->reason);
 }
 
@@ -168,13 +174,15 @@ std::string CycleReasons::words(const CycleReason& reason) const {
             text = due_words("young", collector.generations[0], "allocations", "a collection");
             break;
         case Kind::middle:
-            text = due_words("middle-aged", collector.generations[1], "young collections", "one of its generation");
+            text = due_words("middle-aged", collector.generations[1], "young collections",
+                             "one of its generation");
             break;
         case Kind::old:
             text = due_words("old", collector.generations[2], "collections", "a full one");
-            if (collector.generations[2].count > collector.generations[2].threshold && !collector.enough_is_new())
-                text = fmt::format("old: a full collection waits for {} new objects, and {} have come", collector.long_lived / 4,
-                                   collector.long_lived_new);
+            if (collector.generations[2].count > collector.generations[2].threshold &&
+                !collector.enough_is_new())
+                text = fmt::format("old: a full collection waits for {} new objects, and {} have come",
+                                   collector.long_lived / 4, collector.long_lived_new);
             break;
         case Kind::hanging:
             text = "other garbage holds it, and waits for the collector";
@@ -195,24 +203,26 @@ std::string CycleReasons::words(const CycleReason& reason) const {
             text = "waits, if its types report what is only guessed here";
             break;
         case Kind::legacy_finalizer:
-            return reason.type == no_type
-                       ? "never: a legacy finalizer (tp_del) leads to it"
-                       : fmt::format("never: {} has a legacy finalizer (tp_del)", type_name(heap_, reason.type));
+            return reason.type == no_type ? "never: a legacy finalizer (tp_del) leads to it"
+                                          : fmt::format("never: {} has a legacy finalizer (tp_del)",
+                                                        type_name(heap_, reason.type));
         case Kind::saved:
             return "in gc.garbage: DEBUG_SAVEALL is set, and the collector keeps what it finds";
         case Kind::in_garbage_list:
             return "in gc.garbage: the collector found it and did not free it";
         case Kind::over_released:
-            return "never: more references were found than it counts (released once too often), and the collector passes it by";
+            return "never: more references were found than it counts (released once too often), and the "
+                   "collector passes it by";
         case Kind::invisible:
-            return reason.type == no_type
-                       ? "never: the collector does not see what holds it"
-                       : fmt::format("never: the collector does not look inside {}", type_name(heap_, reason.type));
+            return reason.type == no_type ? "never: the collector does not see what holds it"
+                                          : fmt::format("never: the collector does not look inside {}",
+                                                        type_name(heap_, reason.type));
     }
     if (collectors_.size() > 1 && reason.kind != Kind::hanging && reason.kind != Kind::guessed)
         text += fmt::format(" (interpreter {})", heap_.python().interpreters[reason.interpreter].id);
     if (reason.finalizer != no_type)
-        text += fmt::format("; the finalizer of {} runs first, and could keep it", type_name(heap_, reason.finalizer));
+        text += fmt::format("; the finalizer of {} runs first, and could keep it",
+                            type_name(heap_, reason.finalizer));
     return text;
 }
 

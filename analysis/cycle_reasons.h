@@ -29,7 +29,8 @@ struct CycleReason {
         legacy_finalizer,  // tp_del
         saved,             // in gc.garbage, where DEBUG_SAVEALL puts it
         in_garbage_list,   // in gc.garbage
-        over_released,     // references are found that a member does not count: the collector's subtraction wraps
+        over_released,     // references are found that a member does not count: the collector's subtraction
+                           // wraps
         invisible          // closed under references that no traverse reports
     } kind = Kind::young;
     TypeId type = no_type;          // that the collector does not look into, or that has the legacy finalizer
@@ -43,8 +44,8 @@ public:
     explicit CycleReasons(const ObjectStates& states);
 
     CycleReason of(std::span<const ObjectId> members) const;
-    /// Of those for which `in` holds and that are garbage: why they, or most of their memory, are still there, in words. Empty
-    /// where there are none that the collector would look at.
+    /// Of those for which `in` holds and that are garbage: why they, or most of their memory, are still
+    /// there, in words. Empty where there are none that the collector would look at.
     std::string most_common(const std::function<bool(ObjectId)>& in) const;
     std::string words(const CycleReason& reason) const;
 

@@ -1,11 +1,11 @@
-// Equal cycles. A program that leaks one cycle leaks thousands like it, and a table of thousands says nothing. Two are of one
-// kind when the same types refer to each other by the same names: the set of (type, name, type) of the references between the
-// members, indices and keys of containers left out. So rings of three and of fifty links are one kind, as are trees of any size.
-// A
+// Equal cycles. A program that leaks one cycle leaks thousands like it, and a table of thousands says
+// nothing. Two are of one kind when the same types refer to each other by the same names: the set of (type,
+// name, type) of the references between the members, indices and keys of containers left out. So rings of
+// three and of fifty links are one kind, as are trees of any size. A
 // `__dict__` and its instance are one in this: up to 3.12 it depends on chance whether there is one.
 //
-// Of what a cycle holds besides its members, that is counted which dies with it by reference counts: it need not be searched for
-// in all the heap.
+// Of what a cycle holds besides its members, that is counted which dies with it by reference counts: it need
+// not be searched for in all the heap.
 
 #include "analysis/cycles.h"
 
@@ -33,8 +33,8 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return mixed(mixed(a) + 
 
 std::uint64_t text_hash(std::string_view text) { return std::hash<std::string_view>()(text); }
 
-/// A number for what a reference is called, the same for all items of a container. Names of attributes are interned: their
-/// address tells them apart.
+/// A number for what a reference is called, the same for all items of a container. Names of attributes are
+/// interned: their address tells them apart.
 std::uint64_t name_hash(const ReferenceName& name, bool source_is_dict_of_an_instance) {
     using Form = ReferenceName::Form;
     const auto form = static_cast<std::uint64_t>(name.form);
@@ -94,11 +94,13 @@ Cycles::Cycles(const ObjectStates& states, const CyclesQuery& query, const Progr
     group();
 }
 
-/// Garbage and what is in use each by itself: what else is looked for changes no cycle of garbage, and so no number.
+/// Garbage and what is in use each by itself: what else is looked for changes no cycle of garbage, and so no
+/// number.
 void Cycles::find() {
     const auto components_of = [&](bool garbage) {
-        Components found = strong_components(
-            graph_, [&](NodeId node) { return node < graph_.object_count() && states_.garbage(node) == garbage; });
+        Components found = strong_components(graph_, [&](NodeId node) {
+            return node < graph_.object_count() && states_.garbage(node) == garbage;
+        });
         found.of_node.resize(graph_.object_count());
         return found;
     };
@@ -135,7 +137,8 @@ struct Cycles::Sizes {
     std::vector<bool> cyclic;
 };
 
-Cycles::Sizes Cycles::sizes_of(const std::vector<std::uint32_t>& component_of, std::uint32_t components) const {
+Cycles::Sizes Cycles::sizes_of(const std::vector<std::uint32_t>& component_of,
+                               std::uint32_t components) const {
     Sizes result{std::vector<std::uint32_t>(components, 0), std::vector<bool>(components)};
     for (ObjectId object = 0; object < component_of.size(); ++object) {
         const std::uint32_t component = component_of[object];
@@ -150,8 +153,9 @@ Cycles::Sizes Cycles::sizes_of(const std::vector<std::uint32_t>& component_of, s
 
 void Cycles::count_held() {
     if (states_.count(ObjectState::held) == 0) return;
-    Components found = strong_components(
-        graph_, [&](NodeId node) { return node < graph_.object_count() && states_.of(node) == ObjectState::held; });
+    Components found = strong_components(graph_, [&](NodeId node) {
+        return node < graph_.object_count() && states_.of(node) == ObjectState::held;
+    });
     found.of_node.resize(graph_.object_count());
     const std::vector<bool> cyclic = sizes_of(found.of_node, found.count).cyclic;
     held_.cycles = static_cast<std::uint64_t>(std::count(cyclic.begin(), cyclic.end(), true));
@@ -190,7 +194,8 @@ std::uint64_t Cycles::kind_of(std::span<const ObjectId> members) {
             if (is_dict_step(name) && holds(member, target)) owner_of_dict_[target] = heap_.type_of(member);
         });
     const auto type_of = [&](ObjectId object) {
-        return std::uint64_t{owner_of_dict_[object] == no_type ? heap_.type_of(object) : owner_of_dict_[object]};
+        return std::uint64_t{owner_of_dict_[object] == no_type ? heap_.type_of(object)
+                                                               : owner_of_dict_[object]};
     };
     std::vector<std::uint64_t> references;
     for (const ObjectId member : members)
@@ -228,9 +233,9 @@ void Cycles::measure() {
         }
         death.run(all, add);
         const CycleReason& reason = cycle.reason;
-        cycle.kind =
-            mixed(mixed(kind_of(all), static_cast<std::uint64_t>(reason.kind) << 8 | static_cast<std::uint64_t>(cycle.state)),
-                  mixed(std::uint64_t{reason.type} << 32 | reason.finalizer, reason.interpreter));
+        cycle.kind = mixed(mixed(kind_of(all), static_cast<std::uint64_t>(reason.kind) << 8 |
+                                                   static_cast<std::uint64_t>(cycle.state)),
+                           mixed(std::uint64_t{reason.type} << 32 | reason.finalizer, reason.interpreter));
         cycles_.push_back(cycle);
     }
 }
@@ -288,10 +293,12 @@ ObjectId Cycles::first_to_show(std::span<const ObjectId> members) const {
         if (heap_.types().find(heap_.address_of(object)) != no_type) return 4;
         if (type.python_class) return 0;
         if (type.name == "coroutine" || type.name == "generator" || type.name == "async_generator") return 1;
-        if (type.name == "dict" || type.name == "tuple" || type.name == "cell" || type.name == "list") return 3;
+        if (type.name == "dict" || type.name == "tuple" || type.name == "cell" || type.name == "list")
+            return 3;
         return 2;
     };
-    return *std::min_element(members.begin(), members.end(), [&](ObjectId a, ObjectId b) { return rank(a) < rank(b); });
+    return *std::min_element(members.begin(), members.end(),
+                             [&](ObjectId a, ObjectId b) { return rank(a) < rank(b); });
 }
 
 CyclePath Cycles::path(const Cycle& cycle, std::size_t most_steps) const {
@@ -377,8 +384,9 @@ std::string Cycles::unlike(const Cycle& cycle, const Cycle& other) const {
         return words;
     };
     const Words mine = words_of(cycle), its = words_of(other);
-    for (const std::string& text : {not_in("with ", mine.types, its.types), not_in("also by ", mine.names, its.names),
-                                    not_in("without ", its.types, mine.types), not_in("not by ", its.names, mine.names)})
+    for (const std::string& text :
+         {not_in("with ", mine.types, its.types), not_in("also by ", mine.names, its.names),
+          not_in("without ", its.types, mine.types), not_in("not by ", its.names, mine.names)})
         if (!text.empty()) return text;
     return "by other references between the same types";
 }

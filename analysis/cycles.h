@@ -1,7 +1,7 @@
 #pragma once
 
-// Objects that keep each other alive: what they are, how they refer to each other, and why they are still there. (How equal ones
-// are told: cycles.cpp; why they are there: cycle_reasons.h.)
+// Objects that keep each other alive: what they are, how they refer to each other, and why they are still
+// there. (How equal ones are told: cycles.cpp; why they are there: cycle_reasons.h.)
 
 #include "analysis/cycle_reasons.h"
 #include "analysis/edges.h"
@@ -21,19 +21,23 @@ struct CyclesQuery {
     bool reachable = false;     // those in use as well
 };
 
-/// A strongly connected component over the references that are followed: more than one object, or one that refers to itself.
+/// A strongly connected component over the references that are followed: more than one object, or one that
+/// refers to itself.
 struct Cycle {
-    std::uint32_t id = 0;        // from 1 on: first an example of each kind of garbage, then the others, then what is in use
+    // from 1 on: first an example of each kind of garbage, then the others, then what is in use
+    std::uint32_t id = 0;
     std::uint32_t equal_to = 0;  // the id of the first of its kind; 0 for that one itself
     ObjectState state = ObjectState::waiting;
     CycleReason reason;
     std::uint64_t count = 0, size = 0;
-    std::uint64_t freed_count = 0, retained = 0;  // by reference counts, if it went: its members included; bytes of memory
+    std::uint64_t freed_count = 0,
+                  retained = 0;  // by reference counts, if it went: its members included; bytes of memory
     std::uint32_t component = 0;
     std::uint64_t kind = 0;  // equal for equal cycles
 };
 
-/// Equal cycles: by the types of their members and the names of the references between them, and why they are there.
+/// Equal cycles: by the types of their members and the names of the references between them, and why they are
+/// there.
 struct CycleKind {
     std::uint32_t example = 0;  // the id of the first
     std::uint64_t cycles = 0, objects = 0, size = 0, retained = 0;
@@ -68,11 +72,13 @@ public:
     Cycles(const ObjectStates& states, const CyclesQuery& query, const ProgressCallback& progress = {});
 
     const HeapGraph& graph() const { return graph_; }
-    /// By id: all garbage, whether it is shown or not, and behind it what is in use, where that was asked for.
+    /// By id: all garbage, whether it is shown or not, and behind it what is in use, where that was asked
+    /// for.
     const std::vector<Cycle>& all() const { return cycles_; }
     bool shown(const Cycle& cycle) const;
     std::uint64_t shown_count() const { return shown_count_; }
-    /// Those of what only references hold that were not found, where what is in use is not shown: their members alone.
+    /// Those of what only references hold that were not found, where what is in use is not shown: their
+    /// members alone.
     const CyclesHeld& held() const { return held_; }
     /// Of what is shown: garbage first, then the largest first.
     const std::vector<CycleKind>& kinds() const { return kinds_; }
@@ -80,12 +86,12 @@ public:
     std::span<const ObjectId> members(const Cycle& cycle) const {
         return {members_.data() + first_[cycle.component], members_.data() + first_[cycle.component + 1]};
     }
-    /// A shortest way from a member, of a class of the program's where there is one, back to it. What a person would not write (a
-    /// `__dict__`, a cell) is no step.
+    /// A shortest way from a member, of a class of the program's where there is one, back to it. What a
+    /// person would not write (a `__dict__`, a cell) is no step.
     CyclePath path(const Cycle& cycle, std::size_t most_steps) const;
     /// `limit` 0: all.
-    /// How a cycle differs from another that reads like it: "with frame, traceback", "also by .last_error". Names are not
-    /// escaped.
+    /// How a cycle differs from another that reads like it: "with frame, traceback", "also by .last_error".
+    /// Names are not escaped.
     std::string unlike(const Cycle& cycle, const Cycle& other) const;
     CycleDetails details(const Cycle& cycle, std::size_t limit, bool with_opening) const;
     std::string reason_words(const Cycle& cycle) const { return reasons_.words(cycle.reason); }

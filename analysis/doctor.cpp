@@ -1,5 +1,5 @@
-// What the core holds and lacks. Segments and modules need no interpreter; the rest is the references, and one pass over the
-// objects.
+// What the core holds and lacks. Segments and modules need no interpreter; the rest is the references, and
+// one pass over the objects.
 
 #include "analysis/doctor.h"
 
@@ -29,9 +29,9 @@ void add_segments(DoctorResult& result, const CoreFile& core) {
 }
 
 // In the order of FoundBy.
-constexpr std::array found_by_names = {"in a list of the garbage collector", "an allocated block of Python's own allocator",
-                                       "a block that malloc handed out", "in the data of a module",
-                                       "only another object refers to it"};
+constexpr std::array found_by_names = {
+    "in a list of the garbage collector", "an allocated block of Python's own allocator",
+    "a block that malloc handed out", "in the data of a module", "only another object refers to it"};
 
 void add_objects(DoctorResult& result, const HeapSnapshot& heap, const ProgressCallback& progress) {
     const ReferenceGraph& references = heap.references(progress);
@@ -67,13 +67,16 @@ void add_objects(DoctorResult& result, const HeapSnapshot& heap, const ProgressC
         guessed[i].name = type_name(heap, i < heap.types().size() ? static_cast<TypeId>(i) : no_type);
         result.guessed.push_back(std::move(guessed[i]));
     }
-    std::stable_sort(result.guessed.begin(), result.guessed.end(),
-                     [](const auto& a, const auto& b) { return std::tie(b.objects, a.name) < std::tie(a.objects, b.name); });
+    std::stable_sort(result.guessed.begin(), result.guessed.end(), [](const auto& a, const auto& b) {
+        return std::tie(b.objects, a.name) < std::tie(a.objects, b.name);
+    });
 }
 
 std::vector<std::string> what_no_core_tells() {
-    return {"when it was taken: no time is written in it", "where in the program an object was made, unless tracemalloc was on",
-            "whether a number grows: that takes two cores", "pages that were left out when it was written (coredump_filter)"};
+    return {"when it was taken: no time is written in it",
+            "where in the program an object was made, unless tracemalloc was on",
+            "whether a number grows: that takes two cores",
+            "pages that were left out when it was written (coredump_filter)"};
 }
 
 }  // namespace

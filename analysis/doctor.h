@@ -20,7 +20,8 @@ struct DoctorResult {
     std::string layout_source;
     std::vector<LayoutCheck> checks;
     std::uint64_t types = 0;
-    std::uint64_t unnamed_types = 0;  // static types whose names lie in files that were not found, and nothing else told
+    // static types whose names lie in files that were not found, and nothing else told
+    std::uint64_t unnamed_types = 0;
     /// Objects by how their references are known: written (by a kind of heapsift's) or guessed.
     std::uint64_t references_written = 0;
     std::uint64_t damaged_objects = 0;  // see ObjectFacts::damaged
@@ -32,21 +33,23 @@ struct DoctorResult {
         std::uint64_t memory = 0;
     };
     std::vector<GuessedType> guessed;
-    /// How far the references found explain what Python counted. Immortal objects are not counted, those in a module's data are
-    /// held by more than can be seen.
+    /// How far the references found explain what Python counted. Immortal objects are not counted, those in a
+    /// module's data are held by more than can be seen.
     struct ReferenceCounts {
         std::uint64_t objects = 0;   // mortal ones on the heap
         std::uint64_t balanced = 0;  // of these: as many references found as their count
         std::uint64_t short_of = 0;  // of these: fewer found than counted
         std::uint64_t native = 0;    // references from memory that is no object's
-        std::uint64_t guesses_proved = 0, guesses_allowed = 0, guesses_refused = 0;  // words of objects that are guessed
+        std::uint64_t guesses_proved = 0, guesses_allowed = 0,
+                      guesses_refused = 0;  // words of objects that are guessed
     } counts;
     /// Objects by how they were found.
     std::vector<std::pair<std::string, std::uint64_t>> found_by;
     std::vector<std::string> cannot_tell;  // what no core can tell, one sentence each
 };
 
-/// Paths, as the core has them, of the module files that were not found or are not the right ones; sorted, each once.
+/// Paths, as the core has them, of the module files that were not found or are not the right ones; sorted,
+/// each once.
 std::vector<std::string> missing_files(const std::vector<Module>& modules);
 
 DoctorResult examine(const HeapSnapshot& heap, const ProgressCallback& progress = {});

@@ -1,10 +1,11 @@
-// Groups are the top of the tree; what several of them hold stands below a row of its own. A module, its dict and its name are
-// one row: the module's. A run (a linked list: each node dominates the next) is its first and its last node and how many are
-// between.
+// Groups are the top of the tree; what several of them hold stands below a row of its own. A module, its dict
+// and its name are one row: the module's. A run (a linked list: each node dominates the next) is its first
+// and its last node and how many are between.
 //
-// Joint holders. Two registries with the same 12,000 jobs retain neither: their dominator is what holds both. So of the children
-// that a node does not itself refer to, one asks from which of its other children references lead to them; those that come from
-// the same children are one entry, and the set of these children is asked what it retains.
+// Joint holders. Two registries with the same 12,000 jobs retain neither: their dominator is what holds both.
+// So of the children that a node does not itself refer to, one asks from which of its other children
+// references lead to them; those that come from the same children are one entry, and the set of these
+// children is asked what it retains.
 
 #include "analysis/dominators.h"
 
@@ -29,7 +30,8 @@ public:
     explicit ModuleNodes(const HeapGraph& graph) {
         for (const LoadedModule& module : graph.root_set().modules()) {
             modules_.insert(module.object);
-            if (const ObjectId dict = module.dict.is_null() ? no_object : graph.heap().find(module.dict); dict != no_object)
+            if (const ObjectId dict = module.dict.is_null() ? no_object : graph.heap().find(module.dict);
+                dict != no_object)
                 dicts_.insert(dict);
         }
     }
@@ -52,17 +54,20 @@ void flatten(const RetainedSizes& retained, const ModuleNodes& modules, NodeId n
 }
 
 bool is_module_group(const HeapGraph& graph, NodeId node) {
-    return graph.kind(node) == NodeKind::group && graph.groups()[graph.group_of(node)].kind == GroupKind::module;
+    return graph.kind(node) == NodeKind::group &&
+           graph.groups()[graph.group_of(node)].kind == GroupKind::module;
 }
 
 std::vector<NodeId> children_of(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node) {
     const HeapGraph& graph = retained.graph();
     std::vector<NodeId> result;
-    const bool own_module = graph.kind(node) == NodeKind::group && graph.groups()[graph.group_of(node)].kind == GroupKind::module;
+    const bool own_module =
+        graph.kind(node) == NodeKind::group && graph.groups()[graph.group_of(node)].kind == GroupKind::module;
     flatten(retained, modules, node, own_module, result);
     if (node == graph.root()) std::erase_if(result, [&](NodeId child) { return is_object(graph, child); });
     if (!is_module_group(graph, node) && !modules.is_module(node)) return result;  // sorted as they are
-    std::stable_sort(result.begin(), result.end(), [&](NodeId a, NodeId b) { return retained.memory(a) > retained.memory(b); });
+    std::stable_sort(result.begin(), result.end(),
+                     [&](NodeId a, NodeId b) { return retained.memory(a) > retained.memory(b); });
     return result;
 }
 
@@ -95,7 +100,8 @@ private:
 
 class JointFinder {
 public:
-    JointFinder(const RetainedSizes& retained, NodeId node) : retained_(retained), graph_(retained.graph()), node_(node) {}
+    JointFinder(const RetainedSizes& retained, NodeId node)
+        : retained_(retained), graph_(retained.graph()), node_(node) {}
 
     std::vector<JointHolders> find(std::uint64_t least, std::size_t most) {
         std::unordered_map<NodeId, std::vector<NodeId>> holders;
@@ -134,8 +140,8 @@ private:
         return result;
     }
 
-    std::vector<JointHolders> rows(const std::unordered_map<NodeId, std::vector<NodeId>>& holders, std::uint64_t least,
-                                   std::size_t most) {
+    std::vector<JointHolders> rows(const std::unordered_map<NodeId, std::vector<NodeId>>& holders,
+                                   std::uint64_t least, std::size_t most) {
         struct Entry {
             std::uint64_t count = 0, memory = 0;
             std::vector<NodeId> members;
@@ -160,7 +166,8 @@ private:
         return result;
     }
 
-    /// Joint children that refer to each other are held as one: a list linked both ways, whose ends two variables hold.
+    /// Joint children that refer to each other are held as one: a list linked both ways, whose ends two
+    /// variables hold.
     struct Part {
         std::vector<NodeId> by, members;
         TypeId type = no_type;    // that has most of it
@@ -204,16 +211,16 @@ private:
                 memory += retained_.memory(member);
                 ++count;
             }
-            const auto most =
-                std::max_element(types.begin(), types.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+            const auto most = std::max_element(
+                types.begin(), types.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
             part.type = most->first;
             part.count = most->second.second;
         }
         return result;
     }
 
-    JointHolders row(const std::vector<NodeId>& holders, TypeId type, std::uint64_t count, std::uint64_t memory,
-                     const std::vector<NodeId>& members) const {
+    JointHolders row(const std::vector<NodeId>& holders, TypeId type, std::uint64_t count,
+                     std::uint64_t memory, const std::vector<NodeId>& members) const {
         JointHolders made;
         made.type = type_name(graph_.heap(), type);
         made.count = count;
@@ -247,7 +254,11 @@ private:
 class TreeBuilder {
 public:
     TreeBuilder(const RetainedSizes& retained, const DominatorsQuery& query)
-        : retained_(retained), graph_(retained.graph()), heap_(graph_.heap()), modules_(graph_), query_(query) {}
+        : retained_(retained),
+          graph_(retained.graph()),
+          heap_(graph_.heap()),
+          modules_(graph_),
+          query_(query) {}
 
     DominatorNode build(NodeId top) {
         DominatorNode made = node(top);
@@ -271,7 +282,8 @@ private:
         if (node.object) visit(node.object->id, node.expression);
         for (JointHolders& joint : node.joint) {
             joint.expressions.resize(joint.holders.size());
-            for (std::size_t i = 0; i < joint.holders.size(); ++i) visit(joint.holders[i].id, joint.expressions[i]);
+            for (std::size_t i = 0; i < joint.holders.size(); ++i)
+                visit(joint.holders[i].id, joint.expressions[i]);
         }
         for (DominatorNode& child : node.children) for_each(child, visit);
     }
@@ -329,8 +341,8 @@ private:
         return name;
     }
 
-    /// The node that goes on a run from `id`: of the same type, one or two steps (by a __dict__) below it, and most of what it
-    /// retains.
+    /// The node that goes on a run from `id`: of the same type, one or two steps (by a __dict__) below it,
+    /// and most of what it retains.
     NodeId next_in_run(NodeId id) const {
         if (!is_object(graph_, id)) return none;
         const TypeId type = heap_.type_of(id);
@@ -350,7 +362,8 @@ private:
             const std::uint64_t worth = std::max<std::uint64_t>({query_.least, parent.retained / 50, 1});
             parent.joint = joint_holders(retained_, parent.node, worth, most_joint_entries);
             std::unordered_set<NodeId> together;
-            for (const JointHolders& joint : parent.joint) together.insert(joint.members.begin(), joint.members.end());
+            for (const JointHolders& joint : parent.joint)
+                together.insert(joint.members.begin(), joint.members.end());
             std::erase_if(all, [&](NodeId child) { return together.contains(child); });
         }
         std::size_t given = 0;
@@ -399,18 +412,21 @@ std::vector<NodeId> shown_children(const RetainedSizes& retained, NodeId node) {
     return children_of(retained, ModuleNodes(retained.graph()), node);
 }
 
-std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least, std::size_t most) {
+std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least,
+                                        std::size_t most) {
     const ModuleNodes modules(retained.graph());
     std::vector<JointHolders> result = JointFinder(retained, node).find(least, most);
     // A module's variables hang below its dict.
     std::vector<NodeId> inner{node};
     for (std::size_t i = 0; i < inner.size() && node != retained.graph().root(); ++i)
         for (const NodeId child : retained.children(inner[i])) {
-            const bool shown_as_one = modules.is_module(child) ? is_module_group(retained.graph(), node)
-                                                               : modules.is_dict(child) && modules.is_module(inner[i]);
+            const bool shown_as_one = modules.is_module(child)
+                                          ? is_module_group(retained.graph(), node)
+                                          : modules.is_dict(child) && modules.is_module(inner[i]);
             if (!shown_as_one) continue;
             inner.push_back(child);
-            for (JointHolders& joint : JointFinder(retained, child).find(least, most)) result.push_back(std::move(joint));
+            for (JointHolders& joint : JointFinder(retained, child).find(least, most))
+                result.push_back(std::move(joint));
         }
     std::stable_sort(result.begin(), result.end(),
                      [](const JointHolders& a, const JointHolders& b) { return a.joint > b.joint; });
@@ -425,7 +441,8 @@ std::vector<NodeId> shared_by_groups(const RetainedSizes& retained) {
     return result;
 }
 
-DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery& query, const ProgressCallback& progress) {
+DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery& query,
+                            const ProgressCallback& progress) {
     DominatorsResult result;
     const HeapGraph& graph = retained.graph();
     result.total = retained.memory(graph.root());
@@ -441,7 +458,8 @@ DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery
         shared.node = graph.root();
         shared.retained = result.loose;
         shared.joint =
-            joint_holders(retained, graph.root(), std::max<std::uint64_t>(query.least, result.loose / 50), most_joint_entries);
+            joint_holders(retained, graph.root(), std::max<std::uint64_t>(query.least, result.loose / 50),
+                          most_joint_entries);
         const auto place = std::find_if(result.top.children.begin(), result.top.children.end(),
                                         [&](const DominatorNode& n) { return n.retained < shared.retained; });
         result.top.children.insert(place, std::move(shared));

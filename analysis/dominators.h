@@ -1,7 +1,7 @@
 #pragma once
 
-// The dominator tree as a person reads it: groups, then what retains most below each, down to a depth. (What is folded and what
-// is joint: dominators.cpp.)
+// The dominator tree as a person reads it: groups, then what retains most below each, down to a depth. (What
+// is folded and what is joint: dominators.cpp.)
 
 #include "analysis/graph/retained.h"
 #include "analysis/object_row.h"
@@ -30,13 +30,13 @@ struct DominatorNode {
     std::string group;                // of a group or a frame; not escaped
     GroupKind group_kind = GroupKind::python;
     bool is_frame = false;
-    Reference name;             // what its dominator calls it; all empty where that does not refer to it itself
-    std::string remark;         // "suspended in …"; not escaped
+    Reference name;      // what its dominator calls it; all empty where that does not refer to it itself
+    std::string remark;  // "suspended in …"; not escaped
     PathExpression expression;  // of an object, where it has one; else root is empty
     std::uint64_t retained = 0;
-    std::uint64_t run = 0;                          // so many more of its type hang below it, one below the other; 0 for none
-    Reference run_name;                             // what each of them calls the next
-    NodeId run_end = 0;                             // the last of them
+    std::uint64_t run = 0;  // so many more of its type hang below it, one below the other; 0 for none
+    Reference run_name;     // what each of them calls the next
+    NodeId run_end = 0;     // the last of them
     std::vector<DominatorNode> children;            // by retained
     std::uint64_t folded = 0, folded_retained = 0;  // children that are not given
     std::vector<JointHolders> joint;                // by retained
@@ -56,14 +56,17 @@ struct DominatorsResult {
     std::uint64_t loose = 0;  // bytes below the virtual root that no group holds alone
 };
 
-DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery& query, const ProgressCallback& progress = {});
+DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery& query,
+                            const ProgressCallback& progress = {});
 
-/// The children of a node as they are shown: modules and their dicts are left out, and theirs are there in their place.
+/// The children of a node as they are shown: modules and their dicts are left out, and theirs are there in
+/// their place.
 std::vector<NodeId> shown_children(const RetainedSizes& retained, NodeId node);
 
-/// What several children of `node`, or of a module or dict that is shown as one with it, hold together: at most `most` entries,
-/// those of the largest sums.
-std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least, std::size_t most);
+/// What several children of `node`, or of a module or dict that is shown as one with it, hold together: at
+/// most `most` entries, those of the largest sums.
+std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least,
+                                        std::size_t most);
 
 /// What is shared by several groups: children of the virtual root that are objects.
 std::vector<NodeId> shared_by_groups(const RetainedSizes& retained);

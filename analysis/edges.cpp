@@ -1,5 +1,5 @@
-// An object may have millions of referrers. All are counted; of those that hold it, and of those that do not, no more are kept
-// than will be shown.
+// An object may have millions of referrers. All are counted; of those that hold it, and of those that do not,
+// no more are kept than will be shown.
 
 #include "analysis/edges.h"
 
@@ -50,12 +50,14 @@ ObjectRow target_row(const HeapSnapshot& heap, Address target) {
 
 }  // namespace
 
-EdgeList referents(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object, std::size_t limit) {
+EdgeList referents(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object,
+                   std::size_t limit) {
     EdgeList list;
     Collector collector(list, limit);
     const ObjectRow self = brief_object_row(heap, object);
     heap.visit_references(object, [&](const Reference& reference) {
-        const bool followed = structural.follows(self.address, reference) && heap.find(reference.target) != no_object;
+        const bool followed =
+            structural.follows(self.address, reference) && heap.find(reference.target) != no_object;
         collector.add(reference, followed, [&] {
             return EdgeRow{self, target_row(heap, reference.target), reference, followed};
         });
@@ -64,12 +66,14 @@ EdgeList referents(const HeapSnapshot& heap, const StructuralTargets& structural
     return list;
 }
 
-EdgeList referrers(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object, std::size_t limit) {
+EdgeList referrers(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object,
+                   std::size_t limit) {
     EdgeList list;
     Collector collector(list, limit);
     const ObjectRow self = brief_object_row(heap, object);
     heap.visit_referrers(object, [&](ObjectId source, const Reference& reference) {
-        const bool followed = structural.follows(source == no_object ? Address() : heap.address_of(source), reference);
+        const bool followed =
+            structural.follows(source == no_object ? Address() : heap.address_of(source), reference);
         collector.add(reference, followed, [&] {
             return EdgeRow{source_row(heap, source, reference), self, reference, followed};
         });
@@ -82,7 +86,8 @@ EdgesResult referents(const HeapSnapshot& heap, ObjectId object, std::size_t lim
     return {object_row(heap, object), referents(heap, StructuralTargets(heap), object, limit)};
 }
 
-EdgesResult referrers(const HeapSnapshot& heap, ObjectId object, std::size_t limit, const ProgressCallback& progress) {
+EdgesResult referrers(const HeapSnapshot& heap, ObjectId object, std::size_t limit,
+                      const ProgressCallback& progress) {
     heap.references(progress);
     if (progress) progress("looking for referrers", 0);
     return {object_row(heap, object), referrers(heap, StructuralTargets(heap), object, limit)};

@@ -10,7 +10,8 @@
 namespace heapsift {
 
 struct EdgeRow {
-    ObjectRow source;  // with only address, type and value filled; of a native reference only the address: of the word
+    ObjectRow source;  // with only address, type and value filled; of a native reference only the address: of
+                       // the word
     ObjectRow target;  // id no_object and type empty where no object was found at the address
     Reference reference;
     bool followed = true;
@@ -25,10 +26,12 @@ struct EdgeList {
 };
 
 /// What `object` refers to. `limit` 0: all.
-EdgeList referents(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object, std::size_t limit);
+EdgeList referents(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object,
+                   std::size_t limit);
 
 /// Who refers to `object`. One pass over the heap.
-EdgeList referrers(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object, std::size_t limit);
+EdgeList referrers(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object,
+                   std::size_t limit);
 
 struct EdgesResult {
     ObjectRow object;
@@ -37,6 +40,7 @@ struct EdgesResult {
 
 /// The same for a command of its own.
 EdgesResult referents(const HeapSnapshot& heap, ObjectId object, std::size_t limit);
-EdgesResult referrers(const HeapSnapshot& heap, ObjectId object, std::size_t limit, const ProgressCallback& progress = {});
+EdgesResult referrers(const HeapSnapshot& heap, ObjectId object, std::size_t limit,
+                      const ProgressCallback& progress = {});
 
 }  // namespace heapsift

@@ -1,9 +1,10 @@
-// A table shows what its columns ask for, and people have questions that no table foresaw: those go to SQL or to a data frame. An
-// export is therefore the heap as it is, one row a type, an object and an array, nothing grouped and nothing cut. Rows are made
-// one by one as they are written: all at once they would be several times the heap.
+// A table shows what its columns ask for, and people have questions that no table foresaw: those go to SQL or
+// to a data frame. An export is therefore the heap as it is, one row a type, an object and an array, nothing
+// grouped and nothing cut. Rows are made one by one as they are written: all at once they would be several
+// times the heap.
 //
-// What an array shows and what it owns are different things; the columns of `array` are those of ndarray's own attributes, and
-// `owner` follows the bases to whoever holds the bytes (parsers/numpy).
+// What an array shows and what it owns are different things; the columns of `array` are those of ndarray's
+// own attributes, and `owner` follows the bases to whoever holds the bytes (parsers/numpy).
 
 #include "analysis/export.h"
 
@@ -11,7 +12,10 @@
 
 namespace heapsift {
 Export::Export(const RetainedSizes& retained, const ObjectStates& states)
-    : retained_(retained), states_(states), heap_(retained.graph().heap()), generations_(generations(heap_)) {}
+    : retained_(retained),
+      states_(states),
+      heap_(retained.graph().heap()),
+      generations_(generations(heap_)) {}
 
 ExportedType Export::type(TypeId id) const {
     const TypeInfo& info = heap_.types()[id];

@@ -27,8 +27,9 @@ struct ExportedType {
 struct ExportedObject {
     ObjectRow row;
     std::optional<TypeId> type;
-    std::optional<int> generation;     // 0, 1, 2; 3: frozen; nothing where it is in no list of the collector
-    std::optional<Address> dominator;  // the immediate one; nothing where that is no object: a frame, a group, the root
+    std::optional<int> generation;  // 0, 1, 2; 3: frozen; nothing where it is in no list of the collector
+    std::optional<Address>
+        dominator;  // the immediate one; nothing where that is no object: a frame, a group, the root
 };
 
 struct ExportedRoot {
@@ -44,7 +45,8 @@ struct ExportedReference {
     bool followed = false;  // StructuralTargets::follows
 };
 
-/// One pass over each table. It keeps a few bytes an object, and no rows; `retained` and `states` must outlive it.
+/// One pass over each table. It keeps a few bytes an object, and no rows; `retained` and `states` must
+/// outlive it.
 class Export {
 public:
     Export(const RetainedSizes& retained, const ObjectStates& states);
@@ -59,13 +61,15 @@ public:
     void visit_roots(F&& visit) const {
         RootNames names(retained_.graph());
         for (const HeapGraph::PlacedRoot& placed : retained_.graph().roots())
-            visit(ExportedRoot{heap_.address_of(placed.root.object), placed.root.kind, names.name(placed.root)});
+            visit(ExportedRoot{heap_.address_of(placed.root.object), placed.root.kind,
+                               names.name(placed.root)});
     }
     /// Calls with each reference of an object, as an ExportedReference.
     template <class F>
     void visit_references(ObjectId id, F&& visit) const {
         heap_.visit_references(id, [&](const Reference& reference) {
-            visit(ExportedReference{heap_.address_of(id), reference, structural().follows(heap_.address_of(id), reference)});
+            visit(ExportedReference{heap_.address_of(id), reference,
+                                    structural().follows(heap_.address_of(id), reference)});
         });
     }
     /// The same for those from memory that is no object's.
@@ -85,10 +89,11 @@ private:
     std::vector<std::int8_t> generations_;
 };
 
-/// Hands out every row: types by id, objects by address, then references by source, roots by object, and arrays by address. The
-/// `sink` has members type, object, reference, root and array.
+/// Hands out every row: types by id, objects by address, then references by source, roots by object, and
+/// arrays by address. The `sink` has members type, object, reference, root and array.
 template <class Sink>
-void for_each_row(const Export& rows, const HeapSnapshot& heap, const ProgressCallback& progress, Sink& sink) {
+void for_each_row(const Export& rows, const HeapSnapshot& heap, const ProgressCallback& progress,
+                  Sink& sink) {
     for (TypeId id = 0; id < rows.type_count(); ++id) sink.type(rows.type(id));
     std::vector<ObjectId> arrays;
     for_each_object(heap, "exporting objects", progress, [&](ObjectId id) {

@@ -1,6 +1,6 @@
-// An expression may begin in several ways (json.decoder: a module, or what the module json has), and a name may be that of
-// several references. So all of them are followed, step by step, in the order of the text; what is left at its end are the
-// answers.
+// An expression may begin in several ways (json.decoder: a module, or what the module json has), and a name
+// may be that of several references. So all of them are followed, step by step, in the order of the text;
+// what is left at its end are the answers.
 
 #include "analysis/expression.h"
 
@@ -26,7 +26,11 @@ std::string without_quotes(std::string text) {
 class Evaluation {
 public:
     Evaluation(const HeapSnapshot& heap, std::string_view text)
-        : heap_(heap), python_(heap.python_heap()), steps_(heap, python_), roots_(heap, python_, steps_), text_(text) {}
+        : heap_(heap),
+          python_(heap.python_heap()),
+          steps_(heap, python_),
+          roots_(heap, python_, steps_),
+          text_(text) {}
 
     ExpressionFinding run() {
         for (const auto& roots : {roots_.named(text_), roots_.builtins(text_)}) {
@@ -39,7 +43,8 @@ public:
 
 private:
     void follow(const std::vector<ExpressionPlace>& roots) {
-        std::map<std::size_t, std::set<ExpressionPlace>> waiting;  // by how much of the text they have behind them
+        std::map<std::size_t, std::set<ExpressionPlace>>
+            waiting;  // by how much of the text they have behind them
         for (const ExpressionPlace& root : roots) waiting[root.at].insert(root);
         while (!waiting.empty() && waiting.begin()->first < text_.size()) {
             const auto places = waiting.extract(waiting.begin());
@@ -76,8 +81,11 @@ private:
         auto& objects = finding_.objects;
         std::sort(objects.begin(), objects.end());
         objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
-        const auto name = [&](ObjectId object) -> std::string { return type_name(heap_, heap_.type_of(object)); };
-        std::stable_sort(objects.begin(), objects.end(), [&](ObjectId a, ObjectId b) { return name(a) < name(b); });
+        const auto name = [&](ObjectId object) -> std::string {
+            return type_name(heap_, heap_.type_of(object));
+        };
+        std::stable_sort(objects.begin(), objects.end(),
+                         [&](ObjectId a, ObjectId b) { return name(a) < name(b); });
     }
 
     void explain() {
@@ -91,7 +99,8 @@ private:
             if (names.size() < most_candidates) names.push_back(reference);
         };
         for (const ExpressionPlace& place : stopped_) {
-            if (const ObjectId object = heap_.find(place.object); object != no_object) finding_.stopped_at.push_back(object);
+            if (const ObjectId object = heap_.find(place.object); object != no_object)
+                finding_.stopped_at.push_back(object);
             finding_.is_frame = finding_.is_frame || place.object.is_null();
             steps_.visit_names(place, keep);
         }
@@ -103,7 +112,8 @@ private:
         std::vector<std::string> texts;  // without quotes: a shell eats them, and a person forgets them
         for (const Reference& name : names) texts.push_back(without_quotes(name.name()));
         const auto with_name = [&](const std::string& text) {
-            return names[static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) - texts.begin())];
+            return names[static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) -
+                                                  texts.begin())];
         };
         std::set<std::string> unique;
         std::vector<std::string> candidates;

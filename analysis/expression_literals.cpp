@@ -1,4 +1,5 @@
-// Literals of Python. No text is too long and no parenthesis too deep: both are what somebody typed, or a key as it is printed.
+// Literals of Python. No text is too long and no parenthesis too deep: both are what somebody typed, or a key
+// as it is printed.
 
 #include "analysis/expression_text.h"
 
@@ -82,7 +83,8 @@ public:
         return bare_word();
     }
 
-    /// Values between commas up to `end`, or to the end of the text ('\0'). One value without a comma is itself.
+    /// Values between commas up to `end`, or to the end of the text ('\0'). One value without a comma is
+    /// itself.
     std::optional<Literal> values(char end, int depth) {
         Literal tuple;
         tuple.kind = Literal::Kind::tuple;
@@ -136,7 +138,9 @@ private:
     /// The number of letters before a quote, and that it is one.
     std::optional<std::size_t> quote_at() const {
         std::size_t i = at_;
-        while (i < text_.size() && i < at_ + 2 && std::string_view("bBrRuU").find(text_[i]) != std::string_view::npos) ++i;
+        while (i < text_.size() && i < at_ + 2 &&
+               std::string_view("bBrRuU").find(text_[i]) != std::string_view::npos)
+            ++i;
         if (i < text_.size() && (text_[i] == '\'' || text_[i] == '"')) return i - at_;
         return std::nullopt;
     }
@@ -185,7 +189,9 @@ private:
 
     std::optional<Literal> number() {
         auto first = plain_number();
-        if (!first || ended() || first->kind == Literal::Kind::complex || (text_[at_] != '+' && text_[at_] != '-')) return first;
+        if (!first || ended() || first->kind == Literal::Kind::complex ||
+            (text_[at_] != '+' && text_[at_] != '-'))
+            return first;
         const std::size_t before = at_;
         auto second = plain_number();
         if (!second || second->kind != Literal::Kind::complex) {
@@ -213,7 +219,8 @@ private:
         }
         std::size_t end = 0;
         while (end < rest.size() && (is_digit(rest[end]) || rest[end] == '_')) ++end;
-        const bool fraction = end < rest.size() && std::string_view(".eEj").find(rest[end]) != std::string_view::npos;
+        const bool fraction =
+            end < rest.size() && std::string_view(".eEj").find(rest[end]) != std::string_view::npos;
         if (!fraction) {
             if (!read_limbs(rest.substr(0, end), 10, literal.limbs)) return std::nullopt;
             at_ += end;
@@ -239,7 +246,9 @@ private:
     std::size_t at_ = 0;
 };
 
-bool is_number(const Literal& literal) { return literal.kind == Literal::Kind::integer || literal.kind == Literal::Kind::real; }
+bool is_number(const Literal& literal) {
+    return literal.kind == Literal::Kind::integer || literal.kind == Literal::Kind::real;
+}
 
 }  // namespace
 
@@ -253,18 +262,21 @@ Literal text_literal(std::string_view text) {
 double as_double(const Literal& number) {
     if (number.kind != Literal::Kind::integer) return number.real;
     double value = 0;
-    for (std::size_t i = number.limbs.size(); i-- > 0;) value = std::ldexp(value, limb_bits) + number.limbs[i];
+    for (std::size_t i = number.limbs.size(); i-- > 0;)
+        value = std::ldexp(value, limb_bits) + number.limbs[i];
     return number.negative ? -value : value;
 }
 
 bool means_the_same(const Literal& a, const Literal& b) {
     using Kind = Literal::Kind;
-    if (a.kind == Kind::integer && b.kind == Kind::integer) return a.negative == b.negative && a.limbs == b.limbs;
+    if (a.kind == Kind::integer && b.kind == Kind::integer)
+        return a.negative == b.negative && a.limbs == b.limbs;
     if (is_number(a) && is_number(b)) return as_double(a) == as_double(b);
     if (a.kind != b.kind) return false;
     if (a.kind == Kind::complex) return a.real == b.real && a.imaginary == b.imaginary;
     if (a.kind == Kind::text || a.kind == Kind::bytes) return a.text == b.text;
-    return a.kind != Kind::tuple || std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), means_the_same);
+    return a.kind != Kind::tuple ||
+           std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), means_the_same);
 }
 
 std::optional<Literal> whole_literal(std::string_view text, bool unquoted) {

@@ -1,4 +1,5 @@
-// The beginning of an expression is read in every way at once: what leads nowhere drops out as the steps are followed.
+// The beginning of an expression is read in every way at once: what leads nowhere drops out as the steps are
+// followed.
 
 #include "analysis/expression_roots.h"
 
@@ -35,7 +36,8 @@ bool is_thread(const PythonThread& thread, const Literal& typed) {
     if (typed.kind == Literal::Kind::text) return thread.name == typed.text;
     const double number = as_double(typed);
     return typed.kind == Literal::Kind::integer &&
-           (number == static_cast<double>(thread.thread_id) || (thread.tid && number == static_cast<double>(*thread.tid)));
+           (number == static_cast<double>(thread.thread_id) ||
+            (thread.tid && number == static_cast<double>(*thread.tid)));
 }
 
 }  // namespace
@@ -70,7 +72,8 @@ Address ExpressionRoots::object_at(std::string_view typed) const {
     for (const Address reading : readings)
         if (heap_.find(reading) != no_object) return reading;
     for (const Address reading : readings)
-        if (const ObjectId object = heap_.locate(reading).object; object != no_object) return heap_.address_of(object);
+        if (const ObjectId object = heap_.locate(reading).object; object != no_object)
+            return heap_.address_of(object);
     return {};
 }
 
@@ -81,7 +84,8 @@ void ExpressionRoots::add_modules(std::string_view text, std::vector<ExpressionP
         for (std::size_t end = identifier_length(text); end > 0;) {
             const Address module = steps_.item(interpreter.modules, text_literal(text.substr(0, end)));
             if (!module.is_null()) places.push_back({end, module, nullptr, false});
-            const std::size_t more = text.substr(end).starts_with('.') ? identifier_length(text.substr(end + 1)) : 0;
+            const std::size_t more =
+                text.substr(end).starts_with('.') ? identifier_length(text.substr(end + 1)) : 0;
             end = more > 0 ? end + 1 + more : 0;
         }
         add_global(steps_.item(interpreter.modules, text_literal("__main__")), text, places);
@@ -89,17 +93,20 @@ void ExpressionRoots::add_modules(std::string_view text, std::vector<ExpressionP
     }
 }
 
-void ExpressionRoots::add_global(Address module, std::string_view text, std::vector<ExpressionPlace>& places) const {
+void ExpressionRoots::add_global(Address module, std::string_view text,
+                                 std::vector<ExpressionPlace>& places) const {
     const std::size_t length = identifier_length(text);
     if (module.is_null() || length == 0) return;
-    const Address value = steps_.item(steps_.referent(module, ".__dict__"), text_literal(text.substr(0, length)));
+    const Address value =
+        steps_.item(steps_.referent(module, ".__dict__"), text_literal(text.substr(0, length)));
     if (!value.is_null()) places.push_back({length, value, nullptr, false});
 }
 
 std::vector<ExpressionPlace> ExpressionRoots::builtins(std::string_view text) const {
     std::vector<ExpressionPlace> places;
     for (const PythonInterpreter& interpreter : heap_.python().interpreters)
-        if (places.empty()) add_global(steps_.item(interpreter.modules, text_literal("builtins")), text, places);
+        if (places.empty())
+            add_global(steps_.item(interpreter.modules, text_literal("builtins")), text, places);
     return places;
 }
 
@@ -112,7 +119,8 @@ void ExpressionRoots::add_frames(std::string_view text, std::size_t from, const 
         for (const PythonThread& known : threads()) {
             if (thread && !is_thread(known, *thread)) continue;
             for (const PythonFrame& frame : known.frames)
-                if (is_called(frame, name, qualified)) places.push_back({at + 2, frame.object, &frame, false});
+                if (is_called(frame, name, qualified))
+                    places.push_back({at + 2, frame.object, &frame, false});
         }
     }
 }
@@ -132,7 +140,8 @@ void ExpressionRoots::add_special(std::string_view text, std::vector<ExpressionP
         if (text.substr(end).starts_with('.')) add_frames(text, end + 1, &*name, places);
         return;
     }
-    const Address object = address_length(bracket->content) == bracket->content.size() ? object_at(bracket->content) : Address();
+    const Address object =
+        address_length(bracket->content) == bracket->content.size() ? object_at(bracket->content) : Address();
     if (object.is_null()) return;
     if (what == "threadlocal")
         add_thread_local(object, end, places);
@@ -141,7 +150,8 @@ void ExpressionRoots::add_special(std::string_view text, std::vector<ExpressionP
 }
 
 // A dict of one thread's values, or the _thread._local: that has a dict for each thread that used it.
-void ExpressionRoots::add_thread_local(Address local, std::size_t at, std::vector<ExpressionPlace>& places) const {
+void ExpressionRoots::add_thread_local(Address local, std::size_t at,
+                                       std::vector<ExpressionPlace>& places) const {
     const std::size_t before = places.size();
     if (const Address dicts = steps_.referent(local, ".<dicts of threads>"); !dicts.is_null())
         for (const Address dict : steps_.values(dicts))
@@ -149,13 +159,15 @@ void ExpressionRoots::add_thread_local(Address local, std::size_t at, std::vecto
     if (places.size() == before) places.push_back({at, local, nullptr, steps_.is_dict(local)});
 }
 
-void ExpressionRoots::add_generator(Address generator, std::size_t at, std::vector<ExpressionPlace>& places) const {
+void ExpressionRoots::add_generator(Address generator, std::size_t at,
+                                    std::vector<ExpressionPlace>& places) const {
     const ObjectId object = heap_.find(generator);
     const PythonFrame* suspended = nullptr;
     if (const std::string type = type_name(heap_, heap_.type_of(object));
         type == "generator" || type == "coroutine" || type == "async_generator")
         if (auto frame = generator_frame(python_, generator))
-            suspended = generator_frames_.emplace_back(std::make_unique<PythonFrame>(std::move(*frame))).get();
+            suspended =
+                generator_frames_.emplace_back(std::make_unique<PythonFrame>(std::move(*frame))).get();
     places.push_back({at, generator, suspended, false});
 }
 

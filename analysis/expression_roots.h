@@ -1,7 +1,7 @@
 #pragma once
 
-// What an expression may begin with: a module, a name in __main__, a call that runs, a thread, a thread-local, a generator, an
-// address.
+// What an expression may begin with: a module, a name in __main__, a call that runs, a thread, a
+// thread-local, a generator, an address.
 
 #include "analysis/expression_steps.h"
 
@@ -25,7 +25,8 @@ public:
 private:
     void add_modules(std::string_view text, std::vector<ExpressionPlace>& places) const;
     void add_global(Address module, std::string_view text, std::vector<ExpressionPlace>& places) const;
-    void add_frames(std::string_view text, std::size_t from, const Literal* thread, std::vector<ExpressionPlace>& places) const;
+    void add_frames(std::string_view text, std::size_t from, const Literal* thread,
+                    std::vector<ExpressionPlace>& places) const;
     void add_special(std::string_view text, std::vector<ExpressionPlace>& places) const;
     void add_thread_local(Address local, std::size_t at, std::vector<ExpressionPlace>& places) const;
     void add_generator(Address generator, std::size_t at, std::vector<ExpressionPlace>& places) const;

@@ -1,5 +1,6 @@
-// References first, as they are printed or mean the same. Where none is called that, what Python looks up in dicts on the way: an
-// attribute of an instance, its class and their bases, a name of a module. Last, a key whose quotes a shell has eaten.
+// References first, as they are printed or mean the same. Where none is called that, what Python looks up in
+// dicts on the way: an attribute of an instance, its class and their bases, a name of a module. Last, a key
+// whose quotes a shell has eaten.
 
 #include "analysis/expression_steps.h"
 
@@ -36,11 +37,13 @@ struct ExpressionSteps::Step {
 
     void lead(Address target, std::size_t length) const {
         const ExpressionPlace next{start + length, target, nullptr, false};
-        if (!target.is_null() && std::find(found.begin(), found.end(), next) == found.end()) found.push_back(next);
+        if (!target.is_null() && std::find(found.begin(), found.end(), next) == found.end())
+            found.push_back(next);
     }
 };
 
-ExpressionSteps::ExpressionSteps(const HeapSnapshot& heap, const PythonHeap& python) : heap_(heap), python_(python) {
+ExpressionSteps::ExpressionSteps(const HeapSnapshot& heap, const PythonHeap& python)
+    : heap_(heap), python_(python) {
     const RootSet roots(heap);
     for (const LoadedModule& module : roots.modules())
         if (!module.dict.is_null()) module_dicts_.push_back(module.dict);
@@ -51,7 +54,8 @@ bool ExpressionSteps::is_module_dict(Address object) const {
     return std::binary_search(module_dicts_.begin(), module_dicts_.end(), object);
 }
 
-std::vector<ExpressionPlace> ExpressionSteps::from(const ExpressionPlace& place, std::string_view text) const {
+std::vector<ExpressionPlace> ExpressionSteps::from(const ExpressionPlace& place,
+                                                   std::string_view text) const {
     std::vector<ExpressionPlace> found;
     const std::size_t start = std::min(text.find_first_not_of(' ', place.at), text.size());
     const std::string_view rest = text.substr(start);
@@ -67,18 +71,21 @@ std::vector<ExpressionPlace> ExpressionSteps::from(const ExpressionPlace& place,
     if (found.empty() && dotted) follow_attribute(step);
     if (found.empty() && rest.front() == '[') follow_index_from_the_end(step);
     if (found.empty() && rest.front() == '[') follow_index(step, true);
-    if (found.empty() && rest.find('[') != std::string_view::npos && !is_dict(place.object)) follow_references(step, true);
+    if (found.empty() && rest.find('[') != std::string_view::npos && !is_dict(place.object))
+        follow_references(step, true);
     return found;
 }
 
-void ExpressionSteps::visit_references(Address object, const std::function<void(const Reference&)>& visit) const {
+void ExpressionSteps::visit_references(Address object,
+                                       const std::function<void(const Reference&)>& visit) const {
     if (const ObjectId id = heap_.find(object); id != no_object) heap_.visit_references(id, visit);
 }
 
 Address ExpressionSteps::referent(Address object, std::string_view name) const {
     Address found;
     visit_references(object, [&](const Reference& reference) {
-        if (found.is_null() && !reference.key && reference.before == name && reference.after.empty()) found = reference.target;
+        if (found.is_null() && !reference.key && reference.before == name && reference.after.empty())
+            found = reference.target;
     });
     return found;
 }
@@ -123,7 +130,8 @@ bool ExpressionSteps::equals_number(Address key, std::uint64_t flags, const Lite
         constexpr std::uint64_t most_of_a_float = 35;  // limbs
         if (count > std::max<std::uint64_t>(literal.limbs.size(), most_of_a_float)) return false;
         known.limbs.resize(count);
-        if (count > 0 && !python_.memory().read_bytes(key + *l.long_.ob_digit, known.limbs.data(), 4 * count)) return false;
+        if (count > 0 && !python_.memory().read_bytes(key + *l.long_.ob_digit, known.limbs.data(), 4 * count))
+            return false;
         while (!known.limbs.empty() && known.limbs.back() == 0) known.limbs.pop_back();
     } else {
         const TypeId type = python_.type_of(key);
@@ -142,14 +150,16 @@ bool ExpressionSteps::equals(Address key, const Literal& literal) const {
         case Literal::Kind::text: {
             if (!(flags & str_subclass_flag)) return false;
             const auto facts = python_.unicode(key);
-            if (!facts || facts->length > literal.text.size() || facts->length * 4 < literal.text.size()) return false;
+            if (!facts || facts->length > literal.text.size() || facts->length * 4 < literal.text.size())
+                return false;
             return python_.unicode_text(key, literal.text.size() + 1) == literal.text;
         }
         case Literal::Kind::bytes: {
             if (!(flags & bytes_subclass_flag) || length != literal.text.size()) return false;
             std::string bytes(literal.text.size(), '\0');
             return bytes.empty() ||
-                   (python_.memory().read_bytes(key + *l.bytes.ob_sval, bytes.data(), bytes.size()) && bytes == literal.text);
+                   (python_.memory().read_bytes(key + *l.bytes.ob_sval, bytes.data(), bytes.size()) &&
+                    bytes == literal.text);
         }
         case Literal::Kind::tuple: {
             if (!(flags & tuple_subclass_flag) || length != literal.items.size()) return false;
@@ -180,13 +190,15 @@ void ExpressionSteps::follow_index(const Step& step, bool unquoted) const {
         step.lead(item(object, text_literal(bracket->content)), bracket->length);
     if (dict || !key) return;
     const auto flags = python_.integer<std::uint64_t>(python_.type_address(object) + *l.type.tp_flags);
-    if (!(flags & (list_subclass_flag | tuple_subclass_flag)) || key->kind != Literal::Kind::integer || key->limbs.size() > 1)
+    if (!(flags & (list_subclass_flag | tuple_subclass_flag)) || key->kind != Literal::Kind::integer ||
+        key->limbs.size() > 1)
         return;
     const std::int64_t count = python_.var_size(object);
     std::int64_t index = key->limbs.empty() ? 0 : key->limbs[0];
     if (key->negative) index = count - index;
     if (index < 0 || index >= count) return;
-    const Address items = flags & list_subclass_flag ? python_.pointer(object + *l.list.ob_item) : object + *l.tuple.ob_item;
+    const Address items =
+        flags & list_subclass_flag ? python_.pointer(object + *l.list.ob_item) : object + *l.tuple.ob_item;
     step.lead(python_.pointer(items + 8 * static_cast<std::uint64_t>(index)), bracket->length);
 }
 
@@ -212,7 +224,8 @@ void ExpressionSteps::follow_shared_local(const Step& step, const Reference& cel
 void ExpressionSteps::follow_index_from_the_end(const Step& step) const {
     const auto bracket = bracket_at_start(step.rest);
     const auto key = bracket ? whole_literal(bracket->content) : std::nullopt;
-    if (!key || key->kind != Literal::Kind::integer || !key->negative || key->limbs.size() > 1 || is_dict(step.place.object))
+    if (!key || key->kind != Literal::Kind::integer || !key->negative || key->limbs.size() > 1 ||
+        is_dict(step.place.object))
         return;
     std::vector<Address> items;
     visit_references(step.place.object, [&](const Reference& reference) {
@@ -223,7 +236,8 @@ void ExpressionSteps::follow_index_from_the_end(const Step& step) const {
 
 Address ExpressionSteps::class_of(Address object) const {
     const ObjectId id = heap_.find(object);
-    return id == no_object || heap_.type_of(id) == no_type ? Address() : heap_.types()[heap_.type_of(id)].address;
+    return id == no_object || heap_.type_of(id) == no_type ? Address()
+                                                           : heap_.types()[heap_.type_of(id)].address;
 }
 
 Address ExpressionSteps::type_dict(Address type) const {
@@ -236,13 +250,15 @@ void ExpressionSteps::add_dicts_of_bases(Address type, std::vector<Address>& dic
     std::vector<Address> order;
     if (const Address mro = referent(type, ".__mro__"); !mro.is_null())
         visit_references(mro, [&](const Reference& reference) {
-            if (order.size() < most_bases && reference.before.starts_with('[')) order.push_back(reference.target);
+            if (order.size() < most_bases && reference.before.starts_with('['))
+                order.push_back(reference.target);
         });
     TypeId base = order.empty() ? heap_.types().find(type) : no_type;
     for (; base != no_type && order.size() < most_bases; base = heap_.types()[base].base)
         order.push_back(heap_.types()[base].address);
     for (const Address one : order)
-        if (const Address dict = type_dict(one); !dict.is_null() && std::find(dicts.begin(), dicts.end(), dict) == dicts.end())
+        if (const Address dict = type_dict(one);
+            !dict.is_null() && std::find(dicts.begin(), dicts.end(), dict) == dicts.end())
             dicts.push_back(dict);
 }
 
@@ -257,7 +273,8 @@ std::vector<Address> ExpressionSteps::dicts_on_the_way(Address object) const {
     return dicts;
 }
 
-// obj.__dict__['x'] where no __dict__ was ever asked for: the values lie in the instance, and the reference is called .x.
+// obj.__dict__['x'] where no __dict__ was ever asked for: the values lie in the instance, and the reference
+// is called .x.
 void ExpressionSteps::follow_values(const Step& step) const {
     const std::string_view index = step.rest.substr(step.first.size());
     const auto bracket = index.starts_with('[') ? bracket_at_start(index) : std::nullopt;
@@ -271,7 +288,8 @@ void ExpressionSteps::follow_attribute(const Step& step) const {
     const Address object = step.place.object;
     const bool is_type = heap_.types().find(object) != no_type;
     if (name.text == "__class__") return step.lead(class_of(object), step.first.size());
-    if (name.text == "__dict__") return is_type ? step.lead(type_dict(object), step.first.size()) : follow_values(step);
+    if (name.text == "__dict__")
+        return is_type ? step.lead(type_dict(object), step.first.size()) : follow_values(step);
     for (const Address dict : dicts_on_the_way(object)) {
         step.lead(item(dict, name), step.first.size());
         if (!step.found.empty()) return;
@@ -319,10 +337,13 @@ void ExpressionSteps::follow_frame(const Step& step) const {
     visit_frame_names(*step.place.frame, [&](Address target, const std::string& name) {
         if (const auto length = match_name(name, step.rest, true)) step.lead(target, *length);
         if (name == ".f_locals") body = target;
-        const bool spoken = name == ".<function>" || name == ".f_code" || name == ".f_locals" || name == ".<value stack>";
+        const bool spoken =
+            name == ".<function>" || name == ".f_code" || name == ".f_locals" || name == ".<value stack>";
         if (!spoken) return;
         // func() <code>, func() <function>: what a reference from a running frame is called
-        const std::string mark = name == ".f_code" ? "<code>" : name == ".f_locals" ? "<f_locals>" : name.substr(1);
+        const std::string mark = name == ".f_code"     ? "<code>"
+                                 : name == ".f_locals" ? "<f_locals>"
+                                                       : name.substr(1);
         if (const auto length = match_name(mark, step.rest, false)) step.lead(target, *length);
     });
     if (step.found.empty() && !body.is_null() && is_plain_attribute(step.first))
@@ -332,14 +353,16 @@ void ExpressionSteps::follow_frame(const Step& step) const {
 void ExpressionSteps::visit_names(const ExpressionPlace& place, const NameVisitor& visit) const {
     if (place.frame)
         visit_frame_names(*place.frame, [&](Address target, const std::string& name) {
-            if (is_plain_attribute(name) && name != ".f_code" && name != ".f_locals") visit(named(target, name));
+            if (is_plain_attribute(name) && name != ".f_code" && name != ".f_locals")
+                visit(named(target, name));
         });
     if (place.object.is_null()) return;
     const auto visit_attributes = [&](Address dict, bool inherited) {
         visit_references(dict, [&](const Reference& reference) {
             if (reference.before != "[" || !reference.key) return;
             const auto key = whole_literal(reference.key->text);
-            if (!key || key->kind != Literal::Kind::text || identifier_length(key->text) != key->text.size()) return;
+            if (!key || key->kind != Literal::Kind::text || identifier_length(key->text) != key->text.size())
+                return;
             if (!inherited || !key->text.starts_with("__")) visit(named(reference.target, "." + key->text));
         });
     };

@@ -1,6 +1,7 @@
 #pragma once
 
-// One step of an expression: from an object along what its references are called, and what Python would find beside them.
+// One step of an expression: from an object along what its references are called, and what Python would find
+// beside them.
 
 #include "analysis/expression_text.h"
 #include "parsers/cpython/python_heap.h"
@@ -15,10 +16,11 @@ namespace heapsift {
 
 /// Where the evaluation of an expression stands.
 struct ExpressionPlace {
-    std::size_t at = 0;                  // so much of the text has been followed
-    Address object;                      // null for a frame that has no object
-    const PythonFrame* frame = nullptr;  // whose locals are at hand: a call's, or that of the generator `object`
-    bool items_are_attributes = false;   // `object` is a thread-local's dict
+    std::size_t at = 0;  // so much of the text has been followed
+    Address object;      // null for a frame that has no object
+    // whose locals are at hand: a call's, or that of the generator `object`
+    const PythonFrame* frame = nullptr;
+    bool items_are_attributes = false;  // `object` is a thread-local's dict
 
     auto operator<=>(const ExpressionPlace&) const = default;
 };
@@ -30,8 +32,8 @@ class ExpressionSteps {
 public:
     ExpressionSteps(const HeapSnapshot& heap, const PythonHeap& python);
 
-    /// All places that one step from `place` leads to; `text` is the whole expression. Reads storage, runs nothing. Cost: the
-    /// references of the object, once or twice.
+    /// All places that one step from `place` leads to; `text` is the whole expression. Reads storage, runs
+    /// nothing. Cost: the references of the object, once or twice.
     std::vector<ExpressionPlace> from(const ExpressionPlace& place, std::string_view text) const;
     /// What `from` would have found.
     void visit_names(const ExpressionPlace& place, const NameVisitor& visit) const;
@@ -54,7 +56,8 @@ private:
     void follow_attribute(const Step& step) const;
     void follow_values(const Step& step) const;
     void follow_index_from_the_end(const Step& step) const;
-    void visit_frame_names(const PythonFrame& frame, const std::function<void(Address, const std::string&)>& visit) const;
+    void visit_frame_names(const PythonFrame& frame,
+                           const std::function<void(Address, const std::string&)>& visit) const;
     void visit_references(Address object, const std::function<void(const Reference&)>& visit) const;
     Address class_of(Address object) const;
     Address type_dict(Address type) const;

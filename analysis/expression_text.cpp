@@ -1,5 +1,5 @@
-// Names against what was typed. A name as it is printed always fits itself, whatever is in it; only where it does not, its keys
-// are compared by what they mean.
+// Names against what was typed. A name as it is printed always fits itself, whatever is in it; only where it
+// does not, its keys are compared by what they mean.
 
 #include "analysis/expression_text.h"
 
@@ -12,7 +12,8 @@ constexpr std::string_view hexadecimal_digits = "0123456789abcdefABCDEF";
 constexpr std::size_t least_bare_digits = 8, most_hexadecimal_digits = 16;
 
 bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (static_cast<unsigned char>(c) & 0x80);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (static_cast<unsigned char>(c) & 0x80);
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool in_identifier(char c) { return is_letter(c) || is_digit(c); }
@@ -36,7 +37,8 @@ std::optional<std::size_t> end_of_quotes(std::string_view text, std::size_t at) 
 bool opens_quotes(std::string_view text, std::size_t at) {
     std::size_t letters = 0;
     while (letters < at && in_identifier(text[at - letters - 1])) ++letters;
-    return letters <= 2 && text.substr(at - letters, letters).find_first_not_of("bBrRuU") == std::string_view::npos;
+    return letters <= 2 &&
+           text.substr(at - letters, letters).find_first_not_of("bBrRuU") == std::string_view::npos;
 }
 
 std::optional<std::size_t> end_of_bracket(std::string_view text, bool quotes_count) {
@@ -107,8 +109,10 @@ std::optional<Bracket> bracket_at_start(std::string_view text) {
 }
 
 std::optional<std::size_t> match_name(std::string_view name, std::string_view typed, bool unquoted) {
-    if (!name.empty() && typed.starts_with(name) && ends_there(name, typed.substr(name.size()))) return name.size();
-    if (name.starts_with(key_word)) return typed.starts_with(key_word) ? match_key(name, typed, unquoted) : std::nullopt;
+    if (!name.empty() && typed.starts_with(name) && ends_there(name, typed.substr(name.size())))
+        return name.size();
+    if (name.starts_with(key_word))
+        return typed.starts_with(key_word) ? match_key(name, typed, unquoted) : std::nullopt;
     if (name.find('[') == std::string_view::npos) return std::nullopt;
     std::size_t at = 0;
     for (std::size_t i = 0; i < name.size();) {
@@ -132,7 +136,8 @@ std::string_view first_step(std::string_view typed) {
         return bracket ? typed.substr(0, bracket->length) : typed;
     }
     const std::size_t dot = typed.front() == '.' ? 1 : 0;
-    if (typed.substr(dot).starts_with('<')) return typed.substr(0, std::min(typed.find('>', dot), typed.size() - 1) + 1);
+    if (typed.substr(dot).starts_with('<'))
+        return typed.substr(0, std::min(typed.find('>', dot), typed.size() - 1) + 1);
     const std::size_t length = identifier_length(typed.substr(dot));
     return length == 0 || typed.starts_with(key_word) ? typed : typed.substr(0, dot + length);
 }
@@ -162,7 +167,9 @@ std::string_view first_address(std::string_view text) {
     for (const std::string_view word : {"threadlocal(", "generator("})
         if (text.starts_with(word)) {
             const auto bracket = bracket_at_start(text.substr(word.size() - 1));
-            return bracket && address_length(bracket->content) == bracket->content.size() ? bracket->content : std::string_view();
+            return bracket && address_length(bracket->content) == bracket->content.size()
+                       ? bracket->content
+                       : std::string_view();
         }
     return text.substr(0, address_length(text));
 }
@@ -173,23 +180,29 @@ std::string expression_problem(std::string_view typed) {
     if (text.front() == '<' && text.find("()") == std::string_view::npos && address_length(text) == 0)
         return "a pasted object is <... at 0x...>, with one address";
     if (text.front() != '<' && !is_letter(text.front()) && address_length(text) == 0)
-        return is_digit(text.front()) ? "an address is 0x and at most 16 hexadecimal digits"
-                                      : "it begins with a name or an address, such as app.CACHE or 0x7f31c2a4d5e0";
+        return is_digit(text.front())
+                   ? "an address is 0x and at most 16 hexadecimal digits"
+                   : "it begins with a name or an address, such as app.CACHE or 0x7f31c2a4d5e0";
     if (text.back() == '.') return "a name is missing after the last dot";
     if (text.starts_with("thread(") && !text.starts_with("thread()"))
-        if (const auto name = bracket_at_start(text.substr(6)); name && !text.substr(6 + name->length).starts_with('.'))
+        if (const auto name = bracket_at_start(text.substr(6));
+            name && !text.substr(6 + name->length).starts_with('.'))
             return "a function of the thread is missing, as in thread('MainThread').main()";
     if (is_letter(text.front())) {
         const std::size_t end = end_of_dotted_name(text);
-        if (text.substr(end).starts_with('.') && !text.substr(end).starts_with(".<")) return "a name is missing after a dot";
+        if (text.substr(end).starts_with('.') && !text.substr(end).starts_with(".<"))
+            return "a name is missing after a dot";
         if (end < text.size() && std::string_view(".[( ").find(text[end]) == std::string_view::npos)
             return "after a name comes a dot, a bracket or a parenthesis";
     }
     for (std::size_t i = 0; i < text.size(); ++i) {
-        if ((text[i] == '\'' || text[i] == '"') && opens_quotes(text, i)) i = end_of_quotes(text, i).value_or(i + 1) - 1;
+        if ((text[i] == '\'' || text[i] == '"') && opens_quotes(text, i))
+            i = end_of_quotes(text, i).value_or(i + 1) - 1;
         if (text[i] != '[' && text[i] != '(') continue;
         const auto bracket = bracket_at_start(text.substr(i));
-        if (!bracket) return text[i] == '[' ? "a bracket is not closed: quote it for the shell" : "a parenthesis is not closed";
+        if (!bracket)
+            return text[i] == '[' ? "a bracket is not closed: quote it for the shell"
+                                  : "a parenthesis is not closed";
         if (text[i] == '[' && bracket->content.empty()) return "a key is missing between brackets";
         i += bracket->length - 1;
     }

@@ -1,6 +1,6 @@
-// One pass over the tree in preorder, where a node comes after its dominator: it belongs to the stack of its dominator with one
-// frame more, or with none where it repeats. A linked list is a million deep, and so is one whose links are an object and its
-// dict in turn.
+// One pass over the tree in preorder, where a node comes after its dominator: it belongs to the stack of its
+// dominator with one frame more, or with none where it repeats. A linked list is a million deep, and so is
+// one whose links are an object and its dict in turn.
 
 #include "analysis/flame.h"
 
@@ -27,7 +27,8 @@ struct Stack {
 
 class Flame {
 public:
-    Flame(const RetainedSizes& retained, std::size_t depth) : retained_(retained), graph_(retained.graph()), depth_(depth) {
+    Flame(const RetainedSizes& retained, std::size_t depth)
+        : retained_(retained), graph_(retained.graph()), depth_(depth) {
         const HeapSnapshot& heap = graph_.heap();
         label("…");
         for (const TypeInfo& type : heap.types()) label_of_type_.push_back(label(type.name));
@@ -61,7 +62,8 @@ public:
             if (at != 0) {
                 frames.resize(stack.depth - 1);
                 const std::string& label = labels_[stack.label];
-                frames.push_back(stack.run > 1 && stack.label != 0 ? fmt::format("{} ×{}", label, stack.run) : label);
+                frames.push_back(stack.run > 1 && stack.label != 0 ? fmt::format("{} ×{}", label, stack.run)
+                                                                   : label);
             }
             if (stack.memory > 0) visit(frames, stack.memory);
             pending.insert(pending.end(), stack.below.rbegin(), stack.below.rend());
@@ -69,9 +71,11 @@ public:
     }
 
 private:
-    /// The number of a label: classes made again and again have one name, and so have the frames of a recursion.
+    /// The number of a label: classes made again and again have one name, and so have the frames of a
+    /// recursion.
     std::uint32_t label(const std::string& text) {
-        const auto [known, is_new] = label_numbers_.try_emplace(text, static_cast<std::uint32_t>(labels_.size()));
+        const auto [known, is_new] =
+            label_numbers_.try_emplace(text, static_cast<std::uint32_t>(labels_.size()));
         if (is_new) labels_.push_back(text);
         return known->second;
     }
@@ -99,13 +103,15 @@ private:
         if (own.above != none && own.above != 0) {
             // a, b, a and now b again
             const Stack& before = stacks_[own.above];
-            if (before.label == label && before.above != none && stacks_[before.above].label == own.label) return own.above;
+            if (before.label == label && before.above != none && stacks_[before.above].label == own.label)
+                return own.above;
         }
         return below(stack, own.depth + 1 >= depth_ ? 0 : label);
     }
 
     std::uint32_t below(std::uint32_t stack, std::uint32_t label) {
-        const auto [known, is_new] = number_.try_emplace({stack, label}, static_cast<std::uint32_t>(stacks_.size()));
+        const auto [known, is_new] =
+            number_.try_emplace({stack, label}, static_cast<std::uint32_t>(stacks_.size()));
         if (!is_new) return known->second;
         Stack made;
         made.above = stack;

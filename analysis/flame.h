@@ -10,11 +10,13 @@
 
 namespace heapsift {
 
-/// Calls with each stack, outermost frame first (a group, a frame of a thread, then types), and the bytes of memory of what ends
-/// there; each stack once, none without bytes. Objects of one type below each other are one frame, "app.Node ×100" where the
-/// longest such chain has 100; so are two types that alternate. What is deeper than `depth` frames is in "…". Names are not
-/// escaped. It keeps 4 bytes an object, and a node a stack.
-void visit_flame_stacks(const RetainedSizes& retained, std::size_t depth,
-                        const std::function<void(std::span<const std::string> stack, std::uint64_t memory)>& visit);
+/// Calls with each stack, outermost frame first (a group, a frame of a thread, then types), and the bytes of
+/// memory of what ends there; each stack once, none without bytes. Objects of one type below each other are
+/// one frame, "app.Node ×100" where the longest such chain has 100; so are two types that alternate. What is
+/// deeper than `depth` frames is in "…". Names are not escaped. It keeps 4 bytes an object, and a node a
+/// stack.
+void visit_flame_stacks(
+    const RetainedSizes& retained, std::size_t depth,
+    const std::function<void(std::span<const std::string> stack, std::uint64_t memory)>& visit);
 
 }  // namespace heapsift

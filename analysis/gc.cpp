@@ -1,4 +1,5 @@
-// Each interpreter has a collector of its own. Where there are several, whose an object is is told by the list it is in.
+// Each interpreter has a collector of its own. Where there are several, whose an object is is told by the
+// list it is in.
 
 #include "analysis/gc.h"
 
@@ -25,7 +26,8 @@ public:
             take_all(result_.interpreters.front());
         result_.certain = collection_.certain;
         std::map<std::string, std::uint64_t> finalizers;
-        for (const ObjectId object : collection_.finalizers) ++finalizers[type_name(heap_, heap_.type_of(object))];
+        for (const ObjectId object : collection_.finalizers)
+            ++finalizers[type_name(heap_, heap_.type_of(object))];
         for (const auto& [type, count] : finalizers) result_.finalizers.push_back({type, count});
         std::stable_sort(result_.finalizers.begin(), result_.finalizers.end(),
                          [](const GcFinalizer& a, const GcFinalizer& b) { return a.count > b.count; });

@@ -1,4 +1,5 @@
-// The generation of an object is written nowhere in it: it is in the list it is in, so each list of the collector is walked once.
+// The generation of an object is written nowhere in it: it is in the list it is in, so each list of the
+// collector is walked once.
 
 #include "analysis/generations.h"
 
@@ -7,9 +8,11 @@ namespace heapsift {
 std::vector<std::int8_t> generations(const HeapSnapshot& heap) {
     std::vector<std::int8_t> result(heap.object_count(), no_generation);
     for (const CollectorList& list : collector_lists(heap.python()))
-        walk_collector_list(heap.core().memory(), heap.python().layout.gc_head, list, heap.object_count(), [&](Address object) {
-            if (const ObjectId id = heap.find(object); id != no_object) result[id] = list.generation;
-        });
+        walk_collector_list(heap.core().memory(), heap.python().layout.gc_head, list, heap.object_count(),
+                            [&](Address object) {
+                                if (const ObjectId id = heap.find(object); id != no_object)
+                                    result[id] = list.generation;
+                            });
     return result;
 }
 
@@ -22,9 +25,11 @@ std::vector<std::uint16_t> interpreters_by_list(const HeapSnapshot& heap) {
     for (std::size_t i = 0; i < all.size() && i < no_interpreter; ++i) {
         one.interpreters = {all[i]};
         for (const CollectorList& list : collector_lists(one))
-            walk_collector_list(heap.core().memory(), one.layout.gc_head, list, heap.object_count(), [&](Address object) {
-                if (const ObjectId id = heap.find(object); id != no_object) result[id] = static_cast<std::uint16_t>(i);
-            });
+            walk_collector_list(heap.core().memory(), one.layout.gc_head, list, heap.object_count(),
+                                [&](Address object) {
+                                    if (const ObjectId id = heap.find(object); id != no_object)
+                                        result[id] = static_cast<std::uint16_t>(i);
+                                });
     }
     return result;
 }

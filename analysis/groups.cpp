@@ -36,8 +36,10 @@ Groups::Groups(const HeapSnapshot& heap, const RootSet& roots) : heap_(heap), ro
     if (const LoadedModule* os = find_module("os")) library_ = folder_of(os->file);
     for (std::size_t t = 0; t < roots.threads().size(); ++t)
         for (std::size_t f = 0; f < roots.threads()[t].frames.size(); ++f)
-            frames_.push_back({roots.threads()[t].frames[f].frame, static_cast<std::int32_t>(t), static_cast<std::int32_t>(f)});
-    std::sort(frames_.begin(), frames_.end(), [](const FramePlace& a, const FramePlace& b) { return a.frame < b.frame; });
+            frames_.push_back({roots.threads()[t].frames[f].frame, static_cast<std::int32_t>(t),
+                               static_cast<std::int32_t>(f)});
+    std::sort(frames_.begin(), frames_.end(),
+              [](const FramePlace& a, const FramePlace& b) { return a.frame < b.frame; });
 }
 
 GroupId Groups::group(GroupKind kind, const std::string& name) {
@@ -48,14 +50,15 @@ GroupId Groups::group(GroupKind kind, const std::string& name) {
 
 const LoadedModule* Groups::find_module(std::string_view name) const {
     const auto& all = roots_.modules();
-    const auto at =
-        std::lower_bound(all.begin(), all.end(), name, [](const LoadedModule& m, std::string_view n) { return m.name < n; });
+    const auto at = std::lower_bound(all.begin(), all.end(), name,
+                                     [](const LoadedModule& m, std::string_view n) { return m.name < n; });
     return at != all.end() && at->name == name ? &*at : nullptr;
 }
 
 GroupId Groups::of_thread(std::int32_t thread) {
     const PythonThread& of = roots_.threads()[static_cast<std::size_t>(thread)];
-    std::string name = of.name.empty() ? "thread " + std::to_string(of.tid ? *of.tid : thread) : "thread " + of.name;
+    std::string name =
+        of.name.empty() ? "thread " + std::to_string(of.tid ? *of.tid : thread) : "thread " + of.name;
     const bool taken = std::any_of(groups_.begin(), groups_.end(), [&](const Group& g) {
         return g.kind == GroupKind::thread && g.name == name && g.thread != thread;
     });
@@ -66,7 +69,8 @@ GroupId Groups::of_thread(std::int32_t thread) {
 }
 
 GroupId Groups::of_module(const LoadedModule& module, int depth) {
-    if (const std::string package = package_of_file(module.file); !package.empty()) return group(GroupKind::package, package);
+    if (const std::string package = package_of_file(module.file); !package.empty())
+        return group(GroupKind::package, package);
     if (!library_.empty() && module.file.starts_with(library_)) return python();
     if (module.file.empty() && module.name != "__main__") {
         // Built in, frozen, or made by a program: then it has no __spec__, and belongs where its parent does.
@@ -74,7 +78,8 @@ GroupId Groups::of_module(const LoadedModule& module, int depth) {
             if (const LoadedModule* parent = find_module(std::string_view(module.name).substr(0, dot)))
                 return of_module(*parent, depth + 1);
         const PythonHeap& python_heap = heap_.python_heap();
-        const Address spec = module.dict.is_null() ? Address() : python_heap.dict_value(module.dict, "__spec__");
+        const Address spec =
+            module.dict.is_null() ? Address() : python_heap.dict_value(module.dict, "__spec__");
         const TypeId type = spec.is_null() ? no_type : heap_.types().find(python_heap.type_address(spec));
         if (type != no_type && heap_.types()[type].name != "NoneType") return python();
         if (module.name == "sys" || module.name == "builtins") return python();
@@ -86,7 +91,8 @@ GroupId Groups::of_module(const LoadedModule& module, int depth) {
 
 GroupId Groups::of_type(std::string_view type_name) {
     // The longest name of a module that it begins with.
-    for (std::size_t dot = type_name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = type_name.rfind('.', dot - 1))
+    for (std::size_t dot = type_name.rfind('.'); dot != std::string_view::npos && dot > 0;
+         dot = type_name.rfind('.', dot - 1))
         if (const LoadedModule* module = find_module(type_name.substr(0, dot))) return of_module(*module);
     return python();
 }
@@ -94,7 +100,8 @@ GroupId Groups::of_type(std::string_view type_name) {
 GroupId Groups::of(const Root& root) {
     if (root.thread >= 0) return of_thread(root.thread);
     if (root.kind == RootKind::module)
-        if (const auto module = by_object_.find(root.object); module != by_object_.end()) return of_module(*module->second);
+        if (const auto module = by_object_.find(root.object); module != by_object_.end())
+            return of_module(*module->second);
     if (root.kind == RootKind::static_type) {
         const TypeId type = heap_.types().find(heap_.address_of(root.object));
         return type == no_type ? python() : of_type(heap_.types()[type].name);
@@ -158,9 +165,11 @@ GroupId Groups::of_native(const Root& root, NativePlace place) {
     if (place != NativePlace::module_data) return native();
     for (const Module& module : heap_.core().modules()) {
         if (root.word < module.start || root.word >= module.image_end) continue;
-        if (const std::string package = package_of_file(module.path); !package.empty()) return group(GroupKind::package, package);
+        if (const std::string package = package_of_file(module.path); !package.empty())
+            return group(GroupKind::package, package);
         const bool library = !library_.empty() && module.path.starts_with(library_);
-        if (library || module.is_executable || base_name(module.path).starts_with("libpython")) return python();
+        if (library || module.is_executable || base_name(module.path).starts_with("libpython"))
+            return python();
         break;
     }
     return native();

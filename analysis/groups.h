@@ -1,6 +1,7 @@
 #pragma once
 
-// Who a person would say keeps something: a thread, a module of the program, a package, Python itself, C code.
+// Who a person would say keeps something: a thread, a module of the program, a package, Python itself, C
+// code.
 
 #include "parsers/snapshot/native_references.h"
 #include "parsers/snapshot/root_set.h"
@@ -25,15 +26,15 @@ enum class GroupKind : std::uint8_t {
 
 struct Group {
     GroupKind kind = GroupKind::python;
-    std::string name;          // "thread MainThread", "app.models", "numpy", "Python and its library"; not escaped
+    std::string name;  // "thread MainThread", "app.models", "numpy", "Python and its library"; not escaped
     std::int32_t thread = -1;  // index in RootSet::threads
     Address module;            // the module object, of a `module`
 };
 
 using GroupId = std::uint32_t;
 
-/// The group of each root. Told by where files lie: beside os.py (the library), in a site-packages or dist-packages (a package),
-/// or elsewhere (the program).
+/// The group of each root. Told by where files lie: beside os.py (the library), in a site-packages or
+/// dist-packages (a package), or elsewhere (the program).
 class Groups {
 public:
     Groups(const HeapSnapshot& heap, const RootSet& roots);
@@ -72,8 +73,8 @@ private:
     std::vector<FramePlace> frames_;  // by address
 };
 
-/// The package that a file in a site-packages belongs to: "numpy" of ".../site-packages/numpy/core/x.py", "six" of
-/// ".../dist-packages/six.py". Empty for a file elsewhere.
+/// The package that a file in a site-packages belongs to: "numpy" of ".../site-packages/numpy/core/x.py",
+/// "six" of ".../dist-packages/six.py". Empty for a file elsewhere.
 std::string package_of_file(std::string_view path);
 
 }  // namespace heapsift

@@ -1,6 +1,7 @@
-// Every object has its cheapest path, and so one reference by which it is said to be held. What the owner calls it is a label:
-// the owner's type and the names of the steps from there, through containers: (Node, children, [*]). Labels are numbered as they
-// are met, in the order in which the paths grew: an object's label is made of that of the object before it.
+// Every object has its cheapest path, and so one reference by which it is said to be held. What the owner
+// calls it is a label: the owner's type and the names of the steps from there, through containers: (Node,
+// children, [*]). Labels are numbered as they are met, in the order in which the paths grew: an object's
+// label is made of that of the object before it.
 
 #include "analysis/holder_labels.h"
 
@@ -79,8 +80,12 @@ void HolderLabels::label_all() {
     }
 }
 
-bool HolderLabels::is_frame(TypeId type) const { return type != no_type && heap_.types()[type].name == "frame"; }
-std::size_t HolderLabels::known(TypeId type) const { return std::min<std::size_t>(type, heap_.types().size()); }
+bool HolderLabels::is_frame(TypeId type) const {
+    return type != no_type && heap_.types()[type].name == "frame";
+}
+std::size_t HolderLabels::known(TypeId type) const {
+    return std::min<std::size_t>(type, heap_.types().size());
+}
 
 std::uint64_t HolderLabels::first_root_like(const HeapGraph::PlacedRoot& root) {
     const auto place = static_cast<std::uint64_t>(&root - graph_.roots().data());
@@ -96,7 +101,8 @@ std::string HolderLabels::step_text(std::uint32_t step) const {
     });
     if (name.form == ReferenceForm::key) return " key '*'";
     if (name.form == ReferenceForm::index) return text.substr(0, text.rfind('[')) + "[*]";
-    if (text.size() > 4 && text.starts_with("['") && text.ends_with("']")) return "." + text.substr(2, text.size() - 4);
+    if (text.size() > 4 && text.starts_with("['") && text.ends_with("']"))
+        return "." + text.substr(2, text.size() - 4);
     return text;
 }
 
@@ -106,7 +112,8 @@ std::pair<std::string, std::string> HolderLabels::root_text(const Root& root) co
     if (root.frame >= 0) {
         const std::string function = graph_.frame({root.thread, root.frame}).name + "()";
         const bool local = !root.name.is_null();
-        return {function, local ? "." + heap_.python_heap().unicode_text(root.name, 200).value_or("?") : std::string(root.text)};
+        return {function, local ? "." + heap_.python_heap().unicode_text(root.name, 200).value_or("?")
+                                : std::string(root.text)};
     }
     if (root.kind == RootKind::module) return {expression, ""};
     return {root_words_short(root), ""};

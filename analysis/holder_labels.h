@@ -1,7 +1,7 @@
 #pragma once
 
-// By which words a person would say that something holds an object: a number for each way of being held. (What a label is:
-// holder_labels.cpp.)
+// By which words a person would say that something holds an object: a number for each way of being held.
+// (What a label is: holder_labels.cpp.)
 
 #include "analysis/graph/root_paths.h"
 
@@ -26,7 +26,8 @@ public:
     std::uint32_t label(ObjectId object) const { return label_[object]; }
     /// The owner and the attribute, as HolderRow has them. Several labels may have the same words.
     std::pair<std::string, std::string> words(std::uint32_t label) const;
-    /// The path to `object` with [*] for indices and keys; equal steps one after another once, with an ellipsis.
+    /// The path to `object` with [*] for indices and keys; equal steps one after another once, with an
+    /// ellipsis.
     std::string merged_expression(ObjectId object) const;
 
 private:
@@ -35,11 +36,14 @@ private:
         std::uint32_t step = none;   // RootPaths::step_names
         std::uint64_t owner = 0;     // a type's number, or a root's place + owner_is_root
         std::uint8_t depth = 0;
-        bool operator==(const Label& o) const { return above == o.above && step == o.step && owner == o.owner; }
+        bool operator==(const Label& o) const {
+            return above == o.above && step == o.step && owner == o.owner;
+        }
     };
     struct LabelHash {
         std::size_t operator()(const Label& l) const {
-            const std::uint64_t mixed = (l.owner + (std::uint64_t{l.above} << 32 | l.step)) * 0x9e3779b97f4a7c15;
+            const std::uint64_t mixed =
+                (l.owner + (std::uint64_t{l.above} << 32 | l.step)) * 0x9e3779b97f4a7c15;
             return static_cast<std::size_t>(mixed ^ mixed >> 31);
         }
     };

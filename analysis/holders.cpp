@@ -16,7 +16,8 @@ public:
     HolderFinder(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
         : graph_(graph), heap_(graph.heap()), labels_(graph, std::move(wishes), progress) {}
 
-    HoldersResult find(const std::vector<TypeId>& types, std::size_t limit, const ProgressCallback& progress) {
+    HoldersResult find(const std::vector<TypeId>& types, std::size_t limit,
+                       const ProgressCallback& progress) {
         HoldersResult result;
         std::vector<bool> wanted(heap_.types().size() + 1, types.empty());  // the last one: type not found
         for (const TypeId type : types) wanted[type] = true;
@@ -36,7 +37,8 @@ public:
                 ++result.without_path;
                 return;
             }
-            const auto [at, added] = row_of.emplace(std::pair(type, labels_.label(object)), result.rows.size());
+            const auto [at, added] =
+                row_of.emplace(std::pair(type, labels_.label(object)), result.rows.size());
             if (added) {
                 result.rows.push_back({});
                 result.rows.back().type = type;
@@ -73,7 +75,8 @@ public:
         }
         std::vector<ObjectId> result;
         for (ObjectId object = 0; object < graph_.object_count(); ++object)
-            if (labels_.label(object) != HolderLabels::none && fits[labels_.label(object)]) result.push_back(object);
+            if (labels_.label(object) != HolderLabels::none && fits[labels_.label(object)])
+                result.push_back(object);
         return result;
     }
 
@@ -86,7 +89,8 @@ private:
         for (std::size_t i = 0; i < result.rows.size(); ++i) {
             HolderRow& row = result.rows[i];
             std::tie(row.holder, row.attribute) = labels_.words(labels_of_rows_[i]);
-            const auto [at, added] = by_words.emplace(std::tuple(row.type, row.holder, row.attribute), merged.size());
+            const auto [at, added] =
+                by_words.emplace(std::tuple(row.type, row.holder, row.attribute), merged.size());
             becomes.push_back(static_cast<std::int32_t>(at->second));
             if (added) {
                 row.type_name = type_name(heap_, row.type);
@@ -108,11 +112,12 @@ private:
                 const ProgressCallback& progress) {
         std::vector<std::size_t> order(result.rows.size());
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::size_t a, std::size_t b) { return result.rows[a].memory > result.rows[b].memory; });
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return result.rows[a].memory > result.rows[b].memory;
+        });
         constexpr std::size_t most_sets = 640;  // of more the rest is small
-        const std::size_t asked =
-            std::min({order.size(), most_sets, limit == 0 ? most_sets : std::max<std::size_t>(64, 2 * limit)});
+        const std::size_t asked = std::min(
+            {order.size(), most_sets, limit == 0 ? most_sets : std::max<std::size_t>(64, 2 * limit)});
         std::vector<std::int32_t> set_of_row(result.rows.size(), -1);
         for (std::size_t i = 0; i < asked; ++i) set_of_row[order[i]] = static_cast<std::int32_t>(i);
         const auto found = retained_by_sets(
@@ -137,12 +142,13 @@ private:
 
 }  // namespace
 
-std::vector<ObjectId> held_by(const HeapGraph& graph, const std::string& holder, const ProgressCallback& progress) {
+std::vector<ObjectId> held_by(const HeapGraph& graph, const std::string& holder,
+                              const ProgressCallback& progress) {
     return HolderFinder(graph, {}, progress).held_by(holder);
 }
 
-HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes, std::size_t limit,
-                      const ProgressCallback& progress) {
+HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes,
+                      std::size_t limit, const ProgressCallback& progress) {
     return HolderFinder(graph, wishes, progress).find(types, limit, progress);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Who holds objects of a kind, in a person's words: the type of the owner and the attribute. "19 of 20 arrays are Node.hActs1".
+// Who holds objects of a kind, in a person's words: the type of the owner and the attribute. "19 of 20 arrays
+// are Node.hActs1".
 
 #include "analysis/graph/retained.h"
 #include "analysis/graph/root_paths.h"
@@ -11,13 +12,14 @@
 
 namespace heapsift {
 
-/// Objects of one type that are held in one way. The owner is the nearest object on the cheapest path that is no plain container:
-/// what a list in an attribute holds, the attribute's owner holds.
+/// Objects of one type that are held in one way. The owner is the nearest object on the cheapest path that is
+/// no plain container: what a list in an attribute holds, the attribute's owner holds.
 struct HolderRow {
     TypeId type = no_type;  // of the objects
     std::string type_name;
-    std::string holder;            // the owner's type, "app.Node"; a module, "app"; a frame, "func()". Not escaped
-    std::string attribute;         // "hActs1", "children[*]", "params['*']". Not escaped; keys of dicts are never in it
+    std::string holder;  // the owner's type, "app.Node"; a module, "app"; a frame, "func()". Not escaped
+    std::string
+        attribute;  // "hActs1", "children[*]", "params['*']". Not escaped; keys of dicts are never in it
     std::string expression;        // the path to one of them, its indices as [*]. Not escaped
     ObjectId example = no_object;  // that one
     Address example_address;
@@ -31,13 +33,14 @@ struct HoldersResult {
     std::uint64_t without_path = 0;  // objects that no root reaches
 };
 
-/// Of the objects of `types`, or of all where it is empty. `limit` 0: all rows. Rows are chosen by memory where there are more
-/// than a hundred to each that is wanted.
-HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes, std::size_t limit,
-                      const ProgressCallback& progress = {});
+/// Of the objects of `types`, or of all where it is empty. `limit` 0: all rows. Rows are chosen by memory
+/// where there are more than a hundred to each that is wanted.
+HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes,
+                      std::size_t limit, const ProgressCallback& progress = {});
 
-/// The objects that an owner's attribute holds: "app.Node.children[*]", as a HolderRow names it (owner, dot, attribute); and what
-/// an attribute of that name holds at once, "app.Node.children". By id.
-std::vector<ObjectId> held_by(const HeapGraph& graph, const std::string& holder, const ProgressCallback& progress = {});
+/// The objects that an owner's attribute holds: "app.Node.children[*]", as a HolderRow names it (owner, dot,
+/// attribute); and what an attribute of that name holds at once, "app.Node.children". By id.
+std::vector<ObjectId> held_by(const HeapGraph& graph, const std::string& holder,
+                              const ProgressCallback& progress = {});
 
 }  // namespace heapsift

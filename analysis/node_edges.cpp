@@ -7,10 +7,12 @@
 
 namespace heapsift {
 
-NodeEdges::NodeEdges(const HeapGraph& graph) : graph_(graph), names_(graph), by_parent_(graph.roots().size()) {
+NodeEdges::NodeEdges(const HeapGraph& graph)
+    : graph_(graph), names_(graph), by_parent_(graph.roots().size()) {
     std::iota(by_parent_.begin(), by_parent_.end(), 0U);
-    std::stable_sort(by_parent_.begin(), by_parent_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return graph.roots()[a].parent < graph.roots()[b].parent; });
+    std::stable_sort(by_parent_.begin(), by_parent_.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return graph.roots()[a].parent < graph.roots()[b].parent;
+    });
 }
 
 std::string NodeEdges::name(NodeId node) const {
@@ -35,8 +37,9 @@ std::vector<NodeEdge> NodeEdges::of_no_object(NodeId node) {
         return edges;
     }
     const auto& roots = graph_.roots();
-    auto root = std::lower_bound(by_parent_.begin(), by_parent_.end(), node,
-                                 [&](std::uint32_t number, NodeId parent) { return roots[number].parent < parent; });
+    auto root =
+        std::lower_bound(by_parent_.begin(), by_parent_.end(), node,
+                         [&](std::uint32_t number, NodeId parent) { return roots[number].parent < parent; });
     for (const NodeId target : graph_.targets(node))
         if (graph_.kind(target) != NodeKind::object) edges.push_back({target, true, nullptr, name(target)});
     std::vector<NodeId> hanging(graph_.targets(node).begin(), graph_.targets(node).end());
@@ -48,7 +51,8 @@ std::vector<NodeEdge> NodeEdges::of_no_object(NodeId node) {
         edges.push_back({object, hangs, nullptr, names_.name(roots[*root].root)});
     }
     if (graph_.kind(node) == NodeKind::group && graph_.group_of(node) == graph_.unreachable_group())
-        for (const NodeId target : graph_.targets(node)) edges.push_back({target, true, nullptr, "unreachable"});
+        for (const NodeId target : graph_.targets(node))
+            edges.push_back({target, true, nullptr, "unreachable"});
     return edges;
 }
 

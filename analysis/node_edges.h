@@ -1,6 +1,7 @@
 #pragma once
 
-// The graph of a heap as other programs are to see it: every node with every edge, named, those that are not followed too.
+// The graph of a heap as other programs are to see it: every node with every edge, named, those that are not
+// followed too.
 
 #include "analysis/graph/heap_graph.h"
 #include "analysis/root_names.h"
@@ -23,11 +24,12 @@ public:
     /// It keeps 4 bytes a root; `graph` must outlive it.
     explicit NodeEdges(const HeapGraph& graph);
 
-    /// "thread MainThread", "func(), worker.py, now at line 41"; of the virtual root "(GC roots)". Not of objects. Not escaped.
+    /// "thread MainThread", "func(), worker.py, now at line 41"; of the virtual root "(GC roots)". Not of
+    /// objects. Not escaped.
     std::string name(NodeId node) const;
 
-    /// Calls with each edge as a NodeEdge, in one order always. References to no object are left out; the followed ones are
-    /// those of HeapGraph::targets; of the virtual root, all groups.
+    /// Calls with each edge as a NodeEdge, in one order always. References to no object are left out; the
+    /// followed ones are those of HeapGraph::targets; of the virtual root, all groups.
     template <class F>
     void visit(NodeId node, F&& visit) {
         if (graph_.kind(node) == NodeKind::object)

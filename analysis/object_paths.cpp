@@ -36,7 +36,8 @@ ObjectExpressions::ObjectExpressions(const HeapGraph& graph, const std::vector<O
     : graph_(graph) {
     std::vector<ObjectId> wanted = objects;
     std::erase_if(wanted, [&](ObjectId object) { return graph.reach(object) == Reach::unreachable; });
-    if (!wanted.empty()) paths_.emplace(graph, PathWishes(), std::move(wanted), std::vector<ObjectId>(), progress);
+    if (!wanted.empty())
+        paths_.emplace(graph, PathWishes(), std::move(wanted), std::vector<ObjectId>(), progress);
 }
 
 std::optional<ObjectExpressions::Found> ObjectExpressions::of(ObjectId object) const {
@@ -44,7 +45,8 @@ std::optional<ObjectExpressions::Found> ObjectExpressions::of(ObjectId object) c
     const std::vector<ObjectId> path = paths_->path(object);
     if (path.size() > longest_path) return std::nullopt;
     std::vector<Reference> steps;
-    for (std::size_t i = 1; i < path.size(); ++i) steps.push_back(step_between(graph_.heap(), path[i - 1], path[i]));
+    for (std::size_t i = 1; i < path.size(); ++i)
+        steps.push_back(step_between(graph_.heap(), path[i - 1], path[i]));
     const Root& root = paths_->root(path.front()).root;
     return Found{root, path_expression(graph_, root, path, steps)};
 }

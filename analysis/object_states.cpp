@@ -1,7 +1,8 @@
-// What the collector would find waits for it, even where a guess of ours seems to hold it: the collector counts by what it knows.
-// What gc.garbage alone holds was found and not freed: uncollectable, though the list can be reached. Of what no root reaches and
-// the collector does not find, the counts are all explained by references found (else it were held), and these come from nothing
-// that is alive: it is closed under references that no traverse reports. Nobody will ever free it.
+// What the collector would find waits for it, even where a guess of ours seems to hold it: the collector
+// counts by what it knows. What gc.garbage alone holds was found and not freed: uncollectable, though the
+// list can be reached. Of what no root reaches and the collector does not find, the counts are all explained
+// by references found (else it were held), and these come from nothing that is alive: it is closed under
+// references that no traverse reports. Nobody will ever free it.
 
 #include "analysis/object_states.h"
 
@@ -40,7 +41,8 @@ ObjectState state_by(CollectorVerdict verdict, Reach reach, bool in_garbage_list
     if (in_garbage_list) return ObjectState::uncollectable;
     if (reach == Reach::named) return ObjectState::reachable;
     if (reach == Reach::held) return ObjectState::held;
-    const bool may_wait = verdict == CollectorVerdict::frozen_garbage || verdict == CollectorVerdict::doubtful;
+    const bool may_wait =
+        verdict == CollectorVerdict::frozen_garbage || verdict == CollectorVerdict::doubtful;
     return may_wait ? ObjectState::waiting : ObjectState::invisible;
 }
 
@@ -56,7 +58,8 @@ std::vector<ObjectId> garbage_list_items(const HeapSnapshot& heap) {
     std::erase_if(items, [&](ObjectId item) {
         const bool again = seen[item];
         seen[item] = true;
-        return again || heap.types().find(heap.address_of(item)) != no_type;  // the class of a list of a subclass
+        return again ||
+               heap.types().find(heap.address_of(item)) != no_type;  // the class of a list of a subclass
     });
     return items;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// Why each object is still there, in the five words of the contract. (How they are told apart: object_states.cpp.)
+// Why each object is still there, in the five words of the contract. (How they are told apart:
+// object_states.cpp.)
 
 #include "analysis/collector.h"
 #include "analysis/graph/heap_graph.h"
@@ -20,12 +21,16 @@ public:
     const HeapGraph& graph() const { return graph_; }
     ObjectState of(ObjectId object) const { return state_[object]; }
     /// Not reachable, and held by nothing.
-    bool garbage(ObjectId object) const { return of(object) != ObjectState::reachable && of(object) != ObjectState::held; }
-    /// False where guesses decide between `waiting` and another word, and of an invisible object whose count the references found
-    /// do not equal.
+    bool garbage(ObjectId object) const {
+        return of(object) != ObjectState::reachable && of(object) != ObjectState::held;
+    }
+    /// False where guesses decide between `waiting` and another word, and of an invisible object whose count
+    /// the references found do not equal.
     bool certain(ObjectId object) const;
     /// Is it in gc.garbage, or held by that alone?
-    bool in_garbage_list(ObjectId object) const { return !in_garbage_list_.empty() && in_garbage_list_[object]; }
+    bool in_garbage_list(ObjectId object) const {
+        return !in_garbage_list_.empty() && in_garbage_list_[object];
+    }
     std::uint64_t count(ObjectState state) const { return counts_[static_cast<std::size_t>(state)]; }
     const Collection& collection() const { return collection_; }
 

@@ -1,5 +1,6 @@
-// Single objects in an order. What decides the order is packed into 16 bytes an object; with a limit, a heap of that many entries
-// is kept whose top is the worst of those kept, so twelve million objects cost no more memory than twenty.
+// Single objects in an order. What decides the order is packed into 16 bytes an object; with a limit, a heap
+// of that many entries is kept whose top is the worst of those kept, so twelve million objects cost no more
+// memory than twenty.
 
 #include "analysis/objects.h"
 
@@ -29,7 +30,8 @@ std::vector<std::uint32_t> rank_types_by_name(const TypeTable& types) {
     std::vector<std::uint32_t> rank(types.size());
     std::uint32_t next = 0;
     for (std::size_t i = 0; i < by_name.size(); ++i) {
-        if (i > 0 && types[by_name[i]].name != types[by_name[i - 1]].name) ++next;  // types of one name are mixed by address
+        if (i > 0 && types[by_name[i]].name != types[by_name[i - 1]].name)
+            ++next;  // types of one name are mixed by address
         rank[by_name[i]] = next;
     }
     return rank;
@@ -102,7 +104,8 @@ std::int64_t measure(const ObjectFacts& facts, std::uint64_t retained, ObjectCon
 
 }  // namespace
 
-bool satisfies(const ObjectFacts& facts, std::uint64_t retained, const std::vector<ObjectCondition>& conditions) {
+bool satisfies(const ObjectFacts& facts, std::uint64_t retained,
+               const std::vector<ObjectCondition>& conditions) {
     return std::all_of(conditions.begin(), conditions.end(),
                        [&](const ObjectCondition& c) { return holds(measure(facts, retained, c.field), c); });
 }
@@ -123,7 +126,8 @@ ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, 
         ++result.total_count;
         result.total_size += facts.size;
         result.total_memory += facts.memory;
-        const Ranked entry{order_of(facts, retains, query.sort), type < rank.size() ? rank[type] : no_type, object};
+        const Ranked entry{order_of(facts, retains, query.sort), type < rank.size() ? rank[type] : no_type,
+                           object};
         if (query.limit == 0 || kept.size() < query.limit) {
             kept.push_back(entry);
             if (query.limit != 0) std::push_heap(kept.begin(), kept.end());

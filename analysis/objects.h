@@ -19,12 +19,13 @@ struct ObjectsQuery {
     std::vector<TypeId> types;  // empty: all
     bool include_subclasses = false;
     std::vector<ObjectCondition> where;
-    SortKey sort = SortKey::memory;  // retained, memory, size, array_data; count and name: by type name, then address
-    std::size_t limit = 20;          // 0: all
+    SortKey sort =
+        SortKey::memory;     // retained, memory, size, array_data; count and name: by type name, then address
+    std::size_t limit = 20;  // 0: all
 };
 
-/// Which objects match, in the order asked for; 4 bytes a match. Rows are read one by one with `object_row`: all objects of a
-/// large heap as rows at once would be several times the heap.
+/// Which objects match, in the order asked for; 4 bytes a match. Rows are read one by one with `object_row`:
+/// all objects of a large heap as rows at once would be several times the heap.
 struct ObjectsResult {
     std::vector<ObjectId> objects;  // cut to the limit
     std::uint64_t total_count = 0;  // of all that match
@@ -34,8 +35,8 @@ struct ObjectsResult {
     std::uint64_t damaged_objects = 0;  // of all that were looked at; see ObjectFacts::damaged
 };
 
-/// One pass; with a limit it keeps only so many matches in memory. Ties: by type name, then address. Without `retained` every
-/// object retains 0.
+/// One pass; with a limit it keeps only so many matches in memory. Ties: by type name, then address. Without
+/// `retained` every object retains 0.
 ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, const RetainedSizes* retained,
                            const ProgressCallback& progress = {});
 
@@ -43,6 +44,7 @@ ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, 
 ObjectRow object_row(const RetainedSizes& retained, const ObjectStates& states, ObjectId object);
 
 /// True where every condition holds.
-bool satisfies(const ObjectFacts& facts, std::uint64_t retained, const std::vector<ObjectCondition>& conditions);
+bool satisfies(const ObjectFacts& facts, std::uint64_t retained,
+               const std::vector<ObjectCondition>& conditions);
 
 }  // namespace heapsift

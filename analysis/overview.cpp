@@ -1,6 +1,7 @@
-// The first screen. Its sentence is chosen by what a reader can act upon: array data that nobody uses, where it is half of what
-// the first holder has, or more; the object that holds a good part of the memory, else array data and who owns it, else one type
-// that has a good part of the memory, else the part of the memory that is largest, whoever owns it.
+// The first screen. Its sentence is chosen by what a reader can act upon: array data that nobody uses, where
+// it is half of what the first holder has, or more; the object that holds a good part of the memory, else
+// array data and who owns it, else one type that has a good part of the memory, else the part of the memory
+// that is largest, whoever owns it.
 
 #include "analysis/overview.h"
 
@@ -25,15 +26,16 @@ double share(std::uint64_t part, std::uint64_t whole) {
 }
 
 const TypeRow* largest_by(const std::vector<TypeRow>& types, std::uint64_t TypeRow::*measure) {
-    const auto found =
-        std::max_element(types.begin(), types.end(), [&](const TypeRow& a, const TypeRow& b) { return a.*measure < b.*measure; });
+    const auto found = std::max_element(types.begin(), types.end(), [&](const TypeRow& a, const TypeRow& b) {
+        return a.*measure < b.*measure;
+    });
     return found == types.end() || (*found).*measure == 0 ? nullptr : &*found;
 }
 
 }  // namespace
 
-OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& memory, std::uint64_t mapped_bytes,
-                                 const std::vector<TypeRow>& all_types) {
+OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& memory,
+                                 std::uint64_t mapped_bytes, const std::vector<TypeRow>& all_types) {
     OverviewHeadline headline;
     std::uint64_t array_data = 0;
     for (const TypeRow& row : all_types) array_data += row.array_data;
@@ -43,7 +45,11 @@ OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& mem
     const TypeRow* objects = largest_by(all_types, &TypeRow::memory);
     if (arrays && share(array_data, mapped_bytes) >= share_worth_a_sentence &&
         array_data >= objects->memory - objects->array_data) {
-        headline = {OverviewHeadline::Kind::array_data, array_data, {}, *arrays, share(arrays->array_data, array_data) >= 0.99};
+        headline = {OverviewHeadline::Kind::array_data,
+                    array_data,
+                    {},
+                    *arrays,
+                    share(arrays->array_data, array_data) >= 0.99};
     } else if (objects && share(objects->memory, mapped_bytes) >= share_worth_a_sentence) {
         headline = {OverviewHeadline::Kind::objects, objects->memory, {}, *objects, false};
     } else if (!memory.empty()) {
@@ -56,13 +62,14 @@ OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& mem
 bool holder_is_headline(const OverviewResult& result) {
     if (result.holders.empty()) return false;
     const std::uint64_t bytes = result.holders.front().retained;
-    return share(bytes, result.mapped_bytes) >= holder_of_all || share(bytes, result.object_memory) >= holder_of_objects;
+    return share(bytes, result.mapped_bytes) >= holder_of_all ||
+           share(bytes, result.object_memory) >= holder_of_objects;
 }
 
 bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen) {
     const std::uint64_t largest = result.holders.empty() ? 0 : result.holders.front().retained;
-    return unseen >= largest / 2 &&
-           (share(unseen, result.mapped_bytes) >= holder_of_all || share(unseen, result.object_memory) >= holder_of_objects);
+    return unseen >= largest / 2 && (share(unseen, result.mapped_bytes) >= holder_of_all ||
+                                     share(unseen, result.object_memory) >= holder_of_objects);
 }
 
 /// The holder whose slices pin most, if it is much.
@@ -86,25 +93,30 @@ void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressC
 void find_garbage(const RetainedSizes& retained, const ProgressCallback& progress, OverviewResult& result) {
     const HeapSnapshot& heap = retained.graph().heap();
     for (const PythonInterpreter& interpreter : heap.python().interpreters) {
-        const auto state = gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count(), false);
+        const auto state =
+            gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count(), false);
         const ObjectId list = state && !state->garbage.is_null() ? heap.find(state->garbage) : no_object;
-        if (list != no_object && !heap.references().targets(list).empty()) result.garbage_list_memory += retained.memory(list);
+        if (list != no_object && !heap.references().targets(list).empty())
+            result.garbage_list_memory += retained.memory(list);
     }
     const auto much = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };
     if (!much(result.garbage_memory) && !much(result.garbage_list_memory)) return;
     const ObjectStates states(retained.graph(), progress);
     const CycleReasons reasons(states);
     if (much(result.garbage_memory))
-        result.garbage_remark = reasons.most_common([&](ObjectId object) { return !states.in_garbage_list(object); });
+        result.garbage_remark =
+            reasons.most_common([&](ObjectId object) { return !states.in_garbage_list(object); });
     if (much(result.garbage_list_memory))
-        result.garbage_list_remark = reasons.most_common([&](ObjectId object) { return states.in_garbage_list(object); });
+        result.garbage_list_remark =
+            reasons.most_common([&](ObjectId object) { return states.in_garbage_list(object); });
 }
 
 OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const ProgressCallback& progress) {
     OverviewResult result;
     result.types = group_by_type(heap, SortKey::memory, 0, progress);
     result.memory = heap.memory_rows();
-    std::stable_sort(result.memory.begin(), result.memory.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    std::stable_sort(result.memory.begin(), result.memory.end(),
+                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     result.mapped_bytes = heap.core().extent().mapped_bytes;
     const HeapGraph graph(heap, progress);
     const RetainedSizes retained(graph, progress);

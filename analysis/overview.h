@@ -27,21 +27,23 @@ struct OverviewHeadline {
 struct OverviewResult {
     std::vector<HeapSnapshot::MemoryRow> memory;  // largest first; adds up to mapped_bytes
     std::uint64_t mapped_bytes = 0;
-    std::vector<TopHolder> holders;                     // largest first
-    std::uint64_t object_memory = 0;                    // bytes of all objects
-    std::uint64_t garbage_memory = 0;                   // of it, of those that no root reaches
-    std::uint64_t garbage_list_memory = 0;              // of it, of those that gc.garbage alone holds
-    std::string garbage_remark, garbage_list_remark;    // why most of it is still there; empty where it is little, or not known
-    TypesResult types;                                  // sorted by memory, cut to the limit
-    std::optional<ArrayHolderRow> pinned;               // by unseen bytes the first, where they are worth a sentence
+    std::vector<TopHolder> holders;         // largest first
+    std::uint64_t object_memory = 0;        // bytes of all objects
+    std::uint64_t garbage_memory = 0;       // of it, of those that no root reaches
+    std::uint64_t garbage_list_memory = 0;  // of it, of those that gc.garbage alone holds
+    std::string garbage_remark,
+        garbage_list_remark;  // why most of it is still there; empty where it is little, or not known
+    TypesResult types;        // sorted by memory, cut to the limit
+    std::optional<ArrayHolderRow> pinned;  // by unseen bytes the first, where they are worth a sentence
     std::uint64_t pinned_owners = 0, pinned_bytes = 0;  // all there are, and what of them nobody sees
-    std::uint64_t dropped_frames = 0;                   // pandas DataFrames that are gone, of which slices keep all
+    std::uint64_t dropped_frames = 0;  // pandas DataFrames that are gone, of which slices keep all
     OverviewHeadline headline;
     std::vector<std::string> dominant_types;  // by name (analysis/signature.h)
 };
 
 /// It has the references, dominators and paths computed.
-OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const ProgressCallback& progress = {});
+OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit,
+                        const ProgressCallback& progress = {});
 
 /// The same of what keeps memory: is the first holder worth the first sentence?
 bool holder_is_headline(const OverviewResult& result);
@@ -50,7 +52,7 @@ bool holder_is_headline(const OverviewResult& result);
 bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen);
 
 /// Chooses the headline from rows that are sorted, largest first; `all_types` are uncut.
-OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& memory, std::uint64_t mapped_bytes,
-                                 const std::vector<TypeRow>& all_types);
+OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& memory,
+                                 std::uint64_t mapped_bytes, const std::vector<TypeRow>& all_types);
 
 }  // namespace heapsift

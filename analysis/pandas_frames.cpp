@@ -1,23 +1,26 @@
-// A DataFrame has no array of its own. It has a block manager (`_mgr`), that has a tuple of blocks and a list of axes:
+// A DataFrame has no array of its own. It has a block manager (`_mgr`), that has a tuple of blocks and a list
+// of axes:
 //
-//     DataFrame._mgr   BlockManager        .axes    [columns, index]          each an Index (pandas_index.cpp)
-//                                          .blocks  (Block, Block, …)         one for all columns of a dtype, once consolidated
-//                          Block           .values  ndarray (columns, rows)   transposed: a column is one row of it
-//                                                   or an extension array: DatetimeArray, Categorical, IntegerArray (data and
-//                                                   mask), …
+//     DataFrame._mgr   BlockManager        .axes    [columns, index]   each an Index (pandas_index.cpp)
+//                                          .blocks  (Block, Block, …)  one for all columns of a dtype, once
+//                                                                      consolidated
+//                          Block           .values  ndarray (columns, rows): a column is one row of it;
+//                                                   or an extension array: DatetimeArray, Categorical,
+//                                                   IntegerArray (data and mask), …
 //     Series._mgr      SingleBlockManager  .axes    [index]
-//                                          .blocks  (Block,)                  values of one dimension
+//                                          .blocks  (Block,)           values of one dimension
 //
-// BlockManager and the blocks are Cython classes, and their Python subclasses add nothing: the fields stand at offsets that every
-// release may change, and are known here by what they lead to. A tuple (or list) of blocks is `blocks`, a list of Index is
-// `axes`. A SingleBlockManager has the same as attributes.
+// BlockManager and the blocks are Cython classes, and their Python subclasses add nothing: the fields stand
+// at offsets that every release may change, and are known here by what they lead to. A tuple (or list) of
+// blocks is `blocks`, a list of Index is `axes`. A SingleBlockManager has the same as attributes.
 //
-// Who keeps bytes. Slices of rows, and columns taken out, are views: their block's values have the parent's array for their base.
-// In pandas 1.5 that is not all. A manager there has `parent`, a strong reference to the manager it was cut from: a slice of rows
-// (iloc, loc, head, a group) keeps the manager of its DataFrame, and so every block of it, also those of other dtypes, when the
-// DataFrame itself is gone; slicing again and again makes a chain of them. A column has a parent only under copy-on-write. Beside
-// it `refs` is a list of weak references to blocks. 1.1 has neither; since 2.0 a block has `refs`, a BlockValuesRefs
-// with weak references to blocks and Index objects, and a slice keeps what its views have for their base, no more.
+// Who keeps bytes. Slices of rows, and columns taken out, are views: their block's values have the parent's
+// array for their base. In pandas 1.5 that is not all. A manager there has `parent`, a strong reference to
+// the manager it was cut from: a slice of rows (iloc, loc, head, a group) keeps the manager of its DataFrame,
+// and so every block of it, also those of other dtypes, when the DataFrame itself is gone; slicing again and
+// again makes a chain of them. A column has a parent only under copy-on-write. Beside it `refs` is a list of
+// weak references to blocks. 1.1 has neither; since 2.0 a block has `refs`, a BlockValuesRefs with weak
+// references to blocks and Index objects, and a slice keeps what its views have for their base, no more.
 //
 // Whatever is read may lie: each walk is bounded, and so is all of them together.
 //
@@ -49,7 +52,10 @@ struct Manager {
 class FrameReader {
 public:
     FrameReader(const HeapSnapshot& heap, std::size_t most_names)
-        : heap_(heap), pandas_(heap), most_names_(most_names), steps_left_((std::uint64_t{1} << 20) + 64 * heap.object_count()) {}
+        : heap_(heap),
+          pandas_(heap),
+          most_names_(most_names),
+          steps_left_((std::uint64_t{1} << 20) + 64 * heap.object_count()) {}
 
     std::vector<PandasFrame> all() {
         std::vector<PandasFrame> result;
@@ -109,7 +115,8 @@ private:
             for (const ObjectId array : arrays) {
                 if (!step()) return;
                 const auto facts = facts_of(array);
-                const bool new_bytes = !facts || facts->nbytes == 0 || shown.emplace(facts->data, facts->nbytes).second;
+                const bool new_bytes =
+                    !facts || facts->nbytes == 0 || shown.emplace(facts->data, facts->nbytes).second;
                 if (new_bytes && seen.insert(array).second) frame.arrays.push_back(array);
             }
         };
@@ -127,7 +134,8 @@ private:
         for (const NamedObject& one : pandas_.attributes(object)) {
             if (!step()) break;
             const PandasKind& kind = pandas_.kind(one.object);
-            if (kind.manager && one.object != object && manager.parent == no_object) manager.parent = one.object;
+            if (kind.manager && one.object != object && manager.parent == no_object)
+                manager.parent = one.object;
             if (!kind.container) continue;
             std::vector<ObjectId> blocks, axes;
             for (const ObjectId part : pandas_.parts(one.object)) {
@@ -141,12 +149,14 @@ private:
         return manager;
     }
 
-    /// The array or extension array of a block. Beside it there are where its columns stand, and since 2.0 who shares it.
+    /// The array or extension array of a block. Beside it there are where its columns stand, and since 2.0
+    /// who shares it.
     ObjectId values_of(ObjectId block) {
         for (const ObjectId part : pandas_.parts(block)) {
             const PandasKind& kind = pandas_.kind(part);
             if (kind.array) return part;
-            if (kind.below && !type_name(heap_, heap_.type_of(part)).starts_with("pandas._libs.internals.")) return part;
+            if (kind.below && !type_name(heap_, heap_.type_of(part)).starts_with("pandas._libs.internals."))
+                return part;
         }
         return no_object;
     }
@@ -177,7 +187,8 @@ private:
         frame.shape_known = rows && columns && same_rows;
     }
 
-    /// Columns in the values of a block: rows of an array of two dimensions; an extension array of one has one.
+    /// Columns in the values of a block: rows of an array of two dimensions; an extension array of one has
+    /// one.
     std::optional<std::uint64_t> columns_in(ObjectId values) {
         const std::vector<ObjectId>& arrays = pandas_.arrays_below(values);
         if (arrays.empty()) return {};
@@ -187,7 +198,8 @@ private:
     }
 
     std::optional<ArrayFacts> facts_of(ObjectId array) const {
-        return array_facts(ObjectReader(heap_.python_heap(), heap_.address_of(array), heap_.types()[heap_.type_of(array)]));
+        return array_facts(
+            ObjectReader(heap_.python_heap(), heap_.address_of(array), heap_.types()[heap_.type_of(array)]));
     }
 
     void name_columns(PandasFrame& frame, ObjectId columns) {

@@ -1,8 +1,8 @@
-// Four ways to keep labels, told by the attribute that is there. A RangeIndex has a `_range` and no array. A MultiIndex has
-// `_levels`, an Index of the different labels of each level, and `_codes`, for each level an array that says which one stands
-// where. Any other has `_data`: an ndarray, mostly of str, or an extension array: a Categorical (again codes, and the categories
-// in its dtype), or one around an ndarray (DatetimeArray). Source: pandas/core/indexes/{base,range,multi,extension}.py of 1.5
-// and 2.2.
+// Four ways to keep labels, told by the attribute that is there. A RangeIndex has a `_range` and no array. A
+// MultiIndex has `_levels`, an Index of the different labels of each level, and `_codes`, for each level an
+// array that says which one stands where. Any other has `_data`: an ndarray, mostly of str, or an extension
+// array: a Categorical (again codes, and the categories in its dtype), or one around an ndarray
+// (DatetimeArray). Source: pandas/core/indexes/{base,range,multi,extension}.py of 1.5 and 2.2.
 
 #include "analysis/pandas_index.h"
 
@@ -24,13 +24,15 @@ std::optional<std::int64_t> integer_value(const HeapSnapshot& heap, ObjectId obj
     const std::string text = heap.value(object, 40).text;
     std::int64_t value = 0;
     const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
-    return end.ec == std::errc() && end.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
+    return end.ec == std::errc() && end.ptr == text.data() + text.size() ? std::optional(value)
+                                                                         : std::nullopt;
 }
 
 std::optional<ArrayFacts> facts_of(PandasObjects& pandas, ObjectId array) {
     const HeapSnapshot& heap = pandas.heap();
     if (array == no_object || !pandas.kind(array).array) return {};
-    return array_facts(ObjectReader(heap.python_heap(), heap.address_of(array), heap.types()[heap.type_of(array)]));
+    return array_facts(
+        ObjectReader(heap.python_heap(), heap.address_of(array), heap.types()[heap.type_of(array)]));
 }
 
 std::string type_of(const HeapSnapshot& heap, ObjectId object) {
@@ -44,7 +46,8 @@ std::string object_label(const HeapSnapshot& heap, Address object) {
     const PythonHeap& python = heap.python_heap();
     if (python.is_unicode(object))
         if (const auto facts = python.unicode(object))
-            return cut(python.unicode_text(object, longest_label).value_or("?"), facts->length > longest_label);
+            return cut(python.unicode_text(object, longest_label).value_or("?"),
+                       facts->length > longest_label);
     const ObjectId id = heap.find(object);
     if (id == no_object) return "?";
     const std::string text = heap.value(id, longest_label).text;
@@ -53,7 +56,11 @@ std::string object_label(const HeapSnapshot& heap, Address object) {
 
 /// Of a datetime64: "2024-01-31", with the time where that is not midnight.
 std::string date_label(std::int64_t ticks, std::string_view unit) {
-    const std::int64_t a_second = unit == "ns" ? 1000000000 : unit == "us" ? 1000000 : unit == "ms" ? 1000 : unit == "s" ? 1 : 0;
+    const std::int64_t a_second = unit == "ns"   ? 1000000000
+                                  : unit == "us" ? 1000000
+                                  : unit == "ms" ? 1000
+                                  : unit == "s"  ? 1
+                                                 : 0;
     if (a_second == 0) return "?";
     if (ticks == INT64_MIN) return "NaT";
     const std::chrono::sys_seconds at{std::chrono::seconds(ticks / a_second - (ticks % a_second < 0))};
@@ -63,10 +70,11 @@ std::string date_label(std::int64_t ticks, std::string_view unit) {
         return "?";
     const std::chrono::year_month_day date(day);
     const std::chrono::hh_mm_ss time(at - day);
-    std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                                   static_cast<unsigned>(date.day()));
+    std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                                   static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
     if (at != day)
-        text += fmt::format(" {:02}:{:02}:{:02}", time.hours().count(), time.minutes().count(), time.seconds().count());
+        text += fmt::format(" {:02}:{:02}:{:02}", time.hours().count(), time.minutes().count(),
+                            time.seconds().count());
     return text;
 }
 
@@ -82,11 +90,12 @@ std::optional<Element> element(PandasObjects& pandas, ObjectId array, std::uint6
     const std::size_t last = static_cast<std::size_t>(facts->nd) - 1;
     if (place >= static_cast<std::uint64_t>(facts->shape[last])) return {};
     const HeapSnapshot& heap = pandas.heap();
-    const auto strides =
-        array_strides(ObjectReader(heap.python_heap(), heap.address_of(array), heap.types()[heap.type_of(array)]), *facts);
+    const auto strides = array_strides(
+        ObjectReader(heap.python_heap(), heap.address_of(array), heap.types()[heap.type_of(array)]), *facts);
     const auto descr = descr_facts(heap.python_heap(), facts->descr);
     if (!strides || !descr) return {};
-    return Element{descr_str(heap.python_heap(), *descr), facts->data + place * static_cast<std::uint64_t>((*strides)[last])};
+    return Element{descr_str(heap.python_heap(), *descr),
+                   facts->data + place * static_cast<std::uint64_t>((*strides)[last])};
 }
 
 std::optional<std::int64_t> integer_at(const HeapSnapshot& heap, const Element& one) {
@@ -110,21 +119,24 @@ std::string element_label(const HeapSnapshot& heap, const Element& one) {
     if (one.dtype == "<f4") return fmt::format("{}", python.integer<float>(one.at));
     if (one.dtype == "|b1") return python.integer<std::uint8_t>(one.at) ? "True" : "False";
     if (one.dtype.starts_with("<M8[") && one.dtype.ends_with("]"))
-        return date_label(python.integer<std::int64_t>(one.at), std::string_view(one.dtype).substr(4, one.dtype.size() - 5));
+        return date_label(python.integer<std::int64_t>(one.at),
+                          std::string_view(one.dtype).substr(4, one.dtype.size() - 5));
     return "?";
 }
 
 std::string label(PandasObjects& pandas, ObjectId index, std::uint64_t place, int depth);
 
 /// The label that an array of codes names at a place.
-std::string coded_label(PandasObjects& pandas, ObjectId codes, ObjectId labels, std::uint64_t place, int depth) {
+std::string coded_label(PandasObjects& pandas, ObjectId codes, ObjectId labels, std::uint64_t place,
+                        int depth) {
     const auto one = element(pandas, codes, place);
     const auto code = one ? integer_at(pandas.heap(), *one) : std::nullopt;
     if (!code || labels == no_object) return "?";
     return *code < 0 ? "nan" : label(pandas, labels, static_cast<std::uint64_t>(*code), depth + 1);
 }
 
-std::string joined_label(PandasObjects& pandas, ObjectId levels, ObjectId codes, std::uint64_t place, int depth) {
+std::string joined_label(PandasObjects& pandas, ObjectId levels, ObjectId codes, std::uint64_t place,
+                         int depth) {
     const std::vector<ObjectId>&labels = pandas.parts(levels), &arrays = pandas.parts(codes);
     if (labels.size() != arrays.size()) return "?";
     std::string text;
@@ -194,6 +206,8 @@ std::optional<std::uint64_t> index_length(PandasObjects& pandas, ObjectId index)
     return {};
 }
 
-std::string index_label(PandasObjects& pandas, ObjectId index, std::uint64_t place) { return label(pandas, index, place, 0); }
+std::string index_label(PandasObjects& pandas, ObjectId index, std::uint64_t place) {
+    return label(pandas, index, place, 0);
+}
 
 }  // namespace heapsift

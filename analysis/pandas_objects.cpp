@@ -1,8 +1,9 @@
-// A class is told by its name, and a subclass by its bases: `class GeoDataFrame(GeoPandasBase, DataFrame)` has GeoPandasBase as
-// its tp_base, and DataFrame only in its __mro__. pandas 3 gives its public classes the module `pandas`.
+// A class is told by its name, and a subclass by its bases: `class GeoDataFrame(GeoPandasBase, DataFrame)`
+// has GeoPandasBase as its tp_base, and DataFrame only in its __mro__. pandas 3 gives its public classes the
+// module `pandas`.
 //
-// Walks keep to pandas' own objects and plain containers: a cached accessor or the name of an index may lead anywhere. Frames,
-// managers and blocks end them too: what lies behind is another frame's.
+// Walks keep to pandas' own objects and plain containers: a cached accessor or the name of an index may lead
+// anywhere. Frames, managers and blocks end them too: what lies behind is another frame's.
 
 #include "analysis/pandas_objects.h"
 
@@ -25,10 +26,11 @@ void add_name(PandasKind& kind, std::string_view name) {
     if (!name.starts_with("pandas.")) return;
     kind.frame |= is_one_of(name, {"pandas.core.frame.DataFrame", "pandas.DataFrame"});
     kind.series |= is_one_of(name, {"pandas.core.series.Series", "pandas.Series"});
-    kind.manager |= is_one_of(name, {"pandas._libs.internals.BlockManager", "pandas.core.internals.managers.BlockManager",
-                                     "pandas.core.internals.managers.SingleBlockManager"});
-    kind.block |= is_one_of(
-        name, {"pandas._libs.internals.Block", "pandas._libs.internals.SharedBlock", "pandas.core.internals.blocks.Block"});
+    kind.manager |=
+        is_one_of(name, {"pandas._libs.internals.BlockManager", "pandas.core.internals.managers.BlockManager",
+                         "pandas.core.internals.managers.SingleBlockManager"});
+    kind.block |= is_one_of(name, {"pandas._libs.internals.Block", "pandas._libs.internals.SharedBlock",
+                                   "pandas.core.internals.blocks.Block"});
     kind.index |= is_one_of(name, {"pandas.core.indexes.base.Index", "pandas.Index"});
     kind.below |= !name.starts_with("pandas.core.groupby.");
 }
@@ -81,16 +83,19 @@ std::vector<NamedObject> PandasObjects::attributes(ObjectId object) const {
     std::vector<NamedObject> result;
     ObjectId dict = no_object;
     const auto add = [&](const Reference& reference, const std::string& name) {
-        const ObjectId target = reference.followed && !name.empty() ? heap_.find(reference.target) : no_object;
+        const ObjectId target =
+            reference.followed && !name.empty() ? heap_.find(reference.target) : no_object;
         if (target == no_object || result.size() >= most_parts) return;
         if (name == "__dict__")
             dict = target;
         else
             result.push_back({name, target});
     };
-    heap_.visit_references(object, [&](const Reference& reference) { add(reference, without_dot(reference.name())); });
+    heap_.visit_references(
+        object, [&](const Reference& reference) { add(reference, without_dot(reference.name())); });
     if (const ObjectId items = dict; items != no_object)
-        heap_.visit_references(items, [&](const Reference& item) { add(item, without_dot(as_attribute(item))); });
+        heap_.visit_references(items,
+                               [&](const Reference& item) { add(item, without_dot(as_attribute(item))); });
     return result;
 }
 
@@ -105,7 +110,8 @@ const std::vector<ObjectId>& PandasObjects::parts(ObjectId object) {
     std::vector<ObjectId>& result = at->second;
     if (!added) return result;
     heap_.visit_references(object, [&](const Reference& reference) {
-        const ObjectId target = reference.followed && result.size() < most_parts ? heap_.find(reference.target) : no_object;
+        const ObjectId target =
+            reference.followed && result.size() < most_parts ? heap_.find(reference.target) : no_object;
         if (target == no_object) return;
         const PandasKind& is = kind(target);
         if (is.array || is.container || is.below || is.block || is.manager) result.push_back(target);

@@ -1,6 +1,7 @@
 #pragma once
 
-// pandas' objects as the walks of pandas_frames.cpp need them: what an object is, its attributes by name, the arrays below it.
+// pandas' objects as the walks of pandas_frames.cpp need them: what an object is, its attributes by name, the
+// arrays below it.
 
 #include "parsers/snapshot/heap_snapshot.h"
 
@@ -16,7 +17,8 @@ struct PandasKind {
     bool frame = false, series = false, manager = false, block = false, index = false;
     bool array = false;      // numpy.ndarray or a subclass
     bool container = false;  // dict, list, tuple
-    bool below = false;      // of pandas or a class derived from one of its own, and part of a frame's values or indexes
+    // of pandas or a class derived from one of its own, and part of a frame's values or indexes
+    bool below = false;
 };
 
 struct NamedObject {
@@ -37,12 +39,12 @@ public:
     /// The attribute of that name, or `no_object`.
     ObjectId attribute(ObjectId object, std::string_view name) const;
 
-    /// What a container, or an object of pandas', leads to: arrays, blocks, managers, indexes, other objects of pandas' and
-    /// containers, in order and at most 65,536.
+    /// What a container, or an object of pandas', leads to: arrays, blocks, managers, indexes, other objects
+    /// of pandas' and containers, in order and at most 65,536.
     const std::vector<ObjectId>& parts(ObjectId object);
 
-    /// The arrays that objects of pandas' and containers lead to, nearest first, each once; `object` itself where it is one. It
-    /// looks into 4,096 objects at most.
+    /// The arrays that objects of pandas' and containers lead to, nearest first, each once; `object` itself
+    /// where it is one. It looks into 4,096 objects at most.
     const std::vector<ObjectId>& arrays_below(ObjectId object);
 
 private:

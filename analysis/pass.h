@@ -7,7 +7,8 @@
 namespace heapsift {
 
 template <class Visit>
-void for_each_object(const HeapSnapshot& heap, std::string_view pass, const ProgressCallback& progress, Visit visit) {
+void for_each_object(const HeapSnapshot& heap, std::string_view pass, const ProgressCallback& progress,
+                     Visit visit) {
     constexpr std::size_t stride = 1 << 16;
     const std::size_t count = heap.object_count();
     for (std::size_t i = 0; i < count; ++i) {

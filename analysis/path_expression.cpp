@@ -14,11 +14,14 @@ std::string text_of(const HeapGraph& graph, Address str) {
     return graph.heap().python_heap().unicode_text(str, 200).value_or("?");
 }
 
-bool is_constant(std::string_view text) { return text == "None" || text == "True" || text == "False" || text == "Ellipsis"; }
+bool is_constant(std::string_view text) {
+    return text == "None" || text == "True" || text == "False" || text == "Ellipsis";
+}
 
 bool can_be_typed(const Reference& reference) {
     if (reference.before.starts_with("key ") || reference.before.starts_with("<")) return false;
-    if (reference.before.starts_with(".<") || (reference.key && reference.key->text.find("nan") != std::string::npos))
+    if (reference.before.starts_with(".<") ||
+        (reference.key && reference.key->text.find("nan") != std::string::npos))
         return false;
     if (!reference.key) return reference.before.find("…") == std::string::npos;
     const ShortValue& key = *reference.key;
@@ -26,10 +29,11 @@ bool can_be_typed(const Reference& reference) {
     return key.kind == ShortValue::Kind::literal || is_constant(key.text);
 }
 
-/// A key that has no literal, "[<ContextVar user>]", and what has no name in Python, ".<cache>", can be typed as they are printed
-/// if no other is printed like it.
+/// A key that has no literal, "[<ContextVar user>]", and what has no name in Python, ".<cache>", can be typed
+/// as they are printed if no other is printed like it.
 bool is_only_one(const HeapGraph& graph, ObjectId source, const Reference& reference) {
-    const bool item = reference.key && reference.before == "[" && reference.key->text.find("…") == std::string::npos;
+    const bool item =
+        reference.key && reference.before == "[" && reference.key->text.find("…") == std::string::npos;
     if (!item && !reference.before.starts_with(".<")) return false;
     const std::string name = reference.name();
     std::size_t count = 0;
@@ -46,8 +50,8 @@ std::string local_of(const Reference& reference) {
     return is_identifier(name) ? "." + std::string(name) : std::string();
 }
 
-/// Does the object itself call something else by the name of an attribute in its __dict__? A class's `__base__` is one thing, and
-/// the descriptor of that name in the dict of `type` another.
+/// Does the object itself call something else by the name of an attribute in its __dict__? A class's
+/// `__base__` is one thing, and the descriptor of that name in the dict of `type` another.
 bool has_another(const HeapGraph& graph, ObjectId object, const std::string& attribute, ObjectId than) {
     bool found = false;
     const Address target = graph.heap().address_of(than);
@@ -78,15 +82,17 @@ std::string frame_expression(const HeapGraph& graph, const Root& root) {
     const std::string& name = own.frames[static_cast<std::size_t>(root.frame)].name;
     std::size_t everywhere = 0, here = 0, threads_of_name = 0;
     for (const PythonThread& thread : threads) {
-        const auto count = static_cast<std::size_t>(
-            std::count_if(thread.frames.begin(), thread.frames.end(), [&](const PythonFrame& f) { return f.name == name; }));
+        const auto count =
+            static_cast<std::size_t>(std::count_if(thread.frames.begin(), thread.frames.end(),
+                                                   [&](const PythonFrame& f) { return f.name == name; }));
         everywhere += count;
         if (&thread == &own) here = count;
         threads_of_name += thread.name == own.name;
     }
     if (name == "<module>" || name == "?") return {};
     if (everywhere == 1) return name + "()";
-    if (here == 1 && threads_of_name == 1 && !own.name.empty()) return "thread(" + quoted_name(own.name) + ")." + name + "()";
+    if (here == 1 && threads_of_name == 1 && !own.name.empty())
+        return "thread(" + quoted_name(own.name) + ")." + name + "()";
     if (here == 1 && own.tid) return fmt::format("thread({}).{}()", *own.tid, name);
     return {};
 }
@@ -103,7 +109,8 @@ std::string of_which_local(const HeapGraph& graph, const Root& root) {
         });
         if (!name.empty()) return ", of " + module.name + "." + name;
     }
-    return fmt::format(", of {} {:#x}", heap.types()[heap.type_of(root.of)].name, heap.address_of(root.of).value);
+    return fmt::format(", of {} {:#x}", heap.types()[heap.type_of(root.of)].name,
+                       heap.address_of(root.of).value);
 }
 
 /// Dotted identifiers, and no other module of that name before it.
@@ -141,7 +148,8 @@ std::string root_expression(const HeapGraph& graph, const Root& root) {
             return is_local(root) || frame_object ? frame_expression(graph, root) : std::string();
         }
         case RootKind::thread_local_:
-            return *root.text ? std::string() : fmt::format("threadlocal({:#x})", graph.heap().address_of(root.object).value);
+            return *root.text ? std::string()
+                              : fmt::format("threadlocal({:#x})", graph.heap().address_of(root.object).value);
         default:
             return {};
     }
@@ -156,8 +164,9 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
     };
     result.root = root_expression(graph, root);
     const bool named = !result.root.empty();
-    bool transparent = root.kind == RootKind::thread_local_;  // what was reached is a __dict__: its items are attributes
-    bool cell = false;                                        // a cell that stands for a local
+    // what was reached is a __dict__: its items are attributes
+    bool transparent = root.kind == RootKind::thread_local_;
+    bool cell = false;  // a cell that stands for a local
     if (is_local(root)) {
         result.steps.push_back({step("." + text_of(graph, root.name)), 0});
         cell = root.cell;
@@ -167,9 +176,11 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
         const Reference& reference = steps[i];
         const bool in_frame = named && i == 0 && root.kind == RootKind::frame && !is_local(root);
         const bool was_transparent = std::exchange(transparent, false), was_cell = std::exchange(cell, false);
-        const bool named_cell = in_frame && reference.before.starts_with(".<cell ") && reference.before.ends_with(">");
+        const bool named_cell =
+            in_frame && reference.before.starts_with(".<cell ") && reference.before.ends_with(">");
         if (named_cell && i + 1 < steps.size() && steps[i + 1].before == ".cell_contents") {
-            result.steps.push_back({step("." + reference.before.substr(7, reference.before.size() - 8)), i + 1});
+            result.steps.push_back(
+                {step("." + reference.before.substr(7, reference.before.size() - 8)), i + 1});
             cell = true;
             continue;
         }
@@ -178,12 +189,14 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
             if (result.first == result.steps.size()) begin_at(i + 1);
             continue;
         }
-        if (reference.before == ".__dict__" && !reference.key && i + 1 < steps.size() && !as_attribute(steps[i + 1]).empty() &&
+        if (reference.before == ".__dict__" && !reference.key && i + 1 < steps.size() &&
+            !as_attribute(steps[i + 1]).empty() &&
             !has_another(graph, objects[i], as_attribute(steps[i + 1]), objects[i + 2])) {
             transparent = true;
             continue;
         }
-        if (const std::string attribute = was_transparent ? as_attribute(reference) : std::string(); !attribute.empty()) {
+        if (const std::string attribute = was_transparent ? as_attribute(reference) : std::string();
+            !attribute.empty()) {
             result.steps.push_back({step(attribute), i + 1});
         } else if (const std::string local = in_frame ? local_of(reference) : std::string(); !local.empty()) {
             result.steps.push_back({step(local), i + 1});

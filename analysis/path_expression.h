@@ -10,16 +10,18 @@
 
 namespace heapsift {
 
-/// A step as it is printed: what stands between two steps that a person writes (`.__dict__`, a cell) is left out.
+/// A step as it is printed: what stands between two steps that a person writes (`.__dict__`, a cell) is left
+/// out.
 struct PrintedStep {
     Reference name;        // only before, key and after count
     std::size_t leads_to;  // the place in `objects` of what it leads to
 };
 
 struct PathExpression {
-    std::string root;                // "app", "func()", "thread('worker').func()", "threadlocal(0x…)", "0x7f…". Not escaped
+    std::string root;  // "app", "func()", "thread('worker').func()", "threadlocal(0x…)", "0x7f…". Not escaped
     std::vector<PrintedStep> steps;  // all of the path
-    std::size_t first = 0;           // the expression is `root` and the steps from here on: before it is one that cannot be typed
+    // the expression is `root` and the steps from here on: before it is one that cannot be typed
+    std::size_t first = 0;
 };
 
 /// How a root is written; empty where it has no name that can be typed.

@@ -83,7 +83,8 @@ private:
 };
 
 /// Who refers to each of `targets`, each referrer once, by number. One pass over the graph.
-std::map<NodeId, std::vector<NodeId>> referrers_of(const HeapGraph& graph, const std::vector<NodeId>& targets) {
+std::map<NodeId, std::vector<NodeId>> referrers_of(const HeapGraph& graph,
+                                                   const std::vector<NodeId>& targets) {
     std::map<NodeId, std::vector<NodeId>> result;
     for (const NodeId target : targets) result[target];
     std::vector<bool> wanted(graph.node_count());
@@ -112,7 +113,8 @@ void add_path(Painter& painter, const RetainedSizes& retained, ObjectId object) 
         below = place;
         if (!place) return;
     }
-    for (NodeId above = paths.root(path.front()).parent; above != Preorder::none && above != graph.root(); ++distance) {
+    for (NodeId above = paths.root(path.front()).parent; above != Preorder::none && above != graph.root();
+         ++distance) {
         const auto place = painter.place(above, distance);
         if (!place) return;
         painter.connect(*place, *below);

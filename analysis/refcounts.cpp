@@ -1,17 +1,19 @@
-// What an object counts and no other object, running frame or field of the interpreter refers to is held by C code, or by nobody:
-// a reference that was taken and never given back. Words of C code's memory that point at it say which; but a leaked reference
-// may meet a word that was left there, so a word is a hint.
+// What an object counts and no other object, running frame or field of the interpreter refers to is held by C
+// code, or by nobody: a reference that was taken and never given back. Words of C code's memory that point at
+// it say which; but a leaked reference may meet a word that was left there, so a word is a hint.
 //
-// C code also keeps a str or bytes for its characters alone, and points at these: NumPy's docstrings, names of types. Such a word
-// in a module's data is taken for one of the references.
+// C code also keeps a str or bytes for its characters alone, and points at these: NumPy's docstrings, names
+// of types. Such a word in a module's data is taken for one of the references.
 //
-// Where all words of memory that are the object's address are references that were found, nothing that was not found can hold it:
-// the others leaked, whatever module took them. (But for what a register held, and what stood in memory that was not saved.)
+// Where all words of memory that are the object's address are references that were found, nothing that was
+// not found can hold it: the others leaked, whatever module took them. (But for what a register held, and
+// what stood in memory that was not saved.)
 //
 // A static object is made with one reference, which belongs to nobody but the program that it is part of.
 //
-// Immortal objects do not count; 3.11, which has none yet, gives the objects of its own program 999,999,999 references. Where
-// more is found than counted, one of those found is not held: a pointer that is borrowed, or a guess.
+// Immortal objects do not count; 3.11, which has none yet, gives the objects of its own program 999,999,999
+// references. Where more is found than counted, one of those found is not held: a pointer that is borrowed,
+// or a guess.
 
 #include "analysis/refcounts.h"
 
@@ -38,7 +40,10 @@ bool of_c_code(const NativeReference& native) {
 class RefcountsFinder {
 public:
     RefcountsFinder(const HeapSnapshot& heap, const RefcountsQuery& query, const ProgressCallback& progress)
-        : heap_(heap), query_(query), graph_(heap.references(progress)), wanted_(heap.types().size(), query.types.empty()) {
+        : heap_(heap),
+          query_(query),
+          graph_(heap.references(progress)),
+          wanted_(heap.types().size(), query.types.empty()) {
         for (const TypeId type : query.types) wanted_[type] = true;
         for (const NativeReference& native : graph_.natives())
             if (of_c_code(native)) by_target_.push_back(&native);
@@ -48,7 +53,8 @@ public:
 
     RefcountsResult find() {
         for (ObjectId object = 0; object < heap_.object_count(); ++object)
-            if (const TypeId type = heap_.type_of(object); type < wanted_.size() && wanted_[type]) check(object, type);
+            if (const TypeId type = heap_.type_of(object); type < wanted_.size() && wanted_[type])
+                check(object, type);
         find_text_holders();
         find_leaked();
         explain_deficits();
@@ -146,7 +152,8 @@ private:
         for (std::size_t i = 0; i < excess_.size(); ++i) {
             const Found& found = excess_[i];
             if (found.excess <= found.words) continue;
-            const Address text = characters(python, heap_.address_of(found.object), heap_.types()[heap_.type_of(found.object)]);
+            const Address text = characters(python, heap_.address_of(found.object),
+                                            heap_.types()[heap_.type_of(found.object)]);
             if (text.is_null()) continue;
             by_characters.emplace(text.value, i);
             wanted.push_back(text.value);
@@ -159,19 +166,21 @@ private:
             from = std::max(from, module.image_end);
         }
         others.push_back({from, Address(~std::uint64_t{0})});
-        sweep_words(heap_.core().memory(), AddressSet(std::move(wanted)), others, [&](Address at, std::uint64_t word) {
-            const auto held = by_characters.find(word);
-            if (held == by_characters.end()) return;
-            Found& found = excess_[held->second];
-            if (found.excess <= found.words) return;
-            ++found.words;
-            ++row_of(heap_.type_of(found.object), true).explained;
-            ++result_.explained;
-            text_words_.emplace(found.object, at);
-        });
+        sweep_words(heap_.core().memory(), AddressSet(std::move(wanted)), others,
+                    [&](Address at, std::uint64_t word) {
+                        const auto held = by_characters.find(word);
+                        if (held == by_characters.end()) return;
+                        Found& found = excess_[held->second];
+                        if (found.excess <= found.words) return;
+                        ++found.words;
+                        ++row_of(heap_.type_of(found.object), true).explained;
+                        ++result_.explained;
+                        text_words_.emplace(found.object, at);
+                    });
     }
 
-    /// Those of which no word is left over. A static object may be meant by words that were compiled in, and is none of these.
+    /// Those of which no word is left over. A static object may be meant by words that were compiled in, and
+    /// is none of these.
     void find_leaked() {
         std::unordered_map<std::uint64_t, std::size_t> open;
         std::vector<std::uint64_t> addresses;
@@ -183,20 +192,23 @@ private:
         }
         if (open.empty() || heap_.core().extent().cut()) return;
         std::vector<std::int64_t> words(excess_.size(), 0);
-        sweep_words(heap_.core().memory(), AddressSet(std::move(addresses)), {}, [&](Address, std::uint64_t word) {
-            if (const auto found = open.find(word); found != open.end()) ++words[found->second];
-        });
+        sweep_words(heap_.core().memory(), AddressSet(std::move(addresses)), {},
+                    [&](Address, std::uint64_t word) {
+                        if (const auto found = open.find(word); found != open.end()) ++words[found->second];
+                    });
         for (const auto& [address, i] : open) {
             Found& found = excess_[i];
             if (words[i] < found.accounted) continue;  // some of its references are not such words
-            const std::int64_t left_over = std::max<std::int64_t>(0, words[i] - found.accounted - found.words);
+            const std::int64_t left_over =
+                std::max<std::int64_t>(0, words[i] - found.accounted - found.words);
             found.leaked = std::max<std::int64_t>(0, found.excess - found.words - left_over);
             result_.leaked += static_cast<std::uint64_t>(found.leaked);
             row_of(heap_.type_of(found.object), true).leaked += static_cast<std::uint64_t>(found.leaked);
         }
     }
 
-    /// What static objects refer to as they were compiled is not counted: deep-frozen code, its constants, bases of static types.
+    /// What static objects refer to as they were compiled is not counted: deep-frozen code, its constants,
+    /// bases of static types.
     void explain_deficits() {
         if (deficit_.empty()) return;
         std::unordered_map<ObjectId, std::uint64_t> borrowed;
@@ -208,7 +220,8 @@ private:
                 if (const auto row = borrowed.find(target); row != borrowed.end()) ++row->second;
         }
         for (const Found& found : deficit_) {
-            const std::uint64_t explained = std::min(static_cast<std::uint64_t>(-found.excess), borrowed[found.object]);
+            const std::uint64_t explained =
+                std::min(static_cast<std::uint64_t>(-found.excess), borrowed[found.object]);
             result_.deficit_explained += explained;
             row_of(heap_.type_of(found.object), false).explained += explained;
         }
@@ -216,7 +229,8 @@ private:
 
     RefcountType& row_of(TypeId type, bool in_excess) {
         auto& rows = in_excess ? result_.types : result_.deficit_types;
-        const auto [it, is_new] = (in_excess ? type_rows_ : deficit_type_rows_).try_emplace(type, rows.size());
+        const auto [it, is_new] =
+            (in_excess ? type_rows_ : deficit_type_rows_).try_emplace(type, rows.size());
         if (is_new) rows.push_back({.name = type_name(heap_, type), .type = type});
         return rows[it->second];
     }
@@ -238,7 +252,8 @@ private:
             return a.excess != b.excess ? std::abs(a.excess) > std::abs(b.excess) : a.object < b.object;
         };
         const std::size_t shown = query_.limit == 0 ? found.size() : std::min(query_.limit, found.size());
-        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(shown), found.end(), less);
+        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(shown), found.end(),
+                          less);
         for (std::size_t i = 0; i < shown; ++i) {
             RefcountRow row;
             row.object = object_row(heap_, found[i].object);
@@ -261,10 +276,12 @@ private:
         });
         for (RefcountRow& row : result_.rows) {
             const auto [first, last] = text_words_.equal_range(row.object.id);
-            for (auto it = first; it != last; ++it) row.holders.push_back({it->second, word_place(it->second)});
+            for (auto it = first; it != last; ++it)
+                row.holders.push_back({it->second, word_place(it->second)});
             const Module* module = module_of(row.object.address);
             if (!module || row.excess <= static_cast<std::int64_t>(row.holders.size())) continue;
-            row.holders.push_back({row.object.address, "<static, of " + module->path.substr(module->path.rfind('/') + 1) + ">"});
+            row.holders.push_back({row.object.address,
+                                   "<static, of " + module->path.substr(module->path.rfind('/') + 1) + ">"});
         }
     }
 
@@ -281,7 +298,8 @@ private:
 
 }  // namespace
 
-RefcountsResult refcounts(const HeapSnapshot& heap, const RefcountsQuery& query, const ProgressCallback& progress) {
+RefcountsResult refcounts(const HeapSnapshot& heap, const RefcountsQuery& query,
+                          const ProgressCallback& progress) {
     return RefcountsFinder(heap, query, progress).find();
 }
 

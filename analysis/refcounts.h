@@ -1,6 +1,7 @@
 #pragma once
 
-// Reference counts against the references found: what is held from outside Python's own structures, or leaked.
+// Reference counts against the references found: what is held from outside Python's own structures, or
+// leaked.
 
 #include "analysis/object_row.h"
 
@@ -18,8 +19,8 @@ struct RefcountHolder {
 
 struct RefcountRow {
     ObjectRow object;
-    std::int64_t accounted = 0;           // references found from objects, running frames and the interpreter's state
-    std::int64_t excess = 0;              // counted beyond these; below 0: a deficit, more were found than are counted
+    std::int64_t accounted = 0;  // references found from objects, running frames and the interpreter's state
+    std::int64_t excess = 0;     // counted beyond these; below 0: a deficit, more were found than are counted
     std::vector<RefcountHolder> holders;  // at most so many as are in excess
     std::int64_t leaked = 0;              // of the excess, references that no word of the saved memory can be
 };
@@ -28,9 +29,10 @@ struct RefcountType {
     std::string name;
     TypeId type = no_type;
     std::uint64_t objects = 0;
-    std::int64_t excess = 0;      // of a table of deficits: below 0
-    std::uint64_t explained = 0;  // of the excess, for which a word was found; of a deficit, what static objects refer to
-    std::uint64_t leaked = 0;     // of the excess, references that no word of the saved memory can be
+    std::int64_t excess = 0;  // of a table of deficits: below 0
+    // of the excess, for which a word was found; of a deficit, what static objects refer to
+    std::uint64_t explained = 0;
+    std::uint64_t leaked = 0;  // of the excess, references that no word of the saved memory can be
 };
 
 struct RefcountsResult {
@@ -38,13 +40,15 @@ struct RefcountsResult {
     std::vector<RefcountType> types;    // by excess; all
     std::vector<RefcountRow> deficits;  // the largest first; cut
     std::vector<RefcountType> deficit_types;
-    std::uint64_t objects = 0, excess = 0, explained = 0;  // in excess: objects, references, those with a word found
-    std::uint64_t leaked = 0;                              // of the excess: taken, and never given back
+    std::uint64_t objects = 0, excess = 0,
+                  explained = 0;  // in excess: objects, references, those with a word found
+    std::uint64_t leaked = 0;     // of the excess: taken, and never given back
     std::uint64_t deficit_objects = 0, deficit = 0;
-    std::uint64_t deficit_explained = 0;  // references of static objects: the compiler put them there, and nobody counted them
+    // references of static objects: the compiler put them there, and nobody counted them
+    std::uint64_t deficit_explained = 0;
     std::uint64_t checked = 0, balanced = 0, immortal = 0;  // objects
-    std::uint64_t counted = 0, accounted = 0;               // of those checked: references counted, and found from objects
-    bool guesses = false;                                   // some of those found are guesses
+    std::uint64_t counted = 0, accounted = 0;  // of those checked: references counted, and found from objects
+    bool guesses = false;                      // some of those found are guesses
 };
 
 struct RefcountsQuery {
@@ -53,6 +57,7 @@ struct RefcountsQuery {
 };
 
 /// It has the references of `heap` computed; then some 20 ns an object.
-RefcountsResult refcounts(const HeapSnapshot& heap, const RefcountsQuery& query, const ProgressCallback& progress = {});
+RefcountsResult refcounts(const HeapSnapshot& heap, const RefcountsQuery& query,
+                          const ProgressCallback& progress = {});
 
 }  // namespace heapsift

@@ -29,8 +29,9 @@ RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, s
         rows[type].name = heap.types()[type].name;
         result.types.push_back(std::move(rows[type]));
     }
-    std::stable_sort(result.types.begin(), result.types.end(),
-                     [](const auto& a, const auto& b) { return a.memory != b.memory ? a.memory > b.memory : a.name < b.name; });
+    std::stable_sort(result.types.begin(), result.types.end(), [](const auto& a, const auto& b) {
+        return a.memory != b.memory ? a.memory > b.memory : a.name < b.name;
+    });
     result.total_types = result.types.size();
     if (limit != 0 && result.types.size() > limit) result.types.resize(limit);
     for (const RetainedResult::Row& row : result.types) result.shown_memory += row.memory;

@@ -1,7 +1,8 @@
-// Exact sizes of sets are dear: one walk over the heap for 64 of them, and a heap has a thousand types. The dominator tree gives
-// an estimate of all in one pass: what the objects of a type dominate, of those that lie one below the other only the upper one.
-// What several objects hold jointly is missing in it, what lies below a third type is in it twice; so six times as many rows as a
-// screen has are computed, and of these the largest are shown. A type with one instance needs no walk: it retains what that does.
+// Exact sizes of sets are dear: one walk over the heap for 64 of them, and a heap has a thousand types. The
+// dominator tree gives an estimate of all in one pass: what the objects of a type dominate, of those that lie
+// one below the other only the upper one. What several objects hold jointly is missing in it, what lies below
+// a third type is in it twice; so six times as many rows as a screen has are computed, and of these the
+// largest are shown. A type with one instance needs no walk: it retains what that does.
 
 #include "analysis/retained_types.h"
 
@@ -17,7 +18,9 @@ class RowsByType {
 public:
     explicit RowsByType(const HeapSnapshot& heap) : heap_(heap) {}
     std::size_t count() const { return heap_.types().size() + 1; }
-    std::size_t operator[](ObjectId object) const { return std::min<std::size_t>(heap_.type_of(object), heap_.types().size()); }
+    std::size_t operator[](ObjectId object) const {
+        return std::min<std::size_t>(heap_.type_of(object), heap_.types().size());
+    }
 
 private:
     const HeapSnapshot& heap_;
@@ -28,19 +31,24 @@ std::vector<std::uint64_t> dominated_by_type(const RetainedSizes& retained, cons
     const HeapGraph& graph = retained.graph();
     for (ObjectId object = 0; object < graph.object_count(); ++object) {
         const NodeId above = retained.dominator(object);
-        if (above != Preorder::none && graph.kind(above) == NodeKind::object && type[above] == type[object]) continue;
+        if (above != Preorder::none && graph.kind(above) == NodeKind::object && type[above] == type[object])
+            continue;
         sums[type[object]] += retained.memory(object);
     }
     return sums;
 }
 
 /// The rows, those with the largest estimates first.
-std::vector<TypeRow*> by_estimate(TypesResult& result, const RetainedSizes& retained, const RowsByType& type) {
+std::vector<TypeRow*> by_estimate(TypesResult& result, const RetainedSizes& retained,
+                                  const RowsByType& type) {
     const std::vector<std::uint64_t> dominated = dominated_by_type(retained, type);
-    const auto estimate = [&](const TypeRow* row) { return std::max(row->memory, dominated[type[row->largest.id]]); };
+    const auto estimate = [&](const TypeRow* row) {
+        return std::max(row->memory, dominated[type[row->largest.id]]);
+    };
     std::vector<TypeRow*> rows;
     for (TypeRow& row : result.types) rows.push_back(&row);
-    std::stable_sort(rows.begin(), rows.end(), [&](const TypeRow* a, const TypeRow* b) { return estimate(a) > estimate(b); });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const TypeRow* a, const TypeRow* b) { return estimate(a) > estimate(b); });
     return rows;
 }
 

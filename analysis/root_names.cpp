@@ -7,7 +7,8 @@ namespace heapsift {
 RootNames::RootNames(const HeapGraph& graph) : graph_(graph), python_(graph.heap().python_heap()) {
     graph.heap().visit_native_references(
         [&](const Reference& reference) { of_word_.emplace(reference.word.value, reference.name()); });
-    for (const LoadedModule& module : graph.root_set().modules()) modules_.emplace(module.object, module.name);
+    for (const LoadedModule& module : graph.root_set().modules())
+        modules_.emplace(module.object, module.name);
 }
 
 std::string RootNames::name(const Root& root) {
@@ -20,7 +21,8 @@ std::string RootNames::name(const Root& root) {
     if (root.kind == RootKind::frame && root.thread >= 0 && root.frame >= 0) {
         const FrameName& frame = frame_name(root);
         if (root.name.is_null()) return *root.text ? frame.text + " " + root.text : frame.text;
-        return frame.text + (frame.typed ? "." : ", local ") + python_.unicode_text(root.name, 200).value_or("?");
+        return frame.text + (frame.typed ? "." : ", local ") +
+               python_.unicode_text(root.name, 200).value_or("?");
     }
     const std::string expression = root_expression(graph_, root);
     return expression.empty() ? root_words(graph_, root) : expression;

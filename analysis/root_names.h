@@ -16,7 +16,8 @@ class RootNames {
 public:
     explicit RootNames(const HeapGraph& graph);
 
-    /// "app", "func().selected", "threadlocal(0x…)"; of a root that cannot be typed its words (root_words). Not escaped.
+    /// "app", "func().selected", "threadlocal(0x…)"; of a root that cannot be typed its words (root_words).
+    /// Not escaped.
     std::string name(const Root& root);
 
 private:

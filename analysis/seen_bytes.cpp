@@ -1,8 +1,9 @@
-// An array is runs of adjacent bytes, one after another at the strides of its outer dimensions. Dimensions of one element or of
-// stride 0 show nothing new; a negative stride is a positive one from the other end; and taken by their strides, smallest first,
-// a dimension whose stride is no longer than the run so far makes the run longer. What is left over are outer dimensions, and the
-// runs are written down one by one, up to a number at which the extent of the array is taken for what it shows, and said to be
-// that: a column of a table of a hundred million rows shows an eighth of it, and nobody wants a list of them. But one such view
+// An array is runs of adjacent bytes, one after another at the strides of its outer dimensions. Dimensions of
+// one element or of stride 0 show nothing new; a negative stride is a positive one from the other end; and
+// taken by their strides, smallest first, a dimension whose stride is no longer than the run so far makes the
+// run longer. What is left over are outer dimensions, and the runs are written down one by one, up to a
+// number at which the extent of the array is taken for what it shows, and said to be that: a column of a
+// table of a hundred million rows shows an eighth of it, and nobody wants a list of them. But one such view
 // alone whose runs do not touch is simply counted: nearly all are.
 
 #include "analysis/seen_bytes.h"
@@ -50,7 +51,8 @@ Runs runs_of(const ArrayElements& array) {
         }
         dimensions.push_back({count, stride});
     }
-    std::sort(dimensions.begin(), dimensions.end(), [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
+    std::sort(dimensions.begin(), dimensions.end(),
+              [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
     std::uint64_t length = array.itemsize;
     std::uint64_t extent = 0;
     for (const Dimension& dimension : dimensions) {
@@ -129,7 +131,8 @@ void SeenBytes::add(const ArrayElements& array) {
 }
 
 void SeenBytes::merge() {
-    std::sort(runs_.begin(), runs_.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+    std::sort(runs_.begin(), runs_.end(),
+              [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
     std::size_t last = 0;
     for (std::size_t i = 1; i < runs_.size(); ++i) {
         if (runs_[i].begin <= runs_[last].end)

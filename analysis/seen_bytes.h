@@ -1,6 +1,7 @@
 #pragma once
 
-// Which bytes arrays show: of views that overlap, repeat or leave gaps, each byte once. (How: seen_bytes.cpp.)
+// Which bytes arrays show: of views that overlap, repeat or leave gaps, each byte once. (How:
+// seen_bytes.cpp.)
 
 #include <cstdint>
 #include <span>

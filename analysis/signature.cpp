@@ -1,7 +1,8 @@
-// Whoever gets a hundred cores wants to know how many causes there are. Crash reporters group by the frames of the stack; a heap
-// has none that says why it is full, but it has what fills it. What two runs of one fault share is the program, how it ended and
-// which types dominate; what they never share is addresses, ids and exact sizes. Shares come in coarse steps (a quarter of all
-// objects' memory), and names in the order of the alphabet, so that a little more or less changes nothing.
+// Whoever gets a hundred cores wants to know how many causes there are. Crash reporters group by the frames
+// of the stack; a heap has none that says why it is full, but it has what fills it. What two runs of one
+// fault share is the program, how it ended and which types dominate; what they never share is addresses, ids
+// and exact sizes. Shares come in coarse steps (a quarter of all objects' memory), and names in the order of
+// the alphabet, so that a little more or less changes nothing.
 
 #include "analysis/signature.h"
 
@@ -66,7 +67,8 @@ std::string program_name(const ProcessInfo& process, bool with_arguments) {
     std::vector<std::string> words;
     for (std::string word; arguments >> word;) words.push_back(word);
     if (words.empty()) return without_numbers(process.name);
-    std::string name = base_name(words.front()).starts_with("python") ? script_of(words) : std::string(base_name(words.front()));
+    std::string name = base_name(words.front()).starts_with("python") ? script_of(words)
+                                                                      : std::string(base_name(words.front()));
     while (name.ends_with(':')) name.pop_back();  // "gunicorn: worker [shop]"
     return without_numbers(name);
 }
@@ -78,15 +80,17 @@ std::vector<std::string> dominant_types(const std::vector<TypeRow>& types, std::
     for (const auto& [name, bytes] : memory)
         if (bytes > 0 && bytes >= total / 4) names.push_back(name);
     if (!names.empty() || memory.empty()) return names;
-    return {
-        std::max_element(memory.begin(), memory.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first};
+    return {std::max_element(memory.begin(), memory.end(), [](const auto& a, const auto& b) {
+                return a.second < b.second;
+            })->first};
 }
 
 std::string signature(const OverviewResult& result, const ProcessInfo& process, const PythonVersion& version,
                       bool with_arguments) {
     const std::string region = result.memory.empty() ? "no memory" : result.memory.front().name;
-    return fmt::format("CPython {}.{}; {}; {}; {}; {}", version.major, version.minor, program_name(process, with_arguments),
-                       end_of(process), region, fmt::join(result.dominant_types, ", "));
+    return fmt::format("CPython {}.{}; {}; {}; {}; {}", version.major, version.minor,
+                       program_name(process, with_arguments), end_of(process), region,
+                       fmt::join(result.dominant_types, ", "));
 }
 
 }  // namespace heapsift

@@ -5,7 +5,8 @@
 namespace heapsift {
 
 StructuralTargets::StructuralTargets(const HeapSnapshot& heap, const RootSet& roots) : heap_(heap) {
-    for (const auto* part : {&roots.modules_and_dicts(), &roots.thread_local_dicts(), &roots.running_frames()})
+    for (const auto* part :
+         {&roots.modules_and_dicts(), &roots.thread_local_dicts(), &roots.running_frames()})
         listed_.insert(listed_.end(), part->begin(), part->end());
     for (const RootSet::NamedClass& named : roots.named_classes()) {
         listed_.push_back(named.type);

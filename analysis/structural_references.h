@@ -9,20 +9,22 @@
 
 namespace heapsift {
 
-/// What every object refers to in the end. A reference into one of these is shown and counted, and leads nowhere: else each
-/// instance reaches its class, a method, the method's globals, and so everything. And what somebody else owns: a class that its
-/// module names is the module's, not its instances' nor its subclasses'; a frame that runs is its thread's, not its callee's; and
-/// the dict that a threading.local has for a thread goes with the thread.
+/// What every object refers to in the end. A reference into one of these is shown and counted, and leads
+/// nowhere: else each instance reaches its class, a method, the method's globals, and so everything. And what
+/// somebody else owns: a class that its module names is the module's, not its instances' nor its subclasses';
+/// a frame that runs is its thread's, not its callee's; and the dict that a threading.local has for a thread
+/// goes with the thread.
 class StructuralTargets {
 public:
-    /// Modules of sys.modules of every interpreter, their dicts and the classes that these name; static types; running frames;
-    /// dicts of thread-locals.
+    /// Modules of sys.modules of every interpreter, their dicts and the classes that these name; static
+    /// types; running frames; dicts of thread-locals.
     StructuralTargets(const HeapSnapshot& heap, const RootSet& roots);
     /// The same, where no RootSet is at hand. Cost: the entries of sys.modules, and the frames.
     explicit StructuralTargets(const HeapSnapshot& heap) : StructuralTargets(heap, RootSet(heap)) {}
 
     bool contains(Address target) const;
-    /// Is the reference owned, and not structural? A module leads to its own dict, and that to the module's classes.
+    /// Is the reference owned, and not structural? A module leads to its own dict, and that to the module's
+    /// classes.
     bool follows(Address source, const Reference& reference) const {
         return reference.followed && (!contains(reference.target) || is_owner(source, reference.target));
     }

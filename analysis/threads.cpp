@@ -13,8 +13,8 @@ constexpr std::size_t longest_name = 200;
 
 class LocalsOfFrame {
 public:
-    LocalsOfFrame(const HeapSnapshot& heap, const PythonHeap& python, const RetainedSizes* retained, std::size_t limit,
-                  FrameRow& row)
+    LocalsOfFrame(const HeapSnapshot& heap, const PythonHeap& python, const RetainedSizes* retained,
+                  std::size_t limit, FrameRow& row)
         : heap_(heap), python_(python), retained_(retained), limit_(limit), row_(row) {}
 
     void read() {
@@ -58,16 +58,20 @@ private:
     FrameRow& row_;
 };
 
-std::vector<std::int32_t> threads_without_python(const CoreFile& core, const std::vector<PythonThread>& threads) {
+std::vector<std::int32_t> threads_without_python(const CoreFile& core,
+                                                 const std::vector<PythonThread>& threads) {
     std::vector<std::int32_t> rest;
     for (const CoreThread& thread : core.threads())
-        if (std::none_of(threads.begin(), threads.end(), [&](const PythonThread& one) { return one.tid == thread.tid; }))
+        if (std::none_of(threads.begin(), threads.end(),
+                         [&](const PythonThread& one) { return one.tid == thread.tid; }))
             rest.push_back(thread.tid);
     std::sort(rest.begin(), rest.end());
     return rest;
 }
 
-std::uint64_t worth(const LocalRow& local) { return local.object.retained.value_or(local.object.facts.memory); }
+std::uint64_t worth(const LocalRow& local) {
+    return local.object.retained.value_or(local.object.facts.memory);
+}
 
 /// The graph has a node for each thread that keeps something, and for each call.
 void add_retained(ThreadsResult& result, const RetainedSizes& retained) {
@@ -81,8 +85,9 @@ void add_retained(ThreadsResult& result, const RetainedSizes& retained) {
         if (!reached(node)) continue;
         if (graph.kind(node) == NodeKind::frame) {
             const auto [thread, frame] = graph.frame_of(node);
-            result.threads[static_cast<std::size_t>(thread)].frames[static_cast<std::size_t>(frame)].retained =
-                retained.memory(node);
+            result.threads[static_cast<std::size_t>(thread)]
+                .frames[static_cast<std::size_t>(frame)]
+                .retained = retained.memory(node);
         } else if (graph.kind(node) == NodeKind::group) {
             const Group& group = graph.groups()[graph.group_of(node)];
             if (group.kind == GroupKind::thread && group.thread >= 0)
@@ -96,7 +101,8 @@ void add_retained(ThreadsResult& result, const RetainedSizes& retained) {
 ThreadsResult list_threads(const HeapSnapshot& heap, std::size_t limit, const RetainedSizes* retained) {
     const PythonHeap& python = heap.python_heap();
     ThreadsResult result;
-    std::vector<PythonThread> threads = retained ? retained->graph().root_set().threads() : python_threads(heap.core(), python);
+    std::vector<PythonThread> threads =
+        retained ? retained->graph().root_set().threads() : python_threads(heap.core(), python);
     result.native_threads = threads_without_python(heap.core(), threads);
     for (PythonThread& thread : threads) {
         ThreadRow row;
@@ -105,7 +111,8 @@ ThreadsResult list_threads(const HeapSnapshot& heap, std::size_t limit, const Re
             of.frame = std::move(frame);
             LocalsOfFrame(heap, python, retained, limit, of).read();
             for (const LocalRow& local : of.locals)
-                if (local.object.id != no_object && (!result.largest || worth(local) > worth(result.largest->local)))
+                if (local.object.id != no_object &&
+                    (!result.largest || worth(local) > worth(result.largest->local)))
                     result.largest = {of.frame.name, local};
         }
         thread.frames.clear();

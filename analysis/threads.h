@@ -14,7 +14,8 @@ namespace heapsift {
 
 struct LocalRow {
     std::string name;  // not escaped
-    ObjectRow object;  // of a variable shared with an inner function what its cell holds; type empty where no object was found
+    ObjectRow object;  // of a variable shared with an inner function what its cell holds; type empty where no
+                       // object was found
     Address cell;      // of such a variable
 };
 
@@ -43,6 +44,7 @@ struct ThreadsResult {
 };
 
 /// `limit`: locals of each frame that are listed; 0 all. Without `retained` what is optional stays empty.
-ThreadsResult list_threads(const HeapSnapshot& heap, std::size_t limit, const RetainedSizes* retained = nullptr);
+ThreadsResult list_threads(const HeapSnapshot& heap, std::size_t limit,
+                           const RetainedSizes* retained = nullptr);
 
 }  // namespace heapsift

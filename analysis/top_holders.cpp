@@ -1,6 +1,7 @@
-// Going down from a group one comes to the object that a person means: not the module that holds the cache, nor one of the
-// cache's entries, but the cache. That is where no child has most of it any more. A linked list is its first node, not its last.
-// Where most of it is held by several children together, these are the answer.
+// Going down from a group one comes to the object that a person means: not the module that holds the cache,
+// nor one of the cache's entries, but the cache. That is where no child has most of it any more. A linked
+// list is its first node, not its last. Where most of it is held by several children together, these are the
+// answer.
 
 #include "analysis/top_holders.h"
 
@@ -18,7 +19,10 @@ constexpr int least_run = 3;
 class HolderSearch {
 public:
     HolderSearch(const RetainedSizes& retained, std::uint64_t least)
-        : retained_(retained), graph_(retained.graph()), heap_(graph_.heap()), least_(std::max<std::uint64_t>(least, 1)) {}
+        : retained_(retained),
+          graph_(retained.graph()),
+          heap_(graph_.heap()),
+          least_(std::max<std::uint64_t>(least, 1)) {}
 
     std::vector<TopHolder> find(std::size_t most) {
         for (const NodeId group : shown_children(retained_, graph_.root())) begin_at(group);
@@ -38,7 +42,8 @@ public:
             if (!found) return;
             const Root& root = found->root;
             expression = std::move(found->expression);
-            if (root.kind == RootKind::thread_local_ && holder.root.empty()) holder.root = root_words(graph_, root);
+            if (root.kind == RootKind::thread_local_ && holder.root.empty())
+                holder.root = root_words(graph_, root);
             if (holder.object && holder.object->id == object && root.frame >= 0) {
                 holder.frame = frame_words(graph_.frame({root.thread, root.frame}));
                 if (expression.first == 0 && expression.steps.size() == 1)
@@ -76,7 +81,8 @@ private:
         }
         const std::uint64_t rest = retained_.memory(node) - std::min(in_children, retained_.memory(node));
         const std::uint64_t together = add_joint(node, rest);
-        if (rest - std::min(rest, together) >= least_ && is_worth_naming(node)) add_many(node, rest - together);
+        if (rest - std::min(rest, together) >= least_ && is_worth_naming(node))
+            add_many(node, rest - together);
     }
 
     /// Of a library much is always in many small objects.
@@ -99,7 +105,9 @@ private:
     }
 
     bool is_module(NodeId node) const { return type_name(heap_, heap_.type_of(node)) == "module"; }
-    bool is_interned_table(ObjectId object) const { return heap_.python_heap().is_interned_table(heap_.address_of(object)); }
+    bool is_interned_table(ObjectId object) const {
+        return heap_.python_heap().is_interned_table(heap_.address_of(object));
+    }
 
     void go_down(NodeId node) {
         NodeId at = node;
@@ -107,12 +115,14 @@ private:
             if (starts_run(at)) break;
             const std::vector<NodeId> children = shown_children(retained_, at);
             const double whole = static_cast<double>(retained_.memory(at));
-            if (!children.empty() && static_cast<double>(retained_.memory(children.front())) > most_of * whole) {
+            if (!children.empty() &&
+                static_cast<double>(retained_.memory(children.front())) > most_of * whole) {
                 at = children.front();
                 continue;
             }
             // Most of it may be held by several of its children together; then these are meant.
-            std::vector<JointHolders> joint = joint_holders(retained_, at, static_cast<std::uint64_t>(most_of * whole) + 1, 1);
+            std::vector<JointHolders> joint =
+                joint_holders(retained_, at, static_cast<std::uint64_t>(most_of * whole) + 1, 1);
             if (!joint.empty()) return add(at, std::move(joint.front()));
             break;
         }
@@ -126,7 +136,9 @@ private:
         int length = 0;
         for (int steps = 0; steps < 2 * least_run; ++steps) {
             at = retained_.largest_child(at);
-            if (at == Preorder::none || !is_object(at) || retained_.memory(at) * 10 < retained_.memory(node) * 9) return false;
+            if (at == Preorder::none || !is_object(at) ||
+                retained_.memory(at) * 10 < retained_.memory(node) * 9)
+                return false;
             length += heap_.type_of(at) == type;
             if (length >= least_run) return true;
         }
@@ -188,8 +200,8 @@ private:
             memory += retained_.memory(child);
             ++count;
         }
-        const auto largest =
-            std::max_element(by_type.begin(), by_type.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+        const auto largest = std::max_element(
+            by_type.begin(), by_type.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
         if (largest == by_type.end() || largest->second.first * 4 < holder.retained) return;
         holder.content_type = type_name(heap_, largest->first);
         holder.content_count = largest->second.second;

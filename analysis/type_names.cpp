@@ -1,5 +1,5 @@
-// People type `Node` and mean `__main__.Node`; and one name may be had by many types, when a class statement runs again and
-// again.
+// People type `Node` and mean `__main__.Node`; and one name may be had by many types, when a class statement
+// runs again and again.
 
 #include "analysis/type_names.h"
 
@@ -28,7 +28,8 @@ std::vector<std::string> nearest_type_names(const std::set<std::string>& names, 
     const std::vector<std::string> near = nearest_words(last_component(name), components, candidate_limit);
     for (const std::string& component : near)
         for (std::size_t i = 0; i < all.size() && nearest.size() < candidate_limit; ++i)
-            if (components[i] == component && std::find(nearest.begin(), nearest.end(), all[i]) == nearest.end())
+            if (components[i] == component &&
+                std::find(nearest.begin(), nearest.end(), all[i]) == nearest.end())
                 nearest.push_back(all[i]);
     return nearest;
 }
@@ -43,7 +44,8 @@ TypeSearch find_types(const TypeTable& types, std::string_view name) {
         const std::string& known = types[id].name;
         names.insert(known);
         if (known == name) search.types.push_back(id);
-        if (known.size() > name.size() && known.ends_with(name) && known[known.size() - name.size() - 1] == '.') {
+        if (known.size() > name.size() && known.ends_with(name) &&
+            known[known.size() - name.size() - 1] == '.') {
             by_bare_name.push_back(id);
             bare.insert(known);
         }

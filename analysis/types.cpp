@@ -1,4 +1,5 @@
-// The type table: one pass that adds each object to its type's row. Rows are an array by TypeId, so the pass allocates nothing.
+// The type table: one pass that adds each object to its type's row. Rows are an array by TypeId, so the pass
+// allocates nothing.
 
 #include "analysis/types.h"
 
@@ -21,7 +22,8 @@ struct Sums {
         memory += facts.memory;
         array_data += facts.array_data;
         damaged += facts.damaged ? 1 : 0;
-        if (largest == no_object || std::tie(facts.memory, facts.size) > std::tie(largest_memory, largest_size)) {
+        if (largest == no_object ||
+            std::tie(facts.memory, facts.size) > std::tie(largest_memory, largest_size)) {
             largest = object;
             largest_memory = facts.memory;
             largest_size = facts.size;
@@ -50,8 +52,9 @@ std::uint64_t sort_value(const TypeRow& row, SortKey key) {
 using NamedCount = std::pair<std::string, std::uint64_t>;
 
 void sort_by_count(std::vector<NamedCount>& rows) {
-    std::sort(rows.begin(), rows.end(),
-              [](const NamedCount& a, const NamedCount& b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
+    std::sort(rows.begin(), rows.end(), [](const NamedCount& a, const NamedCount& b) {
+        return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+    });
 }
 
 void note_size_source(TypesResult& result, const TypeInfo& type, const Sums& sums) {
@@ -74,7 +77,8 @@ void add_to_totals(TypesResult& result, const TypeRow& row, const Sums& sums) {
 
 }  // namespace
 
-TypesResult group_by_type(const HeapSnapshot& heap, SortKey sort, std::size_t limit, const ProgressCallback& progress) {
+TypesResult group_by_type(const HeapSnapshot& heap, SortKey sort, std::size_t limit,
+                          const ProgressCallback& progress) {
     const TypeTable& types = heap.types();
     std::vector<Sums> sums(types.size() + 1);  // the last one: objects whose type was not found
     std::array<ObjectSizes, 1024> sizes;
@@ -94,7 +98,8 @@ TypesResult group_by_type(const HeapSnapshot& heap, SortKey sort, std::size_t li
     for (std::size_t i = 0; i < sums.size(); ++i) {
         if (sums[i].count == 0) continue;
         const bool known = i < types.size();
-        if (known && types[static_cast<TypeId>(i)].size_source != SizeSource::known) sums[i].uncertain = sums[i].count;
+        if (known && types[static_cast<TypeId>(i)].size_source != SizeSource::known)
+            sums[i].uncertain = sums[i].count;
         TypeRow row;
         row.name = type_name(heap, known ? static_cast<TypeId>(i) : no_type);
         if (known) row.address = types[static_cast<TypeId>(i)].address;

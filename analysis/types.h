@@ -1,6 +1,7 @@
 #pragma once
 
-// Objects grouped by type: how many, how large. Types of one name are one row each: a class made again and again is a finding.
+// Objects grouped by type: how many, how large. Types of one name are one row each: a class made again and
+// again is a finding.
 
 #include "analysis/object_row.h"
 
@@ -30,16 +31,19 @@ struct TypesResult {
     std::uint64_t total_size = 0;
     std::uint64_t total_memory = 0;
     std::uint64_t total_array_data = 0;
-    std::uint64_t shown_memory = 0;                                          // of the rows given
-    std::uint64_t uncertain_sizes = 0;                                       // objects whose __sizeof__ is not known
-    std::vector<std::pair<std::string, std::uint64_t>> uncertain_types;      // name, objects; largest first
-    std::vector<std::pair<std::string, std::uint64_t>> python_sizeof_types;  // their __sizeof__ is written in Python, not run
-    std::uint64_t damaged_objects = 0;                                       // see ObjectFacts::damaged
-    std::uint64_t anonymous_objects = 0;                                     // of types whose name could not be read
+    std::uint64_t shown_memory = 0;     // of the rows given
+    std::uint64_t uncertain_sizes = 0;  // objects whose __sizeof__ is not known
+    std::vector<std::pair<std::string, std::uint64_t>> uncertain_types;  // name, objects; largest first
+    std::vector<std::pair<std::string, std::uint64_t>>
+        python_sizeof_types;              // their __sizeof__ is written in Python, not run
+    std::uint64_t damaged_objects = 0;    // see ObjectFacts::damaged
+    std::uint64_t anonymous_objects = 0;  // of types whose name could not be read
 };
 
-/// One pass over all objects. Sorted descending by `sort` (name: ascending), ties by name, then address; `limit` 0: all.
-TypesResult group_by_type(const HeapSnapshot& heap, SortKey sort, std::size_t limit, const ProgressCallback& progress = {});
+/// One pass over all objects. Sorted descending by `sort` (name: ascending), ties by name, then address;
+/// `limit` 0: all.
+TypesResult group_by_type(const HeapSnapshot& heap, SortKey sort, std::size_t limit,
+                          const ProgressCallback& progress = {});
 
 /// The order of `group_by_type`.
 void sort_types(std::vector<TypeRow>& rows, SortKey sort);

@@ -1,6 +1,6 @@
-// The first path is the cheapest. Each further one comes through another referrer: the referrers by the cost of their own
-// cheapest path that avoids the object; where that path has an object in common with those already given, one that has none is
-// looked for, and taken if there is one.
+// The first path is the cheapest. Each further one comes through another referrer: the referrers by the cost
+// of their own cheapest path that avoids the object; where that path has an object in common with those
+// already given, one that has none is looked for, and taken if there is one.
 
 #include "analysis/why.h"
 
@@ -18,7 +18,8 @@ namespace {
 
 class WhyFinder {
 public:
-    WhyFinder(const RetainedSizes& retained, ObjectId object, const WhyQuery& query, const ProgressCallback& progress)
+    WhyFinder(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+              const ProgressCallback& progress)
         : retained_(retained),
           graph_(retained.graph()),
           heap_(graph_.heap()),
@@ -36,12 +37,14 @@ public:
         const std::uint32_t group = retained_.group(object_);
         result.group = group == Preorder::none ? "shared by several groups" : graph_.groups()[group].name;
         result.immortal = result.target.facts.immortal;
-        result.references_counted = static_cast<std::uint64_t>(std::max<std::int64_t>(result.target.facts.refcount, 0));
+        result.references_counted =
+            static_cast<std::uint64_t>(std::max<std::int64_t>(result.target.facts.refcount, 0));
         result.references_found = heap_.references().found(object_);
         find_referrers();
         result.referrers = referrer_edges_;
         for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(object_))
-            result.referrers += placed.root.kind != RootKind::native_unseen && placed.root.kind != RootKind::immortal;
+            result.referrers +=
+                placed.root.kind != RootKind::native_unseen && placed.root.kind != RootKind::immortal;
         if (result.reach == Reach::unreachable)
             explain_garbage(result);
         else
@@ -53,24 +56,29 @@ private:
     void find_referrers() {
         for (ObjectId source = 0; source < graph_.object_count(); ++source) {
             std::uint64_t edges = 0;
-            for (const NodeId target : graph_.targets(source)) edges += target == object_ && graph_.follows(source, target);
+            for (const NodeId target : graph_.targets(source))
+                edges += target == object_ && graph_.follows(source, target);
             if (edges > 0) referrers_.push_back(source);
             referrer_edges_ += edges;
         }
     }
 
     PathWishes wishes() const {
-        return {.without_frames = query_.without_frames, .without_tracebacks = query_.without_tracebacks, .without = {}};
+        return {.without_frames = query_.without_frames,
+                .without_tracebacks = query_.without_tracebacks,
+                .without = {}};
     }
 
     void find_paths(WhyResult& result) {
         if (query_.paths <= 1) {
             const RootPaths paths(graph_, wishes(), {object_}, {}, progress_);
             if (paths.found(object_))
-                result.paths.push_back(path_of(paths.path(object_), paths.root(paths.path(object_).front()).root));
+                result.paths.push_back(
+                    path_of(paths.path(object_), paths.root(paths.path(object_).front()).root));
             return;
         }
-        // One search that ends at the object itself tells the cheapest path to it, and to each referrer without it.
+        // One search that ends at the object itself tells the cheapest path to it, and to each referrer
+        // without it.
         std::vector<ObjectId> wanted = referrers_;
         wanted.push_back(object_);
         const RootPaths paths(graph_, wishes(), wanted, {object_}, progress_);
@@ -99,10 +107,13 @@ private:
         }
     }
 
-    void add_path_through(WhyResult& result, ObjectId referrer, const RootPaths& paths, std::vector<ObjectId>& used) {
+    void add_path_through(WhyResult& result, ObjectId referrer, const RootPaths& paths,
+                          std::vector<ObjectId>& used) {
         std::vector<ObjectId> path = paths.path(referrer);
         Root root = paths.root(path.front()).root;
-        const auto is_used = [&](ObjectId object) { return std::binary_search(used.begin(), used.end(), object); };
+        const auto is_used = [&](ObjectId object) {
+            return std::binary_search(used.begin(), used.end(), object);
+        };
         bool disjoint = std::none_of(path.begin(), path.end(), is_used);
         if (!disjoint && !is_used(referrer)) {
             PathWishes others = wishes();
@@ -115,7 +126,8 @@ private:
             }
         }
         // Modules are on many paths, and are no news.
-        for (std::size_t i = root.kind == RootKind::module ? 2 : 0; i < path.size(); ++i) used.push_back(path[i]);
+        for (std::size_t i = root.kind == RootKind::module ? 2 : 0; i < path.size(); ++i)
+            used.push_back(path[i]);
         std::sort(used.begin(), used.end());
         path.push_back(object_);
         result.paths.push_back(path_of(path, root));
@@ -154,7 +166,8 @@ private:
             if (placed.root.word != root.word || placed.root.kind != root.kind) continue;
             NodeId parent = placed.parent;
             if (graph_.kind(parent) == NodeKind::frame) parent = retained_.dominator(parent);
-            if (graph_.kind(parent) == NodeKind::group) path.group = graph_.groups()[graph_.group_of(parent)].name;
+            if (graph_.kind(parent) == NodeKind::group)
+                path.group = graph_.groups()[graph_.group_of(parent)].name;
         }
         if (root.frame >= 0 && !root.word.is_null()) {
             const PythonFrame& frame = graph_.frame({root.thread, root.frame});
@@ -165,9 +178,10 @@ private:
             edge.reference.target = path.at_root.address;
             edge.reference.kind = ReferenceKind::native;
             edge.reference.word = root.word;
-            edge.reference.before = root.name.is_null()
-                                        ? root.text
-                                        : "local '" + heap_.python_heap().unicode_text(root.name, 200).value_or("?") + "'";
+            edge.reference.before =
+                root.name.is_null()
+                    ? root.text
+                    : "local '" + heap_.python_heap().unicode_text(root.name, 200).value_or("?") + "'";
             path.first = std::move(edge);
         }
         std::vector<Reference> references;
@@ -210,7 +224,8 @@ private:
     std::vector<WhyStep> steps_of(const std::vector<ObjectId>& objects) const {
         std::vector<WhyStep> steps;
         for (std::size_t i = 1; i < objects.size(); ++i)
-            steps.push_back(step(objects[i - 1], objects[i], step_between(heap_, objects[i - 1], objects[i])));
+            steps.push_back(
+                step(objects[i - 1], objects[i], step_between(heap_, objects[i - 1], objects[i])));
         return steps;
     }
 
@@ -235,7 +250,8 @@ private:
 
 }  // namespace
 
-WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query, const ProgressCallback& progress) {
+WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+              const ProgressCallback& progress) {
     return WhyFinder(retained, object, query, progress).find();
 }
 

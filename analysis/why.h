@@ -1,7 +1,7 @@
 #pragma once
 
-// What keeps an object alive: paths from roots down to it. (How paths are chosen: graph/root_paths.h; for all instances of a
-// type: holders.h.)
+// What keeps an object alive: paths from roots down to it. (How paths are chosen: graph/root_paths.h; for all
+// instances of a type: holders.h.)
 
 #include "analysis/edges.h"
 #include "analysis/graph/retained.h"
@@ -17,16 +17,18 @@ namespace heapsift {
 struct WhyStep {
     EdgeRow edge;
     std::uint64_t retained = 0;  // by its target
-    std::string remark;          // of a target that is a suspended generator: "suspended in poll(), app.py, line 12"; not escaped
+    std::string remark;  // of a target that is a suspended generator: "suspended in poll(), app.py, line 12";
+                         // not escaped
 };
 
 struct WhyPath {
     Root root;
-    Address root_address;             // the object at the root; of a running frame that is no object, the frame
-    std::string root_words;           // not escaped
-    std::string group;                // below which it hangs, "thread worker"; not escaped
-    std::optional<EdgeRow> first;     // the reference of the root itself, where it has a name: a local of a frame
-    ObjectRow at_root;                // brief
+    Address root_address;    // the object at the root; of a running frame that is no object, the frame
+    std::string root_words;  // not escaped
+    std::string group;       // below which it hangs, "thread worker"; not escaped
+    std::optional<EdgeRow>
+        first;          // the reference of the root itself, where it has a name: a local of a frame
+    ObjectRow at_root;  // brief
     std::uint64_t root_retained = 0;  // by the object at the root
     std::vector<WhyStep> steps;       // from there down; empty where the object itself hangs at the root
     PathExpression expression;
@@ -42,8 +44,9 @@ struct WhyResult {
     std::uint64_t referrers = 0;  // references found that are followed, roots among them
     std::uint64_t references_found = 0, references_counted = 0;
     bool immortal = false;
-    std::vector<WhyStep> cycle;       // of garbage: from it back to itself; empty where it is in none
-    std::vector<WhyStep> from_cycle;  // of garbage that is in none: from garbage that nothing else holds, down to it
+    std::vector<WhyStep> cycle;  // of garbage: from it back to itself; empty where it is in none
+    std::vector<WhyStep>
+        from_cycle;  // of garbage that is in none: from garbage that nothing else holds, down to it
 };
 
 struct WhyQuery {
@@ -51,6 +54,7 @@ struct WhyQuery {
     bool without_frames = false, without_tracebacks = false;
 };
 
-WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query, const ProgressCallback& progress = {});
+WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+              const ProgressCallback& progress = {});
 
 }  // namespace heapsift

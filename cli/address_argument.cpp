@@ -1,5 +1,5 @@
-// Addresses, and what may be an expression. Eight digits is where hexadecimal without 0x begins: shorter words such as "dead" or
-// "face" are words.
+// Addresses, and what may be an expression. Eight digits is where hexadecimal without 0x begins: shorter
+// words such as "dead" or "face" are words.
 
 #include "cli/address_argument.h"
 
@@ -38,8 +38,10 @@ std::vector<Address> addresses_within(std::string_view text) {
     std::vector<Address> found;
     for (std::size_t at = text.find("0x"); at != std::string_view::npos; at = text.find("0x", at + 2)) {
         const std::string_view rest = text.substr(at + 2);
-        const auto address = parse_digits(rest.substr(0, std::min(rest.find_first_not_of(hexadecimal_digits), rest.size())), 16);
-        if (address && std::find(found.begin(), found.end(), *address) == found.end()) found.push_back(*address);
+        const auto address = parse_digits(
+            rest.substr(0, std::min(rest.find_first_not_of(hexadecimal_digits), rest.size())), 16);
+        if (address && std::find(found.begin(), found.end(), *address) == found.end())
+            found.push_back(*address);
     }
     return found;
 }
@@ -55,18 +57,21 @@ AddressArgument parse_address(std::string_view typed) {
     AddressArgument argument{std::string(text), {}, false};
     if (text.starts_with('<') && text.ends_with('>')) {
         argument.readings = addresses_within(text);
-        if (argument.readings.size() > 1) throw bad_address(text, "it holds several: give the one you mean, as 0x…");
+        if (argument.readings.size() > 1) throw bad_address(text, "it contains several: give one, as 0x…");
     } else if (has_prefix(text)) {
         if (const auto address = parse_digits(text.substr(2), 16)) argument.readings.push_back(*address);
     } else {
         if (const auto address = parse_digits(text, 10)) argument.readings.push_back(*address);
         const bool bare = text.size() >= least_bare_digits && all_of(text, hexadecimal_digits);
-        if (const auto address = bare ? parse_digits(text, 16) : std::nullopt) argument.readings.push_back(*address);
+        if (const auto address = bare ? parse_digits(text, 16) : std::nullopt)
+            argument.readings.push_back(*address);
     }
     if (!argument.readings.empty()) return argument;
     if (text.empty())
-        throw bad_address(text, "an address is needed, such as 0x7f31c2a4d5e0; " + command_line("objects") + " lists some");
-    if (const std::string problem = expression_problem(text); !problem.empty()) throw bad_address(text, problem);
+        throw bad_address(
+            text, "an address is needed, such as 0x7f31c2a4d5e0; " + command_line("objects") + " lists some");
+    if (const std::string problem = expression_problem(text); !problem.empty())
+        throw bad_address(text, problem);
     argument.expression = true;
     return argument;
 }

@@ -1,5 +1,5 @@
-// Looking an address or an expression up. Digits alone are decimal or hexadecimal: whichever lies in dumped memory; where both
-// do, whichever is an object, the decimal one first, since that is what id(x) prints.
+// Looking an address or an expression up. Digits alone are decimal or hexadecimal: whichever lies in dumped
+// memory; where both do, whichever is an object, the decimal one first, since that is what id(x) prints.
 
 #include "cli/address_lookup.h"
 
@@ -27,13 +27,14 @@ Address reading_meant(const HeapSnapshot& heap, const AddressArgument& argument)
 // "0x3039", and what was typed where that does not look like it: "12345 (0x3039)".
 std::string as_read(const AddressArgument& argument, Address address) {
     const std::string text = hexadecimal(address.value);
-    const bool decimal =
-        argument.readings.front() == address && argument.typed.find_first_not_of("0123456789") == std::string::npos;
+    const bool decimal = argument.readings.front() == address &&
+                         argument.typed.find_first_not_of("0123456789") == std::string::npos;
     return decimal ? fmt::format("{} ({})", argument.typed, text) : text;
 }
 
 std::string described(const HeapSnapshot& heap, ObjectId object) {
-    return fmt::format("the {} at {}", type_name(heap, heap.type_of(object)), hexadecimal(heap.address_of(object).value));
+    return fmt::format("the {} at {}", type_name(heap, heap.type_of(object)),
+                       hexadecimal(heap.address_of(object).value));
 }
 
 std::string nearest_hint(const HeapSnapshot& heap, const AddressFinding& finding) {
@@ -46,13 +47,15 @@ Error no_object_there(const HeapSnapshot& heap, const std::string& text, const A
     using Kind = AddressFinding::Kind;
     switch (finding.kind) {
         case Kind::free_block:
-            return wrong_usage("address-free", text + " is free memory: the object that was there is gone", hint);
+            return wrong_usage("address-free", text + " is free memory: no object is there any more", hint);
         case Kind::not_saved:
-            return wrong_usage("address-not-saved", text + " lies in memory that is not in the core", hint);
+            return wrong_usage("address-not-saved", text + " is in memory that the core does not contain",
+                               hint);
         case Kind::unmapped:
             return wrong_usage("address-unmapped", text + " is not in the memory of this process", hint);
         default:
-            return wrong_usage("address-not-an-object", text + " lies in memory that belongs to no Python object", hint);
+            return wrong_usage("address-not-an-object",
+                               text + " is in memory that belongs to no Python object", hint);
     }
 }
 
@@ -71,7 +74,8 @@ std::string listed(const HeapSnapshot& heap, const std::vector<ObjectId>& object
     std::string text;
     for (std::size_t i = 0; i < objects.size() && i < most_listed; ++i)
         text += (i > 0 ? ", " : "") + listed(heap, objects[i], redactor);
-    if (objects.size() > most_listed) text += fmt::format(" and {} more", grouped(objects.size() - most_listed));
+    if (objects.size() > most_listed)
+        text += fmt::format(" and {} more", grouped(objects.size() - most_listed));
     return text;
 }
 
@@ -84,21 +88,28 @@ std::string near_hint(const ExpressionFinding& finding, Redactor& redactor) {
 }
 
 // How far an expression got that leads to no object.
-Error no_such_object(const HeapSnapshot& heap, const std::string& typed, const ExpressionFinding& finding, Redactor& redactor) {
+Error no_such_object(const HeapSnapshot& heap, const std::string& typed, const ExpressionFinding& finding,
+                     Redactor& redactor) {
     const std::string code = "no-such-object", understood = escape_for_terminal(finding.understood),
                       missing = escape_for_terminal(finding.missing);
     const std::string hint = near_hint(finding, redactor);
     if (!finding.lost.empty())
-        return wrong_usage(code, fmt::format("{} leads to {}, where no object was found", escape_for_terminal(typed),
-                                             hexadecimal(finding.lost.front().value)));
+        return wrong_usage(
+            code, fmt::format("{} leads to {}, where no object was found", escape_for_terminal(typed),
+                              hexadecimal(finding.lost.front().value)));
     if (finding.understood.empty())
         return wrong_usage(
-            code, fmt::format("nothing is called {}: no module, no name in __main__, no function that runs", missing), hint);
+            code,
+            fmt::format("{} was not found: no such module, name in __main__ or running function", missing),
+            hint);
     if (finding.is_frame && finding.stopped_at.empty())
-        return finding.missing.empty() ? wrong_usage(code, understood + " runs, and has no frame object", hint)
-                                       : wrong_usage(code, fmt::format("{} runs, but has no {}", understood, missing), hint);
+        return finding.missing.empty()
+                   ? wrong_usage(code, understood + " is running, but has no frame object", hint)
+                   : wrong_usage(code, fmt::format("{} is running, but has no {}", understood, missing),
+                                 hint);
     const std::string what = listed(heap, finding.stopped_at, redactor);
-    return wrong_usage(code, fmt::format("{} is there, {}, but it has nothing called {}", understood, what, missing), hint);
+    return wrong_usage(
+        code, fmt::format("{} was found, {}, but has nothing called {}", understood, what, missing), hint);
 }
 
 FoundAddress find_by_expression(const HeapSnapshot& heap, const std::string& typed, Redactor& redactor) {
@@ -110,9 +121,9 @@ FoundAddress find_by_expression(const HeapSnapshot& heap, const std::string& typ
     if (finding.objects.size() == 1) return {finding.objects.front(), note};
     if (finding.objects.empty()) throw no_such_object(heap, typed, finding, redactor);
     throw wrong_usage("ambiguous-address",
-                      fmt::format("{} fits {} objects: {}", escape_for_terminal(typed), grouped(finding.objects.size()),
-                                  listed(heap, finding.objects, redactor)),
-                      "give the address of the one you mean");
+                      fmt::format("{} fits {} objects: {}", escape_for_terminal(typed),
+                                  grouped(finding.objects.size()), listed(heap, finding.objects, redactor)),
+                      "give the address of one");
 }
 
 }  // namespace
@@ -132,10 +143,11 @@ FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argume
         case Kind::object:
             return {finding.object, {}};
         case Kind::inside_object:
-            return {finding.object, fmt::format("{} lies inside {} (shown here)", text, described(heap, finding.object))};
-        case Kind::buffer_of_object:
             return {finding.object,
-                    fmt::format("{} lies in memory owned by {} (shown here)", text, described(heap, finding.object))};
+                    fmt::format("{} lies inside {} (shown here)", text, described(heap, finding.object))};
+        case Kind::buffer_of_object:
+            return {finding.object, fmt::format("{} lies in memory owned by {} (shown here)", text,
+                                                described(heap, finding.object))};
         default:
             throw no_object_there(heap, text, finding);
     }
@@ -143,9 +155,9 @@ FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argume
 
 AddressArgument required_address(const Session& session, const char* command) {
     if (!session.words().address)
-        throw wrong_usage(
-            "no-address", fmt::format("{} needs an address", command),
-            fmt::format("{} 0x…, as the tables print it; or an expression, such as app.CACHE", command_line(command)));
+        throw wrong_usage("no-address", fmt::format("{} needs an address", command),
+                          fmt::format("{} 0x…, an address from a table, or an expression, such as app.CACHE",
+                                      command_line(command)));
     return parse_address(*session.words().address);
 }
 

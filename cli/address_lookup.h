@@ -15,9 +15,9 @@ struct FoundAddress {
     std::string note;  // "0x… lies inside …"; empty where it is the object's own address
 };
 
-/// Throws `Error` (exit 2): "address-free", "address-not-an-object", "address-not-saved", "address-unmapped", each with the
-/// nearest live object; of an expression "ambiguous-address" with the objects that fit, "no-such-object" with how far it got.
-/// What comes from the core is shown as `redactor` lets it be.
+/// Throws `Error` (exit 2): "address-free", "address-not-an-object", "address-not-saved", "address-unmapped",
+/// each with the nearest live object; of an expression "ambiguous-address" with the objects that fit,
+/// "no-such-object" with how far it got. What comes from the core is shown as `redactor` lets it be.
 FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argument, Redactor& redactor);
 FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argument);
 

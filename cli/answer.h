@@ -19,7 +19,8 @@ struct Answer {
     bool certain = true;         // false where guesses decide, whatever the core
     std::function<std::string(const Page&)> text;
 
-    // A table also has rows, handed out one by one: there may be millions. In JSON they are the first key of `data`.
+    // A table also has rows, handed out one by one: there may be millions. In JSON they are the first key of
+    // `data`.
     std::string rows_key;  // "types"; empty: not a table
     std::function<void(const RowVisitor&)> rows;
     std::vector<std::string> csv_columns;

@@ -1,5 +1,5 @@
-// Options stand anywhere, so a word can only be told from an option's value by knowing the options. Nothing is judged here: what
-// is unknown is marked, and complained about once the command is known.
+// Options stand anywhere, so a word can only be told from an option's value by knowing the options. Nothing
+// is judged here: what is unknown is marked, and complained about once the command is known.
 
 #include "cli/arguments.h"
 
@@ -8,14 +8,16 @@ namespace {
 
 class Splitter {
 public:
-    Splitter(const std::vector<std::string>& arguments, const std::function<OptionShape(const std::string&)>& shape_of)
+    Splitter(const std::vector<std::string>& arguments,
+             const std::function<OptionShape(const std::string&)>& shape_of)
         : arguments_(arguments), shape_of_(shape_of) {}
 
     Arguments split() {
         for (; next_ < arguments_.size(); ++next_) {
             const std::string& argument = arguments_[next_];
             if (argument == "--") {
-                result_.words.insert(result_.words.end(), arguments_.begin() + static_cast<std::ptrdiff_t>(next_) + 1,
+                result_.words.insert(result_.words.end(),
+                                     arguments_.begin() + static_cast<std::ptrdiff_t>(next_) + 1,
                                      arguments_.end());
                 break;
             }
@@ -69,8 +71,8 @@ private:
     void take_following(OptionUse& use) {
         const bool there = next_ + 1 < arguments_.size();
         const std::string following = there ? arguments_[next_ + 1] : std::string();
-        const bool is_option =
-            following.starts_with("--") && shape_of_(following.substr(0, following.find('='))) != OptionShape::unknown;
+        const bool is_option = following.starts_with("--") &&
+                               shape_of_(following.substr(0, following.find('='))) != OptionShape::unknown;
         if (!there || is_option || following == "--") {
             use.missing_value = true;
             return;

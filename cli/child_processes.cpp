@@ -1,10 +1,11 @@
-// One core must harm no other: not by a crash of heapsift, not by a loop, not by all the memory of the machine. Only a process
-// draws that line. A child is a fork, which needs no path to the program and starts in a millisecond; the memory of both is
-// shared until it is written to. It is made the first that the kernel takes when memory runs out (oom_score_adj, which anybody
-// may raise), leaves no core of its own, and dies with its parent (PR_SET_PDEATHSIG), so that a killed parent leaves no orphans.
+// One core must harm no other: not by a crash of heapsift, not by a loop, not by all the memory of the
+// machine. Only a process draws that line. A child is a fork, which needs no path to the program and starts
+// in a millisecond; the memory of both is shared until it is written to. It is made the first that the kernel
+// takes when memory runs out (oom_score_adj, which anybody may raise), leaves no core of its own, and dies
+// with its parent (PR_SET_PDEATHSIG), so that a killed parent leaves no orphans.
 //
-// The parent sleeps in poll(2) on what the children write, and on its own standard output: of a pipe whose reader has gone, poll
-// tells at once, and not only when the next line is due.
+// The parent sleeps in poll(2) on what the children write, and on its own standard output: of a pipe whose
+// reader has gone, poll tells at once, and not only when the next line is due.
 
 #include "cli/child_processes.h"
 
@@ -69,7 +70,8 @@ void write_oom_score() {
     ::close(file);
 }
 
-[[noreturn]] void be_child(pid_t parent, const Descriptor& output, const Descriptor& errors, const std::function<int()>& job) {
+[[noreturn]] void be_child(pid_t parent, const Descriptor& output, const Descriptor& errors,
+                           const std::function<int()>& job) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);  // it died before that
     const rlimit no_core{0, 0};
@@ -107,7 +109,8 @@ public:
 
     void run() {
         while (told_ < ends_.size()) {
-            while (next_ < ends_.size() && running_.size() < std::max<std::size_t>(rules_.at_once, 1) && start()) {
+            while (next_ < ends_.size() && running_.size() < std::max<std::size_t>(rules_.at_once, 1) &&
+                   start()) {
             }
             if (!running_.empty()) wait();
             tell();

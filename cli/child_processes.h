@@ -24,10 +24,11 @@ struct ChildRules {
     std::function<void()> tick = nullptr;  // called now and then while the children work; may be empty
 };
 
-/// Runs the jobs 0 … count-1, each in a fork of this process whose standard output and error are caught, and whose end is the
-/// value that `job` returns. `done` is called once for each, in the order of the jobs, as soon as its turn has come. Throws
-/// OutputClosed as soon as nobody reads standard output any more, and what `done` throws; in either case, and when this process
-/// dies, the children are killed. To be called while there is only one thread.
+/// Runs the jobs 0 … count-1, each in a fork of this process whose standard output and error are caught, and
+/// whose end is the value that `job` returns. `done` is called once for each, in the order of the jobs, as
+/// soon as its turn has come. Throws OutputClosed as soon as nobody reads standard output any more, and what
+/// `done` throws; in either case, and when this process dies, the children are killed. To be called while
+/// there is only one thread.
 void run_in_children(std::size_t count, const ChildRules& rules, const std::function<int(std::size_t)>& job,
                      const std::function<void(std::size_t, const ChildEnd&)>& done);
 

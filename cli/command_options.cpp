@@ -1,5 +1,6 @@
-// CLI11 stores every value as text here; what a text means is decided in this file, so that an error is one line that says what would
-// be right (CLI11's own speak to programmers). An `Error` that is thrown while CLI11 parses passes through it untouched.
+// CLI11 stores every value as text here; what a text means is decided in this file, so that an error is one
+// line that says what would be right (CLI11's own speak to programmers). An `Error` that is thrown while
+// CLI11 parses passes through it untouched.
 
 #include "cli/command_options.h"
 
@@ -34,13 +35,16 @@ std::vector<std::string> divided(const std::string& text) {
 }
 
 std::string range_text(std::size_t least, std::size_t most) {
-    return most == SIZE_MAX ? fmt::format("a number from {} on", least) : fmt::format("a number from {} to {}", least, most);
+    return most == SIZE_MAX ? fmt::format("a number from {} on", least)
+                            : fmt::format("a number from {} to {}", least, most);
 }
 
-std::size_t read_number(const std::string& name, const std::string& typed, std::size_t least, std::size_t most) {
+std::size_t read_number(const std::string& name, const std::string& typed, std::size_t least,
+                        std::size_t most) {
     const std::optional<std::int64_t> value = parse_quantity(typed);
     if (!value || static_cast<std::size_t>(*value) < least || static_cast<std::size_t>(*value) > most)
-        throw wrong_usage("bad-option", fmt::format("{} {}: {} is needed", name, shell_quoted(typed), range_text(least, most)));
+        throw wrong_usage("bad-option", fmt::format("{} {}: {} is needed", name, shell_quoted(typed),
+                                                    range_text(least, most)));
     return static_cast<std::size_t>(*value);
 }
 
@@ -51,13 +55,17 @@ struct CommandOptions::Parser {
     CLI::App app;
 
     // A value is one word, whatever it looks like; `read` is given each text that counts.
-    CLI::Option* add(const std::string& names, std::function<void(const std::string&)> read, const std::string& description,
+    CLI::Option* add(const std::string& names, std::function<void(const std::string&)> read,
+                     const std::string& description,
                      CLI::MultiOptionPolicy policy = CLI::MultiOptionPolicy::TakeLast) {
         const auto take = [read = std::move(read)](const CLI::results_t& texts) {
             for (const std::string& text : texts) read(text);
             return true;
         };
-        return app.add_option(names, take, description)->type_size(1)->expected(1)->multi_option_policy(policy);
+        return app.add_option(names, take, description)
+            ->type_size(1)
+            ->expected(1)
+            ->multi_option_policy(policy);
     }
 };
 
@@ -70,20 +78,24 @@ CommandOptions::CommandOptions(const std::string& command, const std::string& su
 
 CommandOptions::~CommandOptions() = default;
 
-void CommandOptions::declare(const std::string& names, const std::string& value_name, const std::string& description) {
+void CommandOptions::declare(const std::string& names, const std::string& value_name,
+                             const std::string& description) {
     Option& option = declared_.emplace_back();
     for (const std::string& name : divided(names))
-        (name.starts_with("--") ? option.long_names : option.short_names).push_back(name.substr(name.find_first_not_of('-')));
+        (name.starts_with("--") ? option.long_names : option.short_names)
+            .push_back(name.substr(name.find_first_not_of('-')));
     option.value_name = value_name;
     option.description = description;
     option.common = common_;
 }
 
 void CommandOptions::flag(const std::string& names, bool& given, const std::string& description) {
-    flag(names, [&given] { given = true; }, description);
+    flag(
+        names, [&given] { given = true; }, description);
 }
 
-void CommandOptions::flag(const std::string& names, std::function<void()> given, const std::string& description) {
+void CommandOptions::flag(const std::string& names, std::function<void()> given,
+                          const std::string& description) {
     parser_->app.add_flag_callback(names, std::move(given), description);
     declare(names, "", description);
 }
@@ -95,12 +107,13 @@ void CommandOptions::text(const std::string& names, std::string& value, const st
         if (once && !value.empty()) throw wrong_usage("bad-option", name + " is given twice", "give it once");
         value = typed;
     };
-    parser_->add(names, read, description, once ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+    parser_->add(names, read, description,
+                 once ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
     declare(names, value_name, description);
 }
 
-void CommandOptions::texts(const std::string& names, std::vector<std::string>& values, const std::string& value_name,
-                           const std::string& description) {
+void CommandOptions::texts(const std::string& names, std::vector<std::string>& values,
+                           const std::string& value_name, const std::string& description) {
     const auto read = [&values](const std::string& typed) {
         for (std::string& part : divided(typed)) values.push_back(std::move(part));
     };
@@ -108,22 +121,23 @@ void CommandOptions::texts(const std::string& names, std::vector<std::string>& v
     declare(names, value_name, description);
 }
 
-void CommandOptions::choice(const std::string& names, std::vector<std::string> words, std::function<void(std::size_t)> chosen,
-                            const std::string& description) {
+void CommandOptions::choice(const std::string& names, std::vector<std::string> words,
+                            std::function<void(std::size_t)> chosen, const std::string& description) {
     const std::string value_name = fmt::format("{}", fmt::join(words, "|"));
-    const auto choose = [words = std::move(words), chosen = std::move(chosen), name = long_name(names)](const std::string& typed) {
+    const auto choose = [words = std::move(words), chosen = std::move(chosen),
+                         name = long_name(names)](const std::string& typed) {
         const auto found = std::find(words.begin(), words.end(), typed);
         if (found == words.end())
-            throw wrong_usage("bad-option", fmt::format("{} {}: there is no such choice", name, shell_quoted(typed)),
-                              fmt::format("it is one of {}", fmt::join(words, ", ")));
+            throw wrong_usage("bad-option", fmt::format("{} {} is not a choice", name, shell_quoted(typed)),
+                              fmt::format("choose {}", fmt::join(words, ", ")));
         chosen(static_cast<std::size_t>(found - words.begin()));
     };
     parser_->add(names, choose, description);
     declare(names, value_name, description);
 }
 
-void CommandOptions::number(const std::string& names, std::optional<std::size_t>& value, const std::string& description,
-                            std::size_t least, std::size_t most) {
+void CommandOptions::number(const std::string& names, std::optional<std::size_t>& value,
+                            const std::string& description, std::size_t least, std::size_t most) {
     const auto read = [&value, least, most, name = long_name(names)](const std::string& typed) {
         value = read_number(name, typed, least, most);
     };
@@ -148,7 +162,8 @@ void CommandOptions::parse(std::vector<std::string> arguments) {
     } catch (const CLI::ParseError& error) {
         std::string message = error.what();
         std::replace(message.begin(), message.end(), '\n', ' ');
-        throw wrong_usage("bad-option", message, command_line(parser_->command + " --help") + " says what it takes");
+        throw wrong_usage("bad-option", message,
+                          command_line(parser_->command + " --help") + " says what it takes");
     }
 }
 

@@ -1,17 +1,17 @@
-// Common options. --json is --format json, and another --format beside it is an error. Of an option given twice the last one
-// counts.
+// Common options. --json is --format json, and another --format beside it is an error. Of an option given
+// twice the last one counts.
 
 #include "cli/common_options.h"
 
 #include "cli/command_options.h"
-
 
 namespace heapsift {
 namespace {
 
 void add_when(CommandOptions& declare, const std::string& name, When& when, const std::string& description) {
     declare.choice(
-        name, {"auto", "always", "never"}, [&when](std::size_t choice) { when = static_cast<When>(choice); }, description);
+        name, {"auto", "always", "never"}, [&when](std::size_t choice) { when = static_cast<When>(choice); },
+        description);
 }
 
 }  // namespace
@@ -19,23 +19,27 @@ void add_when(CommandOptions& declare, const std::string& name, When& when, cons
 void add_common_options(CommandOptions& declare, CommonOptions& options, bool own_format) {
     declare.begin_common();
     declare.text("--core", options.core, "PATH",
-                 "the core; without it a word that is a file, $HEAPSIFT_CORE, or the core in use");
-    declare.text("--executable", options.search.executable, "PATH", "the interpreter's binary, where it is not found");
-    declare.text("--sysroot", options.search.sysroot, "DIR", "where the program files of the crashed machine are");
-    declare.text("--debug-dir", options.search.debug_dir, "DIR", "where debug files are, by build-id");
+                 "the core (default: an argument that is a file, $HEAPSIFT_CORE, or the core in use)");
+    declare.text("--executable", options.search.executable, "PATH",
+                 "the interpreter's binary, if it was not found");
+    declare.text("--sysroot", options.search.sysroot, "DIR",
+                 "root directory of the crashed machine's program files");
+    declare.text("--debug-dir", options.search.debug_dir, "DIR", "directory of debug files, by build-id");
     if (!own_format)
         declare.choice(
             "--format", {"text", "json", "jsonl", "csv"},
-            [&options](std::size_t choice) { options.format = static_cast<Format>(choice); }, "how to answer");
+            [&options](std::size_t choice) { options.format = static_cast<Format>(choice); },
+            "format of the answer (default text)");
     declare.flag(
         "--json", [&options] { options.format = Format::json; },
-        "answer with one JSON document: the same as --format json, where that is a choice");
-    declare.number("-n,--limit", options.limit, "rows to show; 0 for all (20 in text, else all)");
-    declare.flag("--bytes", options.exact_bytes, "exact bytes in text");
-    declare.flag("--redact", options.redact, "leave out values, arguments and directories; keep names and numbers");
-    add_when(declare, "--color", options.colour, "colour in text; NO_COLOR is heeded");
-    add_when(declare, "--progress", options.progress, "a progress line on standard error");
-    declare.flag("-q,--quiet", options.quiet, "errors only on standard error");
+        "one JSON document, the same as --format json");
+    declare.number("-n,--limit", options.limit, "rows to show, 0 for all (default: 20 in text, else all)");
+    declare.flag("--bytes", options.exact_bytes, "show exact bytes in text");
+    declare.flag("--redact", options.redact,
+                 "leave out values, arguments and directories; keep names and numbers");
+    add_when(declare, "--color", options.colour, "colour in text (default auto; respects NO_COLOR)");
+    add_when(declare, "--progress", options.progress, "show progress on standard error (default auto)");
+    declare.flag("-q,--quiet", options.quiet, "print only errors on standard error");
     declare.flag("-v,--verbose", options.verbose, "say more on standard error");
 }
 

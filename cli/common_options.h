@@ -32,8 +32,8 @@ struct CommonOptions {
     std::size_t rows() const { return limit.value_or(format == Format::text ? 20 : 0); }
 };
 
-/// Declares them; they are filled when the command line is parsed, and `options` must live until then. `own_format`: without
-/// --format, which the command has declared itself.
+/// Declares them; they are filled when the command line is parsed, and `options` must live until then.
+/// `own_format`: without --format, which the command has declared itself.
 void add_common_options(CommandOptions& declare, CommonOptions& options, bool own_format);
 
 /// The group of --help that they stand in.

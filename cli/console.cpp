@@ -1,5 +1,5 @@
-// Writing. SIGPIPE is ignored (main.cpp), so that a reader that goes away is seen here, as EPIPE, and the program can end as
-// usual.
+// Writing. SIGPIPE is ignored (main.cpp), so that a reader that goes away is seen here, as EPIPE, and the
+// program can end as usual.
 
 #include "cli/console.h"
 
@@ -45,7 +45,8 @@ void Output::flush() {
             const int reason = errno;
             buffer_.clear();
             if (reason == EPIPE) throw OutputClosed{};
-            throw cannot_analyse("cannot-write", fmt::format("standard output cannot be written: {}", std::strerror(reason)));
+            throw cannot_analyse("cannot-write",
+                                 fmt::format("standard output cannot be written: {}", std::strerror(reason)));
         }
         rest.remove_prefix(static_cast<std::size_t>(written));
     }
@@ -57,7 +58,9 @@ void Console::line(std::string_view prefix, std::string_view text, bool broken) 
     write_to_standard_error(wrapped(fmt::format("{}{}", prefix, shown(text)), width, 2) + "\n");
 }
 
-std::string Console::shown(std::string_view text) const { return escape_for_terminal(redactor_.message(text)); }
+std::string Console::shown(std::string_view text) const {
+    return escape_for_terminal(redactor_.message(text));
+}
 
 void Console::note(std::string_view text) const {
     if (!quiet_) line("heapsift: ", text, true);

@@ -11,10 +11,12 @@
 
 namespace heapsift {
 
-/// Thrown where the reader of standard output has gone (`| head`): the rest is not wanted, and that is no error.
+/// Thrown where the reader of standard output has gone (`| head`): the rest is not wanted, and that is no
+/// error.
 struct OutputClosed {};
 
-/// Standard output, buffered. Throws OutputClosed, or `Error` (exit 1) where it can't be written (a full disk).
+/// Standard output, buffered. Throws OutputClosed, or `Error` (exit 1) where it can't be written (a full
+/// disk).
 class Output {
 public:
     void write(std::string_view text);

@@ -1,5 +1,5 @@
-// The order in which a core is looked for. The core in use is only ever the very file that was named: an answer about another
-// core than the one the reader has in mind is worse than none.
+// The order in which a core is looked for. The core in use is only ever the very file that was named: an
+// answer about another core than the one the reader has in mind is worse than none.
 
 #include "cli/core_choice.h"
 
@@ -19,15 +19,18 @@ std::string absolute(const std::string& path) {
     return path.empty() || error ? path : made.lexically_normal().string();
 }
 
-std::string either(const std::string& first, const std::string& second) { return first.empty() ? second : first; }
+std::string either(const std::string& first, const std::string& second) {
+    return first.empty() ? second : first;
+}
 
 CoreChoice in_use(const CoreInUse& core, ChosenBy chosen_by, const FileSearch& search) {
     const auto now = identity_of(core.path);
     const std::string hint = "name a core: " + command_line("CORE");
-    if (!now) throw wrong_usage("core-in-use-gone", fmt::format("{}: the core in use is gone", core.path), hint);
+    if (!now)
+        throw wrong_usage("core-in-use-gone", fmt::format("{}: the core in use is gone", core.path), hint);
     if (*now != core.identity)
-        throw wrong_usage("core-in-use-changed", fmt::format("{}: the core in use has changed since it was named", core.path),
-                          hint);
+        throw wrong_usage("core-in-use-changed",
+                          fmt::format("{}: the core in use has changed since it was named", core.path), hint);
     return {core.path,
             chosen_by,
             {either(search.executable, core.search.executable), either(search.sysroot, core.search.sysroot),
@@ -46,8 +49,9 @@ CoreChoice choose_core(const CoreWishes& wishes, const CoreInUseStore& store) {
     if (!wishes.environment.empty()) return {wishes.environment, ChosenBy::environment, wishes.search};
     if (const auto core = store.of_session()) return in_use(*core, ChosenBy::session, wishes.search);
     if (const auto core = store.of_user()) return in_use(*core, ChosenBy::user, wishes.search);
-    throw wrong_usage("no-core", "no core was named, and none is in use",
-                      "name one: " + command_line("core.1234") + " (how to get one: " + command_line("help capture") + ")");
+    throw wrong_usage(
+        "no-core", "no core was named, and no core is in use",
+        "name one: " + command_line("core.1234") + " (how to get one: " + command_line("help capture") + ")");
 }
 
 std::string name_of(ChosenBy chosen_by) {
@@ -86,10 +90,10 @@ bool remember_core(const CoreChoice& choice, const CoreWishes& wishes, const Cor
     if (choice.chosen_by == ChosenBy::environment || (!named && !given(wishes.search))) return true;
     const auto identity = identity_of(choice.path);
     return identity &&
-           store.remember(
-               {absolute(choice.path),
-                *identity,
-                {absolute(choice.search.executable), absolute(choice.search.sysroot), absolute(choice.search.debug_dir)}}) &&
+           store.remember({absolute(choice.path),
+                           *identity,
+                           {absolute(choice.search.executable), absolute(choice.search.sysroot),
+                            absolute(choice.search.debug_dir)}}) &&
            wishes.environment.empty();
 }
 

@@ -25,9 +25,9 @@ struct CoreWishes {
     FileSearch search;        // --executable, --sysroot, --debug-dir
 };
 
-/// The first of: argument, option, environment, the core in use of the session, of the user. What `wishes.search` leaves out is
-/// filled from the core in use where that is chosen. Throws `Error` (exit 2): "no-core", "core-in-use-gone",
-/// "core-in-use-changed".
+/// The first of: argument, option, environment, the core in use of the session, of the user. What
+/// `wishes.search` leaves out is filled from the core in use where that is chosen. Throws `Error` (exit 2):
+/// "no-core", "core-in-use-gone", "core-in-use-changed".
 CoreChoice choose_core(const CoreWishes& wishes, const CoreInUseStore& store);
 
 /// "argument", "option", "environment", "session", "user".
@@ -36,8 +36,9 @@ std::string name_of(ChosenBy chosen_by);
 /// The line that says which core is used and why; empty where the command line named it.
 std::string why_this_core(const CoreChoice& choice);
 
-/// To be called once the core could be read: what the command line named is the core in use from now on, and options given for
-/// the core in use stay with it. True where a command that names no core will be about this one.
+/// To be called once the core could be read: what the command line named is the core in use from now on, and
+/// options given for the core in use stay with it. True where a command that names no core will be about this
+/// one.
 bool remember_core(const CoreChoice& choice, const CoreWishes& wishes, const CoreInUseStore& store);
 
 }  // namespace heapsift

@@ -1,5 +1,6 @@
-// The state file is lines of "key value", values percent-encoded: a path is bytes, and JSON cannot carry all of them. It is
-// written beside its place and renamed onto it, so that two commands that end at once leave one whole file.
+// The state file is lines of "key value", values percent-encoded: a path is bytes, and JSON cannot carry all
+// of them. It is written beside its place and renamed onto it, so that two commands that end at once leave
+// one whole file.
 
 #include "cli/core_in_use.h"
 
@@ -57,7 +58,8 @@ bool read_number(const std::map<std::string, std::string>& values, const char* k
     const auto found = values.find(key);
     if (found == values.end()) return false;
     const std::string& text = found->second;
-    return std::from_chars(text.data(), text.data() + text.size(), number).ptr == text.data() + text.size() && !text.empty();
+    return std::from_chars(text.data(), text.data() + text.size(), number).ptr == text.data() + text.size() &&
+           !text.empty();
 }
 
 std::optional<std::string> file_text(const std::string& path) {
@@ -90,7 +92,8 @@ bool write_file(const std::string& path, const std::string& text) {
 void forget_old_sessions(const std::string& directory) {
     std::error_code error;
     const auto oldest = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
-    for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
         if (!entry->path().filename().string().starts_with("session-")) continue;
         const auto time = entry->last_write_time(error);
         if (!error && time < oldest) fs::remove(entry->path(), error);
@@ -115,8 +118,10 @@ std::string this_session() {
 std::optional<FileIdentity> identity_of(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-    return FileIdentity{static_cast<std::uint64_t>(status.st_size),
-                        static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec, status.st_ino};
+    return FileIdentity{
+        static_cast<std::uint64_t>(status.st_size),
+        static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec,
+        status.st_ino};
 }
 
 std::string session_name(std::string_view stat, std::string_view boot_id) {
@@ -137,9 +142,10 @@ std::string session_name(std::string_view stat, std::string_view boot_id) {
 }
 
 std::string written(const CoreInUse& core) {
-    return fmt::format("{}\npath {}\nsize {}\nmodified_ns {}\ninode {}\nexecutable {}\nsysroot {}\ndebug_dir {}\nend\n", magic,
-                       encoded(core.path), core.identity.size, core.identity.modified_ns, core.identity.inode,
-                       encoded(core.search.executable), encoded(core.search.sysroot), encoded(core.search.debug_dir));
+    return fmt::format(
+        "{}\npath {}\nsize {}\nmodified_ns {}\ninode {}\nexecutable {}\nsysroot {}\ndebug_dir {}\nend\n",
+        magic, encoded(core.path), core.identity.size, core.identity.modified_ns, core.identity.inode,
+        encoded(core.search.executable), encoded(core.search.sysroot), encoded(core.search.debug_dir));
 }
 
 std::optional<CoreInUse> read_core_in_use(std::string_view text) {
@@ -179,7 +185,9 @@ std::string CoreInUseStore::session_file() const {
     return directory_.empty() || session_.empty() ? std::string() : directory_ + "/session-" + session_;
 }
 
-std::string CoreInUseStore::user_file() const { return directory_.empty() ? std::string() : directory_ + "/user"; }
+std::string CoreInUseStore::user_file() const {
+    return directory_.empty() ? std::string() : directory_ + "/user";
+}
 
 std::optional<CoreInUse> CoreInUseStore::of_session() const { return read_file(session_file()); }
 std::optional<CoreInUse> CoreInUseStore::of_user() const { return read_file(user_file()); }

@@ -28,15 +28,16 @@ struct CoreInUse {
     FileSearch search;  // as given with it; absolute
 };
 
-/// Where the core in use is kept: a file for the terminal session and one for the user, both written at once. A damaged file is
-/// as good as none, and one that cannot be written is no reason to fail.
+/// Where the core in use is kept: a file for the terminal session and one for the user, both written at once.
+/// A damaged file is as good as none, and one that cannot be written is no reason to fail.
 class CoreInUseStore {
 public:
     /// Neither reads nor writes.
     CoreInUseStore() = default;
     /// `directory` is made when it is first written to (mode 0700, files 0600); `session` may be empty.
     CoreInUseStore(std::string directory, std::string session);
-    /// $XDG_STATE_HOME/heapsift, else ~/.local/state/heapsift; neither reads nor writes where HEAPSIFT_STATE=off.
+    /// $XDG_STATE_HOME/heapsift, else ~/.local/state/heapsift; neither reads nor writes where
+    /// HEAPSIFT_STATE=off.
     static CoreInUseStore from_environment();
 
     std::optional<CoreInUse> of_session() const;
@@ -52,8 +53,9 @@ private:
     std::string session_;
 };
 
-/// The name of a terminal session, from the text of /proc/SID/stat: session leader, its terminal, its start time, and the
-/// machine's boot; numbers are used again, a start time is not. Empty where the text is not understood.
+/// The name of a terminal session, from the text of /proc/SID/stat: session leader, its terminal, its start
+/// time, and the machine's boot; numbers are used again, a start time is not. Empty where the text is not
+/// understood.
 std::string session_name(std::string_view stat, std::string_view boot_id);
 
 /// The file's text, and back; nothing where it is damaged.

@@ -1,5 +1,6 @@
-// A file that was named is always answered for; one that merely lies in a directory only if it is a core. Folders in a directory
-// are left alone, since a path typed too short would mean a whole disk: find(1) and "-" go further.
+// A file that was named is always answered for; one that merely lies in a directory only if it is a core.
+// Folders in a directory are left alone, since a path typed too short would mean a whole disk: find(1) and
+// "-" go further.
 
 #include "cli/core_paths.h"
 
@@ -33,12 +34,16 @@ void add_directory(CorePaths& found, const std::string& directory) {
             ++others;
     }
     const std::string name = escape_for_terminal(directory);
-    if (error) found.notes.push_back(fmt::format("{}: not all of it could be read: {}", name, system_reason(error.value())));
+    if (error)
+        found.notes.push_back(
+            fmt::format("{}: not all of it could be read: {}", name, system_reason(error.value())));
     std::string left_out;
-    if (others > 0) left_out += "; left out: " + counted(others, "file that is no core", "files that are no cores");
+    if (others > 0)
+        left_out += "; left out: " + counted(others, "file that is no core", "files that are no cores");
     if (folders > 0) left_out += (others > 0 ? ", " : "; left out: ") + counted(folders, "folder");
     if (names.empty() || !left_out.empty())
-        found.notes.push_back(fmt::format("{}: {}{}", name, names.empty() ? "no core" : counted(names.size(), "core"), left_out));
+        found.notes.push_back(fmt::format(
+            "{}: {}{}", name, names.empty() ? "no core" : counted(names.size(), "core"), left_out));
     std::sort(names.begin(), names.end());
     found.paths.insert(found.paths.end(), names.begin(), names.end());
 }

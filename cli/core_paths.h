@@ -14,9 +14,9 @@ struct CorePaths {
     std::vector<std::string> notes;  // what a directory holds besides, a line each
 };
 
-/// A word is a file (which need not be a core, nor be there: that is for its own line to say), a directory (the files right in it
-/// that are cores by content), or "-": `input` has paths, a line each, or ended by NUL as `find -print0` writes them; those may
-/// be directories too.
+/// A word is a file (which need not be a core, nor be there: that is for its own line to say), a directory
+/// (the files right in it that are cores by content), or "-": `input` has paths, a line each, or ended by NUL
+/// as `find -print0` writes them; those may be directories too.
 CorePaths find_core_paths(std::span<const std::string> words, std::istream& input);
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
-// Help on commands and options, laid out from what was declared: two columns, options of one command above those of
-// every command.
+// Help on commands and options, laid out from what was declared: two columns, options of one command above
+// those of every command.
 
 #include "cli/help.h"
 
@@ -56,28 +56,29 @@ std::string examples_text(const std::vector<Example>& examples, std::size_t inde
 
 std::string general_help(const std::vector<Command>& commands, const CommandOptions& options) {
     Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, ""}});
-    for (const Command& command : commands) table.add({command.words.name + " " + command.usage, command.summary});
+    for (const Command& command : commands)
+        table.add({command.words.name + " " + command.usage, command.summary});
     const std::string examples = examples_text({
         {command_line("core.1234 --top types"), "the first question"},
-        {command_line("objects"), "the next ones are about the same core, and need not name it"},
-        {command_line("show 0x7f31c2a4d5e0"), "an object, by its address as the tables print it"},
-        {command_line("show \"app.CACHE['k']\""), "or by what Python calls it"},
+        {command_line("objects"), "later commands use the same core"},
+        {command_line("show 0x7f31c2a4d5e0"), "one object, by its address from a table"},
+        {command_line("show \"app.CACHE['k']\""), "or by a Python expression"},
         {command_line("help address"), "more ways to name an object"},
     });
     return fmt::format(
-        "heapsift {}: what is on the heap of a CPython process, from its core\n\n"
+        "heapsift {}: shows what fills the memory of a Python process, from a core dump of it\n\n"
         "{}\n"
         "Usage: {}, in any order\n\n"
         "Commands\n{}\n{}\n{}\n"
         "Options of one command: {}\n"
-        "Exit codes: 0 answered, 1 not analysable, 2 wrong command line, 3 answered in part.\n",
-        version(), examples, command_line("[COMMAND] [CORE] [ADDRESS] [options]"), table.text(0, false), common_group,
-        options_text(options, true), command_line("COMMAND --help"));
+        "Exit codes: 0 answered, 1 core cannot be analysed, 2 wrong command line, 3 answered in part.\n",
+        version(), examples, command_line("[COMMAND] [CORE] [ADDRESS] [options]"), table.text(0, false),
+        common_group, options_text(options, true), command_line("COMMAND --help"));
 }
 
 std::string command_help(const Command& command, const CommandOptions& options) {
-    std::string text =
-        fmt::format("Usage: {} {} [options]\n\n{}\n\n", command_line(command.words.name), command.usage, command.summary);
+    std::string text = fmt::format("Usage: {} {} [options]\n\n{}\n\n", command_line(command.words.name),
+                                   command.usage, command.summary);
     text += "Options\n" + options_text(options, false);
     text += std::string("\n") + common_group + "\n" + options_text(options, true);
     return command.details ? text + "\n" + command.details() : text;

@@ -29,7 +29,8 @@ struct Example {
     std::string remark;
 };
 
-/// The remarks stand in a column beside the commands; below them where a command is so long that this would be too wide.
+/// The remarks stand in a column beside the commands; below them where a command is so long that this would
+/// be too wide.
 std::string examples_text(const std::vector<Example>& examples, std::size_t indent = 2);
 
 /// heapsift help capture, heapsift help words; empty for another topic.

@@ -1,6 +1,6 @@
-// The order of things: tell options from words, find the command among the words, check the options against that command, and
-// only then let CLI11 (command_options) read their values. CLI11 itself would have to know the command before it could tell an option's value from
-// a word.
+// The order of things: tell options from words, find the command among the words, check the options against
+// that command, and only then let CLI11 (command_options) read their values. CLI11 itself would have to know
+// the command before it could tell an option's value from a word.
 
 #include "cli/invocation.h"
 
@@ -20,20 +20,22 @@
 namespace heapsift {
 namespace {
 
-// "--sysroot DIR" names a directory that is there, "--executable PATH" a file: a path that is wrong would only make the answer
-// poorer, and nobody would see why.
+// "--sysroot DIR" names a directory that is there, "--executable PATH" a file: a path that is wrong would
+// only make the answer poorer, and nobody would see why.
 void check_search(const FileSearch& search) {
     const auto check = [](const char* option, const std::string& path, bool directory) {
         if (path.empty()) return;
         std::error_code error;
         const auto status = std::filesystem::status(path, error);
         if (!std::filesystem::exists(status))
-            throw wrong_usage("no-such-file",
-                              fmt::format("{} {}: no such {}", option, shell_quoted(path), directory ? "directory" : "file"));
+            throw wrong_usage("no-such-file", fmt::format("{} {}: no such {}", option, shell_quoted(path),
+                                                          directory ? "directory" : "file"));
         if (directory && !std::filesystem::is_directory(status))
-            throw wrong_usage("not-a-directory", fmt::format("{} {}: not a directory", option, shell_quoted(path)));
+            throw wrong_usage("not-a-directory",
+                              fmt::format("{} {}: not a directory", option, shell_quoted(path)));
         if (!directory && !std::filesystem::is_regular_file(status))
-            throw wrong_usage("not-a-regular-file", fmt::format("{} {}: not a regular file", option, shell_quoted(path)));
+            throw wrong_usage("not-a-regular-file",
+                              fmt::format("{} {}: not a regular file", option, shell_quoted(path)));
     };
     check("--executable", search.executable, false);
     check("--sysroot", search.sysroot, true);
@@ -45,7 +47,9 @@ bool exists(const std::string& path) {
     return std::filesystem::exists(path, error);
 }
 
-std::string without_dashes(const std::string& name) { return name.substr(std::min(name.find_first_not_of('-'), name.size())); }
+std::string without_dashes(const std::string& name) {
+    return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+}
 
 }  // namespace
 
@@ -54,7 +58,8 @@ struct Invocation::Parser {
     CommandOptions options;
     CommandRunner run;
 
-    Parser(const Command& declared, CommonOptions& common) : command(declared), options(declared.words.name, declared.summary) {
+    Parser(const Command& declared, CommonOptions& common)
+        : command(declared), options(declared.words.name, declared.summary) {
         if (command.setup) run = command.setup(options);
         add_common_options(options, common, command.own_format);
     }
@@ -70,7 +75,8 @@ struct Invocation::Parser {
 Invocation::~Invocation() = default;
 
 Invocation::Invocation(std::vector<std::string> arguments) : console_(false, redactor_) {
-    for (const Command& command : all_commands()) parsers_.push_back(std::make_unique<Parser>(command, options_));
+    for (const Command& command : all_commands())
+        parsers_.push_back(std::make_unique<Parser>(command, options_));
     arguments_ = split_arguments(arguments, [this](const std::string& name) { return shape_of(name); });
     redactor_ = Redactor(uses("--redact"));
     if (uses("--redact")) settle_program_name(default_program_name);  // a path may tell whose it is
@@ -82,7 +88,8 @@ Invocation::Invocation(std::vector<std::string> arguments) : console_(false, red
 OptionShape Invocation::shape_of(const std::string& name) const {
     if (name == "--version") return OptionShape::flag;
     for (const auto& parser : parsers_)
-        if (const auto* option = parser->options.find(name)) return option->is_flag() ? OptionShape::flag : OptionShape::value;
+        if (const auto* option = parser->options.find(name))
+            return option->is_flag() ? OptionShape::flag : OptionShape::value;
     return OptionShape::unknown;
 }
 
@@ -100,7 +107,8 @@ Invocation::Parser* Invocation::parser_of(const std::string& command) const {
     return nullptr;
 }
 
-// Known before the options are parsed, because not to be able to parse them is an error that a document must tell too.
+// Known before the options are parsed, because not to be able to parse them is an error that a document must
+// tell too.
 bool Invocation::wants_document() const {
     const OptionUse* format = find_use("--format");
     return uses("--json") || (format && format->value == "json");
@@ -108,7 +116,8 @@ bool Invocation::wants_document() const {
 
 // No word, and no option that asks for an answer: heapsift alone.
 bool Invocation::asks_nothing() const {
-    constexpr const char* manner[] = {"-q", "--quiet", "-v", "--verbose", "--color", "--progress", "--bytes", "--redact"};
+    constexpr const char* manner[] = {"-q",      "--quiet",    "-v",      "--verbose",
+                                      "--color", "--progress", "--bytes", "--redact"};
     return arguments_.words.empty() &&
            std::all_of(arguments_.options.begin(), arguments_.options.end(), [&](const OptionUse& use) {
                return std::find(std::begin(manner), std::end(manner), use.name) != std::end(manner);
@@ -159,11 +168,11 @@ void Invocation::take_top_option(Words& words) {
     if (!top || words.command != "overview" || !top->value) return;
     const std::string table = *top->value;
     if (table == "native")
-        throw wrong_usage("not-built", fmt::format("--top {}: this version has no such table", table),
-                          "it has types, objects and arrays");
+        throw wrong_usage("not-built", fmt::format("--top {}: this version does not have that table", table),
+                          "choose types, objects or arrays");
     if (table != "types" && table != "objects" && table != "arrays")
-        throw wrong_usage("bad-option", fmt::format("--top {}: there is no such table", shell_quoted(table)),
-                          "it is types, objects or arrays");
+        throw wrong_usage("bad-option", fmt::format("--top {} is not a table", shell_quoted(table)),
+                          "choose types, objects or arrays");
     words.command = table;
     std::erase_if(arguments_.options, [](const OptionUse& use) { return use.name == "--top"; });
 }
@@ -171,21 +180,22 @@ void Invocation::take_top_option(Words& words) {
 // An option that no command has: said before the words are looked at, since what follows it may be its value.
 void Invocation::throw_if_unknown() const {
     for (const OptionUse& use : arguments_.options)
-        if (!use.known) throw_unknown_option(use, command_.empty() ? *parsers_.front() : *parser_of(command_));
+        if (!use.known)
+            throw_unknown_option(use, command_.empty() ? *parsers_.front() : *parser_of(command_));
 }
 
 void Invocation::throw_unknown_option(const OptionUse& use, const Parser& parser) const {
     const std::string& command = parser.command.words.name;
     if (use.name == "--top")
         throw wrong_usage("unknown-option", fmt::format("--top: {} has no such option", command),
-                          "it belongs to the core's own line: " + command_line("CORE --top types"));
+                          "it goes with the core: " + command_line("CORE --top types"));
     const std::string typed = use.name.starts_with("--") ? use.name : "--" + without_dashes(use.name);
     const auto nearest = nearest_words(typed, parser.option_names());
-    throw wrong_usage(
-        "unknown-option",
-        use.known ? fmt::format("{}: {} has no such option", use.name, command)
-                  : fmt::format("{}: there is no such option", use.name),
-        nearest.empty() ? command_line(command + " --help") + " lists them" : fmt::format("did you mean {}", nearest.front()));
+    throw wrong_usage("unknown-option",
+                      use.known ? fmt::format("{}: {} has no such option", use.name, command)
+                                : fmt::format("{} is not an option", use.name),
+                      nearest.empty() ? command_line(command + " --help") + " lists them"
+                                      : fmt::format("did you mean {}", nearest.front()));
 }
 
 void Invocation::check_options(const Parser& parser) const {
@@ -194,8 +204,10 @@ void Invocation::check_options(const Parser& parser) const {
         if (!option) throw_unknown_option(use, parser);
         const std::string& value = option->value_name;
         if (use.missing_value || (!value.empty() && use.value && use.value->empty()))
-            throw wrong_usage("missing-value", fmt::format("{} needs a value", use.name), fmt::format("{} {}", use.name, value));
-        if (value.empty() && use.value) throw wrong_usage("unexpected-value", fmt::format("{} takes no value", use.name));
+            throw wrong_usage("missing-value", fmt::format("{} needs a value", use.name),
+                              fmt::format("{} {}", use.name, value));
+        if (value.empty() && use.value)
+            throw wrong_usage("unexpected-value", fmt::format("{} takes no value", use.name));
     }
     check_contradictions(parser);
 }
@@ -205,17 +217,20 @@ void Invocation::check_contradictions(const Parser& parser) const {
     const OptionUse* core = find_use("--core");
     const OptionUse* format = find_use("--format");
     for (const OptionUse& use : arguments_.options)
-        if (use.name == "--core" && use.value != core->value) throw two_cores(use.value.value_or(""), core->value.value_or(""));
+        if (use.name == "--core" && use.value != core->value)
+            throw two_cores(use.value.value_or(""), core->value.value_or(""));
     if (uses("--json") && !parser.command.own_format && format && format->value != "json")
         throw wrong_usage("two-formats",
-                          fmt::format("--json and --format {}: two formats", shell_quoted(format->value.value_or(""))),
-                          "give one of them");
+                          fmt::format("two formats given, --json and --format {}",
+                                      shell_quoted(format->value.value_or(""))),
+                          "choose one");
 }
 
 void Invocation::parse_options(Parser& parser) {
     std::vector<std::string> arguments;
     for (const OptionUse& use : arguments_.options) {
-        // The long name joined to its value, so that nothing need be guessed; --json after --format or before: the last one counts.
+        // The long name joined to its value, so that nothing need be guessed; --json after --format or
+        // before: the last one counts.
         const std::string name = "--" + parser.options.find(use.name)->long_names.front();
         const bool is_format = name == "--json" && !parser.command.own_format;
         arguments.push_back(is_format ? "--format=json" : use.value ? name + "=" + *use.value : name);
@@ -223,7 +238,8 @@ void Invocation::parse_options(Parser& parser) {
     parser.options.parse(std::move(arguments));
     check_search(options_.search);
     if (options_.format == Format::csv && !parser.command.is_table)
-        throw wrong_usage("not-a-table", fmt::format("--format csv is for tables, and {} is none", parser.command.words.name),
+        throw wrong_usage("not-a-table",
+                          fmt::format("--format csv is for tables; {} is not one", parser.command.words.name),
                           "use --json");
 }
 
@@ -242,9 +258,10 @@ ExitCode Invocation::show_help(const std::vector<std::string>& topics) {
             std::vector<std::string> known = help_topics();
             for (const Command& command : all_commands()) known.push_back(command.words.name);
             const auto nearest = nearest_words(topic, known);
-            throw wrong_usage("no-such-topic", fmt::format("{}: there is no help of that name", topic),
-                              nearest.empty() ? command_line("help TOPIC") + ": capture, address, words or a command's name"
-                                              : "did you mean: " + command_line("help " + nearest.front()));
+            throw wrong_usage(
+                "no-such-topic", fmt::format("{} is not a help topic", topic),
+                nearest.empty() ? command_line("help TOPIC") + ": capture, address, words or a command's name"
+                                : "did you mean: " + command_line("help " + nearest.front()));
         }
         text += (text.empty() ? "" : "\n") + part;
     }

@@ -14,8 +14,8 @@ namespace heapsift {
 
 using Json = nlohmann::ordered_json;
 
-/// One line of ASCII, whatever the strings hold: other characters as \uNNNN, since some of them act on a terminal or end a line;
-/// bytes that are no UTF-8 as U+FFFD.
+/// One line of ASCII, whatever the strings hold: other characters as \uNNNN, since some of them act on a
+/// terminal or end a line; bytes that are no UTF-8 as U+FFFD.
 std::string json_text(const Json& json);
 
 Json address_json(Address address);
@@ -25,8 +25,8 @@ Json or_null(const std::optional<T>& value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
-/// One line of CSV of the given keys of a row: numbers and text as they are, null empty, an OBJECT as its address; text is
-/// escaped for the terminal, and quoted where it must be (RFC 4180).
+/// One line of CSV of the given keys of a row: numbers and text as they are, null empty, an OBJECT as its
+/// address; text is escaped for the terminal, and quoted where it must be (RFC 4180).
 std::string csv_line(const Json& row, const std::vector<std::string>& keys);
 std::string csv_heading(const std::vector<std::string>& keys);
 

@@ -26,7 +26,9 @@ Json python_json(const CoreFile& core, const PythonRuntime& python, const Redact
     json["debug"] = python.debug;
     json["free_threaded"] = python.free_threaded;
     json["build_id"] = module && !module->build_id.empty() ? Json(module->build_id) : Json(nullptr);
-    json["binary"] = module && module->file_state == ModuleFileState::found ? Json(redactor.path(module->file)) : Json(nullptr);
+    json["binary"] = module && module->file_state == ModuleFileState::found
+                         ? Json(redactor.path(module->file))
+                         : Json(nullptr);
     json["path_in_core"] = module ? Json(redactor.path(module->path)) : Json(nullptr);
     return json;
 }
@@ -40,7 +42,8 @@ Json core_json(const CoreChoice& choice, Redactor& redactor) {
     return json;
 }
 
-Json core_json(const CoreChoice& choice, const CoreFile& core, const PythonRuntime* python, Redactor& redactor) {
+Json core_json(const CoreChoice& choice, const CoreFile& core, const PythonRuntime* python,
+               Redactor& redactor) {
     const ProcessInfo& process = core.process();
     Json json = core_json(choice, redactor);
     json["pid"] = process.pid;
@@ -70,7 +73,8 @@ Json error_json(const Error& error, const Redactor& redactor) {
     Json json;
     json["code"] = error.code();
     json["message"] = escape_for_terminal(redactor.message(error.message()));
-    json["hint"] = error.hint().empty() ? Json(nullptr) : Json(escape_for_terminal(redactor.message(error.hint())));
+    json["hint"] =
+        error.hint().empty() ? Json(nullptr) : Json(escape_for_terminal(redactor.message(error.hint())));
     return json;
 }
 

@@ -23,7 +23,8 @@ struct Envelope {
 
 /// `core` of the document. Before the core was opened only path and chosen_by are known.
 Json core_json(const CoreChoice& choice, Redactor& redactor);
-Json core_json(const CoreChoice& choice, const CoreFile& core, const PythonRuntime* python, Redactor& redactor);
+Json core_json(const CoreChoice& choice, const CoreFile& core, const PythonRuntime* python,
+               Redactor& redactor);
 
 /// Everything but `data`.
 Json envelope_json(const Envelope& envelope, const Redactor& redactor);

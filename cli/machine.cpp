@@ -1,5 +1,5 @@
-// In a container the machine is larger than what one may take of it: of memory the smaller of both counts (proc(5), MemAvailable;
-// cgroup v2 memory.max and memory.current, and their names in v1).
+// In a container the machine is larger than what one may take of it: of memory the smaller of both counts
+// (proc(5), MemAvailable; cgroup v2 memory.max and memory.current, and their names in v1).
 
 #include "cli/machine.h"
 
@@ -31,7 +31,8 @@ std::optional<std::uint64_t> available_memory() {
     std::optional<std::uint64_t> available;
     std::ifstream facts("/proc/meminfo");
     for (std::string line; std::getline(facts, line);)
-        if (line.starts_with("MemAvailable:")) available = std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
+        if (line.starts_with("MemAvailable:"))
+            available = std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
     constexpr const char* groups[][2] = {
         {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
         {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};

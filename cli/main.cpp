@@ -48,7 +48,8 @@ void handle(int signal, void (*handler)(int)) {
 
 void handle_signals() {
     using Handler = std::pair<int, void (*)(int)>;
-    for (const auto& [signal, handler] : {Handler(SIGINT, on_interrupt), Handler(SIGTERM, on_end), Handler(SIGHUP, on_end)}) {
+    for (const auto& [signal, handler] :
+         {Handler(SIGINT, on_interrupt), Handler(SIGTERM, on_end), Handler(SIGHUP, on_end)}) {
         struct sigaction inherited {};
         sigaction(signal, nullptr, &inherited);
         if (inherited.sa_handler != SIG_IGN) handle(signal, handler);  // as nohup and background jobs ask

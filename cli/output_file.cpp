@@ -1,7 +1,8 @@
-// An output that is half there looks like one that is whole, and a script that finds a file takes it. So the bytes go to another
-// name in the same folder, and rename(2) makes them the file, at once or not at all. Without -f the rename refuses to replace
-// what has come to be there meanwhile (renameat2; where a file system lacks it, link(2) refuses as well). A signal handler may
-// not allocate: the name of the unfinished file lies in a buffer of its own.
+// An output that is half there looks like one that is whole, and a script that finds a file takes it. So the
+// bytes go to another name in the same folder, and rename(2) makes them the file, at once or not at all.
+// Without -f the rename refuses to replace what has come to be there meanwhile (renameat2; where a file
+// system lacks it, link(2) refuses as well). A signal handler may not allocate: the name of the unfinished
+// file lies in a buffer of its own.
 
 #include "cli/output_file.h"
 
@@ -39,7 +40,8 @@ void remember_unfinished(const std::string& path) {
 
 bool same_file(const struct stat& file, const std::string& path) {
     struct stat other {};
-    return !path.empty() && ::stat(path.c_str(), &other) == 0 && other.st_dev == file.st_dev && other.st_ino == file.st_ino;
+    return !path.empty() && ::stat(path.c_str(), &other) == 0 && other.st_dev == file.st_dev &&
+           other.st_ino == file.st_ino;
 }
 
 // Where a symbolic link leads to; the path itself where it is none, or leads nowhere.
@@ -48,7 +50,9 @@ std::string resolved(const std::string& path) {
     return real ? real.get() : path;
 }
 
-Error output_exists(const std::string& name) { return wrong_usage("output-exists", name + " exists", "-f overwrites it"); }
+Error output_exists(const std::string& name) {
+    return wrong_usage("output-exists", name + " exists", "-f overwrites it");
+}
 
 // False where the file system cannot tell.
 bool rename_without_replacing(const std::string& from, const std::string& to, int& result) {
@@ -62,7 +66,8 @@ OutputFile::OutputFile(const std::string& path, const Rules& rules)
     : name_(escape_for_terminal(path)), place_(resolved(path)), overwrite_(rules.overwrite) {
     struct stat facts {};
     const bool exists = ::stat(place_.c_str(), &facts) == 0;
-    if (exists && S_ISDIR(facts.st_mode)) throw wrong_usage("is-a-directory", name_ + " is a directory", "name a file in it");
+    if (exists && S_ISDIR(facts.st_mode))
+        throw wrong_usage("is-a-directory", name_ + " is a directory", "name a file in it");
     if (exists && same_file(facts, rules.protected_path))
         throw wrong_usage("output-is-core", name_ + " is the core itself", "name another file");
     if (exists && !S_ISREG(facts.st_mode)) {
@@ -80,9 +85,11 @@ OutputFile::OutputFile(const std::string& path, const Rules& rules)
     if (descriptor_ < 0) {
         const int reason = errno;
         temporary_.clear();
-        throw wrong_usage(
-            "cannot-create", fmt::format("{}: cannot be created: {}", name_, system_reason(reason)),
-            reason == ENOENT || reason == EACCES || reason == EROFS ? "name a file in a folder that is there and yours" : "");
+        throw wrong_usage("cannot-create",
+                          fmt::format("{}: cannot be created: {}", name_, system_reason(reason)),
+                          reason == ENOENT || reason == EACCES || reason == EROFS
+                              ? "name a file in a folder that is there and yours"
+                              : "");
     }
     if (!temporary_.empty()) remember_unfinished(temporary_);
 }
@@ -95,7 +102,8 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::throw_cannot_write(int reason) const {
-    throw cannot_analyse("cannot-write", fmt::format("{}: cannot be written: {}", name_, system_reason(reason)));
+    throw cannot_analyse("cannot-write",
+                         fmt::format("{}: cannot be written: {}", name_, system_reason(reason)));
 }
 
 void OutputFile::write(std::string_view text) {

@@ -7,14 +7,14 @@
 
 namespace heapsift {
 
-/// A file that is written beside its place, mode 0600, under a name of its own, and gets its name when it is whole. Until
-/// `commit` the destructor removes it; so do SIGINT, SIGTERM and SIGHUP (`remove_unfinished_files`). Where the name belongs to a
-/// pipe or a device, that is written to as it is.
+/// A file that is written beside its place, mode 0600, under a name of its own, and gets its name when it is
+/// whole. Until `commit` the destructor removes it; so do SIGINT, SIGTERM and SIGHUP
+/// (`remove_unfinished_files`). Where the name belongs to a pipe or a device, that is written to as it is.
 class OutputFile {
 public:
-    /// Throws `Error` (exit 2): "output-exists" (without `overwrite`), "is-a-directory", "output-is-core" where `path` is one of
-    /// the core (`protected_path`), by whatever name, "not-a-file" where `seekable` and it is no regular file, and
-    /// "cannot-create" for the rest.
+    /// Throws `Error` (exit 2): "output-exists" (without `overwrite`), "is-a-directory", "output-is-core"
+    /// where `path` is one of the core (`protected_path`), by whatever name, "not-a-file" where `seekable`
+    /// and it is no regular file, and "cannot-create" for the rest.
     struct Rules {
         bool overwrite = false;
         bool seekable = false;
@@ -32,8 +32,8 @@ public:
 
     /// Buffered. Throws `Error` (exit 1, "cannot-write") where the disk is full.
     void write(std::string_view text);
-    /// Writes what is left and gives the file its name. Throws "cannot-write"; "output-exists" where the name was taken
-    /// meanwhile.
+    /// Writes what is left and gives the file its name. Throws "cannot-write"; "output-exists" where the name
+    /// was taken meanwhile.
     void commit();
 
 private:

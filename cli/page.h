@@ -13,8 +13,9 @@
 namespace heapsift {
 
 struct Page {
-    std::size_t width = 0;   // 0: not a terminal, nothing is shortened
-    std::size_t height = 0;  // what a first screen should not exceed; 0: not a terminal, or the number of rows was asked for
+    std::size_t width = 0;  // 0: not a terminal, nothing is shortened
+    // what a first screen should not exceed; 0: not a terminal, or the number of rows was asked for
+    std::size_t height = 0;
     bool colour = false;
     bool exact_bytes = false;   // --bytes
     bool lower_bounds = false;  // the core is cut: counts and sizes are at least these

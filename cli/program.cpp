@@ -17,10 +17,12 @@ ExitCode run(Invocation& invocation) {
     } catch (const Error& error) {
         return invocation.fail(error);
     } catch (const std::bad_alloc&) {
-        return invocation.fail(cannot_analyse("out-of-memory", "there is not enough memory for this question",
-                                              "a machine with more memory, or a narrower question (-n, --type)"));
+        return invocation.fail(
+            cannot_analyse("out-of-memory", "there is not enough memory for this question",
+                           "a machine with more memory, or a narrower question (-n, --type)"));
     } catch (const std::exception& error) {
-        return invocation.fail(cannot_analyse("internal-error", std::string("something unexpected happened: ") + error.what(),
+        return invocation.fail(cannot_analyse("internal-error",
+                                              std::string("something unexpected happened: ") + error.what(),
                                               "this is a mistake in heapsift; please report it"));
     }
 }

@@ -10,11 +10,14 @@
 namespace heapsift {
 namespace {
 
-void write_line(std::string_view text) { [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size()); }
+void write_line(std::string_view text) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
 
 }  // namespace
 
-Progress::Progress(When when) : wanted_(when == When::always || (when == When::automatic && is_terminal(STDERR_FILENO))) {}
+Progress::Progress(When when)
+    : wanted_(when == When::always || (when == When::automatic && is_terminal(STDERR_FILENO))) {}
 
 ProgressCallback Progress::callback() {
     if (!wanted_) return {};

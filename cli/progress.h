@@ -9,8 +9,8 @@
 
 namespace heapsift {
 
-/// Shows the pass and its share after the first second, ten times a second at most, and takes the line away at the end.
-/// "auto": only where standard error is a terminal.
+/// Shows the pass and its share after the first second, ten times a second at most, and takes the line away
+/// at the end. "auto": only where standard error is a terminal.
 class Progress {
 public:
     explicit Progress(When when);

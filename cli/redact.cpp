@@ -1,5 +1,5 @@
-// Redaction. Numbers are given in the order of first appearance, and output has one order for one core, so that two redacted
-// answers about it can be compared.
+// Redaction. Numbers are given in the order of first appearance, and output has one order for one core, so
+// that two redacted answers about it can be compared.
 
 #include "cli/redact.h"
 
@@ -16,7 +16,8 @@ namespace {
 constexpr std::string_view blanks_and_brackets = " \t\n\"'`()[]{}<>|,;=";
 
 bool begins_path(std::string_view text) {
-    return text.starts_with("/") || text.starts_with("./") || text.starts_with("../") || text.starts_with("~/");
+    return text.starts_with("/") || text.starts_with("./") || text.starts_with("../") ||
+           text.starts_with("~/");
 }
 
 }  // namespace
@@ -38,26 +39,32 @@ std::size_t Redactor::number_of(const std::string& secret) {
 }
 
 std::string Redactor::value(const ShortValue& value, std::string_view type) {
-    if (value.kind != ShortValue::Kind::literal) return message(value.text);  // "<module 'app' from '/srv/shop/app.py'>"
+    if (value.kind != ShortValue::Kind::literal)
+        return message(value.text);  // "<module 'app' from '/srv/shop/app.py'>"
     if (!active_) return value.text;
     const std::string shown = type.empty() ? literal_type(value.text) : std::string(type);
-    return fmt::format("‹{} {} #{}›", shown, value.length, number_of(fmt::format("{}:{}", value.length, value.text)));
+    return fmt::format("‹{} {} #{}›", shown, value.length,
+                       number_of(fmt::format("{}:{}", value.length, value.text)));
 }
 
 std::string Redactor::reference_name(const Reference& reference) {
     return reference.before + (reference.key ? value(*reference.key) : std::string()) + reference.after;
 }
 
-std::string Redactor::path(std::string_view path) const { return std::string(active_ ? base_name(path) : path); }
+std::string Redactor::path(std::string_view path) const {
+    return std::string(active_ ? base_name(path) : path);
+}
 
 std::string Redactor::directory(std::string_view path) {
-    return active_ && !path.empty() ? fmt::format("‹directory #{}›", number_of("directory:" + std::string(path)))
-                                    : std::string(path);
+    return active_ && !path.empty()
+               ? fmt::format("‹directory #{}›", number_of("directory:" + std::string(path)))
+               : std::string(path);
 }
 
 std::string Redactor::arguments(std::string_view arguments) {
     if (!active_ || arguments.empty()) return std::string(arguments);
-    return fmt::format("‹arguments {} #{}›", arguments.size(), number_of("arguments:" + std::string(arguments)));
+    return fmt::format("‹arguments {} #{}›", arguments.size(),
+                       number_of("arguments:" + std::string(arguments)));
 }
 
 void Redactor::know(std::string_view text, const std::string& replacement) {
@@ -65,8 +72,9 @@ void Redactor::know(std::string_view text, const std::string& replacement) {
     // As it is, and as messages and hints write it.
     for (const std::string& form : {std::string(text), escape_for_terminal(text), shell_quoted(text)}) {
         const auto entry = std::pair(form, replacement);
-        const auto place = std::upper_bound(known_.begin(), known_.end(), entry,
-                                            [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+        const auto place =
+            std::upper_bound(known_.begin(), known_.end(), entry,
+                             [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
         known_.insert(place, entry);
     }
 }
@@ -82,15 +90,18 @@ std::string Redactor::message(std::string_view text) const {
     std::string redacted;
     for (std::size_t i = 0; i < text.size();) {
         const std::string_view rest = text.substr(i);
-        const bool starts_word = i == 0 || blanks_and_brackets.find(text[i - 1]) != std::string_view::npos || text[i - 1] == ':';
-        const auto known = !starts_word ? known_.end() : std::find_if(known_.begin(), known_.end(), [&](const auto& entry) {
-            return rest.starts_with(entry.first);
-        });
+        const bool starts_word =
+            i == 0 || blanks_and_brackets.find(text[i - 1]) != std::string_view::npos || text[i - 1] == ':';
+        const auto known =
+            !starts_word ? known_.end() : std::find_if(known_.begin(), known_.end(), [&](const auto& entry) {
+                return rest.starts_with(entry.first);
+            });
         if (known != known_.end()) {
             redacted += known->second;
             i += known->first.size();
         } else if (starts_word && begins_path(rest)) {
-            std::string_view path = rest.substr(0, std::min(rest.find_first_of(blanks_and_brackets), rest.size()));
+            std::string_view path =
+                rest.substr(0, std::min(rest.find_first_of(blanks_and_brackets), rest.size()));
             while (path.size() > 1 && (path.ends_with(':') || path.ends_with('.'))) path.remove_suffix(1);
             redacted += base_name(path);
             i += path.size();

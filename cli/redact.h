@@ -1,7 +1,8 @@
 #pragma once
 
-// --redact: what may leave the machine. Names of types, modules, functions and attributes, base names of files, numbers and
-// addresses stay; what the program stored, how it was called and where things lie on somebody's disk goes.
+// --redact: what may leave the machine. Names of types, modules, functions and attributes, base names of
+// files, numbers and addresses stay; what the program stored, how it was called and where things lie on
+// somebody's disk goes.
 
 #include "parsers/cpython/object_facts.h"
 
@@ -17,8 +18,8 @@ public:
     explicit Redactor(bool active = false) : active_(active) {}
     bool active() const { return active_; }
 
-    /// What is shown for a value of type `type` (empty: guessed from the literal). A literal becomes "‹str 12 #7›": type, length
-    /// and a number that the same value always gets; names and summaries stay.
+    /// What is shown for a value of type `type` (empty: guessed from the literal). A literal becomes "‹str 12
+    /// #7›": type, length and a number that the same value always gets; names and summaries stay.
     std::string value(const ShortValue& value, std::string_view type = {});
     /// The name of a reference, its key as a value.
     std::string reference_name(const Reference& reference);
@@ -30,7 +31,8 @@ public:
     /// The command line of the process: a number.
     std::string arguments(std::string_view arguments);
 
-    /// A warning or an error: each path in it becomes its base name. Paths with blanks, and directories, must be known.
+    /// A warning or an error: each path in it becomes its base name. Paths with blanks, and directories, must
+    /// be known.
     std::string message(std::string_view text) const;
     void know_path(std::string_view path);
     void know_directory(std::string_view path);
@@ -44,7 +46,8 @@ private:
     std::vector<std::pair<std::string, std::string>> known_;  // longest first
 };
 
-/// The type of a literal in Python's notation: 'x' is str, b'' bytes, 1.5 float; "value" where it is none of the plain ones.
+/// The type of a literal in Python's notation: 'x' is str, b'' bytes, 1.5 float; "value" where it is none of
+/// the plain ones.
 std::string literal_type(std::string_view literal);
 
 }  // namespace heapsift

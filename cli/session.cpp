@@ -1,5 +1,5 @@
-// A session. Warnings are for people on standard error, except where a document carries them; the line that says which core is
-// used comes always, because an answer about the wrong core looks like any other.
+// A session. Warnings are for people on standard error, except where a document carries them; the line that
+// says which core is used comes always, because an answer about the wrong core looks like any other.
 
 #include "cli/session.h"
 
@@ -31,9 +31,11 @@ Session::Session(const CommonOptions& options, const Words& words, Console& cons
       redactor_(redactor),
       wishes_{words.core.value_or(""), options.core, environment("HEAPSIFT_CORE"), options.search},
       progress_(options.progress) {
-    for (const std::string& path : {wishes_.argument, wishes_.option, wishes_.environment, wishes_.search.executable})
+    for (const std::string& path :
+         {wishes_.argument, wishes_.option, wishes_.environment, wishes_.search.executable})
         redactor_.know_path(path);
-    for (const std::string& path : {wishes_.search.sysroot, wishes_.search.debug_dir}) redactor_.know_directory(path);
+    for (const std::string& path : {wishes_.search.sysroot, wishes_.search.debug_dir})
+        redactor_.know_directory(path);
 }
 
 const CoreChoice& Session::choice() {
@@ -66,7 +68,8 @@ CoreFile Session::read_core() {
     const CoreChoice& choice = this->choice();
     CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_);
     know_core(core, nullptr);
-    if (const std::string unused = unused_executable(core.modules(), choice.search.executable); !unused.empty())
+    if (const std::string unused = unused_executable(core.modules(), choice.search.executable);
+        !unused.empty())
         diagnostics_.add("executable-not-used", unused);
     return core;
 }
@@ -92,13 +95,15 @@ HeapSnapshot Session::open_heap() {
 void Session::note_references(const HeapSnapshot& heap, ObjectId object) {
     const ReferenceGraph& references = heap.references();
     if (const auto& first = references.first_dangling())
-        diagnostics_.add("references-dangling",
-                         fmt::format("{} to what is no object: something was overwritten ({}from {}, a {}, to {})",
-                                     counted(references.dangling(), "reference leads", "references lead"),
-                                     references.dangling() > 1 ? "the first " : "",
-                                     hexadecimal(heap.address_of(first->source).value),
-                                     escape_for_terminal(type_name(heap, heap.type_of(first->source))), hexadecimal(first->target.value)),
-                         Severity::damage);
+        diagnostics_.add(
+            "references-dangling",
+            fmt::format("{} to what is no object: something was overwritten ({}from {}, a {}, to {})",
+                        counted(references.dangling(), "reference leads", "references lead"),
+                        references.dangling() > 1 ? "the first " : "",
+                        hexadecimal(heap.address_of(first->source).value),
+                        escape_for_terminal(type_name(heap, heap.type_of(first->source))),
+                        hexadecimal(first->target.value)),
+            Severity::damage);
     if (object != no_object && heap.facts(object).damaged)
         diagnostics_.add("object-damaged",
                          fmt::format("the object at {} does not read: only what can be there is shown",
@@ -107,10 +112,11 @@ void Session::note_references(const HeapSnapshot& heap, ObjectId object) {
     if (!options_.verbose) return;
     const ReferenceGraph::GuessCounts& guesses = references.guesses();
     console_.note(
-        fmt::format("references of {} are known exactly, of {} guessed: {} words proved by reference counts, {} possible, "
+        fmt::format("references of {} are known exactly, of {} guessed: {} words proved by reference counts, "
+                    "{} possible, "
                     "{} refused",
-                    counted(heap.object_count() - guesses.objects, "object"), grouped(guesses.objects), grouped(guesses.proved),
-                    grouped(guesses.allowed), grouped(guesses.refused)));
+                    counted(heap.object_count() - guesses.objects, "object"), grouped(guesses.objects),
+                    grouped(guesses.proved), grouped(guesses.allowed), grouped(guesses.refused)));
 }
 
 std::string unused_executable(const std::vector<Module>& modules, const std::string& path) {
@@ -119,14 +125,17 @@ std::string unused_executable(const std::vector<Module>& modules, const std::str
                                                          module.file_state == ModuleFileState::unverified);
                       });
     return told ? std::string()
-                : escape_for_terminal(path) + " is not the program of this core (other build-id) and was not used";
+                : escape_for_terminal(path) +
+                      " is not the program of this core (other build-id) and was not used";
 }
 
 Error Session::explained(const Error& error) const {
-    const bool said = error.hint().find("cut") != std::string::npos || error.message().find("cut") != std::string::npos;
+    const bool said =
+        error.hint().find("cut") != std::string::npos || error.message().find("cut") != std::string::npos;
     if (!cut_ || said || error.exit() != ExitCode::cannot_analyse) return error;
-    const std::string cut = "the core is cut, and what was looked for may be in the missing part";
-    return {error.exit(), error.code(), error.message(), error.hint().empty() ? cut : error.hint() + "; " + cut};
+    const std::string cut = "the core is cut; what was looked for may be in the missing part";
+    return {error.exit(), error.code(), error.message(),
+            error.hint().empty() ? cut : error.hint() + "; " + cut};
 }
 
 void Session::note(std::string_view code, const std::string& message) {
@@ -168,7 +177,8 @@ void Session::write_document(Output& output, const Answer& answer, const std::op
     std::string text = json_text(document);
     text.pop_back();
     output.write(text + ",\"data\":{");
-    const auto write_table = [&](const std::string& key, const std::function<void(const RowVisitor&)>& rows, bool last) {
+    const auto write_table = [&](const std::string& key, const std::function<void(const RowVisitor&)>& rows,
+                                 bool last) {
         output.write(json_text(key) + ":[");
         bool first = true;
         rows([&](const Json& row) {
@@ -177,7 +187,8 @@ void Session::write_document(Output& output, const Answer& answer, const std::op
         });
         output.write(last ? "]" : "],");
     };
-    if (answer.rows) write_table(answer.rows_key, answer.rows, answer.data.empty() && answer.more_tables.empty());
+    if (answer.rows)
+        write_table(answer.rows_key, answer.rows, answer.data.empty() && answer.more_tables.empty());
     for (std::size_t i = 0; i < answer.more_tables.size(); ++i)
         write_table(answer.more_tables[i].key, answer.more_tables[i].rows,
                     answer.data.empty() && i + 1 == answer.more_tables.size());
@@ -198,12 +209,14 @@ void Session::write_rows(Output& output, const Answer& answer) const {
 
 void Session::refuse_csv(const std::string& what, const std::string& hint) const {
     if (options_.format == Format::csv)
-        throw wrong_usage("not-a-table", fmt::format("--format csv is for tables, and {} is none", what), hint);
+        throw wrong_usage("not-a-table", fmt::format("--format csv is for tables; {} is not one", what),
+                          hint);
 }
 
 ExitCode Session::write(const Answer& answer, const std::optional<Error>& error) {
     progress_.clear();
-    if (!answer.rows || answer.csv_columns.empty()) refuse_csv("this answer of " + answer.command, "use --json");
+    if (!answer.rows || answer.csv_columns.empty())
+        refuse_csv("this answer of " + answer.command, "use --json");
     if (options_.format != Format::json)
         for (const Diagnostic& diagnostic : diagnostics_.all()) console_.warning(diagnostic);
     Output output;

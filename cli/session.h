@@ -1,6 +1,7 @@
 #pragma once
 
-// One question about one core: which core, opening it, and writing the answer in the format that was asked for.
+// One question about one core: which core, opening it, and writing the answer in the format that was asked
+// for.
 
 #include "cli/answer.h"
 #include "cli/common_options.h"
@@ -34,8 +35,8 @@ public:
     CoreFile open_core();
     /// The same, and all its objects; it is the core in use once they were found.
     HeapSnapshot open_heap();
-    /// Of a command that has had the references computed: with -v how they are known; and what of them does not read. `object`:
-    /// the one that was asked about, or none.
+    /// Of a command that has had the references computed: with -v how they are known; and what of them does
+    /// not read. `object`: the one that was asked about, or none.
     void note_references(const HeapSnapshot& heap, ObjectId object = no_object);
     /// True once the core's headers could be read, whatever went wrong later.
     bool core_was_read() const { return core_was_read_; }
@@ -82,8 +83,8 @@ private:
     Progress progress_;
 };
 
-/// The warning that --executable names a file which is none of the core's; empty where it was used, or where it was not given,
-/// or where the core says too little to tell.
+/// The warning that --executable names a file which is none of the core's; empty where it was used, or where
+/// it was not given, or where the core says too little to tell.
 std::string unused_executable(const std::vector<Module>& modules, const std::string& path);
 
 }  // namespace heapsift

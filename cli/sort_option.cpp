@@ -4,7 +4,6 @@
 
 #include "cli/command_options.h"
 
-
 #include <array>
 
 namespace heapsift {
@@ -20,7 +19,7 @@ void add_sort_option(CommandOptions& declare, SortKey& sort) {
     for (const SortKey key : keys) names.push_back(name_of(key));
     declare.choice(
         "--sort", names, [&sort](std::size_t choice) { sort = keys[choice]; },
-        "largest first by this; " + name_of(sort) + " unless given");
+        "sort by this, largest first (default " + name_of(sort) + ")");
 }
 
 std::string name_of(SortKey sort) {

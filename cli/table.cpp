@@ -49,7 +49,8 @@ std::string Table::cell(std::size_t column, const std::string& text, std::size_t
     return text;
 }
 
-std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, std::size_t indent) const {
+std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                        std::size_t indent) const {
     std::string line(indent, ' ');
     std::size_t begin = indent;  // the column at which the cell begins
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -58,7 +59,8 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
         if (columns_[i].fit == TableColumn::Fit::wrap)
             line += wrapped(text, widths[i] == 0 ? 0 : begin + widths[i], begin, begin);
         else
-            line += columns_[i].align == TableColumn::Align::right ? padded_left(text, widths[i]) : padded_right(text, widths[i]);
+            line += columns_[i].align == TableColumn::Align::right ? padded_left(text, widths[i])
+                                                                   : padded_right(text, widths[i]);
         begin += widths[i] + 2;
     }
     line.erase(line.find_last_not_of(' ') + 1);
@@ -69,8 +71,8 @@ std::string Table::text(std::size_t width, bool colour, std::size_t indent) cons
     const std::vector<std::size_t> column_widths = widths(width, indent);
     std::vector<std::string> headings;
     for (const TableColumn& column : columns_) headings.push_back(column.heading);
-    const bool headed =
-        std::any_of(headings.begin(), headings.end(), [](const std::string& heading) { return !heading.empty(); });
+    const bool headed = std::any_of(headings.begin(), headings.end(),
+                                    [](const std::string& heading) { return !heading.empty(); });
     std::string text = headed ? bold(line(headings, column_widths, indent), colour) + "\n" : "";
     for (const auto& row : rows_) text += line(row, column_widths, indent) + "\n";
     return text;
@@ -79,7 +81,8 @@ std::string Table::text(std::size_t width, bool colour, std::size_t indent) cons
 std::string bar(double share, std::size_t width) {
     constexpr const char* eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     if (!(share > 0)) return {};
-    const auto total = static_cast<std::size_t>(std::lround(std::min(share, 1.0) * 8.0 * static_cast<double>(width)));
+    const auto total =
+        static_cast<std::size_t>(std::lround(std::min(share, 1.0) * 8.0 * static_cast<double>(width)));
     const std::size_t filled = std::max<std::size_t>(total, 1);
     std::string text;
     for (std::size_t i = 0; i < filled / 8; ++i) text += "█";

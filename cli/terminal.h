@@ -17,7 +17,8 @@ std::size_t terminal_width(int descriptor);
 /// Lines of the terminal; 0 where it does not say.
 std::size_t terminal_height(int descriptor);
 
-/// Colour on `descriptor`: --color decides; "auto" is a terminal that is not "dumb", and NO_COLOR unset or empty.
+/// Colour on `descriptor`: --color decides; "auto" is a terminal that is not "dumb", and NO_COLOR unset or
+/// empty.
 bool use_colour(When when, int descriptor);
 
 /// `text` between the escape sequences for bold or faint, or as it is.

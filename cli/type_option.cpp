@@ -13,17 +13,20 @@ namespace heapsift {
 std::vector<TypeId> types_named(const HeapSnapshot& heap, const std::string& name, bool subclasses) {
     const TypeSearch search = find_types(heap.types(), name);
     if (search.types.empty() && search.ambiguous)
-        throw wrong_usage("ambiguous-type",
-                          fmt::format("several types are called {}: {}", name, fmt::join(search.candidates, ", ")),
-                          "give one of these names");
+        throw wrong_usage(
+            "ambiguous-type",
+            fmt::format("several types are called {}: {}", name, fmt::join(search.candidates, ", ")),
+            "use one of these names");
     if (search.types.empty())
-        throw wrong_usage("no-such-type", fmt::format("no type of this core is called {}", name),
-                          search.candidates.empty() ? command_line("types -n 0") + " lists them all"
-                                                    : fmt::format("did you mean {}", fmt::join(search.candidates, ", ")));
+        throw wrong_usage("no-such-type", fmt::format("no type in this core is called {}", name),
+                          search.candidates.empty()
+                              ? command_line("types -n 0") + " lists them all"
+                              : fmt::format("did you mean {}", fmt::join(search.candidates, ", ")));
     if (!subclasses) return search.types;
     std::vector<TypeId> all;
     for (TypeId type = 0; type < heap.types().size(); ++type)
-        if (std::any_of(search.types.begin(), search.types.end(), [&](TypeId of) { return heap.types().derives(type, of); }))
+        if (std::any_of(search.types.begin(), search.types.end(),
+                        [&](TypeId of) { return heap.types().derives(type, of); }))
             all.push_back(type);
     return all;
 }

@@ -1,5 +1,5 @@
-// Units. Sizes are binary (KiB, MiB, GiB) with one decimal, as tools that print KiB do; three significant digits are what a
-// reader compares.
+// Units. Sizes are binary (KiB, MiB, GiB) with one decimal, as tools that print KiB do; three significant
+// digits are what a reader compares.
 
 #include "cli/units.h"
 
@@ -55,7 +55,9 @@ std::string binary_size(std::uint64_t bytes) {
     return fmt::format("{:.1f} {}", value, unit_names[unit]);
 }
 
-std::string bytes_text(std::uint64_t bytes, bool exact) { return exact ? grouped(bytes) + " B" : binary_size(bytes); }
+std::string bytes_text(std::uint64_t bytes, bool exact) {
+    return exact ? grouped(bytes) + " B" : binary_size(bytes);
+}
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
     if (part == 0 || whole == 0) return "0 %";
@@ -74,7 +76,8 @@ std::string percent_in_table(std::uint64_t part, std::uint64_t whole) {
 
 std::string counted(std::uint64_t count, std::string_view singular, std::string_view plural) {
     if (count == 1) return fmt::format("1 {}", singular);
-    return plural.empty() ? fmt::format("{} {}s", grouped(count), singular) : fmt::format("{} {}", grouped(count), plural);
+    return plural.empty() ? fmt::format("{} {}s", grouped(count), singular)
+                          : fmt::format("{} {}", grouped(count), plural);
 }
 
 std::string hexadecimal(std::uint64_t value) { return fmt::format("0x{:x}", value); }

@@ -13,7 +13,8 @@ namespace heapsift {
 std::string grouped(std::uint64_t number);
 std::string grouped_signed(std::int64_t number);
 
-/// 11429478 as "10.9 MiB"; below 1 KiB whole bytes, "123 B". Never "1024.0 KiB": what rounds up to it is the next unit.
+/// 11429478 as "10.9 MiB"; below 1 KiB whole bytes, "123 B". Never "1024.0 KiB": what rounds up to it is the
+/// next unit.
 std::string binary_size(std::uint64_t bytes);
 
 /// `binary_size`, or exact bytes, "11,429,478 B", where `exact` (--bytes).
@@ -31,8 +32,9 @@ std::string counted(std::uint64_t count, std::string_view singular, std::string_
 /// "0x7f31c2a4d5e0".
 std::string hexadecimal(std::uint64_t value);
 
-/// What people type for a number of bytes or a count: digits, with a fraction where a unit follows; units K, M, G, T, each also
-/// as KiB or KB (all 1024 based, as in the output), any case. Nothing where it is not that, or does not fit 63 bits.
+/// What people type for a number of bytes or a count: digits, with a fraction where a unit follows; units K,
+/// M, G, T, each also as KiB or KB (all 1024 based, as in the output), any case. Nothing where it is not
+/// that, or does not fit 63 bits.
 std::optional<std::int64_t> parse_quantity(std::string_view text);
 
 }  // namespace heapsift

@@ -40,7 +40,8 @@ std::string without_blanks(std::string_view text) {
 }
 
 Error bad_where(std::string_view condition, std::string hint) {
-    return wrong_usage("bad-where", fmt::format("--where '{}' is not a comparison", condition), std::move(hint));
+    return wrong_usage("bad-where", fmt::format("--where '{}' is not a comparison", condition),
+                       std::move(hint));
 }
 
 Field parse_field(std::string_view condition, std::string_view name) {

@@ -1,6 +1,6 @@
-// The rules are those of the contract: the first word is a command's name, else an existing file; a word with a slash is always a
-// file; after the command an existing file is the core and the other word the address. Every other word is an error, because a
-// word that is dropped silently changes the question.
+// The rules are those of the contract: the first word is a command's name, else an existing file; a word with
+// a slash is always a file; after the command an existing file is the core and the other word the address.
+// Every other word is an error, because a word that is dropped silently changes the question.
 
 #include "cli/words.h"
 
@@ -17,12 +17,14 @@ namespace {
 
 bool has_slash(const std::string& word) { return word.find('/') != std::string::npos; }
 
-// core, core.1234, core.python3.1000.zst, dump.core: not an expression, which has dots too (app.CACHE, core.tables).
+// core, core.1234, core.python3.1000.zst, dump.core: not an expression, which has dots too (app.CACHE,
+// core.tables).
 bool looks_like_core(const std::string& word) {
     if (word.find_first_of("[]()<>'\"") != std::string::npos) return false;
     for (const char* ending : {".core", ".dmp", ".dump", ".zst", ".lz4", ".xz", ".gz"})
         if (word.ends_with(ending)) return true;
-    if (word.starts_with("core")) return word == "core" || word.find_first_of("0123456789") != std::string::npos;
+    if (word.starts_with("core"))
+        return word == "core" || word.find_first_of("0123456789") != std::string::npos;
     return word.find('.') != std::string::npos && !may_be_expression(word);
 }
 
@@ -44,8 +46,8 @@ public:
 
 private:
     const WordShape* command_named(const std::string& word) const {
-        const auto found =
-            std::find_if(rules_.commands.begin(), rules_.commands.end(), [&](const auto& c) { return c.name == word; });
+        const auto found = std::find_if(rules_.commands.begin(), rules_.commands.end(),
+                                        [&](const auto& c) { return c.name == word; });
         return found == rules_.commands.end() ? nullptr : &*found;
     }
 
@@ -55,7 +57,8 @@ private:
         return rules_.is_file(word) || (has_slash(word) && !(wants_address() && looks_like_expression(word)));
     }
 
-    // The command is the first word, or the second after a file, or it goes without saying. Returns how many words that took.
+    // The command is the first word, or the second after a file, or it goes without saying. Returns how many
+    // words that took.
     std::size_t take_command(std::span<const std::string> words) {
         std::size_t taken = 0;
         if (!command_named(words[0]) && is_file(words[0])) take_core(words[taken++]);
@@ -74,7 +77,8 @@ private:
 
     void note_file_of_that_name(const std::string& word) {
         if (!rules_.core_given && rules_.is_file(word))
-            result_.notes.push_back(fmt::format("{} is taken as the command; the file of that name is ./{}", word, word));
+            result_.notes.push_back(
+                fmt::format("{} is taken as the command; the file of that name is ./{}", word, word));
     }
 
     void take_after_command(const std::string& word) {
@@ -96,12 +100,16 @@ private:
         return looks_like_address(word) || (may_be_expression(word) && !looks_like_core(word));
     }
 
-    bool wants_address() const { return command_ && command_->takes_address && (!result_.address || command_->takes_addresses); }
+    bool wants_address() const {
+        return command_ && command_->takes_address && (!result_.address || command_->takes_addresses);
+    }
 
     void take_address(const std::string& word) {
-        if (!result_.core && !rules_.core_given && !looks_like_address(word) && looks_like_core(word) && !names_core_beside(word))
-            throw wrong_usage("no-such-file", fmt::format("{}: no such file, and no address", shell_quoted(word)),
-                              "an address is 0x… as " + command_line("objects") + " lists it");
+        if (!result_.core && !rules_.core_given && !looks_like_address(word) && looks_like_core(word) &&
+            !names_core_beside(word))
+            throw wrong_usage("no-such-file",
+                              fmt::format("{} is neither a file nor an address", shell_quoted(word)),
+                              "an address looks like 0x…: " + command_line("objects") + " lists some");
         if (result_.address)
             result_.more_addresses.push_back(word);
         else
@@ -110,9 +118,10 @@ private:
 
     void take_topic(const std::string& word) {
         if (!result_.topics.empty())
-            throw wrong_usage("unexpected-word",
-                              fmt::format("{}: {} is about one topic or command", shell_quoted(word), command_->name),
-                              command_line(command_->name + " " + shell_quoted(result_.topics.front())));
+            throw wrong_usage(
+                "unexpected-word",
+                fmt::format("{}: {} shows one topic or command", shell_quoted(word), command_->name),
+                command_line(command_->name + " " + shell_quoted(result_.topics.front())));
         result_.topics.push_back(word);
     }
 
@@ -125,8 +134,8 @@ private:
     static void throw_if_script(const std::string& word) {
         if (word.ends_with(".py"))
             throw wrong_usage("script",
-                              fmt::format("{} is a script, and heapsift reads cores of running or dead processes", word),
-                              "while it runs: gcore -o core PID, then " + command_line("core.PID"));
+                              fmt::format("{} is a script; heapsift reads cores of processes", word),
+                              "while the script runs: gcore -o core PID, then " + command_line("core.PID"));
     }
 
     // The first word, or the one after a core, is no command.
@@ -138,11 +147,12 @@ private:
         for (const WordShape& command : rules_.commands) names.push_back(command.name);
         const auto nearest = nearest_words(word, names);
         const bool may_be_file = !result_.core && !rules_.core_given;
-        const std::string message = may_be_file ? fmt::format("{}: no command, and no file of that name", shell_quoted(word))
-                                                : fmt::format("{}: no command of that name", shell_quoted(word));
-        throw wrong_usage(
-            "unknown-command", message,
-            nearest.empty() ? command_line("--help") + " lists the commands" : "did you mean: " + command_line(nearest.front()));
+        const std::string message =
+            may_be_file ? fmt::format("{} is neither a command nor a file", shell_quoted(word))
+                        : fmt::format("{} is not a command", shell_quoted(word));
+        throw wrong_usage("unknown-command", message,
+                          nearest.empty() ? command_line("--help") + " lists the commands"
+                                          : "did you mean: " + command_line(nearest.front()));
     }
 
     // A word after the command that it does not take.
@@ -151,50 +161,54 @@ private:
         if (!command_->takes_address) throw_if_number_or_address(word);
         const bool may_be_file = !rules_.core_given && !result_.core;
         if (command_->takes_address && looks_like_address(word) && looks_like_address(*result_.address))
-            throw wrong_usage(
-                "unexpected-word",
-                fmt::format("{} and {}: two addresses, and one question is about one object", *result_.address, word),
-                "name one of them");
+            throw wrong_usage("unexpected-word",
+                              fmt::format("two addresses given, {} and {}", *result_.address, word),
+                              "name one");
         const bool word_is_address = command_->takes_address && looks_like_address(word);
         throw wrong_usage(may_be_file ? "no-such-file" : "unexpected-word",
                           fmt::format("{}: {}", shell_quoted(word_is_address ? *result_.address : word),
-                                      may_be_file ? "no such file" : "it is not known what this word is for"),
+                                      may_be_file ? "no such file" : "not understood here"),
                           fmt::format("{} takes {}", command_->name, what_it_takes()));
     }
 
     std::string what_it_takes() const {
         if (command_->takes_address)
-            return rules_.core_given ? "an address or an expression" : "an address or an expression, and a core";
+            return rules_.core_given ? "an address or an expression"
+                                     : "an address or an expression, and a core";
         return rules_.core_given ? "no words beside --core" : "a core and no other word";
     }
 
     static bool may_be_process_id(const std::string& word) {
         constexpr std::size_t most_digits = 7;  // PID_MAX_LIMIT is 4194304
-        return word.size() <= most_digits && !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+        return word.size() <= most_digits && !word.empty() &&
+               word.find_first_not_of("0123456789") == std::string::npos;
     }
 
     void throw_if_number_or_address(const std::string& word) const {
         if (may_be_process_id(word))
-            throw wrong_usage("process-id", fmt::format("{} is a process id, and heapsift reads cores", word),
+            throw wrong_usage("process-id", fmt::format("{} is a process id; heapsift reads cores", word),
                               fmt::format("gcore -o core {}, then {}", word, command_line("core." + word)));
         if (looks_like_address(word)) throw_address(word, "an address");
     }
 
     [[noreturn]] void throw_address(const std::string& word, const char* what) const {
         const std::string core = core_beside(word);
-        throw wrong_usage(
-            "unexpected-word", fmt::format("{} is {}", shell_quoted(word), what),
-            "did you mean: " + command_line("show " + shell_quoted(word) + (core.empty() ? core : " " + shell_quoted(core))));
+        throw wrong_usage("unexpected-word", fmt::format("{} is {}", shell_quoted(word), what),
+                          "did you mean: " + command_line("show " + shell_quoted(word) +
+                                                          (core.empty() ? core : " " + shell_quoted(core))));
     }
 
     // A word that may be an expression is one, where another word is the core.
-    bool names_core_beside(const std::string& word) const { return may_be_expression(word) && !core_beside(word).empty(); }
+    bool names_core_beside(const std::string& word) const {
+        return may_be_expression(word) && !core_beside(word).empty();
+    }
 
     // The core that the line names, before `word` or after it; empty where it names none.
     std::string core_beside(const std::string& word) const {
         if (result_.core) return *result_.core;
-        const auto found =
-            std::find_if(all_.begin(), all_.end(), [&](const std::string& other) { return other != word && is_file(other); });
+        const auto found = std::find_if(all_.begin(), all_.end(), [&](const std::string& other) {
+            return other != word && is_file(other);
+        });
         return found == all_.end() ? std::string() : *found;
     }
 
@@ -207,12 +221,13 @@ private:
 }  // namespace
 
 Error two_cores(const std::string& first, const std::string& second) {
-    return wrong_usage(
-        "two-cores",
-        fmt::format("{} and {}: two cores, and one question is about one core", shell_quoted(first), shell_quoted(second)),
-        "name one of them");
+    return wrong_usage("two-cores",
+                       fmt::format("two cores given, {} and {}", shell_quoted(first), shell_quoted(second)),
+                       "name one");
 }
 
-Words read_words(std::span<const std::string> words, const WordRules& rules) { return Reader(rules).read(words); }
+Words read_words(std::span<const std::string> words, const WordRules& rules) {
+    return Reader(rules).read(words);
+}
 
 }  // namespace heapsift

@@ -1,6 +1,7 @@
 #pragma once
 
-// What the words of a command line mean: a command, a core, an address, in the order in which people happen to type them.
+// What the words of a command line mean: a command, a core, an address, in the order in which people happen
+// to type them.
 
 #include "parsers/base/error.h"
 
@@ -42,8 +43,8 @@ struct WordRules {
 /// The error of a line that names two.
 Error two_cores(const std::string& first, const std::string& second);
 
-/// Throws `Error` (exit 2) with the one line that helps where a word fits nowhere: "unknown-command", "unexpected-word",
-/// "two-cores", "script", "process-id", "no-such-file".
+/// Throws `Error` (exit 2) with the one line that helps where a word fits nowhere: "unknown-command",
+/// "unexpected-word", "two-cores", "script", "process-id", "no-such-file".
 Words read_words(std::span<const std::string> words, const WordRules& rules);
 
 }  // namespace heapsift

@@ -11,7 +11,8 @@ namespace heapsift {
 
 class Adjacency {
 public:
-    /// Edges of node i are targets[begin[i]] up to targets[begin[i + 1]]; `begin` has one more than there are nodes.
+    /// Edges of node i are targets[begin[i]] up to targets[begin[i + 1]]; `begin` has one more than there are
+    /// nodes.
     Adjacency(std::vector<std::uint64_t> begin, std::vector<std::uint32_t> targets)
         : begin_(std::move(begin)), targets_(std::move(targets)) {}
 

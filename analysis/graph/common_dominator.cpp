@@ -1,5 +1,6 @@
-// The nearest common ancestor of many nodes. The walk up from the first of them is marked; each other one walks up until it meets a
-// mark. The highest place where the first walk is met is the ancestor. A number a set makes clearing the marks unnecessary.
+// The nearest common ancestor of many nodes. The walk up from the first of them is marked; each other one
+// walks up until it meets a mark. The highest place where the first walk is met is the ancestor. A number a
+// set makes clearing the marks unnecessary.
 
 #include "analysis/graph/common_dominator.h"
 
@@ -22,12 +23,14 @@ void CommonDominator::add(NodeId node) {
     const std::uint32_t at = retained_.graph().preorder().position(node);
     if (at == Preorder::none) return;
     std::uint32_t p = at;
-    for (; p != Preorder::none && mark_[p] < 2 * set_; p = retained_.tree().dominator(p)) mark_[p] = 2 * set_ + (found_ != Preorder::none);
+    for (; p != Preorder::none && mark_[p] < 2 * set_; p = retained_.tree().dominator(p))
+        mark_[p] = 2 * set_ + (found_ != Preorder::none);
     if (found_ == Preorder::none) {
         found_ = at;
         return;
     }
-    // Below what was met the walk went beside the first one; a mark of a later walk leads to a place that was seen to already.
+    // Below what was met the walk went beside the first one; a mark of a later walk leads to a place that was
+    // seen to already.
     if (p != Preorder::none && mark_[p] == 2 * set_) found_ = std::min(found_, p);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// The nearest node above all members of a set in the dominator tree: without it none of them would be reachable.
+// The nearest node above all members of a set in the dominator tree: without it none of them would be
+// reachable.
 
 #include "analysis/graph/retained.h"
 
@@ -16,8 +17,9 @@ class CommonDominator {
 public:
     explicit CommonDominator(const RetainedSizes& retained);
 
-    /// Of one member its own dominator, of several the nearest node above all of them, which may be one of them. Members that no
-    /// root reaches do not count; nothing where none is reached. Walks over no node twice.
+    /// Of one member its own dominator, of several the nearest node above all of them, which may be one of
+    /// them. Members that no root reaches do not count; nothing where none is reached. Walks over no node
+    /// twice.
     std::optional<NodeId> of(std::span<const ObjectId> members);
 
 private:

@@ -1,8 +1,8 @@
 #pragma once
 
-// Strongly connected components, of a part of a graph: D. Pearce, A Space-Efficient Algorithm for Finding Strongly Connected
-// Components (Information Processing Letters 116, 2016), with stacks of its own. 4 bytes a node, and 4 more while it works; 50 to
-// 100 ns a node.
+// Strongly connected components, of a part of a graph: D. Pearce, A Space-Efficient Algorithm for Finding
+// Strongly Connected Components (Information Processing Letters 116, 2016), with stacks of its own. 4 bytes a
+// node, and 4 more while it works; 50 to 100 ns a node.
 
 #include "analysis/graph/preorder.h"
 
@@ -23,8 +23,8 @@ template <TargetsGraph Graph, class In>
 Components strong_components(const Graph& graph, In in) {
     constexpr std::uint32_t none = Components::none;
     const auto nodes = static_cast<std::uint32_t>(graph.node_count());
-    // While a node is open it has its number in the walk, or the least that it leads back to; closed, the number of its
-    // component, counted down from the largest.
+    // While a node is open it has its number in the walk, or the least that it leads back to; closed, the
+    // number of its component, counted down from the largest.
     std::vector<std::uint32_t> low(nodes, 0);
     struct Step {
         std::uint32_t node;

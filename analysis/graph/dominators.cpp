@@ -4,9 +4,11 @@
 
 namespace heapsift {
 
-// Semidominators from the last position to the first. `ancestor` starts as the parent in the depth-first tree and is shortened as
-// it is walked; of what a shortened path leaves out, `label` keeps the position with the least semidominator.
-void DominatorTree::solve(const std::vector<std::uint32_t>& parents, const std::vector<std::uint64_t>& first_source,
+// Semidominators from the last position to the first. `ancestor` starts as the parent in the depth-first tree
+// and is shortened as it is walked; of what a shortened path leaves out, `label` keeps the position with the
+// least semidominator.
+void DominatorTree::solve(const std::vector<std::uint32_t>& parents,
+                          const std::vector<std::uint64_t>& first_source,
                           const std::vector<std::uint32_t>& sources) {
     const auto count = static_cast<std::uint32_t>(parents.size());
     std::vector<std::uint32_t> parent = parents;
@@ -17,7 +19,8 @@ void DominatorTree::solve(const std::vector<std::uint32_t>& parents, const std::
     // Positions from `last` on are linked: the paths among them may be shortened.
     auto least = [&](std::uint32_t p, std::uint32_t last) {
         if (p < last) return p;
-        for (std::uint32_t at = p; parent[at] != none && parent[at] >= last; at = parent[at]) path.push_back(at);
+        for (std::uint32_t at = p; parent[at] != none && parent[at] >= last; at = parent[at])
+            path.push_back(at);
         while (!path.empty()) {
             const std::uint32_t at = path.back();
             path.pop_back();

@@ -1,16 +1,16 @@
 // What is a root, and in which order (tried on real heaps; others were worse):
 //
-// 1. What the interpreter names (RootSet), and words of C code that point at an object whose count has room for them. They hang
-//    below groups that a person knows; a frame is a node of its own below its thread.
-// 2. Last resort: of the objects that none of these reaches, those with references left that were not found. Where one leads to
-//    another, the first is enough. (An unexplained count on an object that is reached makes no root: there are thousands, and
-//    each would take memory from its real holder.)
+// 1. What the interpreter names (RootSet), and words of C code that point at an object whose count has room
+//    for them. They hang below groups that a person knows; a frame is a node of its own below its thread.
+// 2. Last resort: of the objects that none of these reaches, those with references left that were not found.
+//    Where one leads to another, the first is enough. (An unexplained count on an object that is reached
+//    makes no root: there are thousands, and each would take memory from its real holder.)
 // 3. Immortal objects that nothing reaches: nobody frees them.
-// 4. The rest is garbage. It hangs below a group of its own by the components that no other garbage leads to, every member of
-//    one, and its references to what is alive are not followed: it holds nothing.
+// 4. The rest is garbage. It hangs below a group of its own by the components that no other garbage leads to,
+//    every member of one, and its references to what is alive are not followed: it holds nothing.
 //
-// All of it is one depth-first walk: what is hung below the virtual root late is walked late, and the numbering tells which is
-// which.
+// All of it is one depth-first walk: what is hung below the virtual root late is walked late, and the
+// numbering tells which is which.
 
 #include "analysis/graph/heap_graph.h"
 
@@ -43,7 +43,8 @@ HeapGraph::HeapGraph(const HeapSnapshot& heap, const ProgressCallback& progress)
 // `parent` is a group's number at first: nodes are numbered when all groups are known.
 void HeapGraph::place_roots() {
     for (const Root& root : root_set_.roots()) roots_.push_back({root, groups_.of(root)});
-    std::vector<Address> named;  // slots of frames that are locals or the like: known by more than their words
+    std::vector<Address>
+        named;  // slots of frames that are locals or the like: known by more than their words
     for (const Root& root : root_set_.roots())
         if (root.frame >= 0 && !root.word.is_null()) named.push_back(root.word);
     std::sort(named.begin(), named.end());
@@ -86,7 +87,8 @@ void HeapGraph::make_nodes() {
         const Root& root = placed.root;
         placed.parent = node_of(static_cast<GroupId>(placed.parent));
         if (root.frame >= 0) {
-            const NodeId frame = first_of_thread[static_cast<std::size_t>(root.thread)] + static_cast<NodeId>(root.frame);
+            const NodeId frame =
+                first_of_thread[static_cast<std::size_t>(root.thread)] + static_cast<NodeId>(root.frame);
             if (!hangs[frame - first_frame_]) extra_targets_[placed.parent - object_count_].push_back(frame);
             hangs[frame - first_frame_] = true;
             placed.parent = frame;
@@ -96,9 +98,11 @@ void HeapGraph::make_nodes() {
     }
 }
 
-// A local that is a module, or the dict of one in which a frame runs, makes a frame no holder of all that is in it.
+// A local that is a module, or the dict of one in which a frame runs, makes a frame no holder of all that is
+// in it.
 bool HeapGraph::is_own_root(const Root& root) {
-    return root.kind == RootKind::module || root.kind == RootKind::static_type || root.kind == RootKind::thread_local_ ||
+    return root.kind == RootKind::module || root.kind == RootKind::static_type ||
+           root.kind == RootKind::thread_local_ ||
            (root.kind == RootKind::frame && root.name.is_null() && !*root.text);
 }
 
@@ -115,9 +119,11 @@ void HeapGraph::hang(GroupId group, const std::vector<ObjectId>& objects) {
 
 namespace {
 
-/// Of `candidates`, in order: as few as reach all the others, where the graph is walked outside of what `met` has met.
+/// Of `candidates`, in order: as few as reach all the others, where the graph is walked outside of what `met`
+/// has met.
 template <class Met>
-std::vector<ObjectId> without_the_led_to(const HeapGraph& graph, const std::vector<ObjectId>& candidates, Met met) {
+std::vector<ObjectId> without_the_led_to(const HeapGraph& graph, const std::vector<ObjectId>& candidates,
+                                         Met met) {
     std::vector<ObjectId> chosen = candidates;
     // Those that an earlier one leads to go first, then those that a later one leads to.
     for (int direction = 0; direction < 2 && chosen.size() > 1; ++direction) {
@@ -154,7 +160,8 @@ void HeapGraph::add_held() {
         if (!facts.immortal && facts.refcount > static_cast<std::int64_t>(references_.found(object)))
             candidates.push_back(object);
     }
-    const std::vector<ObjectId> held = without_the_led_to(*this, candidates, [&](ObjectId object) { return met(object); });
+    const std::vector<ObjectId> held =
+        without_the_led_to(*this, candidates, [&](ObjectId object) { return met(object); });
     for (const ObjectId object : held)
         roots_.push_back({{.object = object, .kind = RootKind::native_unseen}, node_of(groups_.held())});
     if (!held.empty()) hang(groups_.held(), held);
@@ -191,12 +198,13 @@ void HeapGraph::add_unreachable() {
 }
 
 std::span<const HeapGraph::PlacedRoot> HeapGraph::roots_of(ObjectId object) const {
-    const auto [first, last] = std::equal_range(roots_.begin(), roots_.end(), object, [](const auto& a, const auto& b) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(a)>, PlacedRoot>)
-            return a.root.object < b;
-        else
-            return a < b.root.object;
-    });
+    const auto [first, last] =
+        std::equal_range(roots_.begin(), roots_.end(), object, [](const auto& a, const auto& b) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(a)>, PlacedRoot>)
+                return a.root.object < b;
+            else
+                return a < b.root.object;
+        });
     return {first, last};
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The graph that paths, dominators and components are asked of: the objects of a heap, the references that are followed, and
-// above them what keeps them alive: one virtual root, the groups below it, and the frames of threads. (The policy:
-// heap_graph.cpp.)
+// The graph that paths, dominators and components are asked of: the objects of a heap, the references that
+// are followed, and above them what keeps them alive: one virtual root, the groups below it, and the frames
+// of threads. (The policy: heap_graph.cpp.)
 
 #include "analysis/graph/preorder.h"
 #include "analysis/groups.h"
@@ -23,14 +23,15 @@ enum class NodeKind : std::uint8_t { object, root, group, frame };
 /// Why an object is alive.
 enum class Reach : std::uint8_t {
     unreachable,  // it need not be
-    named,        // from a root that the interpreter names, or from a word of C code that was found; or it is immortal
+    named,        // from a root that the interpreter names, or from a word of C code that was found; or it is
+                  // immortal
     held          // only from references that its count, or another's, has and that were not found
 };
 
 class HeapGraph {
 public:
-    /// It has the references of `heap` computed, which must outlive it. Cost: 60 to 100 nanoseconds an object; 12 bytes an
-    /// object.
+    /// It has the references of `heap` computed, which must outlive it. Cost: 60 to 100 nanoseconds an
+    /// object; 12 bytes an object.
     explicit HeapGraph(const HeapSnapshot& heap, const ProgressCallback& progress = {});
 
     const HeapSnapshot& heap() const { return heap_; }
@@ -42,12 +43,15 @@ public:
     std::size_t object_count() const { return object_count_; }
     /// What a node refers to, with multiplicity; of these `follows` says which count.
     std::span<const NodeId> targets(NodeId node) const {
-        return node < object_count_ ? references_.targets(node) : std::span<const NodeId>(extra_targets_[node - object_count_]);
+        return node < object_count_ ? references_.targets(node)
+                                    : std::span<const NodeId>(extra_targets_[node - object_count_]);
     }
-    /// Not into what everything refers to in the end (StructuralTargets), nor from what is unreachable to what is not.
+    /// Not into what everything refers to in the end (StructuralTargets), nor from what is unreachable to
+    /// what is not.
     bool follows(NodeId source, NodeId target) const {
         if (is_structural(target) && source < object_count_ && !is_owner(source, target)) return false;
-        return preorder_.position(source) < first_unreachable_ || preorder_.position(target) >= first_unreachable_;
+        return preorder_.position(source) < first_unreachable_ ||
+               preorder_.position(target) >= first_unreachable_;
     }
     /// All that the virtual root reaches: every object is there, below a group.
     const Preorder& preorder() const { return preorder_; }
@@ -66,7 +70,8 @@ public:
     };
     FrameNode frame_of(NodeId node) const { return frames_[node - first_frame_]; }
     const PythonFrame& frame(const FrameNode& at) const {
-        return root_set_.threads()[static_cast<std::size_t>(at.thread)].frames[static_cast<std::size_t>(at.frame)];
+        return root_set_.threads()[static_cast<std::size_t>(at.thread)]
+            .frames[static_cast<std::size_t>(at.frame)];
     }
 
     Reach reach(ObjectId object) const {
@@ -114,7 +119,8 @@ private:
     std::vector<std::pair<ObjectId, ObjectId>> owners_;  // StructuralTargets::owners; sorted
     std::vector<PlacedRoot> roots_;
     Preorder preorder_{0};
-    std::uint32_t first_held_ = Preorder::none, first_immortal_only_ = Preorder::none, first_unreachable_ = Preorder::none;
+    std::uint32_t first_held_ = Preorder::none, first_immortal_only_ = Preorder::none,
+                  first_unreachable_ = Preorder::none;
     std::uint64_t unreachable_count_ = 0;
     GroupId unreachable_group_ = 0;
 };

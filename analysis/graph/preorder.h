@@ -1,7 +1,7 @@
 #pragma once
 
-// A depth-first numbering of a graph: the order in which nodes are first met. Neighbours in the walk are neighbours in memory,
-// and a node's number is larger than those of all that dominate it.
+// A depth-first numbering of a graph: the order in which nodes are first met. Neighbours in the walk are
+// neighbours in memory, and a node's number is larger than those of all that dominate it.
 
 #include <concepts>
 #include <cstdint>
@@ -11,14 +11,16 @@
 
 namespace heapsift {
 
-/// Nodes are numbers from 0 on; `graph.targets(node)` are those it refers to, with multiplicity, in any order.
+/// Nodes are numbers from 0 on; `graph.targets(node)` are those it refers to, with multiplicity, in any
+/// order.
 template <class Graph>
 concept TargetsGraph = requires(const Graph& graph, std::uint32_t node) {
     { graph.node_count() } -> std::convertible_to<std::size_t>;
     {std::span<const std::uint32_t>(graph.targets(node))};
 };
 
-/// Is an edge one that counts? A graph may have `follows(source, target)` and leave some of its targets out by it.
+/// Is an edge one that counts? A graph may have `follows(source, target)` and leave some of its targets out
+/// by it.
 template <TargetsGraph Graph>
 bool edge_counts(const Graph& graph, std::uint32_t source, std::uint32_t target) {
     if constexpr (requires {
@@ -45,8 +47,9 @@ public:
     std::uint32_t parent(std::uint32_t position) const { return parent_[position]; }
     const std::vector<std::uint32_t>& parents() const { return parent_; }
 
-    /// Meets `node` and all that it reaches and that was not met. `parent`: the position of the root, whose walk is then taken to
-    /// be still under way; `none` for the root itself. Does nothing where `node` was met. Some 50 to 100 ns a node of a heap.
+    /// Meets `node` and all that it reaches and that was not met. `parent`: the position of the root, whose
+    /// walk is then taken to be still under way; `none` for the root itself. Does nothing where `node` was
+    /// met. Some 50 to 100 ns a node of a heap.
     template <TargetsGraph Graph>
     void walk(const Graph& graph, std::uint32_t node, std::uint32_t parent = none);
 

@@ -1,7 +1,8 @@
-// A single node retains what it dominates. A set retains more than its members' sums: what two members hold together, neither
-// dominates. It is all that the root no longer reaches once the set is gone: one walk. For many sets (the rows of a table) there
-// is one walk for 64 of them: each node has a word in which bit k says that it is still reached without set k; words only gain
-// bits, and spread until nothing changes, first in preorder, where one pass does nearly all.
+// A single node retains what it dominates. A set retains more than its members' sums: what two members hold
+// together, neither dominates. It is all that the root no longer reaches once the set is gone: one walk. For
+// many sets (the rows of a table) there is one walk for 64 of them: each node has a word in which bit k says
+// that it is still reached without set k; words only gain bits, and spread until nothing changes, first in
+// preorder, where one pass does nearly all.
 
 #include "analysis/graph/retained.h"
 
@@ -33,8 +34,9 @@ RetainedSizes::RetainedSizes(const HeapGraph& graph, const ProgressCallback& pro
     tree_ = DominatorTree::build(graph, graph.preorder());
     if (progress) progress("retained sizes", 0);
     memory_.assign(tree_.reached(), 0);
-    visit_sizes(graph.heap(),
-                [&](ObjectId object, const ObjectSizes& sizes) { memory_[graph.preorder().position(object)] = sizes.memory; });
+    visit_sizes(graph.heap(), [&](ObjectId object, const ObjectSizes& sizes) {
+        memory_[graph.preorder().position(object)] = sizes.memory;
+    });
     tree_.add_up(memory_);
 }
 
@@ -93,8 +95,9 @@ std::vector<NodeId> RetainedSizes::children(NodeId node) const {
     if (preorder.position(node) == none) return {};
     for (std::uint32_t p = first_child_[preorder.position(node)]; p != none; p = next_sibling_[p])
         children.push_back({memory_[p], preorder.node_at(p)});
-    std::sort(children.begin(), children.end(),
-              [](const Child& a, const Child& b) { return a.memory != b.memory ? a.memory > b.memory : a.node < b.node; });
+    std::sort(children.begin(), children.end(), [](const Child& a, const Child& b) {
+        return a.memory != b.memory ? a.memory > b.memory : a.node < b.node;
+    });
     std::vector<NodeId> result;
     result.reserve(children.size());
     for (const Child& child : children) result.push_back(child.node);
@@ -129,7 +132,9 @@ NodeId RetainedSizes::child_towards(NodeId above, NodeId node) const {
     return none;
 }
 
-bool RetainedSizes::dominates(NodeId above, NodeId node) const { return above == node || child_towards(above, node) != none; }
+bool RetainedSizes::dominates(NodeId above, NodeId node) const {
+    return above == node || child_towards(above, node) != none;
+}
 
 std::uint32_t RetainedSizes::group(NodeId node) const {
     const NodeId top = node == graph_.root() ? none : child_towards(graph_.root(), node);
@@ -141,11 +146,13 @@ namespace {
 /// Bits of up to 64 sets for every node.
 class ReachedWithout {
 public:
-    ReachedWithout(const HeapGraph& graph, std::int32_t first_set, const std::function<std::int32_t(ObjectId)>& set_of)
+    ReachedWithout(const HeapGraph& graph, std::int32_t first_set,
+                   const std::function<std::int32_t(ObjectId)>& set_of)
         : graph_(graph), without_(graph.node_count(), 0), gone_(graph.object_count(), no_set) {
         for (ObjectId object = 0; object < graph.object_count(); ++object) {
             const std::int32_t set = set_of(object);
-            if (set >= first_set && set < first_set + 64) gone_[object] = static_cast<std::uint8_t>(set - first_set);
+            if (set >= first_set && set < first_set + 64)
+                gone_[object] = static_cast<std::uint8_t>(set - first_set);
         }
         const Preorder& preorder = graph.preorder();
         without_[graph.root()] = ~std::uint64_t{0};
@@ -166,8 +173,9 @@ private:
     void spread(NodeId node, std::uint32_t position) {
         const std::uint64_t bits = without_[node];
         for (const NodeId target : graph_.targets(node)) {
-            const std::uint64_t allowed =
-                target < gone_.size() && gone_[target] != no_set ? bits & ~(std::uint64_t{1} << gone_[target]) : bits;
+            const std::uint64_t allowed = target < gone_.size() && gone_[target] != no_set
+                                              ? bits & ~(std::uint64_t{1} << gone_[target])
+                                              : bits;
             if ((allowed & ~without_[target]) == 0 || !graph_.follows(node, target)) continue;
             without_[target] |= allowed;
             if (position == none || graph_.preorder().position(target) <= position) again_.push_back(target);
@@ -183,10 +191,12 @@ private:
 }  // namespace
 
 std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t sets,
-                                          const std::function<std::int32_t(ObjectId)>& set_of, const ProgressCallback& progress) {
+                                          const std::function<std::int32_t(ObjectId)>& set_of,
+                                          const ProgressCallback& progress) {
     std::vector<SetRetained> result(sets);
     for (std::size_t first = 0; first < sets; first += 64) {
-        if (progress) progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));
+        if (progress)
+            progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));
         const ReachedWithout reached(graph, static_cast<std::int32_t>(first), set_of);
         const std::size_t count = std::min<std::size_t>(64, sets - first);
         const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;

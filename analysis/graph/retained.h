@@ -19,8 +19,8 @@ public:
 
     const HeapGraph& graph() const { return graph_; }
     const DominatorTree& tree() const { return tree_; }
-    /// Bytes of memory (ObjectSizes::memory) that would come free with the node: its own, and of all that it dominates.
-    /// 0 for a group or a frame that has nothing.
+    /// Bytes of memory (ObjectSizes::memory) that would come free with the node: its own, and of all that it
+    /// dominates. 0 for a group or a frame that has nothing.
     std::uint64_t memory(NodeId node) const {
         const std::uint32_t at = graph_.preorder().position(node);
         return at == Preorder::none ? 0 : memory_[at];
@@ -37,8 +37,8 @@ public:
     std::uint64_t count(NodeId node) const;
     /// The group that holds it alone, `none` where several do.
     std::uint32_t group(NodeId node) const;
-    /// Of the nodes that `above` dominates immediately, the one that dominates `node` (or is it); `Preorder::none` where `above`
-    /// does not dominate it, or is it.
+    /// Of the nodes that `above` dominates immediately, the one that dominates `node` (or is it);
+    /// `Preorder::none` where `above` does not dominate it, or is it.
     NodeId child_towards(NodeId above, NodeId node) const;
     bool dominates(NodeId above, NodeId node) const;
 
@@ -56,13 +56,14 @@ struct SetRetained {
     std::uint64_t objects = 0, memory = 0;  // members included, nothing counted twice
 };
 
-/// Of many sets at once: `set_of(object)` is the number of the set that it is in, or -1; an object is in one set at most. Some
-/// 100 to 200 ns an object for each 64 sets.
+/// Of many sets at once: `set_of(object)` is the number of the set that it is in, or -1; an object is in one
+/// set at most. Some 100 to 200 ns an object for each 64 sets.
 std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t sets,
                                           const std::function<std::int32_t(ObjectId)>& set_of,
                                           const ProgressCallback& progress = {});
 
-/// The objects that would come free with `members`, which are among them, by id. One walk over all that stays.
+/// The objects that would come free with `members`, which are among them, by id. One walk over all that
+/// stays.
 std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId> members);
 
 }  // namespace heapsift

@@ -1,11 +1,13 @@
-// An object is reached in many ways. The shortest path by number of references is seldom the one that explains: every instance is
-// four steps away from a weak registry, a subclass list, a traceback that somebody keeps. So steps that a person writes cost 1;
-// those that only stand between two of them (an instance and its __dict__, a cell and its content) cost nothing; those that are
-// true but explain nothing (a class, its bases, tracebacks of exceptions that were caught, what the debugger left in gc.garbage)
-// cost 20. The same holds for roots: a module's name and a local of a frame are what people know; a word in a C library is what
-// is left when nothing better is there.
+// An object is reached in many ways. The shortest path by number of references is seldom the one that
+// explains: every instance is four steps away from a weak registry, a subclass list, a traceback that
+// somebody keeps. So steps that a person writes cost 1; those that only stand between two of them (an
+// instance and its __dict__, a cell and its content) cost nothing; those that are true but explain nothing (a
+// class, its bases, tracebacks of exceptions that were caught, what the debugger left in gc.garbage) cost 20.
+// The same holds for roots: a module's name and a local of a frame are what people know; a word in a C
+// library is what is left when nothing better is there.
 //
-// Two paths of one cost: the first root in order has it, and modules of the program come before those of libraries.
+// Two paths of one cost: the first root in order has it, and modules of the program come before those of
+// libraries.
 
 #include "analysis/graph/root_paths.h"
 
@@ -55,7 +57,9 @@ std::uint32_t root_cost(const Root& root) {
         case RootKind::module:
             return 0;
         case RootKind::frame:
-            return root.name.is_null() && *root.text ? 4 : root.name.is_null() ? 1 : 2;  // a global outlives the call
+            return root.name.is_null() && *root.text ? 4
+                   : root.name.is_null()             ? 1
+                                                     : 2;  // a global outlives the call
         case RootKind::thread_local_:
             return *root.text ? 3 : 0;
         case RootKind::context:
@@ -85,7 +89,8 @@ public:
         }
         for (const LoadedModule& module : graph_.root_set().modules())
             if (module.name == "gc" && !module.dict.is_null())
-                if (const Address list = heap.python_heap().dict_value(module.dict, "garbage"); !list.is_null())
+                if (const Address list = heap.python_heap().dict_value(module.dict, "garbage");
+                    !list.is_null())
                     garbage_list_ = heap.find(list);
     }
 
@@ -102,7 +107,8 @@ public:
                 done_[object] = true;
                 paths_.order_.push_back(object);
                 if (progress && paths_.order_.size() % (1 << 18) == 0)
-                    progress("paths", static_cast<double>(paths_.order_.size()) / static_cast<double>(graph_.object_count()));
+                    progress("paths", static_cast<double>(paths_.order_.size()) /
+                                          static_cast<double>(graph_.object_count()));
                 if (!all && std::binary_search(wanted.begin(), wanted.end(), object) && --left == 0) return;
                 if (std::binary_search(ends_.begin(), ends_.end(), object)) continue;
                 source_ = object;
@@ -115,7 +121,8 @@ public:
 
     void visit(ObjectId target, const ReferenceName& name) override {
         if (done_[target] || !graph_.follows(source_, target)) return;
-        const std::uint32_t cost = paths_.cost_[source_] + std::min(step_cost(name) + surcharge_, most_step_cost);
+        const std::uint32_t cost =
+            paths_.cost_[source_] + std::min(step_cost(name) + surcharge_, most_step_cost);
         if (!relax(target, source_, cost) || !wishes_.name_steps) return;
         paths_.step_[target] = name_of_step(target, name);
     }
@@ -127,7 +134,8 @@ private:
             if (wishes_.without_frames && placed.root.frame >= 0) continue;
             roots.push_back(&placed);
         }
-        std::stable_sort(roots.begin(), roots.end(), [&](const auto* a, const auto* b) { return rank(*a) < rank(*b); });
+        std::stable_sort(roots.begin(), roots.end(),
+                         [&](const auto* a, const auto* b) { return rank(*a) < rank(*b); });
         for (const auto* placed : roots) relax(placed->root.object, none, root_cost(placed->root));
     }
 
@@ -223,8 +231,8 @@ private:
     std::uint32_t dict_step_ = none;  // of ".__dict__"
 };
 
-RootPaths::RootPaths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted, std::vector<ObjectId> ends,
-                     const ProgressCallback& progress)
+RootPaths::RootPaths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted,
+                     std::vector<ObjectId> ends, const ProgressCallback& progress)
     : graph_(graph), cost_(graph.object_count(), none), previous_(graph.object_count(), none) {
     if (wishes.name_steps) step_.assign(graph.object_count(), none);
     std::sort(wanted.begin(), wanted.end());
@@ -235,8 +243,9 @@ RootPaths::RootPaths(const HeapGraph& graph, const PathWishes& wishes, std::vect
 
 const HeapGraph::PlacedRoot& RootPaths::root(ObjectId object) const {
     const auto roots = graph_.roots_of(object);
-    return *std::min_element(roots.begin(), roots.end(),
-                             [](const auto& a, const auto& b) { return root_cost(a.root) < root_cost(b.root); });
+    return *std::min_element(roots.begin(), roots.end(), [](const auto& a, const auto& b) {
+        return root_cost(a.root) < root_cost(b.root);
+    });
 }
 
 std::vector<ObjectId> RootPaths::path(ObjectId object) const {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The path by which a person would say that something is alive: from a root to an object, the cheapest by a cost for each kind of
-// reference. (The costs: root_paths.cpp.)
+// The path by which a person would say that something is alive: from a root to an object, the cheapest by a
+// cost for each kind of reference. (The costs: root_paths.cpp.)
 
 #include "analysis/graph/heap_graph.h"
 
@@ -20,21 +20,21 @@ struct PathWishes {
     bool name_steps = false;          // `step` is wanted: 4 bytes an object more
 };
 
-/// Steps that have one name, but for indices and keys: all items of lists are one, all attributes `.left` are one. As an example
-/// one of them: what the reference from `source` to `target` is called.
+/// Steps that have one name, but for indices and keys: all items of lists are one, all attributes `.left` are
+/// one. As an example one of them: what the reference from `source` to `target` is called.
 struct StepName {
     ReferenceForm form;
     ObjectId source = no_object, target = no_object;
 };
 
-/// One search from all roots at once (Dijkstra, with buckets: costs are small). 8 bytes an object; 150 to 300 ns for each that is
-/// looked at.
+/// One search from all roots at once (Dijkstra, with buckets: costs are small). 8 bytes an object; 150 to 300
+/// ns for each that is looked at.
 class RootPaths {
 public:
     static constexpr std::uint32_t none = Preorder::none;
 
-    /// Until the cost of all of `wanted` is known; of all objects where it is empty. The references of objects in `ends` (sorted)
-    /// are not followed. What is unreachable has no path.
+    /// Until the cost of all of `wanted` is known; of all objects where it is empty. The references of
+    /// objects in `ends` (sorted) are not followed. What is unreachable has no path.
     RootPaths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted = {},
               std::vector<ObjectId> ends = {}, const ProgressCallback& progress = {});
 
@@ -43,9 +43,11 @@ public:
     bool found(ObjectId object) const { return cost_[object] != none; }
     /// The object before it on its path; `none` where it hangs at a root.
     std::uint32_t previous(ObjectId object) const { return previous_[object]; }
-    /// The root from which the path of an object without `previous` begins: of those that it has the cheapest.
+    /// The root from which the path of an object without `previous` begins: of those that it has the
+    /// cheapest.
     const HeapGraph::PlacedRoot& root(ObjectId object) const;
-    /// Of PathWishes::name_steps: the number of the name of the last step to an object; `none` where it hangs at a root.
+    /// Of PathWishes::name_steps: the number of the name of the last step to an object; `none` where it hangs
+    /// at a root.
     std::uint32_t step(ObjectId object) const { return step_[object]; }
     const std::vector<StepName>& step_names() const { return step_names_; }
     /// From the object at the root down to `object`, both included.
@@ -62,7 +64,8 @@ private:
     std::vector<StepName> step_names_;
 };
 
-/// What a step of that name costs: 0 for `.__dict__` and the content of a cell, 1 for an attribute, an item, a local.
+/// What a step of that name costs: 0 for `.__dict__` and the content of a cell, 1 for an attribute, an item,
+/// a local.
 std::uint32_t step_cost(const ReferenceName& name);
 std::uint32_t root_cost(const Root& root);
 

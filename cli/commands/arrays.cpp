@@ -26,8 +26,9 @@ constexpr std::size_t most_column_names = 8;
 ExitCode run_arrays(Session& session, const ArraysOptions& options) {
     if (options.owners + options.views + options.pinned + options.waste > 1 ||
         (options.by_holder && (options.owners || options.views || options.waste)))
-        throw wrong_usage("bad-option", "arrays shows one table: --owners, --views, --pinned, --by-holder or --waste",
-                          "--pinned --by-holder is one as well");
+        throw wrong_usage("bad-option",
+                          "arrays shows one table: --owners, --views, --pinned, --by-holder or --waste",
+                          "--pinned and --by-holder may be combined");
     const HeapSnapshot heap = session.open_heap();
     const HeapGraph graph(heap, session.progress());
     const std::vector<PandasFrame> frames = pandas_frames(heap, most_column_names);
@@ -36,7 +37,8 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
     session.note_references(heap);
     note_damaged_objects(arrays.sums().unread, session.diagnostics());
     const std::size_t rows = session.options().rows();
-    if (options.views) return session.write(render_views(arrays, list_arrays(arrays, true, rows), session.redactor()));
+    if (options.views)
+        return session.write(render_views(arrays, list_arrays(arrays, true, rows), session.redactor()));
     if (options.waste) {
         std::vector<ObjectId> owners;
         for (const SeenArray& seen : arrays.arrays())
@@ -51,16 +53,21 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
     add_dropped(holding, dropped);
     if (options.owners || (options.pinned && !options.by_holder)) {
         OwnersResult result{
-            arrays, list_owners(arrays, options.pinned ? OwnerChoice::pinned : OwnerChoice::all, rows), {}, {}, frames, dropped};
+            arrays, list_owners(arrays, options.pinned ? OwnerChoice::pinned : OwnerChoice::all, rows),
+            {},     {},
+            frames, dropped};
         result.places = places_of(arrays, frames, result.owners, session.progress());
         if (options.pinned)
-            result.holders = array_holders(arrays, holding, true, most_holders_of_pinned, nullptr, session.progress());
+            result.holders =
+                array_holders(arrays, holding, true, most_holders_of_pinned, nullptr, session.progress());
         return session.write(render_owners(result, options.pinned, session.redactor()));
     }
     const RetainedSizes retained(graph, session.progress());
     if (options.by_holder) {
-        const ArrayHolders holders = array_holders(arrays, holding, options.pinned, rows, &retained, session.progress());
-        return session.write(render_array_holders(arrays, holders, options.pinned, retained, session.redactor()));
+        const ArrayHolders holders =
+            array_holders(arrays, holding, options.pinned, rows, &retained, session.progress());
+        return session.write(
+            render_array_holders(arrays, holders, options.pinned, retained, session.redactor()));
     }
     ArraysResult result{arrays,
                         retained,
@@ -76,12 +83,14 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
 
 CommandRunner setup_arrays(CommandOptions& declare) {
     auto options = std::make_shared<ArraysOptions>();
-    declare.flag("--owners", options->owners, "who owns bytes that arrays show: arrays, bytes, mmaps, native memory");
-    declare.flag("--views", options->views, "arrays that show what another object owns");
-    declare.flag("--pinned", options->pinned, "owners that views alone keep alive, and do not show all of");
-    declare.flag("--by-holder", options->by_holder, "by owner type and attribute, or by function and local");
+    declare.flag("--owners", options->owners,
+                 "what owns the memory of arrays: arrays, bytes, mmaps, native memory");
+    declare.flag("--views", options->views, "views: arrays whose data belongs to another object");
+    declare.flag("--pinned", options->pinned, "owners kept alive only by views that show a part of them");
+    declare.flag("--by-holder", options->by_holder,
+                 "group by what holds them: type and attribute, or function and local");
     declare.flag("--waste", options->waste,
-                 "arrays that say little: all zero, all one value, or of a wider dtype than they need");
+                 "wasteful arrays: all zero, all one value, or a wider dtype than the values need");
     return [options](Session& session) { return run_arrays(session, *options); };
 }
 

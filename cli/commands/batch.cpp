@@ -29,12 +29,14 @@ struct BatchOptions {
     std::optional<std::size_t> timeout;
 };
 
-// A child keeps some bytes an object and reads the core from its mapping: an eighth of the core is more than was ever seen.
+// A child keeps some bytes an object and reads the core from its mapping: an eighth of the core is more than
+// was ever seen.
 std::size_t default_jobs(const std::vector<std::string>& paths) {
     std::uint64_t largest = 0;
     for (const std::string& path : paths) {
         struct stat facts {};
-        if (::stat(path.c_str(), &facts) == 0) largest = std::max(largest, static_cast<std::uint64_t>(facts.st_size));
+        if (::stat(path.c_str(), &facts) == 0)
+            largest = std::max(largest, static_cast<std::uint64_t>(facts.st_size));
     }
     const std::uint64_t each = (std::uint64_t{256} << 20) + largest / 8;
     const std::uint64_t fitting = available_memory().value_or(each) / each;
@@ -80,12 +82,14 @@ struct Tally {
 
 void check(const Session& session, const BatchOptions& options) {
     if (!session.options().core.empty())
-        throw wrong_usage("bad-option", "--core: batch takes its cores as words", command_line("batch core.1 core.2"));
+        throw wrong_usage("bad-option", "--core: batch takes its cores as arguments",
+                          command_line("batch core.1 core.2"));
     if (session.words().paths.empty())
-        throw wrong_usage("no-paths", "batch needs cores, or a folder with cores",
+        throw wrong_usage("no-paths", "batch needs a core or a folder with cores",
                           command_line("batch /var/crash") + ", or core.*");
     if (options.jobs && (*options.jobs == 0 || *options.jobs > most_jobs))
-        throw wrong_usage("bad-option", fmt::format("-j {}: a number from 1 to {} is needed", *options.jobs, most_jobs));
+        throw wrong_usage("bad-option",
+                          fmt::format("-j {}: a number from 1 to {} is needed", *options.jobs, most_jobs));
 }
 
 ExitCode run_batch(Session& session, const BatchOptions& options) {
@@ -95,13 +99,14 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     for (const std::string& word : session.words().paths) session.redactor().know_directory(word);
     for (const std::string& note : cores.notes) session.console().note(note);
     const std::size_t count = cores.paths.size();
-    if (count == 0) session.console().note("there is no core to answer for");
+    if (count == 0) session.console().note("no core found");
     constexpr std::size_t longest = 1 << 30;
     const ProgressCallback progress = session.progress();
     Output output;
     Tally tally;
     ChildRules rules;
-    rules.at_once = std::min(options.jobs.value_or(default_jobs(cores.paths)), std::max<std::size_t>(count, 1));
+    rules.at_once =
+        std::min(options.jobs.value_or(default_jobs(cores.paths)), std::max<std::size_t>(count, 1));
     rules.timeout = std::chrono::seconds(std::min(options.timeout.value_or(default_timeout), longest));
     if (progress) rules.tick = [&] { progress(tally.text(count), tally.share(count)); };
     const auto job = [&](std::size_t i) { return answer(cores.paths[i], session.options()); };
@@ -118,33 +123,39 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
 }
 
 constexpr const char* details_of_lines =
-    R"(PATH is a core, a folder (the files right in it that are cores by content, compressed or not), or - for paths on
-standard input, a line each or as find -print0 writes them. Every core is read in a process of its own, and its line
-comes in the order of the paths:
+    R"(PATH is a core, a folder (every core directly in it, recognised by content, compressed or not), or - to read
+paths from standard input, one per line or as find -print0 writes them. Each core is read in a process of its
+own. The lines come in the order of the paths:
 
   {"path", "exit", "overview", "signature", "complete", "certain", "warnings", "core"}    as overview --json
   {"path", "exit", "error": {"code", "message", "hint"}, "signature", "warnings", "core"}    what went wrong
 
-A crash, a core that takes longer than --timeout, and a process killed for lack of memory are errors of that one line
-("crashed", "timed-out", "killed"). signature is the same for cores of one cause, as far as a heap can tell:
-interpreter, program, how it ended, the largest part of the memory, the dominating types. To count them:
+A crash ("crashed"), a core that takes longer than --timeout ("timed-out") and a process killed for lack of
+memory ("killed") are errors of that line only. Cores with the same cause have the same signature, as far as a
+heap can tell: interpreter, program, how it ended, the largest part of the memory, the dominating types. To
+count them:
 )";
 
 constexpr const char* details_of_exit =
-    "Exit codes: 0 every core answered; 3 some only in part, or not at all; 1 none could be analysed.\n";
+    "Exit codes: 0 every core was analysed; 3 some only in part, or not at all; 1 none could be.\n";
 
 }  // namespace
 
 std::string batch_details() {
-    const std::string to_count = command_line("batch /var/crash") + " | jq -r .signature | sort | uniq -c | sort -rn";
+    const std::string to_count =
+        command_line("batch /var/crash") + " | jq -r .signature | sort | uniq -c | sort -rn";
     return fmt::format("{}\n  {}\n\n{}", details_of_lines, to_count, details_of_exit);
 }
 
 CommandRunner setup_batch(CommandOptions& declare) {
     auto options = std::make_shared<BatchOptions>();
-    declare.number("-j,--jobs", options->jobs, "cores at a time; without it as many as processors and memory allow");
-    declare.number("--timeout", options->timeout, "seconds that one core may take; 0 for no end (1800)");
-    declare.choice("--format", {"jsonl", "json"}, [](std::size_t) {}, "both the same here: a line of JSON a core");
+    declare.number("-j,--jobs", options->jobs,
+                   "cores analysed at a time (default: as many as processors and memory allow)");
+    declare.number("--timeout", options->timeout,
+                   "seconds allowed for one core; 0 for no limit (default 1800)");
+    declare.choice(
+        "--format", {"jsonl", "json"}, [](std::size_t) {},
+        "one line of JSON per core; both mean the same here");
     return [options](Session& session) { return run_batch(session, *options); };
 }
 

@@ -37,14 +37,16 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     const ObjectStates states(graph, session.progress());
     std::optional<Cycles> cycles(std::in_place, states, query_of(options), session.progress());
     session.note_references(heap);
-    if (!options.id) return session.write(render_cycles(*cycles, states, session.options().rows(), session.redactor()));
+    if (!options.id)
+        return session.write(render_cycles(*cycles, states, session.options().rows(), session.redactor()));
     // What is in use has the numbers behind those of garbage.
     if (!options.all && *options.id > cycles->all().size())
         cycles.emplace(states, CyclesQuery{.reachable = true}, session.progress());
     if (*options.id == 0 || *options.id > cycles->all().size())
-        throw wrong_usage("no-such-cycle",
-                          fmt::format("there is no cycle {}: this core has {}", *options.id, cycles->all().size()),
-                          command_line("cycles --all") + " lists them");
+        throw wrong_usage(
+            "no-such-cycle",
+            fmt::format("there is no cycle {}: this core has {}", *options.id, cycles->all().size()),
+            command_line("cycles --all") + " lists them");
     const Cycle& cycle = cycles->all()[*options.id - 1];
     const CycleDetails details = cycles->details(cycle, session.options().rows(), true);
     return session.write(render_cycle(*cycles, states, cycle, details, session.redactor()));
@@ -54,10 +56,10 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
 
 CommandRunner setup_cycles(CommandOptions& declare) {
     auto options = std::make_shared<CyclesOptions>();
-    declare.flag("--unreachable", options->unreachable, "only garbage that no root reaches");
-    declare.flag("--uncollectable", options->uncollectable, "only garbage that is never freed");
-    declare.flag("--all", options->all, "cycles in use as well");
-    declare.number("--id", options->id, "one cycle: its members, what closes it, which references to cut to open it");
+    declare.flag("--unreachable", options->unreachable, "only garbage: cycles that nothing reaches");
+    declare.flag("--uncollectable", options->uncollectable, "only garbage that will never be freed");
+    declare.flag("--all", options->all, "also cycles that are in use");
+    declare.number("--id", options->id, "one cycle: its members, and which references to break");
     return [options](Session& session) { return run_cycles(session, *options); };
 }
 

@@ -1,5 +1,5 @@
-// heapsift doctor: what the core holds and lacks. It also answers, as far as it can, about a core in which no interpreter was
-// found: which files are missing is what helps then.
+// heapsift doctor: what the core holds and lacks. It also answers, as far as it can, about a core in which no
+// interpreter was found: which files are missing is what helps then.
 
 #include "cli/commands/doctor.h"
 
@@ -51,7 +51,8 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
 
 CommandRunner setup_doctor(CommandOptions& declare) {
     auto options = std::make_shared<DoctorOptions>();
-    declare.flag("--missing", options->missing, "print only the paths of program files that were not found, a line each");
+    declare.flag("--missing", options->missing,
+                 "print only the program files that were not found, one path per line");
     return [options](Session& session) { return run_doctor(session, *options); };
 }
 

@@ -33,7 +33,8 @@ std::uint64_t least_bytes(const std::string& typed, std::uint64_t total) {
     } else if (const auto bytes = parse_quantity(typed); bytes && *bytes >= 0) {
         return static_cast<std::uint64_t>(*bytes);
     }
-    throw wrong_usage("bad-option", fmt::format("--min {}: a size such as 10M, or a share such as 1%, is needed", typed));
+    throw wrong_usage("bad-option",
+                      fmt::format("--min {}: a size such as 10M, or a share such as 1%, is needed", typed));
 }
 
 ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
@@ -59,8 +60,9 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
 
 CommandRunner setup_dominators(CommandOptions& declare) {
     auto options = std::make_shared<DominatorsOptions>();
-    declare.number("--depth", options->depth, "so many levels below the top; 3 unless given");
-    declare.text("--min", options->least, "SIZE|N%", "only what retains so much: 10M, or 1% of the top; in text 0.5% unless given");
+    declare.number("--depth", options->depth, "levels to show below the top (default 3)");
+    declare.text("--min", options->least, "SIZE|N%",
+                 "only what retains at least this: 10M, or 1% of the top (default in text: 0.5%)");
     return [options](Session& session) { return run_dominators(session, *options); };
 }
 

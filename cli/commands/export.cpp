@@ -44,24 +44,29 @@ FileFormat format_of(const ExportOptions& options) {
     if (options.to_standard_output()) return FileFormat::jsonl;
     for (std::size_t i = 0; i < format_names.size(); ++i)
         if (options.output.ends_with(std::string(".") + format_names[i])) return static_cast<FileFormat>(i);
-    throw wrong_usage(
-        "unknown-ending", fmt::format("-o {}: the format is not known by this ending", shell_quoted(options.output)),
-        fmt::format("end it in .{}, or add --format {}", fmt::join(format_names, ", ."), fmt::join(format_names, "|")));
+    throw wrong_usage("unknown-ending",
+                      fmt::format("-o {}: no format has this extension", shell_quoted(options.output)),
+                      fmt::format("end it in .{}, or add --format {}", fmt::join(format_names, ", ."),
+                                  fmt::join(format_names, "|")));
 }
 
 void check(const Session& session, const ExportOptions& options, FileFormat format) {
     if (session.options().limit && format != FileFormat::dot)
-        throw wrong_usage("bad-option", "-n: an export is whole",
+        throw wrong_usage("bad-option", "-n: an export is always complete",
                           command_line("objects -n N --format jsonl") + " has the largest objects");
     if (!options.object.empty() && format != FileFormat::dot)
-        throw wrong_usage("bad-option", "--object: only a picture is of one object", "end the name of the file in .dot");
+        throw wrong_usage("bad-option", "--object: only a picture (.dot) is drawn around one object",
+                          "name the file FILE.dot");
     if (options.depth && format != FileFormat::dot && format != FileFormat::folded)
-        throw wrong_usage("bad-option", "--depth: an export is whole", "it is for .dot and .folded");
+        throw wrong_usage("bad-option", "--depth: an export is always complete",
+                          "--depth is for .dot and .folded");
     if (!options.to_standard_output()) return;
     if (format == FileFormat::db)
-        throw wrong_usage("not-a-file", "a database cannot be written to standard output", "name a file: -o heap.db");
+        throw wrong_usage("not-a-file", "a database cannot be written to standard output",
+                          "name a file: -o heap.db");
     if (session.options().format == Format::json)
-        throw wrong_usage("two-answers", "--json and -o -: both would be written to standard output", "leave one out");
+        throw wrong_usage("two-answers", "--json and -o -: both would be written to standard output",
+                          "leave one out");
 }
 
 /// Counts references, roots and arrays on their way to another sink.
@@ -101,23 +106,28 @@ void write_rows(Session& session, const RetainedSizes& retained, ExportSummary& 
                     {"array", counted.arrays}};
 }
 
-void write_database(Session& session, const RetainedSizes& retained, ExportSummary& summary, const OutputFile& file) {
+void write_database(Session& session, const RetainedSizes& retained, ExportSummary& summary,
+                    const OutputFile& file) {
     Database database(file.temporary_path(), file.name());
     write_rows(session, retained, summary, DatabaseExport(database, session.redactor()));
     database.commit();
 }
 
-void write_nodes(Session& session, const RetainedSizes& retained, ExportSummary& summary, const Write& write) {
-    const HeapSnapshotCounts counts = write_heap_snapshot(retained.graph(), session.redactor(), write, session.progress());
+void write_nodes(Session& session, const RetainedSizes& retained, ExportSummary& summary,
+                 const Write& write) {
+    const HeapSnapshotCounts counts =
+        write_heap_snapshot(retained.graph(), session.redactor(), write, session.progress());
     summary.rows = {{"node", counts.nodes}, {"edge", counts.edges}};
     if (counts.nodes > many_nodes)
         session.note("large-for-readers",
-                     fmt::format("{} nodes: DevTools and memlab are slow from a few million on, and may fail", counts.nodes));
+                     fmt::format("{} nodes: DevTools and memlab are slow from a few million on, and may fail",
+                                 counts.nodes));
 }
 
-void write_picture(Session& session, const RetainedSizes& retained, const ExportOptions& options, ExportSummary& summary,
-                   const Write& write) {
-    const std::size_t asked = session.options().limit.value_or(options.object.empty() ? drawn_of_top : most_drawn);
+void write_picture(Session& session, const RetainedSizes& retained, const ExportOptions& options,
+                   ExportSummary& summary, const Write& write) {
+    const std::size_t asked =
+        session.options().limit.value_or(options.object.empty() ? drawn_of_top : most_drawn);
     const std::size_t limit = asked == 0 ? most_drawn : std::min(asked, most_drawn);
     const auto draw = [&] {
         if (options.object.empty()) return picture_of_top(retained, options.depth.value_or(6), limit);
@@ -130,8 +140,8 @@ void write_picture(Session& session, const RetainedSizes& retained, const Export
 }
 
 /// All but a database.
-void write_text(Session& session, const RetainedSizes& retained, const ExportOptions& options, ExportSummary& summary,
-                FileFormat format, const Write& write) {
+void write_text(Session& session, const RetainedSizes& retained, const ExportOptions& options,
+                ExportSummary& summary, FileFormat format, const Write& write) {
     switch (format) {
         case FileFormat::heapsnapshot:
             return write_nodes(session, retained, summary, write);
@@ -148,18 +158,22 @@ void write_text(Session& session, const RetainedSizes& retained, const ExportOpt
 
 std::uint64_t bytes_of(const std::string& path) {
     struct stat facts {};
-    return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) ? static_cast<std::uint64_t>(facts.st_size) : 0;
+    return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode)
+               ? static_cast<std::uint64_t>(facts.st_size)
+               : 0;
 }
 
 ExitCode run_export(Session& session, const ExportOptions& options) {
     if (options.output.empty())
-        throw wrong_usage("no-output", "export needs -o FILE", command_line("export -o heap.db") + ", or -o heap.jsonl");
+        throw wrong_usage("no-output", "export needs -o FILE",
+                          command_line("export -o heap.db") + ", or -o heap.jsonl");
     const FileFormat format = format_of(options);
     check(session, options, format);
     if (!options.object.empty()) parse_address(options.object);
     std::optional<OutputFile> file;
     if (!options.to_standard_output())
-        file.emplace(options.output, OutputFile::Rules{options.overwrite, format == FileFormat::db, session.choice().path});
+        file.emplace(options.output,
+                     OutputFile::Rules{options.overwrite, format == FileFormat::db, session.choice().path});
 
     const HeapSnapshot heap = session.open_heap();
     note_uncertain_sizes(group_by_type(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
@@ -169,7 +183,8 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
     ExportSummary summary{options.output, format_names[static_cast<std::size_t>(format)], 0, {}};
     if (!file) {
         Output output;
-        write_text(session, retained, options, summary, format, [&](std::string_view text) { output.write(text); });
+        write_text(session, retained, options, summary, format,
+                   [&](std::string_view text) { output.write(text); });
         output.flush();
         Answer answer;
         answer.command = "export";
@@ -179,7 +194,8 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
     if (format == FileFormat::db)
         write_database(session, retained, summary, *file);
     else
-        write_text(session, retained, options, summary, format, [&](std::string_view text) { file->write(text); });
+        write_text(session, retained, options, summary, format,
+                   [&](std::string_view text) { file->write(text); });
     file->commit();
     summary.bytes = bytes_of(options.output);
     return session.write(render_export(summary, session.redactor()));
@@ -188,53 +204,62 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
 constexpr const char* details_of_formats =
     R"(Everything, as tables:
 
-  db     SQLite. Addresses are integers (printf('0x%x', address)); one from 2^63 on is stored less 2^64
-  jsonl  a line of JSON a row, its table first: {"table":"meta",...}, then "type", "object", "reference", "root", "array";
-         -o - writes it to standard output. Objects are as in
+  db     SQLite. Addresses are integers: printf('0x%x', address). From 2^63 on they are stored less 2^64
+  jsonl  one line of JSON per row, with the name of its table: {"table":"meta",...}, then "type", "object",
+         "reference", "root", "array". -o - writes to standard output. Objects look as in
 )";
 
 constexpr const char* details_of_tables =
     R"(
-The tables: meta(key, value), type, object, reference, root, array. object.state is reachable, held (by references that were
-not found), or why an object that nothing reaches is still there: waiting (for the collector), uncollectable, invisible.
-retained is the memory that would come free with the object, dominator the object without which it would be unreachable,
-NULL where that is a frame, a thread, a module's group or several of these. A reference that is only reported (kind
-reported) is owned by another object; followed is 0 for what holds nothing, or leads into a module or static type.
-generation is 0, 1 or 2, 3 for objects put aside by gc.freeze(), and NULL where the collector has the object in no list.
+The tables are meta(key, value), type, object, reference, root and array.
 
-As graphs, for other programs:
+  object.state          reachable; held (by something that was not found); or garbage: waiting (for the
+                        collector), uncollectable, invisible (to the collector)
+  object.retained       what deleting the object would free, in bytes
+  object.dominator      the object without which this one would be freed; NULL where that is a frame, a
+                        thread, a module's group or several of these
+  object.generation     0, 1 or 2; 3 after gc.freeze(); NULL where the object is in none of the collector's
+                        lists
+  reference.kind        reported: the collector is told of it, but another object owns it
+  reference.followed    0 where it keeps nothing alive, or leads into a module or a static type
 
-  heapsnapshot  for the Memory panel of Chrome DevTools (Load profile), and for memlab. Objects are named
-                <app.Node 0x7f... value>, grouped by type; sizes are memory; what heapsift does not follow is weak. Good up to
-                one or two million objects; a node is the same in two exports only where the addresses are
-  folded        stacks for flamegraph.pl, inferno or speedscope: the dominator tree by group, frame and type, so that the
-                width of a frame is what it retains. Chains of one type are one frame (app.Node x100); --depth N, 64
-  dot           a picture for Graphviz (dot -Tsvg), in the manner of objgraph. With --object ADDRESS: the path that keeps
-                it alive, its referrers and referents --depth N (3) steps around; else what retains most, --depth N (6)
-                steps below the groups. -n N nodes, 200 at most
+Graphs, for other programs:
 
-FILE appears when it is whole, readable by you alone; after Ctrl-C or an error there is none. Exit codes: 0 written;
-3 written, and the core is cut or damaged (meta: complete is 0); 2 FILE exists, or cannot be made; 1 the core cannot
-be analysed, or the disk is full.
+  heapsnapshot  for the Memory panel of Chrome DevTools (Load profile) and for memlab. Nodes are named
+                <app.Node 0x7f... value> and grouped by type; sizes are memory; references that heapsift does
+                not follow are weak. Good up to one or two million objects. Nodes of two exports match only
+                where addresses do
+  folded        stacks for flamegraph.pl, inferno or speedscope: the dominator tree by group, frame and type.
+                The width of a frame is what it retains. A chain of one type is one frame (app.Node x100).
+                --depth N frames, 64 by default
+  dot           a picture for Graphviz (dot -Tsvg), in the manner of objgraph. With --object ADDRESS: the path
+                that keeps it alive, and what is --depth N (3) steps around it. Without: what retains most,
+                --depth N (6) steps below the groups. -n N nodes, at most 200
+
+FILE appears when it is complete, readable by you alone; after Ctrl-C or an error there is none. Exit codes:
+0 written; 3 written, but the core is cut or damaged (meta: complete is 0); 2 FILE exists or cannot be
+created; 1 the core cannot be analysed, or the disk is full.
 )";
 
 }  // namespace
 
 std::string export_details() {
-    return fmt::format("{}         {}\n{}", details_of_formats, command_line("objects --format jsonl"), details_of_tables);
+    return fmt::format("{}         {}\n{}", details_of_formats, command_line("objects --format jsonl"),
+                       details_of_tables);
 }
 
 CommandRunner setup_export(CommandOptions& declare) {
     auto options = std::make_shared<ExportOptions>();
     declare.text("-o,--output", options->output, "FILE", "the file to write; - is standard output (not db)",
                  CommandOptions::Repeated::refused);
-    declare.text("--object", options->object, "ADDRESS", "dot: the object in the middle of the picture",
+    declare.text("--object", options->object, "ADDRESS", "dot: the object at the centre of the picture",
                  CommandOptions::Repeated::refused);
-    declare.number("--depth", options->depth, "dot: steps from the middle; folded: frames of a stack");
-    declare.choice("--format", {format_names.begin(), format_names.end()},
+    declare.number("--depth", options->depth, "dot: steps from the centre; folded: frames per stack");
+    declare.choice(
+        "--format", {format_names.begin(), format_names.end()},
         [options](std::size_t choice) { options->format = static_cast<FileFormat>(choice); },
-        "what to write; without it the ending of FILE tells");
-    declare.flag("-f,--force", options->overwrite, "overwrite FILE where it exists");
+        "what to write (default: by the extension of FILE)");
+    declare.flag("-f,--force", options->overwrite, "overwrite FILE if it exists");
     return [options](Session& session) { return run_export(session, *options); };
 }
 

@@ -20,15 +20,16 @@ ExitCode run_gc(Session& session, const GcOptions& options) {
     const HeapSnapshot heap = session.open_heap();
     const GcResult result = gc_report(heap, session.options().rows(), options.list, session.progress());
     session.note_references(heap);
-    return session.write(options.list ? render_gc_list(heap, result, session.options().rows(), session.redactor())
-                                      : render_gc(result, session.redactor()));
+    return session.write(options.list
+                             ? render_gc_list(heap, result, session.options().rows(), session.redactor())
+                             : render_gc(result, session.redactor()));
 }
 
 }  // namespace
 
 CommandRunner setup_gc(CommandOptions& declare) {
     auto options = std::make_shared<GcOptions>();
-    declare.flag("--list", options->list, "the objects that gc.collect() would find, instead of their number");
+    declare.flag("--list", options->list, "list the objects that gc.collect() would find");
     return [options](Session& session) { return run_gc(session, *options); };
 }
 

@@ -32,7 +32,8 @@ std::string what_was_asked(const ObjectsOptions& options) {
 ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     ObjectsQuery query;
     for (const std::string& conditions : options.where)
-        for (const ObjectCondition& condition : parse_conditions(conditions)) query.where.push_back(condition);
+        for (const ObjectCondition& condition : parse_conditions(conditions))
+            query.where.push_back(condition);
     query.include_subclasses = options.subclasses;
     query.sort = options.sort;
     query.limit = session.options().rows();
@@ -42,22 +43,24 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     const RetainedSizes retained(graph, session.progress());
     const ObjectStates states(graph, session.progress());
     const ObjectsResult result = list_objects(heap, query, &retained, session.progress());
-    note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes, session.diagnostics());
+    note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
+                          session.diagnostics());
     note_damaged_objects(result.damaged_objects, session.diagnostics());
     session.note_references(heap);
     const auto row = [&](ObjectId object) { return object_row(retained, states, object); };
-    return session.write(render_objects(result, row, what_was_asked(options), options.sort, session.redactor()));
+    return session.write(
+        render_objects(result, row, what_was_asked(options), options.sort, session.redactor()));
 }
 
 }  // namespace
 
 CommandRunner setup_objects(CommandOptions& declare) {
     auto options = std::make_shared<ObjectsOptions>();
-    declare.text("--type", options->type, "NAME", "only of this type: module.Name, or Name where one type has it");
-    declare.flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
-    declare.texts(
-        "--where", options->where, "FIELD<OP>NUMBER",
-        "only where it holds, such as size>1M,refcount>=3; of size, memory, array_data, retained, refcount, block_size");
+    declare.text("--type", options->type, "NAME", "only this type: module.Name, or Name if it is unique");
+    declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
+    declare.texts("--where", options->where, "FIELD<OP>NUMBER",
+                  "only objects for which this is true, such as size>1M,refcount>=3. Fields: size, memory, "
+                  "array_data, retained, refcount, block_size");
     add_sort_option(declare, options->sort);
     return [options](Session& session) { return run_objects(session, *options); };
 }

@@ -1,5 +1,5 @@
-// heapsift CORE, heapsift overview: the first screen. --top turns the core's own line into one of the tables; that is done before
-// the options are parsed (invocation.cpp), and the option stands here for --help.
+// heapsift CORE, heapsift overview: the first screen. --top turns the core's own line into one of the tables;
+// that is done before the options are parsed (invocation.cpp), and the option stands here for --help.
 
 #include "cli/commands/overview.h"
 
@@ -18,9 +18,10 @@ constexpr std::size_t screen_rows = 12;
 
 ExitCode run_overview(Session& session) {
     const HeapSnapshot heap = session.open_heap();
-    const OverviewResult result = overview(heap, session.options().limit.value_or(screen_rows), session.progress());
-    note_impossible_total(result.types.total_size, result.types.total_memory, heap.core().extent().mapped_bytes,
-                          session.diagnostics());
+    const OverviewResult result =
+        overview(heap, session.options().limit.value_or(screen_rows), session.progress());
+    note_impossible_total(result.types.total_size, result.types.total_memory,
+                          heap.core().extent().mapped_bytes, session.diagnostics());
     note_uncertain_sizes(result.types, session.diagnostics());
     OverviewCore core = overview_core(heap.core(), heap.python());
     core.signature = signature(result, core.process, heap.python().version, !session.redactor().active());
@@ -31,7 +32,8 @@ ExitCode run_overview(Session& session) {
 
 CommandRunner setup_overview(CommandOptions& declare) {
     auto top = std::make_shared<std::string>();
-    declare.text("--top", *top, "types|objects", "one table in its place, the same as the command of that name");
+    declare.text("--top", *top, "types|objects",
+                 "show one table instead: the same as the command of that name");
     return [top](Session& session) { return run_overview(session); };
 }
 

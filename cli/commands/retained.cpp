@@ -30,24 +30,28 @@ std::vector<ObjectId> objects_asked(Session& session, const HeapSnapshot& heap, 
     if (!options.type.empty()) {
         const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
         for (ObjectId object = 0; object < heap.object_count(); ++object)
-            if (std::find(types.begin(), types.end(), heap.type_of(object)) != types.end()) set.push_back(object);
+            if (std::find(types.begin(), types.end(), heap.type_of(object)) != types.end())
+                set.push_back(object);
     } else {
         set = held_by(graph, options.holder, session.progress());
         if (set.empty())
-            throw wrong_usage("no-such-holder", fmt::format("nothing is held by {}", options.holder),
-                              command_line("types --by-holder") + " lists what is: a type or module, a dot, the attribute");
+            throw wrong_usage(
+                "no-such-holder", fmt::format("{} is not a holder", options.holder),
+                command_line("types --by-holder") + " lists them: a type or module, a dot, the attribute");
     }
     return set;
 }
 
 ExitCode run_retained(Session& session, const RetainedOptions& options) {
-    const int questions = !options.type.empty() + !options.holder.empty() + session.words().address.has_value();
+    const int questions =
+        !options.type.empty() + !options.holder.empty() + session.words().address.has_value();
     if (questions > 1)
-        throw wrong_usage("two-questions", "addresses, --type and --holder are different questions", "give one of them");
+        throw wrong_usage("two-questions", "give either addresses, --type or --holder", "only one of them");
     std::vector<AddressArgument> arguments;
     if (options.type.empty() && options.holder.empty()) {
         arguments.push_back(required_address(session, "retained"));
-        for (const std::string& more : session.words().more_addresses) arguments.push_back(parse_address(more));
+        for (const std::string& more : session.words().more_addresses)
+            arguments.push_back(parse_address(more));
     }
     const HeapSnapshot heap = session.open_heap();
     std::vector<ObjectId> set;
@@ -65,9 +69,10 @@ ExitCode run_retained(Session& session, const RetainedOptions& options) {
 
 CommandRunner setup_retained(CommandOptions& declare) {
     auto options = std::make_shared<RetainedOptions>();
-    declare.text("--type", options->type, "NAME", "all instances of this type, as one set");
-    declare.flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
-    declare.text("--holder", options->holder, "C.ATTR", "all that this attribute holds, such as app.Node.children[*]");
+    declare.text("--type", options->type, "NAME", "all instances of this type, together");
+    declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
+    declare.text("--holder", options->holder, "C.ATTR",
+                 "everything held by this attribute, such as app.Node.children[*]");
     return [options](Session& session) { return run_retained(session, *options); };
 }
 

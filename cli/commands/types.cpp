@@ -46,7 +46,8 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
     const RetainedSizes retained(graph, session.progress());
     add_retained(result, retained, options.sort, session.options().rows(), session.progress());
     session.note_references(heap);
-    note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes, session.diagnostics());
+    note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
+                          session.diagnostics());
     note_uncertain_sizes(result, session.diagnostics());
     return session.write(render_types(result, options.sort, session.redactor()));
 }
@@ -56,9 +57,10 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
 CommandRunner setup_types(CommandOptions& declare) {
     auto options = std::make_shared<TypesOptions>();
     add_sort_option(declare, options->sort);
-    declare.flag("--by-holder", options->by_holder, "by type, owner and attribute: all that Node.children holds is one row");
+    declare.flag("--by-holder", options->by_holder,
+                 "group by type, owner and attribute: all that Node.children holds is one row");
     declare.text("--type", options->type, "NAME", "with --by-holder: only objects of this type");
-    declare.flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
     return [options](Session& session) { return run_types(session, *options); };
 }
 

@@ -32,7 +32,8 @@ WhyQuery query_of(const WhyOptions& options) {
         else if (word == "traceback")
             query.without_tracebacks = true;
         else if (word != "weak")  // never followed
-            throw wrong_usage("bad-exclude", fmt::format("--exclude {} is not known", word), "it takes weak, frame, traceback");
+            throw wrong_usage("bad-exclude", fmt::format("--exclude {} is not known", word),
+                              "choose weak, frame or traceback");
     }
     return query;
 }
@@ -51,12 +52,13 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         return session.write(render_why(result, session.options().rows(), session.redactor()));
     }
     if (session.words().address)
-        throw wrong_usage("two-questions", "an address and --type are two questions", "give one of them");
+        throw wrong_usage("two-questions", "give either an address or --type", "only one of them");
     const HeapSnapshot heap = session.open_heap();
     const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
     const HeapGraph graph(heap, session.progress());
-    const PathWishes wishes{
-        .without_frames = query.without_frames, .without_tracebacks = query.without_tracebacks, .without = {}};
+    const PathWishes wishes{.without_frames = query.without_frames,
+                            .without_tracebacks = query.without_tracebacks,
+                            .without = {}};
     const HoldersResult result = holders(graph, types, wishes, session.options().rows(), session.progress());
     session.note_references(heap);
     return session.write(render_why_type(result, heap.types()[types.front()].name, session.redactor()));
@@ -66,11 +68,13 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
 
 CommandRunner setup_why(CommandOptions& declare) {
     auto options = std::make_shared<WhyOptions>();
-    declare.number("--paths", options->paths, "so many paths, each through another referrer; 1 unless given", 1, 10'000);
-    declare.text("--type", options->type, "NAME", "all instances of this type: what holds them, merged by owner and attribute");
-    declare.flag("--subclasses", options->subclasses, "with --type: also of types derived from it");
+    declare.number("--paths", options->paths, "paths to show, each through a different referrer (default 1)",
+                   1, 10'000);
+    declare.text("--type", options->type, "NAME",
+                 "all instances of this type: what holds them, by owner and attribute");
+    declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
     declare.texts("--exclude", options->exclude, "KIND,...",
-                  "paths through none of these: frame, traceback (weak references never count)");
+                  "leave out paths through these: frame, traceback (weak references never count)");
     return [options](Session& session) { return run_why(session, *options); };
 }
 

@@ -1,7 +1,8 @@
-// Writing a database of millions of rows is as fast as SQLite gets when it is spared what it does for databases that live: one
-// transaction, statements prepared once, no journal (there is nothing to go back to: the file is new, and thrown away if it is
-// not finished), no waiting for the disk, no lock taken and given back. Rows come in the order of their keys, so that the trees
-// grow at their end. (sqlite.org/pragma.html, sqlite.org/faq.html question 19)
+// Writing a database of millions of rows is as fast as SQLite gets when it is spared what it does for
+// databases that live: one transaction, statements prepared once, no journal (there is nothing to go back to:
+// the file is new, and thrown away if it is not finished), no waiting for the disk, no lock taken and given
+// back. Rows come in the order of their keys, so that the trees grow at their end. (sqlite.org/pragma.html,
+// sqlite.org/faq.html question 19)
 
 #include "cli/database/database.h"
 
@@ -25,9 +26,11 @@ namespace {
     if (system_error == 0 && likely) system_error = last;
     const int code = database ? sqlite3_errcode(database) & 0xff : SQLITE_NOMEM;
     if (code == SQLITE_NOMEM) throw std::bad_alloc();
-    const bool of_system = system_error != 0 && (code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_CANTOPEN);
-    throw cannot_analyse("cannot-write", fmt::format("{}: cannot be written: {}", escape_for_terminal(name),
-                                                     of_system ? system_reason(system_error) : sqlite3_errmsg(database)));
+    const bool of_system =
+        system_error != 0 && (code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_CANTOPEN);
+    throw cannot_analyse("cannot-write",
+                         fmt::format("{}: cannot be written: {}", escape_for_terminal(name),
+                                     of_system ? system_reason(system_error) : sqlite3_errmsg(database)));
 }
 
 }  // namespace
@@ -39,7 +42,8 @@ void Statement::bind(int place, std::int64_t value) { sqlite3_bind_int64(stateme
 
 void Statement::bind(int place, std::string_view text) {
     // A null pointer would be NULL, not the empty text.
-    sqlite3_bind_text64(statement_.get(), place, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+    sqlite3_bind_text64(statement_.get(), place, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC,
+                        SQLITE_UTF8);
 }
 
 void Statement::run() {
@@ -51,12 +55,13 @@ void Statement::run() {
 
 Database::Database(const std::string& path, std::string name) : name_(std::move(name)) {
     sqlite3* opened = nullptr;
-    const int result = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+    const int result =
+        sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
     database_.reset(opened);
     check(result);
     // The order matters: the size of a page must be known before the first one is written.
-    for (const char* pragma : {"page_size = 16384", "journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE",
-                               "temp_store = MEMORY", "cache_size = -16384"})
+    for (const char* pragma : {"page_size = 16384", "journal_mode = OFF", "synchronous = OFF",
+                               "locking_mode = EXCLUSIVE", "temp_store = MEMORY", "cache_size = -16384"})
         execute(fmt::format("PRAGMA {}", pragma));
     execute("BEGIN EXCLUSIVE");
 }
@@ -67,12 +72,15 @@ void Database::check(int result) const {
     if (result != SQLITE_OK) throw_error(database_.get(), name_);
 }
 
-void Database::execute(const std::string& sql) { check(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr)); }
+void Database::execute(const std::string& sql) {
+    check(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr));
+}
 
 Statement Database::prepare(const std::string& sql) {
     sqlite3_stmt* made = nullptr;
     Statement statement;
-    const int result = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &made, nullptr);
+    const int result =
+        sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &made, nullptr);
     statement.statement_.reset(made);
     statement.database_ = this;
     check(result);

@@ -15,8 +15,8 @@ namespace heapsift {
 
 class Database;
 
-/// Of a Database, which must outlive it. Values go in by place, from 1 on; what is not bound is NULL. `run` makes the row, and
-/// the statement is ready for the next.
+/// Of a Database, which must outlive it. Values go in by place, from 1 on; what is not bound is NULL. `run`
+/// makes the row, and the statement is ready for the next.
 class Statement {
 public:
     Statement() = default;
@@ -37,8 +37,9 @@ private:
 /// Errors are thrown as `Error` (exit 1, "cannot-write") that name the file as `name`.
 class Database {
 public:
-    /// Opens the empty file `path` and begins the one transaction that everything is written in. The file is nobody else's until
-    /// `commit`, and worthless if that is not reached: no journal is kept, and nothing is forced to the disk.
+    /// Opens the empty file `path` and begins the one transaction that everything is written in. The file is
+    /// nobody else's until `commit`, and worthless if that is not reached: no journal is kept, and nothing is
+    /// forced to the disk.
     Database(const std::string& path, std::string name);
     ~Database();
     Database(const Database&) = delete;

@@ -3,7 +3,9 @@
 namespace heapsift {
 namespace {
 
-Json address_or_null(const std::optional<Address>& address) { return address ? address_json(*address) : Json(nullptr); }
+Json address_or_null(const std::optional<Address>& address) {
+    return address ? address_json(*address) : Json(nullptr);
+}
 
 }  // namespace
 

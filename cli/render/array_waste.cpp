@@ -35,15 +35,16 @@ std::string finding_text(const ArrayWaste& row, Redactor& redactor) {
     return "would fit " + row.suggested + (range.empty() ? "" : ": " + range);
 }
 
-std::string waste_text(const HeapSnapshot& heap, const ArrayWasteResult& waste, const ObjectExpressions& expressions,
-                       const Page& page) {
+std::string waste_text(const HeapSnapshot& heap, const ArrayWasteResult& waste,
+                       const ObjectExpressions& expressions, const Page& page) {
     std::string text;
     if (waste.rows.empty()) {
         text = "No array would do with fewer bytes.\n";
     } else {
         text = bold(wrapped(page.at_least(fmt::format("{} {} and would do with {}.",
                                                       counted(waste.total_rows, "array takes", "arrays take"),
-                                                      page.bytes(waste.total_nbytes), page.bytes(waste.total_needed))),
+                                                      page.bytes(waste.total_nbytes),
+                                                      page.bytes(waste.total_needed))),
                             page.width, 2),
                     page.colour) +
                "\n";
@@ -57,15 +58,18 @@ std::string waste_text(const HeapSnapshot& heap, const ArrayWasteResult& waste, 
                      {Align::left, "held as", Fit::end}});
         for (const ArrayWaste& row : waste.rows) {
             const auto found = expressions.of(row.array);
-            table.add({page.bytes(row.nbytes), page.bytes(row.needed), hexadecimal(heap.address_of(row.array).value),
+            table.add({page.bytes(row.nbytes), page.bytes(row.needed),
+                       hexadecimal(heap.address_of(row.array).value),
                        value_text(brief_object_row(heap, row.array), page.redact()),
                        escape_for_terminal(finding_text(row, page.redact())),
-                       found ? escape_for_terminal(expression_of(found->expression, page.redact())) : std::string()});
+                       found ? escape_for_terminal(expression_of(found->expression, page.redact()))
+                             : std::string()});
         }
         text += table.text(page.width, page.colour);
         if (waste.total_rows > waste.rows.size())
-            text += wrapped_with_tail(fmt::format("… {} more.", grouped(waste.total_rows - waste.rows.size())),
-                                      "All: " + page.command(std::string("arrays --waste") + all_rows), page.width, 2) +
+            text += wrapped_with_tail(
+                        fmt::format("… {} more.", grouped(waste.total_rows - waste.rows.size())),
+                        "All: " + page.command(std::string("arrays --waste") + all_rows), page.width, 2) +
                     "\n";
     }
     if (waste.not_saved > 0)
@@ -75,13 +79,14 @@ std::string waste_text(const HeapSnapshot& heap, const ArrayWasteResult& waste, 
         text += fmt::format("{} not looked at: objects, and dtypes that are not read.\n",
                             counted(waste.not_read, "array was", "arrays were"));
     if (waste.rows.empty()) return text;
-    return text + next_line(page, "why " + hexadecimal(heap.address_of(waste.rows.front().array).value), "who holds the first");
+    return text + next_line(page, "why " + hexadecimal(heap.address_of(waste.rows.front().array).value),
+                            "who holds the first");
 }
 
 }  // namespace
 
-Answer render_array_waste(const HeapSnapshot& heap, const ArrayWasteResult& waste, const ObjectExpressions& expressions,
-                          Redactor& redactor) {
+Answer render_array_waste(const HeapSnapshot& heap, const ArrayWasteResult& waste,
+                          const ObjectExpressions& expressions, Redactor& redactor) {
     Answer answer;
     answer.command = "arrays";
     answer.rows_key = "waste";
@@ -100,9 +105,12 @@ Answer render_array_waste(const HeapSnapshot& heap, const ArrayWasteResult& wast
         }
     };
     answer.csv_columns = {"array", "kind", "dtype", "suggested", "nbytes", "needed", "range", "expression"};
-    answer.data["total"] = {{"arrays", waste.total_rows},   {"nbytes", waste.total_nbytes}, {"needed", waste.total_needed},
-                            {"looked_at", waste.looked_at}, {"not_saved", waste.not_saved}, {"not_read", waste.not_read}};
-    answer.text = [&heap, &waste, &expressions](const Page& page) { return waste_text(heap, waste, expressions, page); };
+    answer.data["total"] = {{"arrays", waste.total_rows},   {"nbytes", waste.total_nbytes},
+                            {"needed", waste.total_needed}, {"looked_at", waste.looked_at},
+                            {"not_saved", waste.not_saved}, {"not_read", waste.not_read}};
+    answer.text = [&heap, &waste, &expressions](const Page& page) {
+        return waste_text(heap, waste, expressions, page);
+    };
     return answer;
 }
 

@@ -1,5 +1,5 @@
-// A child that ran to its end wrote a document, and its line is that document in another order. What else can have become of it
-// is an error like others: whoever reads the lines needs to know one form.
+// A child that ran to its end wrote a document, and its line is that document in another order. What else can
+// have become of it is an error like others: whoever reads the lines needs to know one form.
 
 #include "cli/render/batch.h"
 
@@ -26,20 +26,26 @@ std::string last_line(std::string text) {
 Error error_of(const std::string& path, const ChildEnd& end) {
     const std::string name = escape_for_terminal(path);
     if (end.not_started != 0)
-        return cannot_analyse("not-started",
-                              fmt::format("{}: no process could be started for it: {}", name, system_reason(end.not_started)),
-                              "fewer at a time (-j), or a higher limit on processes (ulimit -u)");
+        return cannot_analyse(
+            "not-started",
+            fmt::format("{}: no process could be started for it: {}", name, system_reason(end.not_started)),
+            "fewer at a time (-j), or a higher limit on processes (ulimit -u)");
     if (end.timed_out)
-        return cannot_analyse("timed-out", fmt::format("{}: not done in the time it was given", name), "--timeout gives it more");
+        return cannot_analyse("timed-out", fmt::format("{}: not done in the time it was given", name),
+                              "--timeout gives it more");
     if (end.signal == SIGKILL)
-        return cannot_analyse("killed", fmt::format("{}: heapsift was killed over it, most likely for lack of memory", name),
-                              "fewer at a time (-j 1), or a machine with more memory");
+        return cannot_analyse(
+            "killed", fmt::format("{}: heapsift was killed over it, most likely for lack of memory", name),
+            "fewer at a time (-j 1), or a machine with more memory");
     if (end.signal != 0)
-        return cannot_analyse("crashed", fmt::format("{}: heapsift crashed over it ({})", name, signal_name(end.signal)),
+        return cannot_analyse("crashed",
+                              fmt::format("{}: heapsift crashed over it ({})", name, signal_name(end.signal)),
                               please_report);
     const std::string said = last_line(end.errors);
     if (!said.empty()) return cannot_analyse("no-answer", said);
-    return cannot_analyse("no-answer", fmt::format("{}: heapsift ended with {} and said nothing", name, end.exit), please_report);
+    return cannot_analyse("no-answer",
+                          fmt::format("{}: heapsift ended with {} and said nothing", name, end.exit),
+                          please_report);
 }
 
 void add_error(Json& line, const Json& error) {

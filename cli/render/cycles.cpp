@@ -29,7 +29,8 @@ struct Sum {
         bytes += row.retained;
     }
     std::string text(const Page& page) const {
-        return fmt::format("{} ({}, {})", counted(cycles, "cycle"), counted(objects, "object"), page.bytes(bytes));
+        return fmt::format("{} ({}, {})", counted(cycles, "cycle"), counted(objects, "object"),
+                           page.bytes(bytes));
     }
 };
 
@@ -41,10 +42,12 @@ std::string short_type(const std::string& name) {
 
 std::string path_words(const CyclePath& path, Redactor& redactor) {
     std::string text;
-    for (const CycleStep& step : path.steps) text += short_type(step.type) + " " + reference_text(step.name, redactor) + " -> ";
+    for (const CycleStep& step : path.steps)
+        text += short_type(step.type) + " " + reference_text(step.name, redactor) + " -> ";
     if (text.empty()) return "?";
-    return text +
-           (path.length > path.steps.size() && path.steps.size() == most_steps ? "…" : short_type(path.steps.front().type));
+    return text + (path.length > path.steps.size() && path.steps.size() == most_steps
+                       ? "…"
+                       : short_type(path.steps.front().type));
 }
 
 std::string sentence(const Cycles& cycles, const ObjectStates& states, const Page& page) {
@@ -60,21 +63,24 @@ std::string sentence(const Cycles& cycles, const ObjectStates& states, const Pag
     }
     std::string text;
     if (waiting.cycles > 0)
-        text = fmt::format("{} {} garbage and wait{} for the collector", waiting.text(page), waiting.cycles == 1 ? "is" : "are",
-                           waiting.cycles == 1 ? "s" : "");
+        text = fmt::format("{} {} garbage and wait{} for the collector", waiting.text(page),
+                           waiting.cycles == 1 ? "is" : "are", waiting.cycles == 1 ? "s" : "");
     if (never.cycles > 0)
-        text += waiting.cycles > 0 ? fmt::format("; {} more ({}, {}) it will never free", grouped(never.cycles),
-                                                 counted(never.objects, "object"), page.bytes(never.bytes))
-                                   : fmt::format("{} {} garbage that the collector will never free", never.text(page),
-                                                 never.cycles == 1 ? "is" : "are");
+        text += waiting.cycles > 0
+                    ? fmt::format("; {} more ({}, {}) it will never free", grouped(never.cycles),
+                                  counted(never.objects, "object"), page.bytes(never.bytes))
+                    : fmt::format("{} {} garbage that the collector will never free", never.text(page),
+                                  never.cycles == 1 ? "is" : "are");
     if (waiting.cycles + never.cycles == 0)
         text = cycles.all().empty() || used.cycles > 0
                    ? "No cycle is garbage"
                    : fmt::format("No cycle is garbage of this kind; without this option {} shown",
                                  cycles.all().size() == 1 ? "1 is" : grouped(cycles.all().size()) + " are");
-    if (used.cycles > 0) text += fmt::format("; {} {} in use", used.text(page), used.cycles == 1 ? "is" : "are");
+    if (used.cycles > 0)
+        text += fmt::format("; {} {} in use", used.text(page), used.cycles == 1 ? "is" : "are");
     text += ".";
-    const std::uint64_t garbage = waiting.bytes + never.bytes, core = cycles.graph().heap().core().extent().mapped_bytes;
+    const std::uint64_t garbage = waiting.bytes + never.bytes,
+                        core = cycles.graph().heap().core().extent().mapped_bytes;
     if (garbage > 0 && garbage < core / 100)
         text += fmt::format(" The garbage is {} of the memory: not where it went.", percent(garbage, core));
     else if (garbage > 0)
@@ -86,14 +92,15 @@ std::string sentences(const Cycles& cycles, const ObjectStates& states, const Pa
     const std::string text = sentence(cycles, states, page);
     const CyclesHeld& held = cycles.held();
     if (held.cycles == 0) return wrapped(text, page.width, 2) + "\n";
-    const std::string more =
-        fmt::format("{} {} ({}, {}) {} held by what was not found alone, native code or a leaked reference:", text,
-                    counted(held.cycles, cycles.all().empty() ? "cycle" : "more cycle"), counted(held.objects, "object"),
-                    page.bytes(held.bytes), held.cycles == 1 ? "is" : "are");
+    const std::string more = fmt::format(
+        "{} {} ({}, {}) {} held by what was not found alone, native code or a leaked reference:", text,
+        counted(held.cycles, cycles.all().empty() ? "cycle" : "more cycle"), counted(held.objects, "object"),
+        page.bytes(held.bytes), held.cycles == 1 ? "is" : "are");
     return wrapped_with_tail(more, page.command("refcounts"), page.width, 2) + "\n";
 }
 
-std::string cycles_text(const Cycles& cycles, const ObjectStates& states, std::size_t limit, const Page& page) {
+std::string cycles_text(const Cycles& cycles, const ObjectStates& states, std::size_t limit,
+                        const Page& page) {
     using Align = TableColumn::Align;
     using Fit = TableColumn::Fit;
     std::string text = sentences(cycles, states, page);
@@ -114,20 +121,22 @@ std::string cycles_text(const Cycles& cycles, const ObjectStates& states, std::s
         std::string reason = cycles.reason_words(example);
         const auto [first, is_new] = first_of.try_emplace({path, reason}, row.example);
         if (!is_new)
-            reason =
-                fmt::format("unlike {}: {}; {}", first->second, cycles.unlike(example, cycles.all()[first->second - 1]), reason);
-        table.add({fmt::format("{}", row.example), grouped(row.cycles), grouped(row.objects), page.bytes(row.retained),
-                   narrow ? shortened_at_the_end(path, narrow_path) : path, escape_for_terminal(reason)});
+            reason = fmt::format("unlike {}: {}; {}", first->second,
+                                 cycles.unlike(example, cycles.all()[first->second - 1]), reason);
+        table.add({fmt::format("{}", row.example), grouped(row.cycles), grouped(row.objects),
+                   page.bytes(row.retained), narrow ? shortened_at_the_end(path, narrow_path) : path,
+                   escape_for_terminal(reason)});
     }
     text += table.text(page.width, page.colour);
     if (shown < cycles.kinds().size())
-        text += fmt::format("  … {} more kinds. All: add{}\n", grouped(cycles.kinds().size() - shown), all_rows);
-    return text +
-           next_line(page, fmt::format("cycles --id {}", cycles.kinds().front().example), "what closes it, and what opens it");
+        text +=
+            fmt::format("  … {} more kinds. All: add{}\n", grouped(cycles.kinds().size() - shown), all_rows);
+    return text + next_line(page, fmt::format("cycles --id {}", cycles.kinds().front().example),
+                            "what closes it, and what opens it");
 }
 
-Json cycle_json(const Cycles& cycles, const ObjectStates& states, const Cycle& cycle, const CycleDetails& details,
-                Redactor& redactor) {
+Json cycle_json(const Cycles& cycles, const ObjectStates& states, const Cycle& cycle,
+                const CycleDetails& details, Redactor& redactor) {
     Json json;
     json["id"] = cycle.id;
     json["path"] = path_words(cycles.path(cycle, most_steps), redactor);
@@ -145,7 +154,8 @@ Json cycle_json(const Cycles& cycles, const ObjectStates& states, const Cycle& c
     return json;
 }
 
-Json garbage_json(const HeapSnapshot& heap, const ObjectStates& states, std::size_t limit, Redactor& redactor) {
+Json garbage_json(const HeapSnapshot& heap, const ObjectStates& states, std::size_t limit,
+                  Redactor& redactor) {
     Json json = Json::array();
     for (const ObjectId object : garbage_list_items(heap)) {
         if (limit != 0 && json.size() >= limit) break;
@@ -169,7 +179,8 @@ std::string edges_table(const std::vector<EdgeRow>& edges, std::uint64_t total, 
                    reference_text(edge.reference, page.redact()), hexadecimal(edge.target.address.value),
                    type_text(edge.target.type)});
     std::string text = table.text(page.width, page.colour);
-    if (edges.size() < total) text += fmt::format("  … {} more. All: add{}\n", grouped(total - edges.size()), all_rows);
+    if (edges.size() < total)
+        text += fmt::format("  … {} more. All: add{}\n", grouped(total - edges.size()), all_rows);
     return text;
 }
 
@@ -181,33 +192,40 @@ std::string members_text(const Cycle& cycle, const CycleDetails& details, const 
                  {Align::left, "type", TableColumn::Fit::middle},
                  {Align::left, "value", TableColumn::Fit::end}});
     for (const ObjectRow& member : details.members)
-        table.add({hexadecimal(member.address.value), page.bytes(member.facts.memory), refcount_text(member.facts),
-                   type_text(member.type), value_text(member, page.redact())});
+        table.add({hexadecimal(member.address.value), page.bytes(member.facts.memory),
+                   refcount_text(member.facts), type_text(member.type), value_text(member, page.redact())});
     std::string text = table.text(page.width, page.colour);
     if (details.members.size() < cycle.count)
-        text += fmt::format("  … {} more. All: add{}\n", grouped(cycle.count - details.members.size()), all_rows);
+        text +=
+            fmt::format("  … {} more. All: add{}\n", grouped(cycle.count - details.members.size()), all_rows);
     return text;
 }
 
-std::string cycle_text(const Cycles& cycles, const Cycle& cycle, const CycleDetails& details, const Page& page) {
+std::string cycle_text(const Cycles& cycles, const Cycle& cycle, const CycleDetails& details,
+                       const Page& page) {
     std::string text = bold(fmt::format("Cycle {}", cycle.id), page.colour);
     text += fmt::format(": {}, {}", counted(cycle.count, "object"), name_of(cycle.state));
     if (cycle.equal_to != 0) text += fmt::format("; one like cycle {}", cycle.equal_to);
     text += "\n";
-    text += "  " + wrapped(path_words(cycles.path(cycle, most_steps_of_one), page.redact()), page.width, 4, 2) + "\n";
+    text += "  " +
+            wrapped(path_words(cycles.path(cycle, most_steps_of_one), page.redact()), page.width, 4, 2) +
+            "\n";
     text += "  " + wrapped(escape_for_terminal(cycles.reason_words(cycle)), page.width, 4, 2) + "\n";
-    text +=
-        wrapped(fmt::format("With it {} would be freed: {}.", page.bytes(cycle.retained), counted(cycle.freed_count, "object")),
-                page.width, 2) +
-        "\n";
+    text += wrapped(fmt::format("With it {} would be freed: {}.", page.bytes(cycle.retained),
+                                counted(cycle.freed_count, "object")),
+                    page.width, 2) +
+            "\n";
     text += bold("its members", page.colour) + "\n" + members_text(cycle, details, page);
-    text += bold("what closes it", page.colour) + fmt::format(": {}\n", counted(details.edge_count, "reference")) +
+    text += bold("what closes it", page.colour) +
+            fmt::format(": {}\n", counted(details.edge_count, "reference")) +
             edges_table(details.edges, details.edge_count, page);
-    const std::string how = details.opening_is_smallest ? "no smaller set does it" : "none of them can be left out";
+    const std::string how =
+        details.opening_is_smallest ? "no smaller set does it" : "none of them can be left out";
     text += bold("what opens it", page.colour) +
             fmt::format(": without {} there is no cycle; {}\n",
-                        details.opening_count == 1 ? "this reference"
-                                                   : fmt::format("these {} references", grouped(details.opening_count)),
+                        details.opening_count == 1
+                            ? "this reference"
+                            : fmt::format("these {} references", grouped(details.opening_count)),
                         how) +
             edges_table(details.opening, details.opening_count, page);
     return text + next_line(page, "show " + hexadecimal(details.members.front().address.value));
@@ -215,7 +233,8 @@ std::string cycle_text(const Cycles& cycles, const Cycle& cycle, const CycleDeta
 
 }  // namespace
 
-Answer render_cycles(const Cycles& cycles, const ObjectStates& states, std::size_t limit, Redactor& redactor) {
+Answer render_cycles(const Cycles& cycles, const ObjectStates& states, std::size_t limit,
+                     Redactor& redactor) {
     Answer answer;
     answer.command = "cycles";
     answer.certain = states.collection().certain;
@@ -226,7 +245,8 @@ Answer render_cycles(const Cycles& cycles, const ObjectStates& states, std::size
             if (limit != 0 && written >= limit) break;
             if (!cycles.shown(cycle)) continue;
             ++written;
-            visit(cycle_json(cycles, states, cycle, cycles.details(cycle, most_members_in_list, false), redactor));
+            visit(cycle_json(cycles, states, cycle, cycles.details(cycle, most_members_in_list, false),
+                             redactor));
         }
     };
     answer.csv_columns = {"id", "path", "count", "size", "retained", "state", "reason", "equal_to"};
@@ -235,20 +255,24 @@ Answer render_cycles(const Cycles& cycles, const ObjectStates& states, std::size
         objects += row.objects;
         size += row.size;
     }
-    answer.data["total"] = {
-        {"cycles", cycles.shown_count()}, {"kinds", cycles.kinds().size()}, {"objects", objects}, {"size", size}};
+    answer.data["total"] = {{"cycles", cycles.shown_count()},
+                            {"kinds", cycles.kinds().size()},
+                            {"objects", objects},
+                            {"size", size}};
     Json by_state;
-    for (const ObjectState state :
-         {ObjectState::reachable, ObjectState::held, ObjectState::waiting, ObjectState::uncollectable, ObjectState::invisible})
+    for (const ObjectState state : {ObjectState::reachable, ObjectState::held, ObjectState::waiting,
+                                    ObjectState::uncollectable, ObjectState::invisible})
         by_state[name_of(state)] = states.count(state);
     answer.data["states"] = std::move(by_state);
     answer.data["garbage"] = garbage_json(cycles.graph().heap(), states, limit, redactor);
-    answer.text = [&cycles, &states, limit](const Page& page) { return cycles_text(cycles, states, limit, page); };
+    answer.text = [&cycles, &states, limit](const Page& page) {
+        return cycles_text(cycles, states, limit, page);
+    };
     return answer;
 }
 
-Answer render_cycle(const Cycles& cycles, const ObjectStates& states, const Cycle& cycle, const CycleDetails& details,
-                    Redactor& redactor) {
+Answer render_cycle(const Cycles& cycles, const ObjectStates& states, const Cycle& cycle,
+                    const CycleDetails& details, Redactor& redactor) {
     Answer answer;
     answer.command = "cycles";
     answer.certain = states.collection().certain;
@@ -261,7 +285,9 @@ Answer render_cycle(const Cycles& cycles, const ObjectStates& states, const Cycl
         visit(one);
     };
     answer.data["total"] = {{"cycles", cycles.all().size()}};
-    answer.text = [&cycles, &cycle, &details](const Page& page) { return cycle_text(cycles, cycle, details, page); };
+    answer.text = [&cycles, &cycle, &details](const Page& page) {
+        return cycle_text(cycles, cycle, details, page);
+    };
     return answer;
 }
 

@@ -43,7 +43,8 @@ Json node_json(const DominatorNode& node, std::uint64_t total, Redactor& redacto
     if (node.object) {
         json = object_json(*node.object, redactor);
         json["name"] = redactor.reference_name(node.name);
-        json["expression"] = node.expression.root.empty() ? Json(nullptr) : Json(expression_of(node.expression, redactor));
+        json["expression"] =
+            node.expression.root.empty() ? Json(nullptr) : Json(expression_of(node.expression, redactor));
         if (!node.remark.empty()) json["remark"] = node.remark;
     } else {
         json[node.is_frame ? "frame" : "group"] = node.group;
@@ -52,7 +53,8 @@ Json node_json(const DominatorNode& node, std::uint64_t total, Redactor& redacto
     if (node.run > 0) json["run"] = {{"count", node.run}, {"name", redactor.reference_name(node.run_name)}};
     json["share"] = share(node.retained, total);
     json["children"] = Json::array();
-    for (const DominatorNode& child : node.children) json["children"].push_back(node_json(child, total, redactor));
+    for (const DominatorNode& child : node.children)
+        json["children"].push_back(node_json(child, total, redactor));
     json["folded"] = {{"count", node.folded}, {"retained", node.folded_retained}};
     json["joint"] = Json::array();
     for (const JointHolders& joint : node.joint) json["joint"].push_back(joint_json(joint, redactor));
@@ -76,7 +78,9 @@ private:
         add(node, depth, true);
         if (node.run > 0) {
             const std::string name = reference_text(node.run_name, page_.redact());
-            add_line("", "", std::string(2 * (depth + 1), ' ') + fmt::format("× {} more {}", grouped(node.run), name));
+            add_line(
+                "", "",
+                std::string(2 * (depth + 1), ' ') + fmt::format("× {} more {}", grouped(node.run), name));
         }
         for (const DominatorNode& child : node.children) add_with_children(child, depth + 1);
         add_rest(node, depth + 1);
@@ -101,7 +105,8 @@ private:
                    "  " + hexadecimal(node.object->address.value);
             if (!node.remark.empty()) what += "  " + escape_for_terminal(node.remark);
         }
-        add_line(page_.bytes(node.retained), percent_in_table(node.retained, result_.total), std::string(2 * depth, ' ') + what);
+        add_line(page_.bytes(node.retained), percent_in_table(node.retained, result_.total),
+                 std::string(2 * depth, ' ') + what);
     }
 
     void add_rest(const DominatorNode& node, std::size_t depth) {
@@ -109,13 +114,14 @@ private:
         for (const JointHolders& joint : node.joint) {
             std::vector<std::string> holders;
             for (std::size_t i = 0; i < joint.holders.size(); ++i)
-                holders.push_back(i < joint.expressions.size() && !joint.expressions[i].root.empty()
-                                      ? escape_for_terminal(expression_of(joint.expressions[i], page_.redact()))
-                                      : hexadecimal(joint.holders[i].address.value));
+                holders.push_back(
+                    i < joint.expressions.size() && !joint.expressions[i].root.empty()
+                        ? escape_for_terminal(expression_of(joint.expressions[i], page_.redact()))
+                        : hexadecimal(joint.holders[i].address.value));
             for (const std::string& group : joint.groups) holders.push_back(escape_for_terminal(group));
             add_line(page_.bytes(joint.joint), percent_in_table(joint.joint, result_.total),
-                     indent + fmt::format("{} {} held jointly by {}", grouped(joint.count), type_text(joint.type),
-                                          fmt::join(holders, " and ")));
+                     indent + fmt::format("{} {} held jointly by {}", grouped(joint.count),
+                                          type_text(joint.type), fmt::join(holders, " and ")));
         }
         if (node.folded > 0 && node.folded_retained > 0)
             add_line(page_.bytes(node.folded_retained), percent_in_table(node.folded_retained, result_.total),

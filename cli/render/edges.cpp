@@ -31,8 +31,8 @@ std::string kind_remark(const EdgeRow& edge) {
     return "";
 }
 
-std::string edges_text(const std::vector<EdgeRow>& edges, std::uint64_t total, const std::string& title, bool other_is_target,
-                       const Page& page) {
+std::string edges_text(const std::vector<EdgeRow>& edges, std::uint64_t total, const std::string& title,
+                       bool other_is_target, const Page& page) {
     using Align = TableColumn::Align;
     std::string text = bold(title, page.colour) + "\n";
     using Fit = TableColumn::Fit;
@@ -46,9 +46,10 @@ std::string edges_text(const std::vector<EdgeRow>& edges, std::uint64_t total, c
         const ObjectRow& other = other_is_target ? edge.target : edge.source;
         const std::string name = reference_text(edge.reference, page.redact());
         const std::string address = hexadecimal(other.address.value);
-        const std::string type = other.type.empty()
-                                     ? edge.reference.kind == ReferenceKind::native ? "" : "no object was found there"
-                                     : type_text(other.type);
+        const std::string type =
+            other.type.empty()
+                ? edge.reference.kind == ReferenceKind::native ? "" : "no object was found there"
+                : type_text(other.type);
         const std::string value = value_text(other, page.redact());
         if (other_is_target)
             table.add({name, address, type, value, kind_remark(edge)});
@@ -56,7 +57,8 @@ std::string edges_text(const std::vector<EdgeRow>& edges, std::uint64_t total, c
             table.add({address, name, type, value, kind_remark(edge)});
     }
     text += table.text(page.width, page.colour);
-    if (total > edges.size()) text += fmt::format("  … {} more: add{}\n", grouped(total - edges.size()), all_rows);
+    if (total > edges.size())
+        text += fmt::format("  … {} more: add{}\n", grouped(total - edges.size()), all_rows);
     return text;
 }
 
@@ -67,8 +69,8 @@ std::string heading(const EdgesResult& result, const Page& page) {
 }
 
 /// Both commands; `text` is one of the two functions above.
-Answer render_edges(const char* command, const EdgesResult& result, std::string (*text)(const EdgeList&, const Page&),
-                    Redactor& redactor) {
+Answer render_edges(const char* command, const EdgesResult& result,
+                    std::string (*text)(const EdgeList&, const Page&), Redactor& redactor) {
     Answer answer;
     answer.command = command;
     answer.rows_key = "edges";
@@ -79,14 +81,18 @@ Answer render_edges(const char* command, const EdgesResult& result, std::string 
                           "source_type", "source_value", "target_type", "target_value"};
     answer.data["object"] = object_json(result.object, redactor);
     answer.data["total"] = result.list.total;
-    answer.text = [&result, text](const Page& page) { return heading(result, page) + text(result.list, page); };
+    answer.text = [&result, text](const Page& page) {
+        return heading(result, page) + text(result.list, page);
+    };
     return answer;
 }
 
 }  // namespace
 
 Json edge_json(const EdgeRow& edge, Redactor& redactor) {
-    const auto type_or_null = [](const ObjectRow& row) { return row.type.empty() ? Json(nullptr) : Json(row.type); };
+    const auto type_or_null = [](const ObjectRow& row) {
+        return row.type.empty() ? Json(nullptr) : Json(row.type);
+    };
     Json json;
     json["source"] = address_json(edge.source.address);
     json["target"] = address_json(edge.target.address);
@@ -108,13 +114,15 @@ Json edges_json(const std::vector<EdgeRow>& edges, Redactor& redactor) {
 
 std::string referents_text(const EdgeList& list, const Page& page) {
     if (list.total == 0) return "It refers to nothing.\n";
-    return edges_text(list.edges, list.total, fmt::format("It refers to {}", counted(list.total, "object")), true, page);
+    return edges_text(list.edges, list.total, fmt::format("It refers to {}", counted(list.total, "object")),
+                      true, page);
 }
 
 std::string referrers_text(const EdgeList& list, const Page& page) {
     if (list.total == 0) return "No object was found that refers to it.\n";
     return edges_text(list.edges, list.total,
-                      fmt::format("{} to it", counted(list.total, "reference refers", "references refer")), false, page);
+                      fmt::format("{} to it", counted(list.total, "reference refers", "references refer")),
+                      false, page);
 }
 
 Answer render_referents(const EdgesResult& result, Redactor& redactor) {

@@ -1,5 +1,5 @@
-// What an export says about itself, inside it and afterwards. A column that is NULL throughout would read as "nothing there";
-// `not_computed` says which are NULL because nobody looked.
+// What an export says about itself, inside it and afterwards. A column that is NULL throughout would read as
+// "nothing there"; `not_computed` says which are NULL because nobody looked.
 
 #include "cli/render/export.h"
 
@@ -12,7 +12,8 @@ namespace heapsift {
 namespace {
 
 constexpr const char* example_query =
-    "SELECT name, count(*), sum(memory) FROM object JOIN type ON type_id = id GROUP BY id ORDER BY 3 DESC LIMIT 20";
+    "SELECT name, count(*), sum(memory) FROM object JOIN type ON type_id = id GROUP BY id ORDER BY 3 DESC "
+    "LIMIT 20";
 
 std::string export_text(const ExportSummary& summary, const Page& page) {
     const std::string name = page.redact().path(summary.path);
@@ -21,7 +22,8 @@ std::string export_text(const ExportSummary& summary, const Page& page) {
         if (count > 0) counts += (counts.empty() ? "" : ", ") + counted(count, what);
     std::string text = escape_for_terminal(name) + ": " + page.at_least(counts);
     text += fmt::format("; {}\n", page.bytes(summary.bytes));
-    if (summary.format == "db") text += fmt::format("next: sqlite3 {} {}\n", shell_quoted(name), shell_quoted(example_query));
+    if (summary.format == "db")
+        text += fmt::format("next: sqlite3 {} {}\n", shell_quoted(name), shell_quoted(example_query));
     if (summary.format == "dot") text += fmt::format("next: dot -Tsvg {} > heap.svg\n", shell_quoted(name));
     if (summary.format == "folded")
         text += fmt::format("next: flamegraph.pl --countname bytes {} > heap.svg\n", shell_quoted(name));
@@ -33,7 +35,8 @@ std::string export_text(const ExportSummary& summary, const Page& page) {
 
 Json export_meta(const Json& envelope, const Export& rows, bool redacted) {
     Json meta;
-    for (const char* key : {"schema", "heapsift", "complete", "certain", "warnings"}) meta[key] = envelope[key];
+    for (const char* key : {"schema", "heapsift", "complete", "certain", "warnings"})
+        meta[key] = envelope[key];
     const Json& core = envelope["core"];
     for (const auto& [key, value] : core.items())
         if (key != "python" && key != "path" && key != "chosen_by") meta[key] = value;

@@ -1,6 +1,7 @@
 #pragma once
 
-// An export as it is written: the tables in a database or in lines of JSON, and what is said about it afterwards.
+// An export as it is written: the tables in a database or in lines of JSON, and what is said about it
+// afterwards.
 
 #include "analysis/export.h"
 #include "cli/answer.h"
@@ -16,11 +17,12 @@
 
 namespace heapsift {
 
-/// The rows of `meta`, in order: what an envelope says, flat, and what is not computed. `envelope`: as `envelope_json` makes it.
+/// The rows of `meta`, in order: what an envelope says, flat, and what is not computed. `envelope`: as
+/// `envelope_json` makes it.
 Json export_meta(const Json& envelope, const Export& rows, bool redacted);
 
-/// The tables of the contract in an empty database. A sink for `for_each_row`; text is escaped for the terminal, as in CSV.
-/// Addresses are SQLite's integers, signed: 2^64 is to be added to a negative one.
+/// The tables of the contract in an empty database. A sink for `for_each_row`; text is escaped for the
+/// terminal, as in CSV. Addresses are SQLite's integers, signed: 2^64 is to be added to a negative one.
 class DatabaseExport {
 public:
     DatabaseExport(Database& database, Redactor& redactor);

@@ -1,5 +1,5 @@
-// The tables of the contract, in SQLite. `address` is the key of the tables that have one a row, so that it is the place of the
-// row in the file as well, and nothing is stored twice.
+// The tables of the contract, in SQLite. `address` is the key of the tables that have one a row, so that it
+// is the place of the row in the file as well, and nothing is stored twice.
 
 #include "cli/render/export.h"
 #include "cli/render/object.h"
@@ -8,7 +8,8 @@
 namespace heapsift {
 namespace {
 
-// application_id: "heap", by which file(1) and heapsift can tell an export from other databases; user_version: of these tables.
+// application_id: "heap", by which file(1) and heapsift can tell an export from other databases;
+// user_version: of these tables.
 constexpr const char* schema = R"(
 PRAGMA application_id = 1751474544;
 PRAGMA user_version = 1;
@@ -45,7 +46,8 @@ DatabaseExport::DatabaseExport(Database& database, Redactor& redactor) : redacto
 
 void DatabaseExport::meta(const Json& meta) {
     for (const auto& [key, value] : meta.items()) {
-        const std::string text = value.is_string() ? escape_for_terminal(value.get<std::string>()) : json_text(value);
+        const std::string text =
+            value.is_string() ? escape_for_terminal(value.get<std::string>()) : json_text(value);
         meta_.bind(1, key);
         if (value.is_boolean())
             meta_.bind(2, value.get<bool>() ? 1 : 0);

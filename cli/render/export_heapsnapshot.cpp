@@ -1,10 +1,10 @@
-// What the readers insist on (DevTools' own worker and memlab were tried): the keys in this order, strings last; counts that are
-// exact; numbers of 32 bits without sign, so that an id is an ordinal and the address is in the name, and that what is larger
-// than 4 GiB is cut into pieces; node 0 a synthetic root, and one named "(GC roots)", where memlab's paths begin. Edges of the
-// type "weak" are followed by nobody.
+// What the readers insist on (DevTools' own worker and memlab were tried): the keys in this order, strings
+// last; counts that are exact; numbers of 32 bits without sign, so that an id is an ordinal and the address
+// is in the name, and that what is larger than 4 GiB is cut into pieces; node 0 a synthetic root, and one
+// named "(GC roots)", where memlab's paths begin. Edges of the type "weak" are followed by nobody.
 //
-// DevTools groups objects by name; but of a name that begins with "<" only by what stands before the first blank. So an object is
-// called as Python's repr would have it: <app.Node 0x7f31c2a4d5e0 'value'>.
+// DevTools groups objects by name; but of a name that begins with "<" only by what stands before the first
+// blank. So an object is called as Python's repr would have it: <app.Node 0x7f31c2a4d5e0 'value'>.
 
 #include "cli/render/export_heapsnapshot.h"
 
@@ -49,11 +49,14 @@ NodeType node_type(std::string_view type) {
 /// "[3]": its number.
 std::optional<std::uint32_t> index_of(const Reference& reference) {
     const std::string& text = reference.before;
-    if (reference.key || !reference.after.empty() || text.size() < 3 || text.front() != '[' || text.back() != ']') return {};
+    if (reference.key || !reference.after.empty() || text.size() < 3 || text.front() != '[' ||
+        text.back() != ']')
+        return {};
     std::uint32_t index = 0;
     const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size() - 1, index);
-    return error == std::errc() && end == text.data() + text.size() - 1 && index <= 0x7fffffff ? std::optional(index)
-                                                                                               : std::nullopt;
+    return error == std::errc() && end == text.data() + text.size() - 1 && index <= 0x7fffffff
+               ? std::optional(index)
+               : std::nullopt;
 }
 
 /// What the interpreter keeps for itself: `.__dict__`, `.__class__`, a closure's cells.
@@ -63,16 +66,23 @@ bool is_internal(const Reference& reference) {
 
 class SnapshotWriter {
 public:
-    SnapshotWriter(const HeapGraph& graph, Redactor& redactor, const std::function<void(std::string_view)>& write,
-                   const ProgressCallback& progress)
-        : graph_(graph), heap_(graph.heap()), redactor_(redactor), write_(write), progress_(progress), edges_(graph) {}
+    SnapshotWriter(const HeapGraph& graph, Redactor& redactor,
+                   const std::function<void(std::string_view)>& write, const ProgressCallback& progress)
+        : graph_(graph),
+          heap_(graph.heap()),
+          redactor_(redactor),
+          write_(write),
+          progress_(progress),
+          edges_(graph) {}
 
     HeapSnapshotCounts write() {
         find_pieces();
         count_edges();
         const std::uint64_t nodes = 1 + graph_.node_count() + pieces_of_all_;
-        put(fmt::format("{{\"snapshot\":{{\"meta\":{},\"node_count\":{},\"edge_count\":{},\"trace_function_count\":0}},\n", meta,
-                        nodes, edge_count_));
+        put(
+            fmt::format("{{\"snapshot\":{{\"meta\":{},\"node_count\":{},\"edge_count\":{},\"trace_function_"
+                        "count\":0}},\n",
+                        meta, nodes, edge_count_));
         write_nodes();
         write_edges();
         put(",\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n");
@@ -83,11 +93,13 @@ public:
     }
 
 private:
-    // Nodes: 0, the virtual root of the graph, then what hangs below it without being an object, then the objects, the pieces of
-    // large ones last. The names of nodes are the first strings, in the same order; pieces share one.
+    // Nodes: 0, the virtual root of the graph, then what hangs below it without being an object, then the
+    // objects, the pieces of large ones last. The names of nodes are the first strings, in the same order;
+    // pieces share one.
     std::uint64_t extra_count() const { return graph_.node_count() - graph_.object_count(); }
     std::uint64_t ordinal(NodeId node) const {
-        return 1 + (graph_.kind(node) == NodeKind::object ? extra_count() + node : node - graph_.object_count());
+        return 1 +
+               (graph_.kind(node) == NodeKind::object ? extra_count() + node : node - graph_.object_count());
     }
     std::uint64_t piece_name() const { return 1 + graph_.node_count(); }
     std::uint64_t first_edge_name() const { return 2 + graph_.node_count(); }
@@ -101,7 +113,9 @@ private:
         });
     }
     /// Beside the object itself.
-    static std::uint64_t pieces(std::uint64_t memory) { return memory == 0 ? 0 : (memory - 1) / largest_size; }
+    static std::uint64_t pieces(std::uint64_t memory) {
+        return memory == 0 ? 0 : (memory - 1) / largest_size;
+    }
 
     void count_edges() {
         edge_counts_.assign(graph_.node_count(), 0);
@@ -109,7 +123,8 @@ private:
             edges_.visit(static_cast<NodeId>(node), [&](const NodeEdge&) { ++edge_counts_[node]; });
         for_each_object(heap_, "counting references", progress_,
                         [&](ObjectId id) { edges_.visit(id, [&](const NodeEdge&) { ++edge_counts_[id]; }); });
-        for (const Large& large : large_) edge_counts_[large.object] += static_cast<std::uint32_t>(pieces(large.memory));
+        for (const Large& large : large_)
+            edge_counts_[large.object] += static_cast<std::uint32_t>(pieces(large.memory));
         edge_count_ = 1;
         for (const std::uint32_t count : edge_counts_) edge_count_ += count;
     }
@@ -118,22 +133,25 @@ private:
         put("\"nodes\":[");
         node(synthetic, 0, 0, 0, 1);
         for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
-            node(synthetic, ordinal(static_cast<NodeId>(id)), ordinal(static_cast<NodeId>(id)), 0, edge_counts_[id]);
+            node(synthetic, ordinal(static_cast<NodeId>(id)), ordinal(static_cast<NodeId>(id)), 0,
+                 edge_counts_[id]);
         for_each_object(heap_, "exporting objects", progress_, [&](ObjectId id) {
             const std::uint64_t memory = heap_.facts(id).memory;
-            node(node_type(type_name(heap_, heap_.type_of(id))), ordinal(id), ordinal(id), std::min(memory, largest_size),
-                 edge_counts_[id]);
+            node(node_type(type_name(heap_, heap_.type_of(id))), ordinal(id), ordinal(id),
+                 std::min(memory, largest_size), edge_counts_[id]);
         });
         std::uint64_t at = 1 + graph_.node_count();
         for (const Large& large : large_)
-            for (std::uint64_t left = large.memory - largest_size; left > 0; left -= std::min(left, largest_size))
+            for (std::uint64_t left = large.memory - largest_size; left > 0;
+                 left -= std::min(left, largest_size))
                 node(native, piece_name(), at++, std::min(left, largest_size), 0);
         put("],\n");
     }
 
-    void node(NodeType type, std::uint64_t name, std::uint64_t ordinal, std::uint64_t size, std::uint64_t edges) {
-        put(fmt::format("{}{},{},{},{},{}", ordinal == 0 ? "" : ",\n", static_cast<int>(type), name, 2 * ordinal + 1, size,
-                        edges));
+    void node(NodeType type, std::uint64_t name, std::uint64_t ordinal, std::uint64_t size,
+              std::uint64_t edges) {
+        put(fmt::format("{}{},{},{},{},{}", ordinal == 0 ? "" : ",\n", static_cast<int>(type), name,
+                        2 * ordinal + 1, size, edges));
     }
 
     void write_edges() {
@@ -146,14 +164,16 @@ private:
         for_each_object(heap_, "exporting references", progress_, [&](ObjectId id) {
             edges_.visit(id, [&](const NodeEdge& e) { write_edge(e); });
             if (next_large == large_.size() || large_[next_large].object != id) return;
-            for (std::uint64_t i = pieces(large_[next_large++].memory); i > 0; --i) edge(internal, piece_name(), piece++);
+            for (std::uint64_t i = pieces(large_[next_large++].memory); i > 0; --i)
+                edge(internal, piece_name(), piece++);
         });
         put("]");
     }
 
     void write_edge(const NodeEdge& e) {
         const std::uint64_t target = ordinal(e.target);
-        if (!e.reference) return edge(e.followed ? property : weak, name_number(escape_for_terminal(e.name)), target);
+        if (!e.reference)
+            return edge(e.followed ? property : weak, name_number(escape_for_terminal(e.name)), target);
         const std::optional<std::uint32_t> index = index_of(*e.reference);
         if (e.followed && index) return edge(element, *index, target);
         std::string name = escape_for_terminal(redactor_.reference_name(*e.reference));
@@ -162,8 +182,8 @@ private:
     }
 
     void edge(EdgeType type, std::uint64_t name_or_index, std::uint64_t target) {
-        put(fmt::format("{}{},{},{}", std::exchange(first_edge_, false) ? "" : ",\n", static_cast<int>(type), name_or_index,
-                        node_fields * target));
+        put(fmt::format("{}{},{},{}", std::exchange(first_edge_, false) ? "" : ",\n", static_cast<int>(type),
+                        name_or_index, node_fields * target));
     }
 
     std::uint64_t name_number(const std::string& name) {
@@ -177,7 +197,8 @@ private:
         const auto string_of = [&](const std::string& text) { put(",\n" + json_text(Json(text))); };
         for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
             string_of(escape_for_terminal(edges_.name(static_cast<NodeId>(id))));
-        for_each_object(heap_, "exporting names", progress_, [&](ObjectId id) { string_of(object_name(id)); });
+        for_each_object(heap_, "exporting names", progress_,
+                        [&](ObjectId id) { string_of(object_name(id)); });
         string_of("a part of what is larger than 4 GiB");
         for (const std::string* name : edge_names_in_order_) string_of(*name);
         put("]");
@@ -188,7 +209,8 @@ private:
         std::string group = type;
         std::replace(group.begin(), group.end(), ' ', '_');
         const ShortValue value = heap_.value(id, value_limit);
-        const std::string shown = value.kind == ShortValue::Kind::none ? "" : " " + redactor_.value(value, type);
+        const std::string shown =
+            value.kind == ShortValue::Kind::none ? "" : " " + redactor_.value(value, type);
         return escape_for_terminal(fmt::format("<{} {:#x}{}>", group, heap_.address_of(id).value, shown));
     }
 
@@ -223,7 +245,8 @@ private:
 }  // namespace
 
 HeapSnapshotCounts write_heap_snapshot(const HeapGraph& graph, Redactor& redactor,
-                                       const std::function<void(std::string_view)>& write, const ProgressCallback& progress) {
+                                       const std::function<void(std::string_view)>& write,
+                                       const ProgressCallback& progress) {
     return SnapshotWriter(graph, redactor, write, progress).write();
 }
 

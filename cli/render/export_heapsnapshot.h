@@ -16,6 +16,7 @@ struct HeapSnapshotCounts {
 
 /// Written as it is made: it keeps 4 bytes a node, and the names of edges, each once.
 HeapSnapshotCounts write_heap_snapshot(const HeapGraph& graph, Redactor& redactor,
-                                       const std::function<void(std::string_view)>& write, const ProgressCallback& progress = {});
+                                       const std::function<void(std::string_view)>& write,
+                                       const ProgressCallback& progress = {});
 
 }  // namespace heapsift

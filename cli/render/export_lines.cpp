@@ -1,6 +1,6 @@
-// One stream with several tables in it: each line says its table first, so that a reader can tell them apart, take one (grep
-// '^{"table":"array"'), or read them all in one pass. Objects are the rows of `objects --format jsonl`, with what the table has
-// beside.
+// One stream with several tables in it: each line says its table first, so that a reader can tell them apart,
+// take one (grep '^{"table":"array"'), or read them all in one pass. Objects are the rows of `objects
+// --format jsonl`, with what the table has beside.
 
 #include "cli/render/array.h"
 #include "cli/render/export.h"
@@ -9,7 +9,9 @@
 namespace heapsift {
 namespace {
 
-Json address_or_null(const std::optional<Address>& address) { return address ? address_json(*address) : Json(nullptr); }
+Json address_or_null(const std::optional<Address>& address) {
+    return address ? address_json(*address) : Json(nullptr);
+}
 
 }  // namespace
 

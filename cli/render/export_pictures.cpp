@@ -57,8 +57,8 @@ std::string node_line(const Picture& picture, std::size_t place, Redactor& redac
         second = fmt::format("{:#x}, {}", node.object.address.value, second);
     }
     if (node.left_out > 0) second += fmt::format(", {} more", grouped(node.left_out));
-    std::string attributes = fmt::format("label={}, fillcolor=\"{:.3f} {:.3f} {:.3f}\"", label(first, second), hue, saturation,
-                                         node.module ? std::max(value, 0.6) : value);
+    std::string attributes = fmt::format("label={}, fillcolor=\"{:.3f} {:.3f} {:.3f}\"", label(first, second),
+                                         hue, saturation, node.module ? std::max(value, 0.6) : value);
     if (picture.of_object && place == 0)
         attributes += ", fontcolor=red";
     else if (value < 0.5 && !node.module)
@@ -75,7 +75,8 @@ std::string edge_line(const PictureEdge& edge, Redactor& redactor) {
 
 }  // namespace
 
-std::uint64_t write_folded(const RetainedSizes& retained, std::size_t depth, const std::function<void(std::string_view)>& write) {
+std::uint64_t write_folded(const RetainedSizes& retained, std::size_t depth,
+                           const std::function<void(std::string_view)>& write) {
     std::uint64_t lines = 0;
     visit_flame_stacks(retained, depth, [&](std::span<const std::string> stack, std::uint64_t memory) {
         std::string line;
@@ -91,7 +92,8 @@ std::string dot_text(const Picture& picture, Redactor& redactor) {
         "digraph heap {\n"
         "  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\", fontsize=10];\n"
         "  edge [fontname=\"sans-serif\", fontsize=9];\n";
-    for (std::size_t place = 0; place < picture.nodes.size(); ++place) text += node_line(picture, place, redactor);
+    for (std::size_t place = 0; place < picture.nodes.size(); ++place)
+        text += node_line(picture, place, redactor);
     for (const PictureEdge& edge : picture.edges) text += edge_line(edge, redactor);
     return text + "}\n";
 }

@@ -45,7 +45,8 @@ Json interpreter_json(const GcInterpreter& row, Redactor& redactor) {
         json["long_lived_new"] = state.long_lived < 0 ? Json(nullptr) : Json(state.long_lived_new);
         json["frozen"] = state.frozen.objects;
     } else {
-        for (const char* key : {"enabled", "collecting", "debug_flags", "thresholds", "counts", "generations", "frozen"})
+        for (const char* key :
+             {"enabled", "collecting", "debug_flags", "thresholds", "counts", "generations", "frozen"})
             json[key] = nullptr;
     }
     json["garbage"] = rows_json(row.garbage, redactor);
@@ -61,7 +62,8 @@ Json interpreter_json(const GcInterpreter& row, Redactor& redactor) {
 }
 
 std::string heading(const GcInterpreter& row, bool several, const Page& page) {
-    const std::string which = several ? fmt::format("The collector of interpreter {}", row.id) : "The collector";
+    const std::string which =
+        several ? fmt::format("The collector of interpreter {}", row.id) : "The collector";
     if (!row.state) return bold(which + " does not read", page.colour) + ".";
     const GcState& state = *row.state;
     std::string text = bold(which + (state.enabled ? " is enabled" : " is disabled"), page.colour);
@@ -79,23 +81,26 @@ std::string starts_text(const GcState& state, std::size_t i) {
     const GcGeneration& generation = state.generations[i];
     const char* const what[] = {"allocations", "young collections", "middle collections"};
     if (i == 0 && generation.threshold == 0) return "never";
-    std::string text = generation.threshold < 0
-                           ? fmt::format("at each of the {}: its threshold is {}", what[i], generation.threshold)
-                           : fmt::format("{} of {} {}", grouped_signed(generation.count),
-                                         grouped_signed(std::int64_t{generation.threshold} + 1), what[i]);
+    std::string text =
+        generation.threshold < 0
+            ? fmt::format("at each of the {}: its threshold is {}", what[i], generation.threshold)
+            : fmt::format("{} of {} {}", grouped_signed(generation.count),
+                          grouped_signed(std::int64_t{generation.threshold} + 1), what[i]);
     if (i == 2 && state.long_lived / 4 > 0)  // else any number is enough
-        text +=
-            fmt::format(", and {} of {} new objects", grouped_signed(state.long_lived_new), grouped_signed(state.long_lived / 4));
+        text += fmt::format(", and {} of {} new objects", grouped_signed(state.long_lived_new),
+                            grouped_signed(state.long_lived / 4));
     return text;
 }
 
 std::string generations_text(const GcState& state, const Page& page) {
     using Align = TableColumn::Align;
-    Table table(
-        {{Align::left, "generation"}, {Align::right, "objects"}, {Align::left, "a collection starts", TableColumn::Fit::wrap}});
+    Table table({{Align::left, "generation"},
+                 {Align::right, "objects"},
+                 {Align::left, "a collection starts", TableColumn::Fit::wrap}});
     for (std::size_t i = 0; i < state.generations.size(); ++i) {
         const GcGeneration& generation = state.generations[i];
-        table.add({generation_names[i], (generation.whole ? "" : "≥ ") + grouped(generation.objects), starts_text(state, i)});
+        table.add({generation_names[i], (generation.whole ? "" : "≥ ") + grouped(generation.objects),
+                   starts_text(state, i)});
     }
     if (state.frozen.objects > 0)
         table.add({"frozen", (state.frozen.whole ? "" : "≥ ") + grouped(state.frozen.objects),
@@ -109,19 +114,20 @@ std::string found_text(const GcInterpreter& row, bool certain, const Page& page)
     if (row.collectable.count + row.uncollectable.count == 0)
         text = "gc.collect() would have found no garbage.";
     else
-        text = fmt::format("gc.collect() would have found {}{} ({}){}", about,
-                           counted(row.collectable.count + row.uncollectable.count, "tracked object"),
-                           page.bytes(row.collectable.size + row.uncollectable.size),
-                           row.collectable.count == 0
-                               ? "."
-                               : fmt::format(", and freed {}{} with all that hangs on them: {}.", about,
-                                             counted(row.freed_count, "object"), page.bytes(row.freed_bytes)));
+        text =
+            fmt::format("gc.collect() would have found {}{} ({}){}", about,
+                        counted(row.collectable.count + row.uncollectable.count, "tracked object"),
+                        page.bytes(row.collectable.size + row.uncollectable.size),
+                        row.collectable.count == 0
+                            ? "."
+                            : fmt::format(", and freed {}{} with all that hangs on them: {}.", about,
+                                          counted(row.freed_count, "object"), page.bytes(row.freed_bytes)));
     if (row.uncollectable.count > 0)
         text += fmt::format(" {} of them a legacy finalizer (tp_del) would have kept, for gc.garbage.",
                             grouped(row.uncollectable.count));
     if (row.frozen_garbage.count > 0)
-        text += fmt::format(" {} more ({}) are garbage, but frozen, or held by what is.", grouped(row.frozen_garbage.count),
-                            page.bytes(row.frozen_garbage.size));
+        text += fmt::format(" {} more ({}) are garbage, but frozen, or held by what is.",
+                            grouped(row.frozen_garbage.count), page.bytes(row.frozen_garbage.size));
     if (row.doubtful.count > 0)
         text += fmt::format(" {} more ({}) are garbage if their types report what is only guessed here.",
                             grouped(row.doubtful.count), page.bytes(row.doubtful.size));
@@ -129,17 +135,19 @@ std::string found_text(const GcInterpreter& row, bool certain, const Page& page)
 }
 
 std::string more_text(std::size_t count, const std::string& command, const Page& page) {
-    return wrapped_with_tail(fmt::format("  … {} more.", grouped(count)), "All: " + page.command(command + all_rows), page.width,
-                             4) +
+    return wrapped_with_tail(fmt::format("  … {} more.", grouped(count)),
+                             "All: " + page.command(command + all_rows), page.width, 4) +
            "\n";
 }
 
 std::string lists_text(const GcInterpreter& row, const Page& page) {
-    std::string text = row.garbage_count == 0
-                           ? "gc.garbage is empty"
-                           : fmt::format("gc.garbage has {}, which only `del gc.garbage[:]` and another collection free",
-                                         counted(row.garbage_count, "object"));
-    if (!row.callbacks.empty()) text += fmt::format("; gc.callbacks has {}", counted(row.callbacks.size(), "entry", "entries"));
+    std::string text =
+        row.garbage_count == 0
+            ? "gc.garbage is empty"
+            : fmt::format("gc.garbage has {}, which only `del gc.garbage[:]` and another collection free",
+                          counted(row.garbage_count, "object"));
+    if (!row.callbacks.empty())
+        text += fmt::format("; gc.callbacks has {}", counted(row.callbacks.size(), "entry", "entries"));
     text = wrapped(text + ".", page.width, 2) + "\n";
     if (row.garbage.empty()) return text;
     using Align = TableColumn::Align;
@@ -151,7 +159,8 @@ std::string lists_text(const GcInterpreter& row, const Page& page) {
         table.add({hexadecimal(object.address.value), page.bytes(object.facts.memory), type_text(object.type),
                    value_text(object, page.redact())});
     text += table.text(page.width, page.colour);
-    if (row.garbage_count > row.garbage.size()) text += more_text(row.garbage_count - row.garbage.size(), "gc", page);
+    if (row.garbage_count > row.garbage.size())
+        text += more_text(row.garbage_count - row.garbage.size(), "gc", page);
     return text;
 }
 
@@ -160,8 +169,10 @@ std::string finalizers_text(const GcResult& result, const Page& page) {
     std::string text = "Finalizers would run first, and could keep what they are given: ";
     constexpr std::size_t most = 5;
     for (std::size_t i = 0; i < std::min(most, result.finalizers.size()); ++i)
-        text += (i > 0 ? ", " : "") + grouped(result.finalizers[i].count) + " " + type_text(result.finalizers[i].type);
-    if (result.finalizers.size() > most) text += fmt::format(", and {} more types", result.finalizers.size() - most);
+        text += (i > 0 ? ", " : "") + grouped(result.finalizers[i].count) + " " +
+                type_text(result.finalizers[i].type);
+    if (result.finalizers.size() > most)
+        text += fmt::format(", and {} more types", result.finalizers.size() - most);
     return wrapped(text + ".", page.width, 2) + "\n";
 }
 
@@ -185,7 +196,8 @@ Answer render_gc(const GcResult& result, Redactor& redactor) {
     answer.command = "gc";
     answer.certain = result.certain;
     Json interpreters = Json::array();
-    for (const GcInterpreter& row : result.interpreters) interpreters.push_back(interpreter_json(row, redactor));
+    for (const GcInterpreter& row : result.interpreters)
+        interpreters.push_back(interpreter_json(row, redactor));
     answer.data["interpreters"] = std::move(interpreters);
     answer.data["finalizers"] = Json::array();
     for (const GcFinalizer& row : result.finalizers)
@@ -194,14 +206,16 @@ Answer render_gc(const GcResult& result, Redactor& redactor) {
     return answer;
 }
 
-Answer render_gc_list(const HeapSnapshot& heap, const GcResult& result, std::size_t limit, Redactor& redactor) {
+Answer render_gc_list(const HeapSnapshot& heap, const GcResult& result, std::size_t limit,
+                      Redactor& redactor) {
     Answer answer;
     answer.command = "gc";
     answer.certain = result.certain;
     answer.rows_key = "found";
     const std::size_t shown = limit == 0 ? result.found.size() : std::min(limit, result.found.size());
     answer.rows = [&heap, &result, &redactor, shown](const RowVisitor& visit) {
-        for (std::size_t i = 0; i < shown; ++i) visit(object_json(object_row(heap, result.found[i]), redactor));
+        for (std::size_t i = 0; i < shown; ++i)
+            visit(object_json(object_row(heap, result.found[i]), redactor));
     };
     answer.csv_columns = {"address", "type", "size", "memory", "refcount", "gc_tracked", "value"};
     answer.data["total"] = {{"objects", result.found.size()}};

@@ -17,11 +17,14 @@ namespace {
 std::string held_as(const HolderRow& row) {
     std::string text = escape_for_terminal(row.holder);
     if (row.attribute.empty()) return text;
-    if (row.attribute.front() != '[' && row.attribute.front() != ' ' && row.attribute.front() != '<') text += ".";
+    if (row.attribute.front() != '[' && row.attribute.front() != ' ' && row.attribute.front() != '<')
+        text += ".";
     return text + escape_for_terminal(row.attribute);
 }
 
-std::string retained_text(const HolderRow& row, const Page& page) { return row.retained ? page.bytes(*row.retained) : ""; }
+std::string retained_text(const HolderRow& row, const Page& page) {
+    return row.retained ? page.bytes(*row.retained) : "";
+}
 
 Table holders_table(const std::vector<HolderRow>& rows, bool with_types, const Page& page) {
     using Align = TableColumn::Align;
@@ -68,8 +71,12 @@ Json holder_json(const HolderRow& row) {
 }
 
 Json total_json(const HoldersResult& result) {
-    return {{"groups", result.total_rows},   {"count", result.total_count},           {"size", result.total_size},
-            {"memory", result.total_memory}, {"array_data", result.total_array_data}, {"without_path", result.without_path}};
+    return {{"groups", result.total_rows},
+            {"count", result.total_count},
+            {"size", result.total_size},
+            {"memory", result.total_memory},
+            {"array_data", result.total_array_data},
+            {"without_path", result.without_path}};
 }
 
 Answer holders_answer(const HoldersResult& result, const char* command, const char* rows_key) {
@@ -95,16 +102,19 @@ Answer render_why_type(const HoldersResult& result, const std::string& type, Red
     Answer answer = holders_answer(result, "why", "groups");
     answer.data["type"] = type;
     answer.text = [&result, type](const Page& page) {
-        std::string text = bold(fmt::format("{} {}", grouped(result.total_count), type_text(type)), page.colour);
+        std::string text =
+            bold(fmt::format("{} {}", grouped(result.total_count), type_text(type)), page.colour);
         if (result.total_count == 0) return "This core has no instance of " + type_text(type) + ".\n";
         text += fmt::format(", {}", page.bytes(result.total_memory));
-        if (result.total_array_data > 0) text += fmt::format(", of it {} of array data", page.bytes(result.total_array_data));
+        if (result.total_array_data > 0)
+            text += fmt::format(", of it {} of array data", page.bytes(result.total_array_data));
         text += ": what keeps them alive\n";
-        if (!result.rows.empty()) text += holders_table(result.rows, false, page).text(page.width, page.colour);
+        if (!result.rows.empty())
+            text += holders_table(result.rows, false, page).text(page.width, page.colour);
         text += more_text(result, "why --type " + shell_quoted(type), page);
         if (result.without_path > 0)
-            text +=
-                fmt::format("{} no root reaches.\n", counted(result.without_path, "of them is garbage:", "of them are garbage:"));
+            text += fmt::format("{} no root reaches.\n",
+                                counted(result.without_path, "of them is garbage:", "of them are garbage:"));
         if (result.rows.empty()) return text;
         return text + next_line(page, "why " + hexadecimal(result.rows.front().example_address.value),
                                 "the path to one of the first row");
@@ -118,7 +128,8 @@ Answer render_by_holder(const HoldersResult& result, const std::string& type, Re
         const std::string what = type.empty() ? std::string("object") : "object of type " + type_text(type);
         if (result.rows.empty()) return "No root reaches any " + what + " of this core.\n";
         std::string text = holders_table(result.rows, true, page).text(page.width, page.colour);
-        text += more_text(result, "types --by-holder" + (type.empty() ? "" : " --type " + shell_quoted(type)), page);
+        text += more_text(result, "types --by-holder" + (type.empty() ? "" : " --type " + shell_quoted(type)),
+                          page);
         text += wrapped(std::string(retained_legend), page.width, 2) + "\n";
         return text + next_line(page, "why " + hexadecimal(result.rows.front().example_address.value),
                                 "the path to one of the first row");

@@ -98,18 +98,25 @@ std::string reference_text(const Reference& reference, Redactor& redactor) {
     return escape_for_terminal(redactor.reference_name(reference));
 }
 
-std::string refcount_text(const ObjectFacts& facts) { return facts.immortal ? "immortal" : grouped_signed(facts.refcount); }
+std::string refcount_text(const ObjectFacts& facts) {
+    return facts.immortal ? "immortal" : grouped_signed(facts.refcount);
+}
 
-std::string array_data_text(std::uint64_t bytes, const Page& page) { return bytes == 0 ? "–" : page.bytes(bytes); }
+std::string array_data_text(std::uint64_t bytes, const Page& page) {
+    return bytes == 0 ? "–" : page.bytes(bytes);
+}
 
 std::string next_line(const Page& page, const std::string& words, const std::string& remark) {
     const std::string next = "next: " + page.command(words);
     if (remark.empty()) return faint(next, page.colour) + "\n";
     const bool fits = page.width == 0 || display_width(next) + 4 + display_width(remark) <= page.width;
     const std::string below = "\n" + std::string(6, ' ');
-    return faint(next + (fits ? "    " + remark : below + wrapped(remark, page.width, 6, 6)), page.colour) + "\n";
+    return faint(next + (fits ? "    " + remark : below + wrapped(remark, page.width, 6, 6)), page.colour) +
+           "\n";
 }
 
-std::string sorted_heading(const std::string& heading, bool sorted) { return sorted ? heading + " ▾" : heading; }
+std::string sorted_heading(const std::string& heading, bool sorted) {
+    return sorted ? heading + " ▾" : heading;
+}
 
 }  // namespace heapsift

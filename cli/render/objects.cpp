@@ -34,17 +34,22 @@ struct ObjectsText {
         const bool arrays = wide || sort == SortKey::array_data || has_array_data();
         std::vector<TableColumn> columns{{Align::left, "address"},
                                          {Align::right, sorted_heading("memory", sort == SortKey::memory)}};
-        if (arrays) columns.push_back({Align::right, sorted_heading("array data", sort == SortKey::array_data)});
+        if (arrays)
+            columns.push_back({Align::right, sorted_heading("array data", sort == SortKey::array_data)});
         if (size) columns.push_back({Align::right, sorted_heading("size", sort == SortKey::size)});
-        if (retained) columns.push_back({Align::right, sorted_heading(page.about("retained"), sort == SortKey::retained)});
+        if (retained)
+            columns.push_back(
+                {Align::right, sorted_heading(page.about("retained"), sort == SortKey::retained)});
         columns.push_back({Align::right, "refs"});
-        columns.push_back(
-            {Align::left, sorted_heading("type", sort == SortKey::name || sort == SortKey::count), TableColumn::Fit::middle});
+        columns.push_back({Align::left,
+                           sorted_heading("type", sort == SortKey::name || sort == SortKey::count),
+                           TableColumn::Fit::middle});
         columns.push_back({Align::left, "value", TableColumn::Fit::end});
         Table table(std::move(columns));
         for (const ObjectId id : result.objects) {
             const ObjectRow object = row(id);
-            std::vector<std::string> cells{hexadecimal(object.address.value), page.bytes(object.facts.memory)};
+            std::vector<std::string> cells{hexadecimal(object.address.value),
+                                           page.bytes(object.facts.memory)};
             if (arrays) cells.push_back(array_data_text(object.facts.array_data, page));
             if (size) cells.push_back(page.bytes(object.facts.size));
             if (retained) cells.push_back(object.retained ? page.bytes(*object.retained) : "");
@@ -65,29 +70,36 @@ struct ObjectsText {
         std::string text;
         const std::uint64_t more = result.total_count - result.objects.size();
         if (more > 0)
-            text = fmt::format(
-                "… {} more; {} {} of the memory.", grouped(more),
-                result.objects.size() == 1 ? "this one is" : fmt::format("these {} are", grouped(result.objects.size())),
-                percent(result.shown_memory, result.total_memory));
-        if (more > 0) text = wrapped_with_tail(text, fmt::format("All: add{}", all_rows), page.width, 2) + "\n";
-        const std::string total = page.at_least(fmt::format("{}: memory {}; size {}", counted(result.total_count, "object"),
-                                                            page.bytes(result.total_memory), page.bytes(result.total_size)));
+            text = fmt::format("… {} more; {} {} of the memory.", grouped(more),
+                               result.objects.size() == 1
+                                   ? "this one is"
+                                   : fmt::format("these {} are", grouped(result.objects.size())),
+                               percent(result.shown_memory, result.total_memory));
+        if (more > 0)
+            text = wrapped_with_tail(text, fmt::format("All: add{}", all_rows), page.width, 2) + "\n";
+        const std::string total =
+            page.at_least(fmt::format("{}: memory {}; size {}", counted(result.total_count, "object"),
+                                      page.bytes(result.total_memory), page.bytes(result.total_size)));
         return text + wrapped(total, page.width, 2) + "\n";
     }
 
     std::string operator()(const Page& page) const {
         if (result.objects.empty())
-            return wrapped(fmt::format("There are no {} in this core.", escape_for_terminal(what)), page.width, 2) + "\n";
+            return wrapped(fmt::format("There are no {} in this core.", escape_for_terminal(what)),
+                           page.width, 2) +
+                   "\n";
         const ObjectRow first = row(result.objects.front());
-        const std::string legend = first.retained ? wrapped(legend_text, page.width, 2) + "\n" : std::string();
-        return table(page) + footer(page) + legend + next_line(page, "show " + hexadecimal(first.address.value));
+        const std::string legend =
+            first.retained ? wrapped(legend_text, page.width, 2) + "\n" : std::string();
+        return table(page) + footer(page) + legend +
+               next_line(page, "show " + hexadecimal(first.address.value));
     }
 };
 
 }  // namespace
 
-Answer render_objects(const ObjectsResult& result, std::function<ObjectRow(ObjectId)> row, std::string what, SortKey sort,
-                      Redactor& redactor) {
+Answer render_objects(const ObjectsResult& result, std::function<ObjectRow(ObjectId)> row, std::string what,
+                      SortKey sort, Redactor& redactor) {
     Answer answer;
     answer.command = "objects";
     answer.rows_key = "objects";

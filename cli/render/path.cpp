@@ -1,5 +1,5 @@
-// A path is read from above: the root, then a line for each step, a little further in. Only what a person would write is a line;
-// a run of equal steps (a linked list) is its first, how many more, and its last.
+// A path is read from above: the root, then a line for each step, a little further in. Only what a person
+// would write is a line; a run of equal steps (a linked list) is its first, how many more, and its last.
 
 #include "cli/render/path.h"
 
@@ -31,10 +31,11 @@ struct Line {
 std::vector<std::string> cells(const Line& line, std::size_t depth, const Page& page) {
     const std::string value = shortened_at_the_end(value_text(*line.object, page.redact()), widest_value);
     std::string what = type_text(line.object->type);
-    if (!value.empty()) what = value.starts_with("<" + what) || value.starts_with(what) ? value : what + " " + value;
+    if (!value.empty())
+        what = value.starts_with("<" + what) || value.starts_with(what) ? value : what + " " + value;
     std::string remark = escape_for_terminal(line.remark);
-    return {std::string(2 * std::min(depth, deepest_indent), ' ') + line.name, what, hexadecimal(line.object->address.value),
-            remark, page.bytes(line.retained)};
+    return {std::string(2 * std::min(depth, deepest_indent), ' ') + line.name, what,
+            hexadecimal(line.object->address.value), remark, page.bytes(line.retained)};
 }
 
 Table path_table() {
@@ -49,8 +50,8 @@ Table path_table() {
 
 bool alike(const Line& a, const Line& b) { return a.name == b.name && a.object->type == b.object->type; }
 
-/// Lines from some place on that repeat: `period` of them, `times` over. A link of a list may be one step, or two (`.__dict__`,
-/// `['next']`).
+/// Lines from some place on that repeat: `period` of them, `times` over. A link of a list may be one step, or
+/// two (`.__dict__`, `['next']`).
 struct Run {
     std::size_t period = 1, times = 1;
     std::size_t size() const { return period * times; }
@@ -66,7 +67,8 @@ Run run_at(const std::vector<Line>& lines, std::size_t first) {
     return {};
 }
 
-/// A run is its first link, how many more, and its last. Where still more than `limit` lines are left, the middle goes.
+/// A run is its first link, how many more, and its last. Where still more than `limit` lines are left, the
+/// middle goes.
 void add_lines(Table& table, const std::vector<Line>& lines, std::size_t limit, const Page& page) {
     struct Row {
         const Line* line;    // or
@@ -86,7 +88,8 @@ void add_lines(Table& table, const std::vector<Line>& lines, std::size_t limit, 
         add(i, run.period);
         std::string names;
         for (std::size_t step = 0; step < run.period; ++step) names += lines[i + step].name;
-        rows.push_back({nullptr, fmt::format("× {} more {}", grouped(run.times - 2), names), run.size() - 2 * run.period});
+        rows.push_back({nullptr, fmt::format("× {} more {}", grouped(run.times - 2), names),
+                        run.size() - 2 * run.period});
         i += run.size();
         add(i - run.period, run.period);
     }
@@ -99,7 +102,8 @@ void add_lines(Table& table, const std::vector<Line>& lines, std::size_t limit, 
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (cut && i >= head && i + tail < rows.size()) {
             left_out += rows[i].steps;
-            if (i + tail + 1 == rows.size()) in_place(fmt::format("… {} more steps; all: add{}", grouped(left_out), all_rows));
+            if (i + tail + 1 == rows.size())
+                in_place(fmt::format("… {} more steps; all: add{}", grouped(left_out), all_rows));
         } else if (rows[i].line) {
             table.add(cells(*rows[i].line, depth++, page));
         } else {
@@ -130,7 +134,9 @@ Json steps_json(const std::vector<WhyStep>& steps, Redactor& redactor) {
 
 Json path_json(const WhyPath& path, Redactor& redactor) {
     Json json;
-    json["root"] = {{"kind", name_of(path.root.kind)}, {"name", path.root_words}, {"address", address_json(path.root_address)}};
+    json["root"] = {{"kind", name_of(path.root.kind)},
+                    {"name", path.root_words},
+                    {"address", address_json(path.root_address)}};
     json["group"] = path.group;
     json["expression"] = expression_of(path.expression, redactor);
     Json steps = Json::array();
@@ -148,33 +154,39 @@ Json path_json(const WhyPath& path, Redactor& redactor) {
 std::string path_text(const WhyPath& path, std::size_t limit, const Page& page) {
     Table table = path_table();
     std::vector<Line> lines;
-    const auto row_of = [&](std::size_t object) { return object == 0 ? &path.at_root : &path.steps[object - 1].edge.target; };
+    const auto row_of = [&](std::size_t object) {
+        return object == 0 ? &path.at_root : &path.steps[object - 1].edge.target;
+    };
     const bool root_is_shown = path.expression.steps.empty() || path.expression.steps.front().leads_to != 0;
     // A module and a frame are said by the line above; other roots are objects of their own.
     if (root_is_shown && path.root.kind != RootKind::module && path.root.kind != RootKind::frame)
         lines.push_back({"", row_of(0), path.root_retained, ""});
-    if (lines.empty() && path.expression.steps.empty()) lines.push_back({"", row_of(0), path.root_retained, ""});
+    if (lines.empty() && path.expression.steps.empty())
+        lines.push_back({"", row_of(0), path.root_retained, ""});
     for (const PrintedStep& step : path.expression.steps) {
         const std::string name = reference_text(step.name, page.redact());
         const std::size_t at = step.leads_to;
         const bool local = lines.empty() && path.root.kind == RootKind::frame && name.starts_with(".");
-        lines.push_back({local ? name.substr(1) : name, row_of(at), at == 0 ? path.root_retained : path.steps[at - 1].retained,
+        lines.push_back({local ? name.substr(1) : name, row_of(at),
+                         at == 0 ? path.root_retained : path.steps[at - 1].retained,
                          at == 0 ? "" : path.steps[at - 1].remark});
     }
     lines.back().remark = lines.back().remark.empty() ? "<- asked" : lines.back().remark + "  <- asked";
     add_lines(table, lines, limit, page);
     std::string root = escape_for_terminal(path.root_words);
-    const bool foreign =
-        path.group.find("thread") == std::string::npos && path.root.kind != RootKind::module && path.group != "native";
+    const bool foreign = path.group.find("thread") == std::string::npos &&
+                         path.root.kind != RootKind::module && path.group != "native";
     if (foreign && !path.group.empty()) root += "  (" + escape_for_terminal(path.group) + ")";
     return "  " + bold(root, page.colour) + "\n" + table.text(page.width, page.colour);
 }
 
-std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps, std::size_t limit, const Page& page) {
+std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps, std::size_t limit,
+                       const Page& page) {
     Table table = path_table();
     std::vector<Line> lines;
     for (const WhyStep& step : steps)
-        lines.push_back({reference_text(step.edge.reference, page.redact()), &step.edge.target, step.retained, step.remark});
+        lines.push_back({reference_text(step.edge.reference, page.redact()), &step.edge.target, step.retained,
+                         step.remark});
     std::vector<std::string> first = cells({"", &start, 0, ""}, 0, page);
     first.back() = "";
     first.front() = "this";

@@ -1,5 +1,5 @@
-// How a process ended. gcore stops a process with ptrace and writes what signal that showed (none, SIGSTOP, SIGTRAP, SIGINT):
-// these say nothing about the process. Codes are those of sigaction(2).
+// How a process ended. gcore stops a process with ptrace and writes what signal that showed (none, SIGSTOP,
+// SIGTRAP, SIGINT): these say nothing about the process. Codes are those of sigaction(2).
 
 #include "cli/render/process.h"
 
@@ -16,8 +16,8 @@ namespace {
 
 bool was_alive(const ProcessInfo& process) {
     const int signal = process.signal.value_or(0);
-    return signal == 0 ||
-           (process.from_gcore && (signal == SIGSTOP || signal == SIGTRAP || signal == SIGINT || signal == SIGCONT));
+    return signal == 0 || (process.from_gcore &&
+                           (signal == SIGSTOP || signal == SIGTRAP || signal == SIGINT || signal == SIGCONT));
 }
 
 std::string fault_text(int signal, int code) {
@@ -58,7 +58,8 @@ Json process_json(const ProcessInfo& process, std::size_t threads, Redactor& red
     json["alive"] = was_alive(process);
     json["from_gcore"] = process.from_gcore;
     json["signal"] = or_null(process.signal);
-    json["signal_name"] = process.signal.value_or(0) == 0 ? Json(nullptr) : Json(signal_name(*process.signal));
+    json["signal_name"] =
+        process.signal.value_or(0) == 0 ? Json(nullptr) : Json(signal_name(*process.signal));
     json["signal_code"] = or_null(process.signal_code);
     json["fault_address"] = process.fault_address ? address_json(*process.fault_address) : Json(nullptr);
     json["ended"] = how_it_ended(process);

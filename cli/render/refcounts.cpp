@@ -18,19 +18,22 @@ constexpr std::size_t most_types = 12, most_objects = 12, most_deficits = 5;
 
 std::string sentence(const RefcountsResult& result) {
     if (result.checked == 0) return "This core has none of these that counts its references.";
-    std::string text = fmt::format("{} count {}; {} were found in Python's own memory.", counted(result.checked, "object"),
-                                   counted(result.counted, "reference"), grouped(result.accounted));
+    std::string text =
+        fmt::format("{} count {}; {} were found in Python's own memory.", counted(result.checked, "object"),
+                    counted(result.counted, "reference"), grouped(result.accounted));
     if (result.objects == 0)
         text += " No object counts more than was found.";
     else
         text += fmt::format(
-            " {} in excess on {}: C code holds them, or they leaked. For {} of these a word was found that may be the holder.",
+            " {} in excess on {}: C code holds them, or they leaked. For {} of these a word was found that "
+            "may be the holder.",
             result.excess == 1 ? "1 is" : grouped(result.excess) + " are", counted(result.objects, "object"),
             percent(result.explained, result.excess));
     if (result.leaked > 0)
-        text += fmt::format(" {} {}: no other word of the saved memory is the object's address.", grouped(result.leaked),
-                            result.leaked == 1 ? "leaked" : "of them leaked");
-    if (result.immortal > 0) text += fmt::format(" {} more are immortal, and count none.", grouped(result.immortal));
+        text += fmt::format(" {} {}: no other word of the saved memory is the object's address.",
+                            grouped(result.leaked), result.leaked == 1 ? "leaked" : "of them leaked");
+    if (result.immortal > 0)
+        text += fmt::format(" {} more are immortal, and count none.", grouped(result.immortal));
     return text;
 }
 
@@ -43,13 +46,15 @@ std::string types_text(const std::vector<RefcountType>& types, bool deficits, co
     Table table(std::move(columns));
     const std::size_t most = deficits ? most_deficits : most_types;
     for (std::size_t i = 0; i < std::min(most, types.size()); ++i) {
-        std::vector<std::string> cells{grouped(types[i].objects), grouped(static_cast<std::uint64_t>(std::abs(types[i].excess)))};
+        std::vector<std::string> cells{grouped(types[i].objects),
+                                       grouped(static_cast<std::uint64_t>(std::abs(types[i].excess)))};
         if (!deficits) cells.push_back(grouped(types[i].explained));
         cells.push_back(type_text(types[i].name));
         table.add(std::move(cells));
     }
     std::string text = table.text(page.width, page.colour);
-    if (types.size() > most) text += fmt::format("  … {} more types: --json has all\n", grouped(types.size() - most));
+    if (types.size() > most)
+        text += fmt::format("  … {} more types: --json has all\n", grouped(types.size() - most));
     return text;
 }
 
@@ -62,8 +67,8 @@ std::string holders_text(const RefcountRow& row) {
     }
     const std::int64_t open = row.excess - static_cast<std::int64_t>(row.holders.size()) - row.leaked;
     if (row.leaked > 0)
-        text +=
-            (text.empty() ? "" : ", ") + (row.leaked == 1 ? "nobody: it leaked" : fmt::format("nobody: {} leaked", row.leaked));
+        text += (text.empty() ? "" : ", ") +
+                (row.leaked == 1 ? "nobody: it leaked" : fmt::format("nobody: {} leaked", row.leaked));
     if (open > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} not found", grouped_signed(open));
     return escape_for_terminal(text);
 }
@@ -78,8 +83,9 @@ std::string objects_text(const std::vector<RefcountRow>& rows, const Page& page)
                  {Align::left, "value", Fit::end},
                  {Align::left, "the rest is held by", Fit::wrap}});
     for (const RefcountRow& row : rows) {
-        table.add({hexadecimal(row.object.address.value), refcount_text(row.object.facts), grouped_signed(row.accounted),
-                   type_text(row.object.type), value_text(row.object, page.redact()), holders_text(row)});
+        table.add({hexadecimal(row.object.address.value), refcount_text(row.object.facts),
+                   grouped_signed(row.accounted), type_text(row.object.type),
+                   value_text(row.object, page.redact()), holders_text(row)});
     }
     return table.text(page.width, page.colour);
 }
@@ -100,13 +106,17 @@ std::string refcounts_text(const RefcountsResult& result, const Page& page) {
         text += types_text(result.types, false, page);
         text += bold("single objects", page.colour) + ": those first whose holder was not found\n";
         const std::size_t shown = std::min(most_objects, result.rows.size());
-        text += objects_text({result.rows.begin(), result.rows.begin() + static_cast<std::ptrdiff_t>(shown)}, page);
+        text += objects_text({result.rows.begin(), result.rows.begin() + static_cast<std::ptrdiff_t>(shown)},
+                             page);
         if (result.objects > shown)
-            text += fmt::format("  … {} more. All: --json; of one type: --type NAME\n", grouped(result.objects - shown));
+            text += fmt::format("  … {} more. All: --json; of one type: --type NAME\n",
+                                grouped(result.objects - shown));
     }
     if (result.deficit_objects > 0)
-        text += wrapped(deficit_sentence(result), page.width, 2) + "\n" + types_text(result.deficit_types, true, page);
-    const std::string next = result.rows.empty() ? "types" : "referrers " + hexadecimal(result.rows.front().object.address.value);
+        text += wrapped(deficit_sentence(result), page.width, 2) + "\n" +
+                types_text(result.deficit_types, true, page);
+    const std::string next =
+        result.rows.empty() ? "types" : "referrers " + hexadecimal(result.rows.front().object.address.value);
     return text + next_line(page, next, result.rows.empty() ? "" : "the references that were found");
 }
 

@@ -14,8 +14,10 @@ namespace {
 std::string retained_text(const RetainedResult& result, const Page& page) {
     if (result.asked == 0) return "This core has none of these.\n";
     using Align = TableColumn::Align;
-    const std::string what = result.asked == 1 ? "this object" : fmt::format("these {} objects", grouped(result.asked));
-    std::string text = bold(page.bytes(result.retained), page.colour) + fmt::format(" would come free if {} went away", what);
+    const std::string what =
+        result.asked == 1 ? "this object" : fmt::format("these {} objects", grouped(result.asked));
+    std::string text = bold(page.bytes(result.retained), page.colour) +
+                       fmt::format(" would come free if {} went away", what);
     text += result.asked == result.objects
                 ? ", and nothing else would go with " + std::string(result.asked == 1 ? "it" : "them") + ".\n"
                 : fmt::format(": {}, with what {} alone keep{}.\n", counted(result.objects, "object"),
@@ -29,8 +31,8 @@ std::string retained_text(const RetainedResult& result, const Page& page) {
     text += table.text(page.width, page.colour);
     if (result.total_types > result.types.size())
         text += fmt::format("  … {} more types; these are {} of the bytes: add{}\n",
-                            grouped(result.total_types - result.types.size()), percent(result.shown_memory, result.retained),
-                            all_rows);
+                            grouped(result.total_types - result.types.size()),
+                            percent(result.shown_memory, result.retained), all_rows);
     return text;
 }
 

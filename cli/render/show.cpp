@@ -18,8 +18,8 @@ namespace {
 std::string sizes_text(const ObjectFacts& facts, const Page& page) {
     std::string text = page.at_least("memory " + page.bytes(facts.memory));
     if (facts.array_data > 0) text += fmt::format(", of it array data {}", page.bytes(facts.array_data));
-    text +=
-        fmt::format("; size {}{}", page.bytes(facts.size), facts.size_is_certain ? "" : " (how it measures itself is not known)");
+    text += fmt::format("; size {}{}", page.bytes(facts.size),
+                        facts.size_is_certain ? "" : " (how it measures itself is not known)");
     if (facts.block_size > 0) text += fmt::format("; its block has {}", page.bytes(facts.block_size));
     if (facts.memory == 0 && facts.block_size == 0) text += "; not allocated: part of a module's data";
     return text;
@@ -33,7 +33,8 @@ std::string references_text(const ShowResult& result) {
     if (facts.refcount == result.referrers.owned)
         return counted(static_cast<std::uint64_t>(facts.refcount), "reference") + ", all found";
     const std::string count = fmt::format("{} counted, {}", grouped_signed(facts.refcount), found);
-    if (facts.refcount < result.referrers.owned) return count + ": more than Python counted, so one of those found is not held";
+    if (facts.refcount < result.referrers.owned)
+        return count + ": more than Python counted, so one of those found is not held";
     const std::string rest = grouped_signed(facts.refcount - result.referrers.owned);
     return fmt::format("{}; {} held by running code, by native code{}", count, rest,
                        result.referrers.guesses ? ", or by the guesses below" : ", or leaked");
@@ -42,15 +43,17 @@ std::string references_text(const ShowResult& result) {
 // What goes with it, and who has it.
 std::string retained_text(const ShowResult& result, const Page& page) {
     std::string text = page.bytes(result.object.retained.value_or(0));
-    if (result.object.state == ObjectState::held) return text + "; held by what was not found: native code, or a leak";
+    if (result.object.state == ObjectState::held)
+        return text + "; held by what was not found: native code, or a leak";
     if (result.object.state == ObjectState::waiting) return text + "; garbage: it waits for the collector";
-    if (result.object.state == ObjectState::uncollectable) return text + "; garbage that the collector found and did not free";
+    if (result.object.state == ObjectState::uncollectable)
+        return text + "; garbage that the collector found and did not free";
     if (result.object.state == ObjectState::invisible)
         return text + "; garbage that is never freed: the collector cannot see what holds it";
     if (!result.dominator) return text + "; held by: " + escape_for_terminal(result.group);
     const std::string value = value_text(*result.dominator, page.redact());
-    text +=
-        fmt::format("; held by the {} at {}", type_text(result.dominator->type), hexadecimal(result.dominator->address.value));
+    text += fmt::format("; held by the {} at {}", type_text(result.dominator->type),
+                        hexadecimal(result.dominator->address.value));
     return text + (value.empty() ? "" : " (" + value + ")") + ", in: " + escape_for_terminal(result.group);
 }
 
@@ -65,11 +68,14 @@ std::string facts_text(const ShowResult& result, const Page& page) {
     table.add({"collector", facts.gc_tracked ? "tracked" : "not tracked"});
     table.add({"found", result.found_by});
     if (facts.not_saved > 0)
-        table.add(
-            {"note", page.bytes(facts.not_saved) + " of its data were not saved in the core; they are counted by their size"});
+        table.add({"note", page.bytes(facts.not_saved) +
+                               " of its data were not saved in the core; they are counted by their size"});
     if (facts.damaged)
-        table.add({"note", "it does not read: its lengths or its count cannot be true; only what can be there is counted"});
-    if (!facts.references_exact) table.add({"note", "what it refers to is guessed: no way is known to read this type"});
+        table.add(
+            {"note",
+             "it does not read: its lengths or its count cannot be true; only what can be there is counted"});
+    if (!facts.references_exact)
+        table.add({"note", "what it refers to is guessed: no way is known to read this type"});
     return table.text(page.width, page.colour);
 }
 
@@ -77,11 +83,15 @@ std::string show_text(const ShowResult& result, const Page& page) {
     const std::string value = value_text(result.object, page.redact());
     const std::string type = type_text(result.object.type);
     const std::size_t used = display_width(type) + 2;
-    const std::size_t left = page.width == 0 ? display_width(value) : page.width > used ? page.width - used : 0;
-    std::string text = bold(type, page.colour) + (value.empty() ? "" : "  " + shortened_at_the_end(value, left)) + "\n";
+    const std::size_t left = page.width == 0     ? display_width(value)
+                             : page.width > used ? page.width - used
+                                                 : 0;
+    std::string text =
+        bold(type, page.colour) + (value.empty() ? "" : "  " + shortened_at_the_end(value, left)) + "\n";
     text += facts_text(result, page);
     text += referents_text(result.referents, page) + referrers_text(result.referrers, page);
-    return text + next_line(page, "why " + hexadecimal(result.object.address.value), "the path that keeps it alive");
+    return text +
+           next_line(page, "why " + hexadecimal(result.object.address.value), "the path that keeps it alive");
 }
 
 }  // namespace

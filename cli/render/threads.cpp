@@ -1,4 +1,5 @@
-// A heading for each thread, below it its calls as a Python traceback has them, the most recent one last, each with its locals.
+// A heading for each thread, below it its calls as a Python traceback has them, the most recent one last,
+// each with its locals.
 
 #include "cli/render/threads.h"
 
@@ -16,7 +17,8 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t shown_of_a_run = 3;  // calls of one function at one line, one from the other: so many are written out
+// calls of one function at one line, one from the other: so many are written out
+constexpr std::size_t shown_of_a_run = 3;
 
 Json local_json(const LocalRow& local, Redactor& redactor) {
     Json json;
@@ -68,8 +70,8 @@ Json thread_json(const ThreadRow& row, Redactor& redactor) {
 /// "MainThread", or what else tells it from the others.
 std::string heading(const ThreadRow& row, const Page& page) {
     const PythonThread& thread = row.thread;
-    std::string name =
-        thread.name.empty() ? "thread without a name in Python" : escape_for_terminal(thread_name(thread, page.redact()));
+    std::string name = thread.name.empty() ? "thread without a name in Python"
+                                           : escape_for_terminal(thread_name(thread, page.redact()));
     std::string more;
     if (thread.tid) more += fmt::format(", tid {}", *thread.tid);
     if (thread.interpreter != 0) more += fmt::format(", interpreter {}", thread.interpreter);
@@ -98,9 +100,11 @@ std::string locals_text(const FrameRow& row, const Page& page) {
     columns.push_back({Align::left, "", Fit::end});
     Table table(std::move(columns));
     for (const LocalRow& local : row.locals) {
-        std::vector<std::string> cells{escape_for_terminal(local.name), hexadecimal(local.object.address.value)};
+        std::vector<std::string> cells{escape_for_terminal(local.name),
+                                       hexadecimal(local.object.address.value)};
         if (row.retained) cells.push_back(local.object.retained ? page.bytes(*local.object.retained) : "");
-        cells.push_back(local.object.type.empty() ? "no object was found there" : type_text(local.object.type));
+        cells.push_back(local.object.type.empty() ? "no object was found there"
+                                                  : type_text(local.object.type));
         cells.push_back(value_text(local.object, page.redact()));
         table.add(std::move(cells));
     }
@@ -108,11 +112,16 @@ std::string locals_text(const FrameRow& row, const Page& page) {
     if (const std::uint64_t more = row.local_count - row.locals.size(); more > 0)
         text += fmt::format("      … {} more: add{}\n", grouped(more), all_rows);
     if (row.variables_of_module)
-        text += "      " + faint("its variables are the module's: " + hexadecimal(row.frame.variables.value), page.colour) + "\n";
+        text +=
+            "      " +
+            faint("its variables are the module's: " + hexadecimal(row.frame.variables.value), page.colour) +
+            "\n";
     return text;
 }
 
-bool is_same_place(const FrameRow& a, const FrameRow& b) { return a.frame.code == b.frame.code && a.frame.line == b.frame.line; }
+bool is_same_place(const FrameRow& a, const FrameRow& b) {
+    return a.frame.code == b.frame.code && a.frame.line == b.frame.line;
+}
 
 std::string frames_text(const std::vector<FrameRow>& frames, const Page& page) {
     std::string text;
@@ -122,7 +131,8 @@ std::string frames_text(const std::vector<FrameRow>& frames, const Page& page) {
         const bool goes_on = row + 1 != frames.rend() && is_same_place(*row, *(row + 1));
         if (run < shown_of_a_run - 1 || !goes_on) {
             if (run > shown_of_a_run - 1)
-                text += fmt::format("  … {} at the same line …\n", counted(run - shown_of_a_run + 1, "more call", "more calls"));
+                text += fmt::format("  … {} at the same line …\n",
+                                    counted(run - shown_of_a_run + 1, "more call", "more calls"));
             text += "  " + bold(function_text(row->frame), page.colour) + ", " + place_text(row->frame);
             if (row->retained.value_or(0) > 0) text += ", retains " + page.about(page.bytes(*row->retained));
             text += "\n";
@@ -134,14 +144,17 @@ std::string frames_text(const std::vector<FrameRow>& frames, const Page& page) {
 
 std::string threads_text(const ThreadsResult& result, const Page& page) {
     if (result.threads.empty()) return "No thread of Python was found in this core.\n";
-    const bool gil =
-        std::any_of(result.threads.begin(), result.threads.end(), [](const ThreadRow& row) { return row.thread.gil; });
-    std::string summary = counted(result.threads.size(), "thread") + " of Python; the most recent call is the last";
+    const bool gil = std::any_of(result.threads.begin(), result.threads.end(),
+                                 [](const ThreadRow& row) { return row.thread.gil; });
+    std::string summary =
+        counted(result.threads.size(), "thread") + " of Python; the most recent call is the last";
     if (!gil) summary += "; none had the GIL (the interpreter's lock): all waited or were in C code";
     std::string text = wrapped(summary, page.width, 2) + "\n";
     if (result.threads.front().retained)
-        text += wrapped("bytes are what a thread, a call or a variable retains: what would come free without it", page.width, 2) +
-                "\n";
+        text +=
+            wrapped("bytes are what a thread, a call or a variable retains: what would come free without it",
+                    page.width, 2) +
+            "\n";
     for (const ThreadRow& row : result.threads) {
         text += "\n" + heading(row, page);
         text += row.frames.empty() ? "  It runs no Python function.\n" : frames_text(row.frames, page);
@@ -149,13 +162,15 @@ std::string threads_text(const ThreadsResult& result, const Page& page) {
     text += "\n";
     if (!result.native_threads.empty())
         text += wrapped(fmt::format("{} more, of which Python knows nothing: tid {}",
-                                    counted(result.native_threads.size(), "thread"), fmt::join(result.native_threads, ", ")),
+                                    counted(result.native_threads.size(), "thread"),
+                                    fmt::join(result.native_threads, ", ")),
                         page.width, 2) +
                 "\n";
     if (result.largest)
-        text += next_line(page, "show " + hexadecimal(result.largest->local.object.address.value),
-                          fmt::format("the largest of them: {} of {}", escape_for_terminal(result.largest->local.name),
-                                      escape_for_terminal(result.largest->function)));
+        text += next_line(
+            page, "show " + hexadecimal(result.largest->local.object.address.value),
+            fmt::format("the largest of them: {} of {}", escape_for_terminal(result.largest->local.name),
+                        escape_for_terminal(result.largest->function)));
     return text;
 }
 

@@ -20,7 +20,8 @@ using NamedCount = std::pair<std::string, std::uint64_t>;
 constexpr std::size_t narrowest_with_size = 100;
 
 bool has_retained(const TypesResult& result) {
-    return std::any_of(result.types.begin(), result.types.end(), [](const TypeRow& row) { return row.retained.has_value(); });
+    return std::any_of(result.types.begin(), result.types.end(),
+                       [](const TypeRow& row) { return row.retained.has_value(); });
 }
 
 // "12 of pandas.DataFrame, 3 of a.B and 4 more types"
@@ -36,8 +37,10 @@ std::string named_counts(const std::vector<NamedCount>& counts) {
 std::string types_total(const TypesResult& result, const Page& page) {
     std::string text = fmt::format("{} of {}: memory {}", counted(result.total_count, "object"),
                                    counted(result.total_types, "type"), page.bytes(result.total_memory));
-    if (result.total_array_data > 0) text += fmt::format(", of it array data {}", page.bytes(result.total_array_data));
-    return wrapped(page.at_least(text + fmt::format("; size {}", page.bytes(result.total_size))), page.width, 2);
+    if (result.total_array_data > 0)
+        text += fmt::format(", of it array data {}", page.bytes(result.total_array_data));
+    return wrapped(page.at_least(text + fmt::format("; size {}", page.bytes(result.total_size))), page.width,
+                   2);
 }
 
 std::string next_hint(const TypesResult& result, const Page& page) {
@@ -61,12 +64,16 @@ std::string types_table(const TypesResult& result, SortKey sort, const Page& pag
     using Align = TableColumn::Align;
     const bool retained = has_retained(result);
     // Size says little that memory does not: it is the first to go.
-    const bool size = !retained || sort == SortKey::size || page.width == 0 || page.width >= narrowest_with_size;
-    std::vector<TableColumn> columns{{Align::right, sorted_heading(page.at_least("objects"), sort == SortKey::count)}};
+    const bool size =
+        !retained || sort == SortKey::size || page.width == 0 || page.width >= narrowest_with_size;
+    std::vector<TableColumn> columns{
+        {Align::right, sorted_heading(page.at_least("objects"), sort == SortKey::count)}};
     columns.push_back({Align::right, sorted_heading(page.at_least("memory"), sort == SortKey::memory)});
-    columns.push_back({Align::right, sorted_heading(page.at_least("array data"), sort == SortKey::array_data)});
+    columns.push_back(
+        {Align::right, sorted_heading(page.at_least("array data"), sort == SortKey::array_data)});
     if (size) columns.push_back({Align::right, sorted_heading(page.at_least("size"), sort == SortKey::size)});
-    if (retained) columns.push_back({Align::right, sorted_heading(page.about("retained"), sort == SortKey::retained)});
+    if (retained)
+        columns.push_back({Align::right, sorted_heading(page.about("retained"), sort == SortKey::retained)});
     columns.push_back({Align::left, sorted_heading("type", sort == SortKey::name), TableColumn::Fit::middle});
     Table table(std::move(columns));
     for (const TypeRow& row : result.types) {
@@ -83,11 +90,12 @@ std::string types_table(const TypesResult& result, SortKey sort, const Page& pag
 
 std::string types_footer(const TypesResult& result, const Page& page) {
     if (result.types.size() >= result.total_types) return {};
-    const std::string more =
-        fmt::format("… {}; {} {} of the memory.", counted(result.total_types - result.types.size(), "more type"),
-                    result.types.size() == 1 ? "this one is" : fmt::format("these {} are", grouped(result.types.size())),
-                    percent(result.shown_memory, result.total_memory));
-    return wrapped_with_tail(more, "All: " + page.command(std::string("types") + all_rows), page.width, 2) + "\n";
+    const std::string more = fmt::format(
+        "… {}; {} {} of the memory.", counted(result.total_types - result.types.size(), "more type"),
+        result.types.size() == 1 ? "this one is" : fmt::format("these {} are", grouped(result.types.size())),
+        percent(result.shown_memory, result.total_memory));
+    return wrapped_with_tail(more, "All: " + page.command(std::string("types") + all_rows), page.width, 2) +
+           "\n";
 }
 
 Json type_json(const TypeRow& row, Redactor& redactor) {
@@ -104,8 +112,12 @@ Json type_json(const TypeRow& row, Redactor& redactor) {
 }
 
 Json types_total_json(const TypesResult& result) {
-    return {{"types", result.total_types},   {"count", result.total_count},           {"size", result.total_size},
-            {"memory", result.total_memory}, {"array_data", result.total_array_data}, {"shown_memory", result.shown_memory}};
+    return {{"types", result.total_types},
+            {"count", result.total_count},
+            {"size", result.total_size},
+            {"memory", result.total_memory},
+            {"array_data", result.total_array_data},
+            {"shown_memory", result.shown_memory}};
 }
 
 Answer render_types(const TypesResult& result, SortKey sort, Redactor& redactor) {
@@ -123,33 +135,38 @@ Answer render_types(const TypesResult& result, SortKey sort, Redactor& redactor)
 
 void note_damaged_objects(std::uint64_t count, Diagnostics& diagnostics) {
     if (count == 0) return;
-    diagnostics.add(
-        "objects-damaged",
-        counted(count, "object does", "objects do") +
-            " not read: what they say of their own length is more than their memory, or contradicts itself; only what "
-            "can be there is counted of them",
-        Severity::damage);
+    diagnostics.add("objects-damaged",
+                    counted(count, "object does", "objects do") +
+                        " not read: what they say of their own length is more than their memory, or "
+                        "contradicts itself; only what "
+                        "can be there is counted of them",
+                    Severity::damage);
 }
 
-void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64_t mapped, Diagnostics& diagnostics) {
+void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64_t mapped,
+                           Diagnostics& diagnostics) {
     if (size <= mapped && memory <= mapped) return;
-    diagnostics.add("memory-counted-twice",
-                    "the objects' memory adds up to more than the process had: damaged objects claim the same blocks",
-                    Severity::damage);
+    diagnostics.add(
+        "memory-counted-twice",
+        "the objects' memory adds up to more than the process had: damaged objects claim the same blocks",
+        Severity::damage);
 }
 
 void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics) {
     note_damaged_objects(result.damaged_objects, diagnostics);
     if (!result.python_sizeof_types.empty())
-        diagnostics.add("sizeof-in-python", "a __sizeof__ written in Python is not run, and the size is that of the C base: " +
-                                                named_counts(result.python_sizeof_types));
+        diagnostics.add("sizeof-in-python",
+                        "a __sizeof__ written in Python is not run, and the size is that of the C base: " +
+                            named_counts(result.python_sizeof_types));
     if (!result.uncertain_types.empty())
-        diagnostics.add("sizeof-unknown",
-                        "how these measure themselves is not known, and the size is that of the object alone: " +
-                            named_counts(result.uncertain_types));
+        diagnostics.add(
+            "sizeof-unknown",
+            "how these measure themselves is not known, and the size is that of the object alone: " +
+                named_counts(result.uncertain_types));
     if (result.anonymous_objects > 0)
-        diagnostics.add("types-unnamed", counted(result.anonymous_objects, "object is", "objects are") +
-                                             " of types whose names could not be read; --executable and --sysroot would help");
+        diagnostics.add("types-unnamed",
+                        counted(result.anonymous_objects, "object is", "objects are") +
+                            " of types whose names could not be read; --executable and --sysroot would help");
 }
 
 }  // namespace heapsift

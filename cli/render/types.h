@@ -18,7 +18,8 @@ Json types_total_json(const TypesResult& result);
 
 /// What the column says of a row that stands for many objects.
 inline constexpr std::string_view retained_legend =
-    "retained: what would come free if all objects of the row went away; rows overlap, since the objects of one hold those of "
+    "retained: what would come free if all objects of the row went away; rows overlap, since the objects of "
+    "one hold those of "
     "another";
 
 /// The line below a cut table: how many rows of how many, and what share of the bytes they are.
@@ -28,7 +29,8 @@ std::string types_footer(const TypesResult& result, const Page& page);
 void note_damaged_objects(std::uint64_t count, Diagnostics& diagnostics);
 
 /// Tells where a sum of sizes or of memory is more than all that was mapped.
-void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64_t mapped, Diagnostics& diagnostics);
+void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64_t mapped,
+                           Diagnostics& diagnostics);
 
 /// Whose sizes are not what sys.getsizeof would have said.
 void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics);

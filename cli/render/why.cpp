@@ -15,7 +15,8 @@ namespace heapsift {
 namespace {
 
 std::string heading(const WhyResult& result, const Page& page) {
-    const std::string type = type_text(result.target.type), address = hexadecimal(result.target.address.value);
+    const std::string type = type_text(result.target.type),
+                      address = hexadecimal(result.target.address.value);
     std::string value = value_text(result.target, page.redact());
     const std::size_t used = display_width(type) + display_width(address) + 4;
     if (page.width > 0) value = shortened_at_the_end(value, page.width > used ? page.width - used : 0);
@@ -38,19 +39,26 @@ const char* what_becomes_of(const std::optional<ObjectState>& state) {
 std::string sentence(const WhyResult& result, const Page& page) {
     std::string text = retains_text(result, page) + ". ";
     if (result.reach == Reach::unreachable) {
-        text += "Nothing keeps it: no root reaches it, and " + std::string(what_becomes_of(result.target.state));
+        text +=
+            "Nothing keeps it: no root reaches it, and " + std::string(what_becomes_of(result.target.state));
         if (result.references_counted > result.references_found)
-            text += fmt::format(" ({} counted, {} found)", grouped(result.references_counted), grouped(result.references_found));
+            text += fmt::format(" ({} counted, {} found)", grouped(result.references_counted),
+                                grouped(result.references_found));
         return text + ".";
     }
-    const std::uint64_t others = result.referrers > result.paths.size() ? result.referrers - result.paths.size() : 0;
-    if (result.referrers == 0 && result.immortal) return text + "No reference to it was found; it is immortal, and never freed.";
+    const std::uint64_t others =
+        result.referrers > result.paths.size() ? result.referrers - result.paths.size() : 0;
+    if (result.referrers == 0 && result.immortal)
+        return text + "No reference to it was found; it is immortal, and never freed.";
     if (result.referrers == 0)
-        return text + fmt::format("No reference to it was found, and {} counted: native code has it, or it was leaked.",
-                                  result.references_counted == 1 ? "one is" : grouped(result.references_counted) + " are");
+        return text +
+               fmt::format(
+                   "No reference to it was found, and {} counted: native code has it, or it was leaked.",
+                   result.references_counted == 1 ? "one is" : grouped(result.references_counted) + " are");
     text += counted(result.referrers, "reference holds it", "references hold it");
     if (result.paths.empty()) return text + "; no path is left without what --exclude leaves out.";
-    text += result.paths.size() == 1 ? others == 0 ? ", found below" : ", the nearest of them below" : ", on these paths";
+    text += result.paths.size() == 1 ? others == 0 ? ", found below" : ", the nearest of them below"
+                                     : ", on these paths";
     if (!result.immortal && result.references_counted > result.references_found)
         text += fmt::format("; {} more {} counted, by what was not found",
                             grouped(result.references_counted - result.references_found),
@@ -60,22 +68,27 @@ std::string sentence(const WhyResult& result, const Page& page) {
 
 std::string garbage_text(const WhyResult& result, std::size_t limit, const Page& page) {
     if (!result.cycle.empty())
-        return "It keeps itself alive, by this cycle:\n" + steps_text(result.target, result.cycle, limit, page);
+        return "It keeps itself alive, by this cycle:\n" +
+               steps_text(result.target, result.cycle, limit, page);
     if (result.from_cycle.empty()) return "Nothing refers to it either.\n";
-    return "Other garbage refers to it:\n" + steps_text(result.from_cycle.front().edge.source, result.from_cycle, limit, page);
+    return "Other garbage refers to it:\n" +
+           steps_text(result.from_cycle.front().edge.source, result.from_cycle, limit, page);
 }
 
 std::string why_text(const WhyResult& result, std::size_t limit, const Page& page) {
     std::string text = heading(result, page) + wrapped(sentence(result, page), page.width, 2) + "\n";
     if (result.reach == Reach::unreachable) return text + garbage_text(result, limit, page);
     for (const WhyPath& path : result.paths) {
-        if (result.paths.size() > 1 && !path.disjoint) text += "\n  by objects that are on a path above as well:\n";
+        if (result.paths.size() > 1 && !path.disjoint)
+            text += "\n  by objects that are on a path above as well:\n";
         text += path_text(path, limit, page);
     }
     if (result.paths.empty()) return text;
     const std::string expression = expression_of(result.paths.front().expression, page.redact());
-    const std::string quoted = page.redact().active() ? hexadecimal(result.target.address.value) : shell_quoted(expression);
-    if (!expression.starts_with("0x") && !page.redact().active()) text += "in Python: " + escape_for_terminal(expression) + "\n";
+    const std::string quoted =
+        page.redact().active() ? hexadecimal(result.target.address.value) : shell_quoted(expression);
+    if (!expression.starts_with("0x") && !page.redact().active())
+        text += "in Python: " + escape_for_terminal(expression) + "\n";
     if (result.referrers > result.paths.size())
         return text + next_line(page, "why " + quoted + " --paths 3", "by other referrers");
     return text + next_line(page, "show " + quoted);

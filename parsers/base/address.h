@@ -1,7 +1,7 @@
 #pragma once
 
-// Addresses of the dumped process, as a type of their own: a number read out of a core is never a pointer of this process, and
-// the compiler says so when the two are confused.
+// Addresses of the dumped process, as a type of their own: a number read out of a core is never a pointer of
+// this process, and the compiler says so when the two are confused.
 
 #include <compare>
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace heapsift {
 
-/// An address in the dumped process. Any 64-bit value is allowed; nothing is known of it until `AddressSpace` is asked.
+/// An address in the dumped process. Any 64-bit value is allowed; nothing is known of it until `AddressSpace`
+/// is asked.
 struct Address {
     std::uint64_t value = 0;
 
@@ -19,12 +20,15 @@ struct Address {
     constexpr bool is_null() const { return value == 0; }
     constexpr auto operator<=>(const Address&) const = default;
 
-    /// Wraps around at 2^64, as the hardware does: a lying offset gives a wrong address, never undefined behaviour.
+    /// Wraps around at 2^64, as the hardware does: a lying offset gives a wrong address, never undefined
+    /// behaviour.
     constexpr Address operator+(std::uint64_t bytes) const { return Address(value + bytes); }
     constexpr Address operator-(std::uint64_t bytes) const { return Address(value - bytes); }
     constexpr std::uint64_t operator-(Address other) const { return value - other.value; }
     constexpr bool aligned(std::uint64_t alignment) const { return value % alignment == 0; }
-    constexpr Address rounded_down(std::uint64_t alignment) const { return Address(value - value % alignment); }
+    constexpr Address rounded_down(std::uint64_t alignment) const {
+        return Address(value - value % alignment);
+    }
 };
 
 /// [start, end) in the dumped process; end >= start.

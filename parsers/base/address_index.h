@@ -1,8 +1,9 @@
 #pragma once
 
-// From an address to a small number, made once and asked often: open addressing in one flat array, no allocation per entry. Most
-// questions are about words that are no key at all; a filter of a bit a key, 16 times as large as need be and still small enough
-// for the first-level cache, answers these. 34 to 68 bytes an entry.
+// From an address to a small number, made once and asked often: open addressing in one flat array, no
+// allocation per entry. Most questions are about words that are no key at all; a filter of a bit a key, 16
+// times as large as need be and still small enough for the first-level cache, answers these. 34 to 68 bytes
+// an entry.
 
 #include "parsers/base/address.h"
 
@@ -18,7 +19,8 @@ public:
 
     AddressIndex() : AddressIndex(0) {}
     /// Room for `count` addresses.
-    explicit AddressIndex(std::size_t count) : entries_(std::bit_ceil(count * 2 + 2)), filter_(entries_.size() / 8 + 1) {
+    explicit AddressIndex(std::size_t count)
+        : entries_(std::bit_ceil(count * 2 + 2)), filter_(entries_.size() / 8 + 1) {
         shift_ = 64 - static_cast<unsigned>(std::countr_zero(entries_.size()));
     }
 
@@ -27,7 +29,8 @@ public:
         const std::uint64_t hash = hash_of(address.value);
         filter_[filter_word(hash)] |= filter_bit(hash);
         std::size_t at = hash >> shift_;
-        while (entries_[at].key != 0 && entries_[at].key != address.value) at = (at + 1) & (entries_.size() - 1);
+        while (entries_[at].key != 0 && entries_[at].key != address.value)
+            at = (at + 1) & (entries_.size() - 1);
         if (entries_[at].key == address.value) return;
         entries_[at] = {address.value, value};
     }
@@ -48,7 +51,9 @@ private:
         std::uint32_t value = 0;
     };
     static std::uint64_t hash_of(std::uint64_t a) { return a * 0x9e3779b97f4a7c15ULL; }
-    std::size_t filter_word(std::uint64_t hash) const { return hash >> shift_ >> 3; }  // eight slots share 64 bits
+    std::size_t filter_word(std::uint64_t hash) const {
+        return hash >> shift_ >> 3;
+    }  // eight slots share 64 bits
     static std::uint64_t filter_bit(std::uint64_t hash) { return std::uint64_t{1} << (hash >> 16 & 63); }
 
     std::vector<Entry> entries_;

@@ -1,6 +1,7 @@
 #pragma once
 
-// What was odd and was skipped. Odd input is normal in a core; it is counted by kind, told once, and never stops an answer.
+// What was odd and was skipped. Odd input is normal in a core; it is counted by kind, told once, and never
+// stops an answer.
 
 #include <cstdint>
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace heapsift {
 
-/// `note` changes nothing in the answer (a file was not found); `damage` means that bytes which should be there are not, or
-/// structures do not read: the answer is one in part (exit 3).
+/// `note` changes nothing in the answer (a file was not found); `damage` means that bytes which should be
+/// there are not, or structures do not read: the answer is one in part (exit 3).
 enum class Severity { note, damage };
 
 struct Diagnostic {

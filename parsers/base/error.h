@@ -1,6 +1,7 @@
 #pragma once
 
-// The two ways in which heapsift cannot answer. `Error` is thrown where a command cannot go on and is caught once, in `main`.
+// The two ways in which heapsift cannot answer. `Error` is thrown where a command cannot go on and is caught
+// once, in `main`.
 
 #include <stdexcept>
 #include <string>
@@ -9,14 +10,23 @@
 namespace heapsift {
 
 /// Exit codes of the contract.
-enum class ExitCode : int { answered = 0, cannot_analyse = 1, wrong_usage = 2, answered_in_part = 3, limit_exceeded = 4 };
+enum class ExitCode : int {
+    answered = 0,
+    cannot_analyse = 1,
+    wrong_usage = 2,
+    answered_in_part = 3,
+    limit_exceeded = 4
+};
 
-/// One line for a person (`message`: lower case, no final period), what would help (`hint`, may be empty), and a stable `code`
-/// for scripts, in kebab-case ("not-a-core", "no-such-object").
+/// One line for a person (`message`: lower case, no final period), what would help (`hint`, may be empty),
+/// and a stable `code` for scripts, in kebab-case ("not-a-core", "no-such-object").
 class Error : public std::runtime_error {
 public:
     Error(ExitCode exit, std::string code, std::string message, std::string hint = {})
-        : std::runtime_error(std::move(message)), exit_(exit), code_(std::move(code)), hint_(std::move(hint)) {}
+        : std::runtime_error(std::move(message)),
+          exit_(exit),
+          code_(std::move(code)),
+          hint_(std::move(hint)) {}
 
     ExitCode exit() const { return exit_; }
     const std::string& code() const { return code_; }

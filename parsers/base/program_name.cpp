@@ -1,5 +1,6 @@
-// A command is looked up as a shell does it (POSIX 2.9.1.4): the first executable file of that name in the directories of PATH,
-// where an empty entry is the current one. Files are compared by device and inode, so links to the program are the program.
+// A command is looked up as a shell does it (POSIX 2.9.1.4): the first executable file of that name in the
+// directories of PATH, where an empty entry is the current one. Files are compared by device and inode, so
+// links to the program are the program.
 
 #include "parsers/base/program_name.h"
 
@@ -19,7 +20,8 @@ namespace {
 
 std::optional<struct stat> executable_file(const std::string& path) {
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode) || ::access(path.c_str(), X_OK) != 0) return std::nullopt;
+    if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode) || ::access(path.c_str(), X_OK) != 0)
+        return std::nullopt;
     return facts;
 }
 
@@ -28,7 +30,8 @@ std::optional<struct stat> found_in_path(std::string_view path, const std::strin
     for (std::size_t begin = 0; begin <= path.size();) {
         const std::size_t end = std::min(path.find(':', begin), path.size());
         const std::string directory(path.substr(begin, end - begin));
-        if (const auto file = executable_file((directory.empty() ? "." : directory) + "/" + command)) return file;
+        if (const auto file = executable_file((directory.empty() ? "." : directory) + "/" + command))
+            return file;
         begin = end + 1;
     }
     return std::nullopt;
@@ -36,7 +39,8 @@ std::optional<struct stat> found_in_path(std::string_view path, const std::strin
 
 std::optional<struct stat> file_of_command(const ProgramCall& call, const std::string& command) {
     if (command.empty()) return std::nullopt;
-    return command.find('/') == std::string::npos ? found_in_path(call.path, command) : executable_file(command);
+    return command.find('/') == std::string::npos ? found_in_path(call.path, command)
+                                                  : executable_file(command);
 }
 
 // The first word of a line with a = in it is an assignment to shells, unless it is quoted.

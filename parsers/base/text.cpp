@@ -1,6 +1,7 @@
-// Escaping, and the distance between words. What is spelled out was chosen by what terminals act upon (C0, DEL and C1 control
-// characters) and by the Unicode characters with which one text can be made to look like another: Bidi_Control, zero width,
-// line and paragraph separators, tags (Unicode TR 36, "Unicode Security Considerations").
+// Escaping, and the distance between words. What is spelled out was chosen by what terminals act upon (C0,
+// DEL and C1 control characters) and by the Unicode characters with which one text can be made to look like
+// another: Bidi_Control, zero width, line and paragraph separators, tags (Unicode TR 36, "Unicode Security
+// Considerations").
 
 #include "parsers/base/text.h"
 
@@ -17,8 +18,8 @@ bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 
 
 bool is_hidden(char32_t c) {
     return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
-           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
-           (c >= 0xe0000 && c <= 0xe007f);
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+           (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
 // $'…' of bash, zsh and POSIX 2024. Octal, because it ends after three digits: of \xNN some shells read on.
@@ -85,13 +86,16 @@ std::string_view base_name(std::string_view path) {
 }
 
 bool is_identifier(std::string_view text) {
-    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c < 0; };
+    const auto is_letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c < 0;
+    };
     const auto is_good = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
     return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), is_good);
 }
 
 std::string shell_quoted(std::string_view word) {
-    constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    constexpr std::string_view harmless =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
     if (!word.empty() && word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
     if (escape_for_terminal(word) != word) return quoted_with_escapes(word);
     const bool double_quotes =
@@ -104,7 +108,8 @@ std::string shell_quoted(std::string_view word) {
 
 std::string system_reason(int error_number) {
     std::string text = std::strerror(error_number);
-    if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+    if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a')
+        text[0] = static_cast<char>(text[0] - 'A' + 'a');
     return text;
 }
 
@@ -116,7 +121,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
             row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
         }
         std::swap(before, above);
         std::swap(above, row);
@@ -124,12 +130,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return above[b.size()];
 }
 
-std::vector<std::string> nearest_words(std::string_view word, std::span<const std::string> candidates, std::size_t limit) {
+std::vector<std::string> nearest_words(std::string_view word, std::span<const std::string> candidates,
+                                       std::size_t limit) {
     struct Near {
         std::size_t distance;
         const std::string* candidate;
     };
-    constexpr std::size_t longest_compared = 200;  // the table is quadratic, and nobody mistypes more than that
+    // the table is quadratic, and nobody mistypes more than that
+    constexpr std::size_t longest_compared = 200;
     std::vector<Near> near;
     if (word.size() > longest_compared) return {};
     for (const std::string& candidate : candidates) {
@@ -139,7 +147,8 @@ std::vector<std::string> nearest_words(std::string_view word, std::span<const st
         if (begins || distance <= std::max<std::size_t>(1, std::max(word.size(), candidate.size()) / 3))
             near.push_back({begins ? 0 : distance, &candidate});
     }
-    std::stable_sort(near.begin(), near.end(), [](const Near& a, const Near& b) { return a.distance < b.distance; });
+    std::stable_sort(near.begin(), near.end(),
+                     [](const Near& a, const Near& b) { return a.distance < b.distance; });
     std::vector<std::string> words;
     for (std::size_t i = 0; i < near.size() && i < limit; ++i) words.push_back(*near[i].candidate);
     return words;

@@ -1,10 +1,12 @@
-// A code object says in three forms which of its bytecode belongs to which line (Objects/lnotab_notes.txt, Objects/locations.md):
+// A code object says in three forms which of its bytecode belongs to which line (Objects/lnotab_notes.txt,
+// Objects/locations.md):
 //
 //   up to 3.9   co_lnotab: pairs of steps, of the address (unsigned) and then of the line (signed)
-//   3.10        co_linetable of PEP 626: a stretch's length in bytes, and the step of the line that it belongs to; -128: to none
-//   from 3.11   co_linetable: an entry of one byte or more for each stretch. The first has its highest bit set, four bits that
-//   say
-//               what follows, and the length in units of two bytes, minus one. Only the line's step is read here, no columns.
+//   3.10        co_linetable of PEP 626: a stretch's length in bytes, and the step of the line that it
+//               belongs to; -128: to none
+//   from 3.11   co_linetable: an entry of one byte or more for each stretch. The first has its highest bit
+//               set, four bits that say what follows, and the length in units of two bytes, minus one. Only
+//               the line's step is read here, no columns.
 
 #include "parsers/cpython/code_lines.h"
 
@@ -18,7 +20,8 @@ constexpr std::int64_t longest_table = 1 << 22;
 constexpr std::int8_t no_line = -128;
 
 // What the entries of 3.11 and later hold
-constexpr unsigned first_one_line = 10, last_one_line = 12, no_column = 13, long_form = 14, without_location = 15;
+constexpr unsigned first_one_line = 10, last_one_line = 12, no_column = 13, long_form = 14,
+                   without_location = 15;
 
 std::vector<std::uint8_t> table_of(const PythonHeap& heap, Address code) {
     const Layout& l = heap.layout();
@@ -27,7 +30,9 @@ std::vector<std::uint8_t> table_of(const PythonHeap& heap, Address code) {
     const std::int64_t size = heap.var_size(bytes);
     if (size <= 0 || size > longest_table) return {};
     const Address first = bytes + *l.bytes.ob_sval;
-    if (heap.memory().mapped_bytes(first, static_cast<std::uint64_t>(size)) != static_cast<std::uint64_t>(size)) return {};
+    if (heap.memory().mapped_bytes(first, static_cast<std::uint64_t>(size)) !=
+        static_cast<std::uint64_t>(size))
+        return {};
     std::vector<std::uint8_t> table(static_cast<std::size_t>(size));
     if (!heap.memory().read_bytes(first, table.data(), table.size())) return {};
     return table;
@@ -62,8 +67,9 @@ CodeLines::CodeLines(const PythonHeap& heap, Address code) {
 
 std::int32_t CodeLines::line_at(std::int64_t offset) const {
     if (offset < 0) return first_line_;
-    const auto it = std::upper_bound(stretches_.begin(), stretches_.end(), offset,
-                                     [](std::int64_t at, const Stretch& stretch) { return at < stretch.end; });
+    const auto it =
+        std::upper_bound(stretches_.begin(), stretches_.end(), offset,
+                         [](std::int64_t at, const Stretch& stretch) { return at < stretch.end; });
     return it == stretches_.end() ? 0 : it->line;
 }
 

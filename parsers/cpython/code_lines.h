@@ -15,8 +15,8 @@ public:
     /// Empty for a table that does not read. Cost: the bytes of the table.
     CodeLines(const PythonHeap& heap, Address code);
 
-    /// The line of the instruction `offset` bytes from the start; the function's first line before the start (a generator that
-    /// was not asked yet); 0 where no line belongs to it, or nothing is known.
+    /// The line of the instruction `offset` bytes from the start; the function's first line before the start
+    /// (a generator that was not asked yet); 0 where no line belongs to it, or nothing is known.
     std::int32_t line_at(std::int64_t offset) const;
 
 private:

@@ -10,11 +10,12 @@ std::vector<CollectorList> collector_lists(const PythonRuntime& python) {
         return lists;
     for (const PythonInterpreter& interpreter : python.interpreters) {
         for (std::int8_t generation = 0; generation < frozen_generation; ++generation)
-            lists.push_back(
-                {interpreter.gc + *l.gc_state.generations + static_cast<std::uint64_t>(generation) * *l.gc_generation.size,
-                 generation, interpreter.collecting});
+            lists.push_back({interpreter.gc + *l.gc_state.generations +
+                                 static_cast<std::uint64_t>(generation) * *l.gc_generation.size,
+                             generation, interpreter.collecting});
         if (l.gc_state.permanent_generation.present())
-            lists.push_back({interpreter.gc + *l.gc_state.permanent_generation, frozen_generation, interpreter.collecting});
+            lists.push_back({interpreter.gc + *l.gc_state.permanent_generation, frozen_generation,
+                             interpreter.collecting});
     }
     return lists;
 }

@@ -6,10 +6,11 @@ namespace heapsift {
 namespace {
 
 /// Objects of `list`: at most `most`; where it breaks off, those before.
-void count_list(const AddressSpace& memory, const Layout& layout, const CollectorList& list, std::uint64_t most,
-                GcGeneration& generation) {
+void count_list(const AddressSpace& memory, const Layout& layout, const CollectorList& list,
+                std::uint64_t most, GcGeneration& generation) {
     generation.objects = 0;
-    generation.whole = walk_collector_list(memory, layout.gc_head, list, most, [&](Address) { ++generation.objects; });
+    generation.whole =
+        walk_collector_list(memory, layout.gc_head, list, most, [&](Address) { ++generation.objects; });
 }
 
 }  // namespace
@@ -32,8 +33,9 @@ std::vector<std::string> gc_debug_flags(std::uint32_t debug) {
     return names;
 }
 
-std::optional<GcState> gc_state(const AddressSpace& memory, const PythonRuntime& python, const PythonInterpreter& interpreter,
-                                std::uint64_t most, bool count_objects) {
+std::optional<GcState> gc_state(const AddressSpace& memory, const PythonRuntime& python,
+                                const PythonInterpreter& interpreter, std::uint64_t most,
+                                bool count_objects) {
     const Layout& l = python.layout;
     const gc_state_layout& fields = l.gc_state;
     if (!fields.enabled.present() || !fields.generations.present() || !l.gc_generation.size.present() ||
@@ -54,10 +56,12 @@ std::optional<GcState> gc_state(const AddressSpace& memory, const PythonRuntime&
         GcGeneration& generation = state.generations[i];
         generation.threshold = integer(at, l.gc_generation.threshold).value_or(0);
         generation.count = integer(at, l.gc_generation.count).value_or(0);
-        if (count_objects) count_list(memory, l, {at, static_cast<std::int8_t>(i), state.collecting}, most, generation);
+        if (count_objects)
+            count_list(memory, l, {at, static_cast<std::int8_t>(i), state.collecting}, most, generation);
     }
     if (fields.permanent_generation.present() && count_objects)
-        count_list(memory, l, {interpreter.gc + *fields.permanent_generation, frozen_generation, state.collecting}, most,
+        count_list(memory, l,
+                   {interpreter.gc + *fields.permanent_generation, frozen_generation, state.collecting}, most,
                    state.frozen);
     const auto pointer = [&](LayoutOffset field) {
         return field.present() ? memory.read_address(interpreter.gc + *field).value_or(Address()) : Address();
@@ -66,7 +70,8 @@ std::optional<GcState> gc_state(const AddressSpace& memory, const PythonRuntime&
     state.callbacks = pointer(fields.callbacks);
     if (fields.long_lived_total.present() && fields.long_lived_pending.present()) {
         state.long_lived = memory.read<std::int64_t>(interpreter.gc + *fields.long_lived_total).value_or(-1);
-        state.long_lived_new = memory.read<std::int64_t>(interpreter.gc + *fields.long_lived_pending).value_or(0);
+        state.long_lived_new =
+            memory.read<std::int64_t>(interpreter.gc + *fields.long_lived_pending).value_or(0);
     }
     return state;
 }

@@ -1,13 +1,15 @@
 #include "parsers/cpython/instance.h"
 #include "parsers/cpython/type_flags.h"
 
-// Attributes of an instance, in four forms. Up to 3.10 a dict at tp_dictoffset. 3.11: two words before the collector's header,
-// values and dict, one of them set. 3.12: one tagged word; odd: values (stored minus one). 3.13 and later: a dict word before the
-// object, and values inside the object's own block while they are valid. Values are named by the class's cached keys, in the same
-// order. Source: pycore_dict.h, pycore_object.h, dictobject.c (3.9 to 3.13).
+// Attributes of an instance, in four forms. Up to 3.10 a dict at tp_dictoffset. 3.11: two words before the
+// collector's header, values and dict, one of them set. 3.12: one tagged word; odd: values (stored minus
+// one). 3.13 and later: a dict word before the object, and values inside the object's own block while they
+// are valid. Values are named by the class's cached keys, in the same order. Source: pycore_dict.h,
+// pycore_object.h, dictobject.c (3.9 to 3.13).
 //
-// A __dict__ that was asked for is an object of its own: the instance then refers to it, and it to the values, also where the
-// values still lie inside the instance; up to 3.13.12 it is then the instance that reports them, and nobody the dict.
+// A __dict__ that was asked for is an object of its own: the instance then refers to it, and it to the
+// values, also where the values still lie inside the instance; up to 3.13.12 it is then the instance that
+// reports them, and nobody the dict.
 
 #include <algorithm>
 
@@ -27,7 +29,8 @@ bool managed(const PythonHeap& heap, const TypeInfo& type) {
 /// The nearest base made by C.
 const TypeInfo* c_base(const PythonHeap& heap, const TypeInfo& type) {
     const TypeInfo* at = &type;
-    for (int steps = 0; at->python_class && at->base != no_type && steps < 4096; ++steps) at = &heap.types()[at->base];
+    for (int steps = 0; at->python_class && at->base != no_type && steps < 4096; ++steps)
+        at = &heap.types()[at->base];
     return at;
 }
 
@@ -37,7 +40,8 @@ std::uint64_t round8(std::uint64_t n) { return (n + 7) / 8 * 8; }
 
 /// 3.13+: struct _dictvalues inside the object.
 Address inline_values(const ObjectReader& object) {
-    if (!object.layout().dict_values.embedded.present() || !(object.type().flags & inline_values_flag)) return {};
+    if (!object.layout().dict_values.embedded.present() || !(object.type().flags & inline_values_flag))
+        return {};
     // 3.13 places them behind PyObject, which is all that such a type has; 3.14 says tp_basicsize.
     return object.at(object.type().basicsize);
 }
@@ -54,7 +58,8 @@ void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
                 const Address member = members + i * *def.size;
                 const auto type = heap.integer<std::int32_t>(member + *def.type);
                 const auto offset = heap.integer<std::int64_t>(member + *def.offset);
-                if ((type != member_object && type != member_object_ex) || offset < 16 || offset > (1 << 24)) continue;
+                if ((type != member_object && type != member_object_ex) || offset < 16 || offset > (1 << 24))
+                    continue;
                 const Address target = heap.pointer(object.at(static_cast<std::uint64_t>(offset)));
                 if (!target.is_null())
                     visit.visit(target, ReferenceKind::strong,
@@ -66,8 +71,8 @@ void visit_slots(const ObjectReader& object, ReferenceVisitor& visit) {
     }
 }
 
-/// How an instance refers to its class, a heap type. A Python class's own traverse reports it, unless the C base's does
-/// (typeobject.c, subtype_traverse).
+/// How an instance refers to its class, a heap type. A Python class's own traverse reports it, unless the C
+/// base's does (typeobject.c, subtype_traverse).
 ReferenceKind class_reference(const ObjectReader& object) {
     const TypeInfo* base = c_base(object.heap(), object.type());
     if (base->heap_type && base->traverse_of_static_base) return ReferenceKind::hidden;
@@ -98,9 +103,11 @@ InstanceDict instance_dict(const ObjectReader& object) {
         std::int64_t offset = type.dictoffset;
         if (offset < 0) {  // before 3.12: from the end of a variable-sized object
             const std::int64_t count = object.var_size();
-            const std::uint64_t items = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
+            const std::uint64_t items =
+                count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
             if (items > (std::uint64_t{1} << 40)) return result;
-            offset += static_cast<std::int64_t>(round8(type.basicsize + static_cast<std::uint64_t>(type.itemsize) * items));
+            offset += static_cast<std::int64_t>(
+                round8(type.basicsize + static_cast<std::uint64_t>(type.itemsize) * items));
         }
         result.dict = heap.pointer(object.at(static_cast<std::uint64_t>(offset)));
         return result;
@@ -113,7 +120,8 @@ InstanceDict instance_dict(const ObjectReader& object) {
         const auto& l = object.layout().dict_values;
         if (heap.integer<std::uint8_t>(values + *l.valid) == 0) return result;
         result.dict_owns_values = !result.dict.is_null();
-        result.count = std::min<std::uint64_t>(heap.integer<std::uint8_t>(values + *l.capacity), cached_keys(object).entry_count);
+        result.count = std::min<std::uint64_t>(heap.integer<std::uint8_t>(values + *l.capacity),
+                                               cached_keys(object).entry_count);
         result.values = values + *l.values;
         return result;
     }
@@ -135,9 +143,11 @@ InstanceDict instance_dict(const ObjectReader& object) {
     // The byte before the values is the size of what precedes them (dictobject.c, new_values).
     const auto prefix = heap.integer<std::uint8_t>(values - 1);
     result.values_block = values - prefix;
-    // As many as the shared keys could take when the instance was made, which is never fewer than they can take now.
+    // As many as the shared keys could take when the instance was made, which is never fewer than they can
+    // take now.
     const auto usable = heap.integer<std::uint64_t>(keys.keys + *object.layout().dict_keys.dk_usable);
-    result.values_block_size = prefix + 8 * (std::min(usable, keys.capacity - keys.entry_count) + keys.entry_count);
+    result.values_block_size =
+        prefix + 8 * (std::min(usable, keys.capacity - keys.entry_count) + keys.entry_count);
     return result;
 }
 
@@ -148,18 +158,21 @@ Address instance_attribute(const ObjectReader& object, std::string_view name) {
     const DictFacts keys = cached_keys(object);
     const std::uint64_t count = std::min(attributes.count, keys.entry_count);
     for (std::uint64_t i = 0; i < count; ++i) {
-        const Address key = heap.pointer(keys.entries + i * keys.entry_size + (keys.entry_size == 24 ? 8 : 0));
+        const Address key =
+            heap.pointer(keys.entries + i * keys.entry_size + (keys.entry_size == 24 ? 8 : 0));
         if (heap.unicode_equals(key, name)) return heap.pointer(attributes.values + 8 * i);
     }
     return {};
 }
 
 std::uint64_t inline_values_size(const ObjectReader& object) {
-    if (!object.layout().dict_values.embedded.present() || !(object.type().flags & inline_values_flag)) return 0;
+    if (!object.layout().dict_values.embedded.present() || !(object.type().flags & inline_values_flag))
+        return 0;
     const DictFacts keys = cached_keys(object);
     if (keys.keys.is_null()) return 0;
     // _PyInlineValuesSize (pycore_dict.h): order bytes rounded up to words, and a word of header.
-    const std::uint64_t usable = object.heap().integer<std::uint64_t>(keys.keys + *object.layout().dict_keys.dk_usable);
+    const std::uint64_t usable =
+        object.heap().integer<std::uint64_t>(keys.keys + *object.layout().dict_keys.dk_usable);
     const std::uint64_t size = std::min(usable, keys.capacity) + keys.entry_count;
     return round8(size) + (size + 1) * 8;
 }
@@ -170,7 +183,8 @@ void visit_instance_references(const ObjectReader& object, ReferenceVisitor& vis
     if (object.type().python_class) visit_slots(object, visit);
     const InstanceDict attributes = instance_dict(object);
     const bool values_reported = attributes.dict_owns_values && !heap.runtime().instance_reports_dict;
-    visit.named(attributes.dict, ".__dict__", values_reported ? ReferenceKind::hidden : ReferenceKind::strong);
+    visit.named(attributes.dict, ".__dict__",
+                values_reported ? ReferenceKind::hidden : ReferenceKind::strong);
     if (attributes.dict_owns_values && !values_reported) return;
     if (attributes.values.is_null() || attributes.count == 0) return;
     const DictFacts keys = cached_keys(object);
@@ -178,7 +192,8 @@ void visit_instance_references(const ObjectReader& object, ReferenceVisitor& vis
     for (std::uint64_t i = 0; i < count; ++i) {
         const Address value = heap.pointer(attributes.values + 8 * i);
         if (value.is_null()) continue;
-        const Address key = heap.pointer(keys.entries + i * keys.entry_size + (keys.entry_size == 24 ? 8 : 0));
+        const Address key =
+            heap.pointer(keys.entries + i * keys.entry_size + (keys.entry_size == 24 ? 8 : 0));
         visit.visit(value, values_reported ? ReferenceKind::reported : ReferenceKind::strong,
                     {ReferenceName::Form::attribute, "", i, key});
     }
@@ -186,7 +201,8 @@ void visit_instance_references(const ObjectReader& object, ReferenceVisitor& vis
 
 void visit_instance_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const InstanceDict attributes = instance_dict(object);
-    if (!attributes.values_block.is_null()) visit.visit(attributes.values_block, attributes.values_block_size, false);
+    if (!attributes.values_block.is_null())
+        visit.visit(attributes.values_block, attributes.values_block_size, false);
 }
 
 }  // namespace heapsift

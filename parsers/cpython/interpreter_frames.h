@@ -1,7 +1,7 @@
 #pragma once
 
-// Interpreter frames (pycore_frame.h, 3.11 and later): not objects, but blocks of a thread's own stack of data, of a generator or
-// of a frame object. Header, local variables, value stack.
+// Interpreter frames (pycore_frame.h, 3.11 and later): not objects, but blocks of a thread's own stack of
+// data, of a generator or of a frame object. Header, local variables, value stack.
 
 #include "parsers/cpython/python_heap.h"
 
@@ -29,12 +29,14 @@ inline Address current_interpreter_frame(const PythonHeap& heap, Address thread)
     return heap.pointer(heap.pointer(thread + *l.thread_state.cframe) + *l.cframe.current_frame);
 }
 
-/// Calls with each frame of a chain, those of C code (entry frames) included. `seen` ends a chain that has come by before.
+/// Calls with each frame of a chain, those of C code (entry frames) included. `seen` ends a chain that has
+/// come by before.
 template <class F>
-void visit_frame_chain(const PythonHeap& heap, Address frame, LayoutOffset back, std::unordered_set<std::uint64_t>& seen,
-                       F&& visit) {
+void visit_frame_chain(const PythonHeap& heap, Address frame, LayoutOffset back,
+                       std::unordered_set<std::uint64_t>& seen, F&& visit) {
     constexpr std::size_t most_frames = 1 << 22;  // of all threads
-    while (!frame.is_null() && back.present() && seen.size() < most_frames && seen.insert(frame.value).second) {
+    while (!frame.is_null() && back.present() && seen.size() < most_frames &&
+           seen.insert(frame.value).second) {
         visit(frame);
         frame = heap.pointer(frame + *back);
     }
@@ -43,8 +45,9 @@ void visit_frame_chain(const PythonHeap& heap, Address frame, LayoutOffset back,
 /// The places of localsplus and of the value stack behind it.
 struct FramePlaces {
     std::int32_t locals = 0;  // local variables, cells, free variables
-    std::int32_t used = 0;    // places in use; where the function runs and only a register knows, all that there are
-    bool running = false;     // what is in use of the value stack is not known
+    // places in use; where the function runs and only a register knows, all that there are
+    std::int32_t used = 0;
+    bool running = false;  // what is in use of the value stack is not known
 };
 
 /// All 0 where the counts are absurd.

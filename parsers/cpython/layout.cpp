@@ -2,17 +2,18 @@
 //
 // To add a version: one command, and one line in `tables` below (with its extern declaration).
 //
-//     heapsift-layout-table --version 3.14 --build "a plain 3.14.0 build" libpython3.14.so.1.0 lib-dynload/*.so
+//     heapsift-layout-table --version 3.14 --build "plain 3.14.0" libpython3.14.so.1.0 lib-dynload/*.so
 //
-// with its output into parsers/cpython/layouts/cpython_3_14.cpp. The files are those with .debug_info: the interpreter
-// (libpython, or a static python, or its separate .debug file) first, then the extension modules that are files of their own; any
-// that are not needed are not read. `--version 3.14t` is a free-threaded build, `3.14d` a debug build, `3.14td` both.
+// with its output into parsers/cpython/layouts/cpython_3_14.cpp. The files are those with .debug_info: the
+// interpreter (libpython, or a static python, or its separate .debug file) first, then the extension modules
+// that are files of their own; any that are not needed are not read. `--version 3.14t` is a free-threaded
+// build, `3.14d` a debug build, `3.14td` both.
 //
-// Structs of built-in objects are the same in every build of a minor version (and kind). PyInterpreterState, PyThreadState,
-// _PyRuntimeState and what extension modules keep to themselves are not: there a table is right for the build it was read from,
-// and whoever uses it must prove on the core what it says. Even the collector's: Debian 13's build of 3.13 declares PyGC_Head
-// with 4-byte alignment, so that its gc_state.generations is at 20, where other builds have 24, and its list heads are not at
-// multiples of
+// Structs of built-in objects are the same in every build of a minor version (and kind). PyInterpreterState,
+// PyThreadState, _PyRuntimeState and what extension modules keep to themselves are not: there a table is
+// right for the build it was read from, and whoever uses it must prove on the core what it says. Even the
+// collector's: Debian 13's build of 3.13 declares PyGC_Head with 4-byte alignment, so that its
+// gc_state.generations is at 20, where other builds have 24, and its list heads are not at multiples of
 // 8. In every version up to 3.13, gc_state.generation0 points at the first generation, and tells.
 
 #include "parsers/cpython/layout.h"

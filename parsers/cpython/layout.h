@@ -1,7 +1,7 @@
 #pragma once
 
-// Offsets of one interpreter build, in CPython's own names. A field that a build lacks is absent, never 0: code asks for the
-// field, not for the version. The fields are listed once, in layout_fields.def.
+// Offsets of one interpreter build, in CPython's own names. A field that a build lacks is absent, never 0:
+// code asks for the field, not for the version. The fields are listed once, in layout_fields.def.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace heapsift {
 class LayoutOffset {
 public:
     constexpr LayoutOffset() = default;
-    constexpr LayoutOffset(std::uint32_t bytes) : bytes_(bytes) {}  // NOLINT: tables are written `.ob_item = 24`
+    constexpr LayoutOffset(std::uint32_t bytes)
+        : bytes_(bytes) {}  // NOLINT: tables are written `.ob_item = 24`
     constexpr bool present() const { return bytes_ != absent; }
     /// The offset; only where present().
     constexpr std::uint32_t operator*() const { return bytes_; }
@@ -25,7 +26,8 @@ private:
     std::uint32_t bytes_ = absent;
 };
 
-/// A bit field: the byte that holds its first bit, that bit's place in it, and its width in bits (at most 32).
+/// A bit field: the byte that holds its first bit, that bit's place in it, and its width in bits (at most
+/// 32).
 struct LayoutBits {
     LayoutOffset byte;
     std::uint8_t bit = 0;
@@ -69,8 +71,8 @@ struct Layout {
 #undef LAYOUT_END
 };
 
-/// One line of layout_fields.def, for what reads or writes layouts as a whole. `offset_of_member` is where the LayoutOffset (or
-/// LayoutBits) lies in Layout.
+/// One line of layout_fields.def, for what reads or writes layouts as a whole. `offset_of_member` is where
+/// the LayoutOffset (or LayoutBits) lies in Layout.
 struct LayoutFieldName {
     const char* struct_name;      // "list"
     const char* dwarf_struct[2];  // {"PyListObject", ""}
@@ -81,7 +83,8 @@ struct LayoutFieldName {
 };
 std::span<const LayoutFieldName> layout_field_names();
 
-/// The built-in table for a version, or null. Tables are in layouts/, made by heapsift-layout-table from real builds.
+/// The built-in table for a version, or null. Tables are in layouts/, made by heapsift-layout-table from real
+/// builds.
 const Layout* builtin_layout(const LayoutVersion& version);
 std::span<const Layout* const> all_layouts();
 

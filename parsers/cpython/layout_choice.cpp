@@ -2,12 +2,13 @@
 
 // Where the fields of the interpreter's structs lie.
 //
-// Three sources. The core's own debug offsets (3.13 and later; pycore_debug_offsets.h) are right by construction, and few. Debug
-// information of the very file that ran (equal build-id; read with LLVM) knows all structs that the interpreter's own code uses,
-// with its build options: a debug build, a patched release. The built-in tables know every struct, extension modules' included,
-// as some build of that minor version had them. So: debug information where it is at hand, filled up from the table; the table
-// alone where it is not, or where what the debug information says does not prove itself (a file can be damaged); in both the
-// debug offsets have the last word.
+// Three sources. The core's own debug offsets (3.13 and later; pycore_debug_offsets.h) are right by
+// construction, and few. Debug information of the very file that ran (equal build-id; read with LLVM) knows
+// all structs that the interpreter's own code uses, with its build options: a debug build, a patched release.
+// The built-in tables know every struct, extension modules' included, as some build of that minor version had
+// them. So: debug information where it is at hand, filled up from the table; the table alone where it is not,
+// or where what the debug information says does not prove itself (a file can be damaged); in both the debug
+// offsets have the last word.
 
 #include "parsers/base/text.h"
 #include "parsers/cpython/layout_from_debug_info.h"
@@ -35,7 +36,8 @@ void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice)
         std::uint32_t offset;
         LayoutOffset* target;
     };
-    // Offsets of 3.13's table (pycore_debug_offsets.h); it has no length field and is keyed by the minor version.
+    // Offsets of 3.13's table (pycore_debug_offsets.h); it has no length field and is keyed by the minor
+    // version.
     const std::array<Field, 21> fields{{
         {40, &layout.runtime_state.interpreters_head},
         {56, &layout.interpreter_state.id},
@@ -74,17 +76,18 @@ void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice)
     const auto gil = core.memory().read<std::uint64_t>(at + 120);
     for (const Field& field : {Field{136, &layout.gil.locked}, Field{144, &layout.gil.last_holder}}) {
         const auto value = core.memory().read<std::uint64_t>(at + field.offset);
-        if (gil && value && *value >= *gil && *value - *gil < 4096) *field.target = static_cast<std::uint32_t>(*value - *gil);
+        if (gil && value && *value >= *gil && *value - *gil < 4096)
+            *field.target = static_cast<std::uint32_t>(*value - *gil);
     }
     choice.checks.push_back({"debug offsets are readable and in range", unread == 0});
     if (differing > 0)
-        choice.remark =
-            fmt::format("{} offsets of this build differ from the {}; the core's own are used", differing, choice.source);
+        choice.remark = fmt::format("{} offsets of this build differ from the {}; the core's own are used",
+                                    differing, choice.source);
     choice.source = "debug offsets in the core, and the " + choice.source;
 }
 
-std::optional<LayoutChoice> from_debug_information(const CoreFile& core, const LayoutVersion& version, std::int32_t module,
-                                                   const Layout* table) {
+std::optional<LayoutChoice> from_debug_information(const CoreFile& core, const LayoutVersion& version,
+                                                   std::int32_t module, const Layout* table) {
     const std::string file = core.debug_file_for(core.modules()[static_cast<std::size_t>(module)]);
     if (file.empty()) return std::nullopt;
     const LayoutFromDebugInfo read = layout_from_debug_info(std::array{file}, version);
@@ -100,11 +103,13 @@ std::optional<LayoutChoice> from_debug_information(const CoreFile& core, const L
 std::vector<LayoutChoice> layout_choices(const CoreFile& core, const LayoutVersion& version, Address runtime,
                                          std::int32_t module) {
     const Layout* table = builtin_layout(version);
-    const std::string build_id = module < 0 ? std::string() : core.modules()[static_cast<std::size_t>(module)].build_id;
+    const std::string build_id =
+        module < 0 ? std::string() : core.modules()[static_cast<std::size_t>(module)].build_id;
     const bool is_of_this_build = table && !build_id.empty() && build_id == table->build_id;
     std::vector<LayoutChoice> choices;
     if (module >= 0 && !is_of_this_build)
-        if (auto choice = from_debug_information(core, version, module, table)) choices.push_back(std::move(*choice));
+        if (auto choice = from_debug_information(core, version, module, table))
+            choices.push_back(std::move(*choice));
     if (table)
         choices.push_back({*table,
                            fmt::format("built-in table for CPython {}.{}{}", version.major, version.minor,

@@ -1,4 +1,5 @@
-// A Layout from debug information: layout_field_names() becomes requests, the answers go back to where each field lies in Layout.
+// A Layout from debug information: layout_field_names() becomes requests, the answers go back to where each
+// field lies in Layout.
 
 #include "parsers/cpython/layout_from_debug_info.h"
 
@@ -27,9 +28,11 @@ std::vector<std::string> without_empty(const char* const (&names)[2]) {
     return result;
 }
 
-/// Absent where the number does not fit: no struct of CPython is that large, so the debug information is damaged.
+/// Absent where the number does not fit: no struct of CPython is that large, so the debug information is
+/// damaged.
 LayoutOffset offset_of(std::uint64_t bytes) {
-    return bytes < std::numeric_limits<std::uint32_t>::max() ? LayoutOffset(static_cast<std::uint32_t>(bytes)) : LayoutOffset();
+    return bytes < std::numeric_limits<std::uint32_t>::max() ? LayoutOffset(static_cast<std::uint32_t>(bytes))
+                                                             : LayoutOffset();
 }
 
 void set_bits(LayoutBits& bits, const MemberPlace& place) {
@@ -73,7 +76,8 @@ LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, c
 
     LayoutFromDebugInfo result;
     result.layout.version = version;
-    for (const DebugInfoFile& file : found.files) result.files.push_back({file.path, file.build_id, file.problem});
+    for (const DebugInfoFile& file : found.files)
+        result.files.push_back({file.path, file.build_id, file.problem});
     std::size_t struct_index = 0, member_index = 0;
     const std::optional<StructPlace>* place = nullptr;
     for (const LayoutFieldName& field : fields) {
@@ -112,8 +116,9 @@ Layout with_structs_of(const Layout& table, const Layout& read) {
 
 bool LayoutFromDebugInfo::usable() const {
     return layout.object.ob_type.present() && layout.type.tp_flags.present() &&
-           layout.runtime_state.interpreters_head.present() && layout.interpreter_state.threads_head.present() &&
-           layout.dict.ma_keys.present() && layout.gc_head.next.present();
+           layout.runtime_state.interpreters_head.present() &&
+           layout.interpreter_state.threads_head.present() && layout.dict.ma_keys.present() &&
+           layout.gc_head.next.present();
 }
 
 }  // namespace heapsift

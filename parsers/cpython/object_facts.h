@@ -1,6 +1,7 @@
 #pragma once
 
-// What is said of one object: sizes, counts, a short value, a named reference. Plain values, free of any layout.
+// What is said of one object: sizes, counts, a short value, a named reference. Plain values, free of any
+// layout.
 
 #include "parsers/base/address.h"
 
@@ -11,40 +12,50 @@
 namespace heapsift {
 
 struct ObjectSizes {
-    std::uint64_t size = 0;        // what sys.getsizeof returns (the C base's, where a class overrides it in Python), bytes
-    std::uint64_t memory = 0;      // bytes in allocations that die with the object alone; 0 for static objects
+    // what sys.getsizeof returns (the C base's, where a class overrides it in Python), bytes
+    std::uint64_t size = 0;
+    std::uint64_t memory = 0;  // bytes in allocations that die with the object alone; 0 for static objects
     std::uint64_t array_data = 0;  // the part of `memory` that is array elements
-    std::uint64_t not_saved = 0;   // the part of `array_data` whose bytes are not in the core; it counts all the same
-    std::uint64_t block_size = 0;  // what the allocator handed out for the object itself; 0 for static objects
-    bool damaged = false;  // its lengths, tables or count cannot be true: overwritten, or torn; the sizes are what can be there
+    // the part of `array_data` whose bytes are not in the core; it counts all the same
+    std::uint64_t not_saved = 0;
+    std::uint64_t block_size =
+        0;                 // what the allocator handed out for the object itself; 0 for static objects
+    bool damaged = false;  // its lengths, tables or count cannot be true: overwritten, or torn; the sizes are
+                           // what can be there
 };
 
 struct ObjectFacts : ObjectSizes {
-    std::int64_t refcount = 0;  // as sys.getrefcount gives it, without the argument of that call; see `immortal`
+    // as sys.getrefcount gives it, without the argument of that call; see `immortal`
+    std::int64_t refcount = 0;
     bool immortal = false;
     bool gc_tracked = false;
-    bool size_is_certain = true;   // false where the type has a __sizeof__ of its own that is not known, or the body is damaged
-    bool references_exact = true;  // false where they are guesses: aligned words of the body that are addresses of objects
+    // false where the type has a __sizeof__ of its own that is not known, or the body is damaged
+    bool size_is_certain = true;
+    // false where they are guesses: aligned words of the body that are addresses of objects
+    bool references_exact = true;
 };
 
-/// A value in a few characters. `literal` is what the program stored and is replaced under --redact; `name` and `summary` are
-/// kept. Text from the core is not yet escaped for the terminal, except that literals are in Python's own repr notation.
+/// A value in a few characters. `literal` is what the program stored and is replaced under --redact; `name`
+/// and `summary` are kept. Text from the core is not yet escaped for the terminal, except that literals are
+/// in Python's own repr notation.
 struct ShortValue {
     enum class Kind : std::uint8_t { none, literal, name, summary } kind = Kind::none;
     std::string text;          // "'abc…'", "<function app.load>", "list of 100", "(500, 32, 32, 3) float64"
     std::uint64_t length = 0;  // of a literal: characters, bytes or digits, before it was cut
 };
 
-/// Two views of what an object refers to. *Reported* is what its type's traverse visits, with that multiplicity: strong and
-/// `reported`; `gc.get_referents` returns it, and the collector counts by it. *Real* is what it owns, each counted reference
-/// once: strong, hidden, native, and of the guesses those that are followed; reference counts add up by it, and memory is held by
-/// it.
+/// Two views of what an object refers to. *Reported* is what its type's traverse visits, with that
+/// multiplicity: strong and `reported`; `gc.get_referents` returns it, and the collector counts by it. *Real*
+/// is what it owns, each counted reference once: strong, hidden, native, and of the guesses those that are
+/// followed; reference counts add up by it, and memory is held by it.
 enum class ReferenceKind : std::uint8_t {
     strong,    // owned, and traverse reports it
     hidden,    // owned, and traverse does not report it; a guess that was proved is hidden
-    reported,  // traverse reports it, but another object owns it: the values of an instance whose __dict__ was asked for
+    reported,  // traverse reports it, but another object owns it: the values of an instance whose __dict__
+               // was asked for
     weak,      // not owned and not reported
-    guess,     // a word that is the address of an object, and may be a reference: the target's count has room for it
+    guess,     // a word that is the address of an object, and may be a reference: the target's count has room
+               // for it
     native     // owned, from memory that is no object
 };
 
@@ -52,7 +63,8 @@ inline bool is_owned(ReferenceKind kind) {
     return kind == ReferenceKind::strong || kind == ReferenceKind::hidden || kind == ReferenceKind::native;
 }
 
-/// One reference. Its name in Python's notation is `before`, the key (if any), `after`: "[" + 'k' + "]", ".attr", "[3]".
+/// One reference. Its name in Python's notation is `before`, the key (if any), `after`: "[" + 'k' + "]",
+/// ".attr", "[3]".
 struct Reference {
     Address target;
     ReferenceKind kind = ReferenceKind::strong;

@@ -1,6 +1,7 @@
 #include "parsers/cpython/object_kind.h"
 
-// Checked access to the fields of one object. A count read from the core is believed only as far as memory follows.
+// Checked access to the fields of one object. A count read from the core is believed only as far as memory
+// follows.
 
 #include <algorithm>
 
@@ -26,9 +27,11 @@ std::uint64_t basic_size(const ObjectReader& object) {
     const TypeInfo& type = object.type();
     if (type.itemsize <= 0) return type.basicsize;
     const std::int64_t count = object.var_size();
-    const std::uint64_t items = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
+    const std::uint64_t items =
+        count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
     // An absurd count gives an absurd size, which does not wrap: whoever asks holds it against the block.
-    return type.basicsize + std::min(items, std::uint64_t{1} << 38) * static_cast<std::uint64_t>(type.itemsize);
+    return type.basicsize +
+           std::min(items, std::uint64_t{1} << 38) * static_cast<std::uint64_t>(type.itemsize);
 }
 
 }  // namespace heapsift

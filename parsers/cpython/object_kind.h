@@ -2,9 +2,9 @@
 
 // How the instances of one C type are laid out: one file each in objects/, one entry in objects/kinds.cpp.
 //
-// A class written in Python adds slots and a __dict__ to the kind of its nearest C base; that part is the same for all and is
-// read in instance.cpp. A C type without a kind of its own is read as its nearest base with one, and the rest of its body by
-// guess.
+// A class written in Python adds slots and a __dict__ to the kind of its nearest C base; that part is the
+// same for all and is read in instance.cpp. A C type without a kind of its own is read as its nearest base
+// with one, and the rest of its body by guess.
 
 #include "parsers/cpython/python_heap.h"
 
@@ -14,11 +14,12 @@
 
 namespace heapsift {
 
-/// One object, with checked access to its fields. Made for one question, or a few that are asked together: what it reads of a str
-/// or a dict it keeps, and does not read again. Not for two threads.
+/// One object, with checked access to its fields. Made for one question, or a few that are asked together:
+/// what it reads of a str or a dict it keeps, and does not read again. Not for two threads.
 class ObjectReader {
 public:
-    ObjectReader(const PythonHeap& heap, Address object, const TypeInfo& type) : heap_(&heap), address_(object), type_(&type) {}
+    ObjectReader(const PythonHeap& heap, Address object, const TypeInfo& type)
+        : heap_(&heap), address_(object), type_(&type) {}
 
     const PythonHeap& heap() const { return *heap_; }
     const Layout& layout() const { return heap_->layout(); }
@@ -26,7 +27,9 @@ public:
     const TypeInfo& type() const { return *type_; }
 
     /// A pointer field; null where the field is absent in this build or cannot be read.
-    Address pointer(LayoutOffset field) const { return field.present() ? heap_->pointer(address_ + *field) : Address(); }
+    Address pointer(LayoutOffset field) const {
+        return field.present() ? heap_->pointer(address_ + *field) : Address();
+    }
     /// An integer field; 0 where absent or unreadable.
     template <class T>
     T integer(LayoutOffset field) const {
@@ -45,7 +48,8 @@ public:
         return dict_;
     }
     Address at(std::uint64_t offset) const { return address_ + offset; }
-    /// `count` held against the memory that is there: the number of 8-byte items readable from `items` on, at most `count`.
+    /// `count` held against the memory that is there: the number of 8-byte items readable from `items` on, at
+    /// most `count`.
     std::uint64_t readable_items(Address items, std::int64_t count) const;
 
 private:
@@ -57,19 +61,22 @@ private:
     mutable std::optional<DictFacts> dict_;
 };
 
-/// What a reference is called, before it is put into words: nothing is allocated while references are visited.
+/// What a reference is called, before it is put into words: nothing is allocated while references are
+/// visited.
 struct ReferenceName {
     enum class Form : std::uint8_t {
-        text,         // `text` as it stands: ".__code__"; of a guess `number` tells it from the object's others
-        attribute,    // "." and the str at `key`
+        text,       // `text` as it stands: ".__code__"; of a guess `number` tells it from the object's others
+        attribute,  // "." and the str at `key`
         c_attribute,  // "." and the C string at `key` (__slots__ of a type)
         index,        // `text` and "[number]"
         item,         // "[key]"
         key,          // "key 'x'"
         local,        // `text` and "f_locals['name']" with the str at `key`
         unnamed,      // `text` (".<cell "), the str at `key` and ">"
-        element,      // what the kind of the holder, at `key`, calls its place `number` (ObjectKind::element_name)
-        offset        // of a guess: the member that a type from the one at `key` on has at this offset, else "<+number>"
+        element,      // what the kind of the holder, at `key`, calls its place `number`
+                      // (ObjectKind::element_name)
+        offset        // of a guess: the member that a type from the one at `key` on has at this offset, else
+                      // "<+number>"
     } form = Form::text;
     const char* text = "";
     std::uint64_t number = 0;
@@ -85,12 +92,14 @@ public:
     void named(Address target, const char* text, ReferenceKind kind = ReferenceKind::strong) {
         if (!target.is_null()) visit(target, kind, {ReferenceName::Form::text, text, 0, {}});
     }
-    void indexed(Address target, std::uint64_t index, ReferenceKind kind = ReferenceKind::strong, const char* text = "") {
+    void indexed(Address target, std::uint64_t index, ReferenceKind kind = ReferenceKind::strong,
+                 const char* text = "") {
         if (!target.is_null()) visit(target, kind, {ReferenceName::Form::index, text, index, {}});
     }
 };
 
-/// A buffer that dies with the object: `start` as the allocator gave it out, `bytes` as they were asked for (at least).
+/// A buffer that dies with the object: `start` as the allocator gave it out, `bytes` as they were asked for
+/// (at least).
 class BufferVisitor {
 public:
     virtual ~BufferVisitor() = default;
@@ -98,39 +107,47 @@ public:
 };
 
 struct ObjectKind {
-    const char* name;                         // for people and tests
-    std::span<const char* const> type_names;  // the C types that it covers, by tp_name: "list", "collections.deque"
+    const char* name;  // for people and tests
+    std::span<const char* const>
+        type_names;  // the C types that it covers, by tp_name: "list", "collections.deque"
 
-    /// What __sizeof__ of this C type returns, without what sys.getsizeof adds for headers. Null: object.__sizeof__.
+    /// What __sizeof__ of this C type returns, without what sys.getsizeof adds for headers. Null:
+    /// object.__sizeof__.
     std::uint64_t (*size)(const ObjectReader&) = nullptr;
     /// Bytes of the object's own block from the object on, at least. Null: basicsize + itemsize * |ob_size|.
     std::uint64_t (*body_size)(const ObjectReader&) = nullptr;
     /// Buffers that it owns. Null: none.
     void (*visit_buffers)(const ObjectReader&, BufferVisitor&) = nullptr;
-    /// Its references, without its class and those of a Python class (instance.cpp). What traverse reports is strong also where
-    /// the instances take no part in collection: whoever asks (ObjectAccess) makes these hidden. Null: none.
+    /// Its references, without its class and those of a Python class (instance.cpp). What traverse reports is
+    /// strong also where the instances take no part in collection: whoever asks (ObjectAccess) makes these
+    /// hidden. Null: none.
     void (*visit_references)(const ObjectReader&, ReferenceVisitor&) = nullptr;
-    /// The name of the reference at a place that `visit_references` numbered (ReferenceName::Form::element). Null: none has that.
+    /// The name of the reference at a place that `visit_references` numbered (ReferenceName::Form::element).
+    /// Null: none has that.
     std::string (*element_name)(const ObjectReader&, std::uint64_t place) = nullptr;
     /// A short value. Null: none.
     ShortValue (*describe)(const ObjectReader&, std::size_t limit) = nullptr;
-    /// Do the contents read as an instance? Used where nothing else proves that these bytes are an object. Null: cannot tell.
+    /// Do the contents read as an instance? Used where nothing else proves that these bytes are an object.
+    /// Null: cannot tell.
     bool (*plausible)(const ObjectReader&) = nullptr;
-    /// Do its own counts and pointers agree, as they do in every instance? False: torn, or overwritten. Null: cannot tell.
+    /// Do its own counts and pointers agree, as they do in every instance? False: torn, or overwritten. Null:
+    /// cannot tell.
     bool (*reads)(const ObjectReader&) = nullptr;
-    /// sizeof of the C struct that `visit_references` reads, as the layout has it. A type of that name whose tp_basicsize is
-    /// another is of a build that the layout does not fit, or the layout lacks the struct: it is read by guess. Null: not asked.
+    /// sizeof of the C struct that `visit_references` reads, as the layout has it. A type of that name whose
+    /// tp_basicsize is another is of a build that the layout does not fit, or the layout lacks the struct: it
+    /// is read by guess. Null: not asked.
     LayoutOffset (*struct_size)(const Layout&) = nullptr;
-    /// Does traverse report the class of an instance, where that is a heap type made by C? (Since 3.9 it should: bpo-35810,
-    /// bpo-40217; some forget it.) Null: it does.
+    /// Does traverse report the class of an instance, where that is a heap type made by C? (Since 3.9 it
+    /// should: bpo-35810, bpo-40217; some forget it.) Null: it does.
     bool (*reports_class)(const Layout&) = nullptr;
-    /// True where it holds references that `visit_references` does not know: the words of its body are read by guess as well.
+    /// True where it holds references that `visit_references` does not know: the words of its body are read
+    /// by guess as well.
     bool guesses = false;
-    /// Are all references of this instance known? False where some are guesses of `visit_references`. Null: yes, unless
-    /// `guesses`.
+    /// Are all references of this instance known? False where some are guesses of `visit_references`. Null:
+    /// yes, unless `guesses`.
     bool (*exact)(const ObjectReader&) = nullptr;
-    /// True where `size` counts objects that are not its own buffers (a bytes behind it): no bound on it can be told from its
-    /// blocks.
+    /// True where `size` counts objects that are not its own buffers (a bytes behind it): no bound on it can
+    /// be told from its blocks.
     bool size_counts_others = false;
     /// True where ob_size is not a field of the instances although the type has items (frames, generators).
     bool no_var_size = false;

@@ -2,13 +2,14 @@
 
 // Finding pools without symbols.
 //
-// Where pymalloc keeps its table of arenas is a static variable up to 3.11 (stripped builds have no name for it) and part of the
-// interpreter since 3.12. A pool, on the other hand, proves itself: it starts on a multiple of the pool size, its size class
-// fixes maxnextoffset, nextoffset lies on the grid of blocks, and its free list stays inside, is aligned, has no cycle and leaves
-// exactly `ref.count` blocks. So pools are found by their shape, and then confirmed: all name an index into one table of arenas,
-// which is searched for (or read from the interpreter) and must give each pool's own arena back. Pools that it does not confirm
-// are stale memory and are dropped. Source: CPython's obmalloc.c, pycore_obmalloc.h; "Enumerating live blocks exactly" as the
-// allocator itself does it in its debug statistics.
+// Where pymalloc keeps its table of arenas is a static variable up to 3.11 (stripped builds have no name for
+// it) and part of the interpreter since 3.12. A pool, on the other hand, proves itself: it starts on a
+// multiple of the pool size, its size class fixes maxnextoffset, nextoffset lies on the grid of blocks, and
+// its free list stays inside, is aligned, has no cycle and leaves exactly `ref.count` blocks. So pools are
+// found by their shape, and then confirmed: all name an index into one table of arenas, which is searched for
+// (or read from the interpreter) and must give each pool's own arena back. Pools that it does not confirm are
+// stale memory and are dropped. Source: CPython's obmalloc.c, pycore_obmalloc.h; "Enumerating live blocks
+// exactly" as the allocator itself does it in its debug statistics.
 
 #include <fmt/format.h>
 
@@ -45,7 +46,8 @@ PoolHeader read_header(const Layout& layout, const std::byte* at) {
 }
 
 /// Does the header alone read as that of a pool with blocks in use? The alignment is 16 or 8.
-bool header_plausible(const PoolHeader& h, std::uint32_t pool_size, std::uint32_t header_size, std::uint32_t alignment) {
+bool header_plausible(const PoolHeader& h, std::uint32_t pool_size, std::uint32_t header_size,
+                      std::uint32_t alignment) {
     if (h.ref_count == 0 || h.szidx >= small_request_threshold / alignment) return false;
     const std::uint32_t size = (h.szidx + 1) * alignment;
     if (h.maxnextoffset != pool_size - size) return false;
@@ -54,7 +56,8 @@ bool header_plausible(const PoolHeader& h, std::uint32_t pool_size, std::uint32_
     return h.ref_count <= (h.nextoffset - header_size) / size;
 }
 
-/// Walks the free list: the number of free blocks, or nothing where a link leaves the grid or the list is longer than the pool.
+/// Walks the free list: the number of free blocks, or nothing where a link leaves the grid or the list is
+/// longer than the pool.
 std::optional<std::uint32_t> free_list_length(const std::byte* data, Address start, const PoolHeader& h,
                                               std::uint32_t header_size, std::uint32_t size) {
     const std::uint32_t carved = (h.nextoffset - header_size) / size;
@@ -81,7 +84,8 @@ struct PoolSearch {
     std::vector<Pool> damaged;  // the free list does not add up
 };
 
-PoolSearch search_pools(const PythonHeap& heap, std::uint32_t pool_size, std::uint32_t header_size, std::uint32_t alignment) {
+PoolSearch search_pools(const PythonHeap& heap, std::uint32_t pool_size, std::uint32_t header_size,
+                        std::uint32_t alignment) {
     PoolSearch found;
     for (const Segment& segment : heap.memory().segments()) {
         if (segment.state != ByteState::in_core || !segment.writable || segment.size < pool_size) continue;
@@ -96,7 +100,8 @@ PoolSearch search_pools(const PythonHeap& heap, std::uint32_t pool_size, std::ui
                 const std::uint32_t carved = (h.nextoffset - header_size) / size;
                 const auto free = free_list_length(data, segment.start + at, h, header_size, size);
                 if (!free || carved - *free != h.ref_count) {
-                    found.damaged.push_back({segment.start + at, size, carved, std::min(h.ref_count, carved), data});
+                    found.damaged.push_back(
+                        {segment.start + at, size, carved, std::min(h.ref_count, carved), data});
                     continue;
                 }
                 found.pools.push_back({{segment.start + at, size, carved, h.ref_count, data}, h.arenaindex});
@@ -119,10 +124,11 @@ bool table_confirms(const PythonHeap& heap, Address table, const Candidate& c, s
 }
 
 /// Up to 3.11: a word of a module's data that points at a table which confirms a sample of pools.
-std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vector<Candidate>& pools, std::uint64_t arena_size,
-                                          std::int32_t module) {
+std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vector<Candidate>& pools,
+                                          std::uint64_t arena_size, std::int32_t module) {
     std::vector<const Candidate*> sample;
-    for (std::size_t i = 0; i < pools.size(); i += std::max<std::size_t>(1, pools.size() / 24)) sample.push_back(&pools[i]);
+    for (std::size_t i = 0; i < pools.size(); i += std::max<std::size_t>(1, pools.size() / 24))
+        sample.push_back(&pools[i]);
     auto confirmed = [&](Address table) {
         std::size_t hits = 0;
         for (std::size_t i = 0; i < sample.size(); ++i) {
@@ -135,8 +141,8 @@ std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vec
     for (std::size_t s = 0; s < segments.size(); ++s) {
         const Segment& segment = segments[s];
         // A module's data, and the anonymous memory right behind it: its .bss.
-        const bool of_module =
-            segment.module >= 0 || (s > 0 && segments[s - 1].module >= 0 && segments[s - 1].end() == segment.start);
+        const bool of_module = segment.module >= 0 || (s > 0 && segments[s - 1].module >= 0 &&
+                                                       segments[s - 1].end() == segment.start);
         if (segment.state != ByteState::in_core || !segment.writable || !of_module) continue;
         if (module >= 0 && segment.module >= 0 && segment.module != module) continue;
         const std::uint64_t lead = (8 - segment.start.value % 8) % 8;
@@ -148,8 +154,8 @@ std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vec
     return std::nullopt;
 }
 
-/// Do most of the entries that are in use read as an arena's: as many pools as an arena has, no more of them free, and the next
-/// one to be cut inside?
+/// Do most of the entries that are in use read as an arena's: as many pools as an arena has, no more of them
+/// free, and the next one to be cut inside?
 bool reads_as_arenas(const PythonHeap& heap, Address table, std::uint32_t count, std::uint32_t pool_size,
                      std::uint64_t arena_size) {
     const auto& l = heap.layout().arena_object;
@@ -169,15 +175,17 @@ bool reads_as_arenas(const PythonHeap& heap, Address table, std::uint32_t count,
     return good > 0 && good >= used - used / 4;
 }
 
-/// 3.12 and later: the table of each interpreter (those without an allocator of their own share the main one's).
-std::vector<Address> interpreter_arena_tables(const PythonHeap& heap, std::uint32_t pool_size, std::uint64_t arena_size) {
+/// 3.12 and later: the table of each interpreter (those without an allocator of their own share the main
+/// one's).
+std::vector<Address> interpreter_arena_tables(const PythonHeap& heap, std::uint32_t pool_size,
+                                              std::uint64_t arena_size) {
     const Layout& l = heap.layout();
     std::vector<Address> tables;
     if (!l.interpreter_state.obmalloc.present() || !l.obmalloc_state.arenas.present()) return tables;
     for (const PythonInterpreter& interpreter : heap.runtime().interpreters) {
         const Address field = interpreter.address + *l.interpreter_state.obmalloc;
-        // 3.12 holds the state itself, 3.13 a pointer to it: whichever leads to a table. (In the state itself that pointer would
-        // be one to a pool, and what lies behind in its blocks is anything.)
+        // 3.12 holds the state itself, 3.13 a pointer to it: whichever leads to a table. (In the state itself
+        // that pointer would be one to a pool, and what lies behind in its blocks is anything.)
         for (const Address state : {heap.pointer(field), field}) {
             const Address table = heap.pointer(state + *l.obmalloc_state.arenas);
             const auto count = heap.memory().read<std::uint32_t>(state + *l.obmalloc_state.maxarenas);
@@ -194,12 +202,14 @@ std::vector<Address> interpreter_arena_tables(const PythonHeap& heap, std::uint3
 Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     Pymalloc result;
     result.freeblock_ = heap.layout().pool_header.freeblock;
-    // The header is rounded up to the alignment; pools are 16 KiB (3.10 and later, with arenas of 1 MiB) or 4 KiB (256 KiB).
+    // The header is rounded up to the alignment; pools are 16 KiB (3.10 and later, with arenas of 1 MiB) or 4
+    // KiB (256 KiB).
     PoolSearch best;
     std::uint64_t arena_size = 0;
     for (const std::uint32_t alignment : {16U, 8U}) {
         for (const std::uint32_t pool_size : {16384U, 4096U}) {
-            const std::uint32_t header = (*heap.layout().pool_header.size + alignment - 1) / alignment * alignment;
+            const std::uint32_t header =
+                (*heap.layout().pool_header.size + alignment - 1) / alignment * alignment;
             PoolSearch found = search_pools(heap, pool_size, header, alignment);
             if (found.pools.size() > best.pools.size() * 2) {
                 best = std::move(found);
@@ -217,8 +227,9 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     }
     std::vector<Address> tables = interpreter_arena_tables(heap, result.pool_size_, arena_size);
     auto confirmed_by = [&](const Candidate& c) {
-        const auto it =
-            std::find_if(tables.begin(), tables.end(), [&](Address table) { return table_confirms(heap, table, c, arena_size); });
+        const auto it = std::find_if(tables.begin(), tables.end(), [&](Address table) {
+            return table_confirms(heap, table, c, arena_size);
+        });
         return it == tables.end() ? Address() : *it;
     };
     std::size_t hits = 0;
@@ -235,7 +246,8 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     result.arenas_proved_ = !tables.empty();
     if (tables.empty()) {
         result.found_by_ = "the shape of pools alone";
-        diagnostics.add("arenas-not-found", "pymalloc's table of arenas was not found: pools are known by their shape alone");
+        diagnostics.add("arenas-not-found",
+                        "pymalloc's table of arenas was not found: pools are known by their shape alone");
     }
     const auto& l = heap.layout().arena_object;
     for (Candidate& c : best.pools) {
@@ -253,7 +265,9 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     std::sort(result.pools_.begin(), result.pools_.end(), by_start);
     std::sort(result.arenas_.begin(), result.arenas_.end(), by_start);
     result.arenas_.erase(std::unique(result.arenas_.begin(), result.arenas_.end(),
-                                     [](const AddressRange& one, const AddressRange& other) { return one.start == other.start; }),
+                                     [](const AddressRange& one, const AddressRange& other) {
+                                         return one.start == other.start;
+                                     }),
                          result.arenas_.end());
     if (result.arenas_proved_) result.add_damaged(best.damaged, heap.memory());
     result.index_pools();
@@ -266,15 +280,18 @@ void Pymalloc::index_pools() {
     for (const Pool& pool : pools_)
         if (keys.empty() || keys.back() != chunk_key(pool.start)) keys.push_back(chunk_key(pool.start));
     chunks_ = AddressIndex(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) chunks_.add(keys[i], static_cast<std::uint32_t>(i * slots_a_chunk));
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        chunks_.add(keys[i], static_cast<std::uint32_t>(i * slots_a_chunk));
     pool_of_slot_.assign(keys.size() * slots_a_chunk, no_pool);
     for (std::uint32_t i = 0; i < pools_.size(); ++i)
-        pool_of_slot_[chunks_.find(chunk_key(pools_[i].start)) + (pools_[i].start.value % chunk_size) / pool_size_] = i;
+        pool_of_slot_[chunks_.find(chunk_key(pools_[i].start)) +
+                      (pools_[i].start.value % chunk_size) / pool_size_] = i;
 }
 
-// What reads as a pool with blocks in use and lies in a proved arena is one, whatever its free list or its index says: in an
-// arena no other memory can be. Which of its blocks are free is then told by the blocks (a free one begins with a link). Outside
-// of arenas it is stale memory. A header that does not read at all, and says that blocks are in use, is only counted.
+// What reads as a pool with blocks in use and lies in a proved arena is one, whatever its free list or its
+// index says: in an arena no other memory can be. Which of its blocks are free is then told by the blocks (a
+// free one begins with a link). Outside of arenas it is stale memory. A header that does not read at all, and
+// says that blocks are in use, is only counted.
 void Pymalloc::add_damaged(const std::vector<Pool>& damaged, const AddressSpace& memory) {
     damaged_pools_ = 0;
     const std::size_t whole = pools_.size();
@@ -285,8 +302,8 @@ void Pymalloc::add_damaged(const std::vector<Pool>& damaged, const AddressSpace&
     std::sort(pools_.begin(), pools_.end(), [](const Pool& a, const Pool& b) { return a.start < b.start; });
     auto next = pools_.begin();
     for (const AddressRange& arena : arenas_)
-        for (Address at = (arena.start + (pool_size_ - 1)).rounded_down(pool_size_); at + pool_size_ <= arena.end;
-             at = at + pool_size_) {
+        for (Address at = (arena.start + (pool_size_ - 1)).rounded_down(pool_size_);
+             at + pool_size_ <= arena.end; at = at + pool_size_) {
             while (next != pools_.end() && next->start < at) ++next;
             const bool is_known = next != pools_.end() && next->start == at;
             if (!is_known && memory.read<std::uint32_t>(at).value_or(0) != 0) ++damaged_pools_;

@@ -1,6 +1,7 @@
 #pragma once
 
-// pymalloc: arenas cut into pools, pools cut into blocks of one size. (obmalloc.c; how pools are found: pymalloc.cpp.)
+// pymalloc: arenas cut into pools, pools cut into blocks of one size. (obmalloc.c; how pools are found:
+// pymalloc.cpp.)
 
 #include "parsers/base/address_index.h"
 #include "parsers/base/diagnostics.h"
@@ -29,8 +30,8 @@ struct PymallocBlock {
 
 class Pymalloc {
 public:
-    /// Finds all pools, proves each by its own header and free list, and all of them by the table of arenas where that is found.
-    /// Cost: one look at each pool-sized step of writable memory, and the free lists.
+    /// Finds all pools, proves each by its own header and free list, and all of them by the table of arenas
+    /// where that is found. Cost: one look at each pool-sized step of writable memory, and the free lists.
     static Pymalloc find(const PythonHeap& heap, Diagnostics& diagnostics);
 
     /// By address.
@@ -38,7 +39,8 @@ public:
     std::uint32_t pool_size() const { return pool_size_; }
     /// Where blocks begin in a pool: the size of its header.
     std::uint32_t header_size() const { return header_size_; }
-    /// [start, end) of each arena, sorted. Empty where the table of arenas was not found: then pools alone are known.
+    /// [start, end) of each arena, sorted. Empty where the table of arenas was not found: then pools alone
+    /// are known.
     const std::vector<AddressRange>& arenas() const { return arenas_; }
     bool arenas_proved() const { return arenas_proved_; }
     /// All memory that is pymalloc's, sorted: its arenas, or where these are not known its pools.
@@ -46,7 +48,8 @@ public:
     bool in_arena(Address address) const;
     /// Words about how the arenas were found, for doctor.
     const std::string& found_by() const { return found_by_; }
-    /// Pools whose header or free list did not add up: of those in proved arenas whose header reads, the blocks are in pools().
+    /// Pools whose header or free list did not add up: of those in proved arenas whose header reads, the
+    /// blocks are in pools().
     std::uint64_t damaged_pools() const { return damaged_pools_; }
 
     /// The pool that holds `address`, or null. Constant time: some 3 ns.
@@ -73,8 +76,8 @@ private:
     void add_damaged(const std::vector<Pool>& damaged, const AddressSpace& memory);
 
     std::vector<Pool> pools_;
-    // From an address to its pool: an index of the MiB that hold pools at all, small enough for the first-level cache, and for
-    // each of these a table of its pools.
+    // From an address to its pool: an index of the MiB that hold pools at all, small enough for the
+    // first-level cache, and for each of these a table of its pools.
     AddressIndex chunks_;
     std::vector<std::uint32_t> pool_of_slot_;
     std::vector<AddressRange> arenas_;

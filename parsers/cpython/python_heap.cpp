@@ -1,8 +1,9 @@
 #include "parsers/cpython/python_heap.h"
 
-// Strings and dictionaries are read before anything else can be named: type names, attribute names, module tables. Sources:
-// CPython's unicodeobject.h, pycore_dict.h (3.9 to 3.13). What distinguishes versions is asked of the layout: a keys object with
-// dk_log2_size has the table of 3.11 and later, one with dk_size that of 3.6 to 3.10.
+// Strings and dictionaries are read before anything else can be named: type names, attribute names, module
+// tables. Sources: CPython's unicodeobject.h, pycore_dict.h (3.9 to 3.13). What distinguishes versions is
+// asked of the layout: a keys object with dk_log2_size has the table of 3.11 and later, one with dk_size that
+// of 3.6 to 3.10.
 
 #include <algorithm>
 
@@ -167,17 +168,22 @@ std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
         const auto log2_size = fields.read<std::uint8_t>(*l.dk_log2_size);
         const auto log2_index = fields.read<std::uint8_t>(*l.dk_log2_index_bytes);
         const auto kind = fields.read<std::uint8_t>(*l.dk_kind);
-        if (!log2_size || !log2_index || !kind || *log2_size > 48 || *log2_index > 56 || *kind > 2) return std::nullopt;
+        if (!log2_size || !log2_index || !kind || *log2_size > 48 || *log2_index > 56 || *kind > 2)
+            return std::nullopt;
         table_size = std::uint64_t{1} << *log2_size;
         index_bytes = std::uint64_t{1} << *log2_index;
         facts.unicode_keys = *kind != 0;
         facts.entry_size = *kind == 0 ? 24 : 16;
     } else {
         const auto size = memory_.read<std::int64_t>(keys + *l.dk_size);
-        if (!size || *size < 1 || *size > (std::int64_t{1} << 48) || !power_of_two(static_cast<std::uint64_t>(*size)))
+        if (!size || *size < 1 || *size > (std::int64_t{1} << 48) ||
+            !power_of_two(static_cast<std::uint64_t>(*size)))
             return std::nullopt;
         table_size = static_cast<std::uint64_t>(*size);
-        index_bytes = table_size * (table_size <= 0xff ? 1 : table_size <= 0xffff ? 2 : table_size <= 0xffffffffU ? 4 : 8);
+        index_bytes = table_size * (table_size <= 0xff          ? 1
+                                    : table_size <= 0xffff      ? 2
+                                    : table_size <= 0xffffffffU ? 4
+                                                                : 8);
         facts.entry_size = 24;
     }
     facts.capacity = (table_size << 1) / 3;
@@ -189,16 +195,18 @@ std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
     facts.keys_refcount = *refcount;
     facts.entries = keys + *l.dk_indices + index_bytes;
     facts.keys_size = *l.dk_indices + index_bytes + facts.capacity * facts.entry_size;
-    // All entries must be there: a length is never believed alone, nor the last entry, which may lie in another mapping.
+    // All entries must be there: a length is never believed alone, nor the last entry, which may lie in
+    // another mapping.
     if (!readable(memory_, facts.entries, facts.entry_count * facts.entry_size)) return std::nullopt;
     if (l.dk_lookup.present()) facts.unicode_keys = keys_are_unicode(facts);
     return facts;
 }
 
-/// Up to 3.10 a table says by its lookup function whether a key that is no str was ever asked for: then traverse reports the
-/// keys.
+/// Up to 3.10 a table says by its lookup function whether a key that is no str was ever asked for: then
+/// traverse reports the keys.
 bool PythonHeap::keys_are_unicode(const DictFacts& facts) const {
-    if (!general_lookup_.is_null()) return pointer(facts.keys + *layout().dict_keys.dk_lookup) != general_lookup_;
+    if (!general_lookup_.is_null())
+        return pointer(facts.keys + *layout().dict_keys.dk_lookup) != general_lookup_;
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(facts.entry_count, 8); ++i) {
         const Address key = pointer(facts.entries + i * facts.entry_size + 8);
         if (!key.is_null() && !is_unicode(key)) return false;
@@ -219,9 +227,11 @@ std::optional<DictFacts> PythonHeap::dict(Address dict) const {
         if (l.dict_values.embedded.present())
             facts->values_embedded = integer<std::uint8_t>(values + *l.dict_values.embedded) != 0;
         const std::uint64_t usable = integer<std::uint64_t>(keys + *l.dict_keys.dk_usable);
-        // sys.getsizeof counts what the shared keys can take (3.11: dk_usable + dk_nentries), before that the capacity.
-        facts->values_size = 8 * (l.dict_keys.dk_log2_size.present() ? std::min(usable + facts->entry_count, facts->capacity + 1)
-                                                                     : facts->capacity);
+        // sys.getsizeof counts what the shared keys can take (3.11: dk_usable + dk_nentries), before that the
+        // capacity.
+        facts->values_size = 8 * (l.dict_keys.dk_log2_size.present()
+                                      ? std::min(usable + facts->entry_count, facts->capacity + 1)
+                                      : facts->capacity);
         facts->unicode_keys = true;
         if (!readable(memory_, facts->values, 8 * facts->entry_count)) return std::nullopt;
     }
@@ -239,7 +249,8 @@ Address PythonHeap::dict_value(Address dict_object, std::string_view key) const 
 Address PythonHeap::static_type_state(Address type) const {
     const Layout& l = layout();
     const auto& managed = l.managed_static_type_state;
-    if (!l.interpreter_state.types_builtins.present() || !managed.size.present() || !managed.type.present()) return {};
+    if (!l.interpreter_state.types_builtins.present() || !managed.size.present() || !managed.type.present())
+        return {};
     if (runtime_.interpreters.empty()) return {};
     const auto flags = integer<std::uint64_t>(type + *l.type.tp_flags);
     if (flags & (1U << 9)) return {};  // heap types keep their own
@@ -247,7 +258,8 @@ Address PythonHeap::static_type_state(Address type) const {
     const auto index = integer<std::uint64_t>(type + *l.type.tp_subclasses);
     if (index == 0 || index > 1000) return {};
     const Address interpreter = runtime_.interpreters.front().address;
-    for (const LayoutOffset& table : {l.interpreter_state.types_builtins, l.interpreter_state.types_for_extensions}) {
+    for (const LayoutOffset& table :
+         {l.interpreter_state.types_builtins, l.interpreter_state.types_for_extensions}) {
         if (!table.present()) continue;
         const Address state = interpreter + *table + (index - 1) * *managed.size;
         if (pointer(state + *managed.type) == type) return state;

@@ -1,7 +1,8 @@
 #pragma once
 
-// What every reader of Python objects needs at hand: the memory, the layout, the types, and checked reads of strings,
-// dictionaries and tuples. Every length read from the core is held against the memory that is really there.
+// What every reader of Python objects needs at hand: the memory, the layout, the types, and checked reads of
+// strings, dictionaries and tuples. Every length read from the core is held against the memory that is really
+// there.
 
 #include "parsers/cpython/object_facts.h"
 #include "parsers/cpython/runtime.h"
@@ -39,9 +40,10 @@ struct DictFacts {
     std::uint64_t used = 0;         // ma_used
     std::uint64_t keys_size = 0;    // bytes of the keys object
     std::int64_t keys_refcount = 0;
-    Address entries;                // the first entry
-    std::uint8_t entry_size = 24;   // 24: hash, key, value; 16: key, value
-    bool unicode_keys = false;      // keys are all str, and traverse reports none (split tables; up to 3.10 by dk_lookup)
+    Address entries;               // the first entry
+    std::uint8_t entry_size = 24;  // 24: hash, key, value; 16: key, value
+    // keys are all str, and traverse reports none (split tables; up to 3.10 by dk_lookup)
+    bool unicode_keys = false;
     bool values_embedded = false;   // the values lie inside the instance
     std::uint64_t values_size = 0;  // bytes of the values that sys.getsizeof counts; 0 for a combined table
 };
@@ -74,33 +76,39 @@ public:
     /// The known type of the object at `object`, or `no_type`.
     TypeId type_of(Address object) const { return types_.find(type_address(object)); }
     /// ob_size; 0 where it cannot be read.
-    std::int64_t var_size(Address object) const { return integer<std::int64_t>(object + *layout().var_object.ob_size); }
+    std::int64_t var_size(Address object) const {
+        return integer<std::int64_t>(object + *layout().var_object.ob_size);
+    }
 
     /// Does the object's type say that it is a str (or of a subclass)?
     bool is_unicode(Address object) const { return has_flag_of(object, 28); }
     bool is_dict(Address object) const { return has_flag_of(object, 29); }
     /// Nothing where the header does not read as a str, or the characters are not there.
     std::optional<UnicodeFacts> unicode(Address str) const;
-    /// The str as UTF-8, at most `limit` code points; lone surrogates as they would be encoded. Nothing where it is no str.
+    /// The str as UTF-8, at most `limit` code points; lone surrogates as they would be encoded. Nothing where
+    /// it is no str.
     std::optional<std::string> unicode_text(Address str, std::size_t limit = 4096) const;
     bool unicode_equals(Address str, std::string_view ascii) const;
 
     /// Nothing where the tables do not read as a dict's.
     std::optional<DictFacts> dict(Address dict) const;
-    /// The same for a keys object alone (a type's cached keys). `capacity`, `entries` and `keys_size` are set.
+    /// The same for a keys object alone (a type's cached keys). `capacity`, `entries` and `keys_size` are
+    /// set.
     std::optional<DictFacts> dict_keys(Address keys) const;
-    /// The keys that instances of a class share (ht_cached_keys); all null where it has none that read as keys.
+    /// The keys that instances of a class share (ht_cached_keys); all null where it has none that read as
+    /// keys.
     DictFacts cached_keys(const TypeInfo& type) const {
         const TypeId id = types_.id_of(type);
         return id < cached_keys_.size() ? cached_keys_[id] : read_cached_keys(type);
     }
-    /// Is it the table of interned strings, whose references to its keys and values nobody counts (they are taken off again, so
-    /// that a string can die)? unicodeobject.c, PyUnicode_InternInPlace.
+    /// Is it the table of interned strings, whose references to its keys and values nobody counts (they are
+    /// taken off again, so that a string can die)? unicodeobject.c, PyUnicode_InternInPlace.
     bool is_interned_table(Address dict) const {
         return std::find(interned_tables_.begin(), interned_tables_.end(), dict) != interned_tables_.end();
     }
     void set_interned_tables(std::vector<Address> tables) { interned_tables_ = std::move(tables); }
-    /// Up to 3.10: dk_lookup of tables whose keys need not be str. Until it is known, a table's first keys tell.
+    /// Up to 3.10: dk_lookup of tables whose keys need not be str. Until it is known, a table's first keys
+    /// tell.
     void set_general_lookup(Address lookup) { general_lookup_ = lookup; }
 
     /// Calls with key and value of each live entry, in order.
@@ -114,26 +122,30 @@ public:
         for (std::uint64_t i = 0; i < facts.entry_count; ++i) {
             const Address entry = facts.entries + i * facts.entry_size;
             const Address key = pointer(entry + (facts.entry_size == 24 ? 8 : 0));
-            const Address value =
-                facts.values.is_null() ? pointer(entry + (facts.entry_size == 24 ? 16 : 8)) : pointer(facts.values + 8 * i);
+            const Address value = facts.values.is_null() ? pointer(entry + (facts.entry_size == 24 ? 16 : 8))
+                                                         : pointer(facts.values + 8 * i);
             if (!key.is_null() && !value.is_null()) visit(key, value);
         }
     }
     /// The value of a str key, null where there is none.
     Address dict_value(Address dict_object, std::string_view key) const;
 
-    /// tp_dict, also where an interpreter keeps it apart from a static type (3.12+); null where there is none.
+    /// tp_dict, also where an interpreter keeps it apart from a static type (3.12+); null where there is
+    /// none.
     Address type_dict(Address type) const;
     /// The per-interpreter state of a static builtin type (managed_static_type_state), null for other types.
     Address static_type_state(Address type) const;
 
     /// The row at `descriptor`, from memory, else as it was learned.
     ArrayItems array_items(Address descriptor) const;
-    void set_learned_array_items(std::vector<ArrayItems> learned) { learned_array_items_ = std::move(learned); }
+    void set_learned_array_items(std::vector<ArrayItems> learned) {
+        learned_array_items_ = std::move(learned);
+    }
 
 private:
     bool has_flag_of(Address object, unsigned bit) const {
-        return !object.is_null() && (integer<std::uint64_t>(type_address(object) + *layout().type.tp_flags) >> bit & 1);
+        return !object.is_null() &&
+               (integer<std::uint64_t>(type_address(object) + *layout().type.tp_flags) >> bit & 1);
     }
 
     bool keys_are_unicode(const DictFacts& facts) const;

@@ -1,7 +1,8 @@
-// A thread has chunks of memory for the frames of the Python functions that it runs, one behind the other. When a function
-// returns its frame is only given up: what was in it still stands there, and would look like references. So a word of a chunk
-// counts where it is a slot of a frame that runs: found from the thread's current frame on, by `previous`. Of its value stack the
-// part that is in use is known where the frame called another; of the topmost one all of it may be. (pycore_frame.h, pystate.c)
+// A thread has chunks of memory for the frames of the Python functions that it runs, one behind the other.
+// When a function returns its frame is only given up: what was in it still stands there, and would look like
+// references. So a word of a chunk counts where it is a slot of a frame that runs: found from the thread's
+// current frame on, by `previous`. Of its value stack the part that is in use is known where the frame called
+// another; of the topmost one all of it may be. (pycore_frame.h, pystate.c)
 
 #include "parsers/cpython/running_frames.h"
 
@@ -23,11 +24,13 @@ RunningFrames::RunningFrames(const PythonHeap& heap) {
     for (const PythonInterpreter& interpreter : heap.runtime().interpreters)
         for (const Address thread : interpreter.threads) {
             walk_chunks(heap, thread);
-            visit_frame_chain(heap, current_interpreter_frame(heap, thread), l.interpreter_frame.previous, seen,
-                              [&](Address frame) { add_frame(heap, frame); });
+            visit_frame_chain(heap, current_interpreter_frame(heap, thread), l.interpreter_frame.previous,
+                              seen, [&](Address frame) { add_frame(heap, frame); });
         }
-    std::sort(chunks_.begin(), chunks_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
-    std::stable_sort(slots_.begin(), slots_.end(), [](const Slot& a, const Slot& b) { return a.word < b.word; });
+    std::sort(chunks_.begin(), chunks_.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+    std::stable_sort(slots_.begin(), slots_.end(),
+                     [](const Slot& a, const Slot& b) { return a.word < b.word; });
 }
 
 void RunningFrames::walk_chunks(const PythonHeap& heap, Address thread) {
@@ -45,25 +48,28 @@ void RunningFrames::walk_chunks(const PythonHeap& heap, Address thread) {
 void RunningFrames::add_frame(const PythonHeap& heap, Address frame) {
     const auto& l = heap.layout().interpreter_frame;
     const Address code = interpreter_frame_code(heap, frame);
-    auto add = [&](Address word, Slot::What what, std::uint32_t number = 0) { slots_.push_back({word, code, what, number}); };
+    auto add = [&](Address word, Slot::What what, std::uint32_t number = 0) {
+        slots_.push_back({word, code, what, number});
+    };
     add(frame + *l.f_executable, Slot::What::code);
     add(frame + *l.f_funcobj, Slot::What::function);
     add(frame + *l.f_locals, Slot::What::locals);
     add(frame + *l.frame_obj, Slot::What::frame);
     const FramePlaces places = interpreter_frame_places(heap, frame, code);
     for (std::int32_t i = 0; i < places.used; ++i)
-        add(frame + *l.localsplus + 8 * static_cast<std::uint64_t>(i), i < places.locals ? Slot::What::local : Slot::What::value,
-            static_cast<std::uint32_t>(i));
+        add(frame + *l.localsplus + 8 * static_cast<std::uint64_t>(i),
+            i < places.locals ? Slot::What::local : Slot::What::value, static_cast<std::uint32_t>(i));
 }
 
 bool RunningFrames::is_stack(Address word) const {
-    auto it =
-        std::upper_bound(chunks_.begin(), chunks_.end(), word, [](Address a, const AddressRange& r) { return a < r.start; });
+    auto it = std::upper_bound(chunks_.begin(), chunks_.end(), word,
+                               [](Address a, const AddressRange& r) { return a < r.start; });
     return it != chunks_.begin() && (it - 1)->contains(word);
 }
 
 const RunningFrames::Slot* RunningFrames::slot(Address word) const {
-    const auto it = std::lower_bound(slots_.begin(), slots_.end(), word, [](const Slot& s, Address a) { return s.word < a; });
+    const auto it = std::lower_bound(slots_.begin(), slots_.end(), word,
+                                     [](const Slot& s, Address a) { return s.word < a; });
     return it != slots_.end() && it->word == word ? &*it : nullptr;
 }
 
@@ -72,7 +78,9 @@ std::optional<std::string> RunningFrames::slot_name(const PythonHeap& heap, Addr
     if (!found) return std::nullopt;
     const auto& l = heap.layout().code;
     const std::string function =
-        heap.unicode_text(heap.pointer(found->code + *(l.co_qualname.present() ? l.co_qualname : l.co_name)), 200).value_or("?") +
+        heap.unicode_text(heap.pointer(found->code + *(l.co_qualname.present() ? l.co_qualname : l.co_name)),
+                          200)
+            .value_or("?") +
         "()";
     switch (found->what) {
         case Slot::What::function:
@@ -87,7 +95,8 @@ std::optional<std::string> RunningFrames::slot_name(const PythonHeap& heap, Addr
             return function + " <value stack>";
         case Slot::What::local: {
             const Address names = heap.pointer(found->code + *l.co_localsplusnames);
-            const Address name = heap.pointer(names + *heap.layout().tuple.ob_item + 8 * std::uint64_t{found->number});
+            const Address name =
+                heap.pointer(names + *heap.layout().tuple.ob_item + 8 * std::uint64_t{found->number});
             return function + " local '" + heap.unicode_text(name, 200).value_or("?") + "'";
         }
     }

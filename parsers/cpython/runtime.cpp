@@ -2,14 +2,16 @@
 
 // Finding the interpreter.
 //
-// By content, never by a file's name: each module that exports _PyRuntime, and each place in writable memory that starts with the
-// cookie of 3.13's debug offsets, is a candidate; a debugger or profiler can map the interpreter's file a second time, so each
-// candidate must prove itself before it is believed: the list of interpreters closes, threads point back, sys.modules,
-// sys.__dict__ and builtins are dicts, the collector's lists close in both directions, and `type` is its own type. Sources:
-// pycore_runtime.h, pycore_interp.h, pycore_debug_offsets.h (3.13), gcmodule.c.
+// By content, never by a file's name: each module that exports _PyRuntime, and each place in writable memory
+// that starts with the cookie of 3.13's debug offsets, is a candidate; a debugger or profiler can map the
+// interpreter's file a second time, so each candidate must prove itself before it is believed: the list of
+// interpreters closes, threads point back, sys.modules, sys.__dict__ and builtins are dicts, the collector's
+// lists close in both directions, and `type` is its own type. Sources: pycore_runtime.h, pycore_interp.h,
+// pycore_debug_offsets.h (3.13), gcmodule.c.
 //
-// Where the fields lie is a question of its own (layout_choice.cpp); what it answers is proved here too, and the next best answer
-// tried where the proof fails. Two places that differ between builds of one release are found by what is in them.
+// Where the fields lie is a question of its own (layout_choice.cpp); what it answers is proved here too, and
+// the next best answer tried where the proof fails. Two places that differ between builds of one release are
+// found by what is in them.
 
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
@@ -46,7 +48,8 @@ std::vector<Candidate> candidates_by_symbol(const CoreFile& core) {
     for (std::size_t i = 0; i < core.modules().size(); ++i) {
         const Module& module = core.modules()[i];
         if (const auto address = core.symbol(module, "_PyRuntime"))
-            found.push_back({*address, static_cast<std::int32_t>(i), "symbol _PyRuntime of " + escape_for_terminal(module.path)});
+            found.push_back({*address, static_cast<std::int32_t>(i),
+                             "symbol _PyRuntime of " + escape_for_terminal(module.path)});
     }
     return found;
 }
@@ -58,7 +61,8 @@ std::vector<Candidate> candidates_by_cookie(const CoreFile& core) {
     for (const Segment& segment : core.memory().segments()) {
         if (segment.state != ByteState::in_core || !segment.writable) continue;
         core.memory().visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
-            for (std::uint64_t at = (segment.start + from + 7).rounded_down(8) - segment.start; at + 24 <= to; at += 8) {
+            for (std::uint64_t at = (segment.start + from + 7).rounded_down(8) - segment.start; at + 24 <= to;
+                 at += 8) {
                 std::uint64_t word = 0;
                 std::memcpy(&word, segment.data + at, 8);
                 if (word != cookie) continue;
@@ -66,25 +70,30 @@ std::vector<Candidate> candidates_by_cookie(const CoreFile& core) {
                 std::memcpy(&version, segment.data + at + 8, 8);
                 if ((version >> 24) != 3) continue;
                 const Address address = segment.start + at;
-                found.push_back({address, module_index_at(core, address), fmt::format("debug offsets at {:#x}", address.value)});
+                found.push_back({address, module_index_at(core, address),
+                                 fmt::format("debug offsets at {:#x}", address.value)});
             }
         });
     }
     return found;
 }
 
-/// The text that Py_GetVersion formats into a static buffer: "3.11.2 (main, …) [GCC 12.2.0]". In writable data, so always saved.
+/// The text that Py_GetVersion formats into a static buffer: "3.11.2 (main, …) [GCC 12.2.0]". In writable
+/// data, so always saved.
 std::optional<PythonVersion> version_by_text(const CoreFile& core, std::int32_t module_index) {
     static const std::regex pattern(R"((\d)\.(\d{1,2})\.(\d{1,3})(a|b|rc)?(\d*)\+? \([^\n]{1,120}\) ?\n?\[)");
     for (const Segment& segment : core.memory().segments()) {
         if (segment.state != ByteState::in_core || !segment.writable) continue;
         const bool near_module = segment.module >= 0 || module_index_at(core, segment.start - 1) >= 0;
-        if (!near_module || (module_index >= 0 && segment.module >= 0 && segment.module != module_index)) continue;
+        if (!near_module || (module_index >= 0 && segment.module >= 0 && segment.module != module_index))
+            continue;
         const char* begin = reinterpret_cast<const char*>(segment.data);
         const char* end = begin + segment.size;
-        for (const char* at = begin; (at = static_cast<const char*>(std::memchr(at, '[', static_cast<std::size_t>(end - at))));
+        for (const char* at = begin;
+             (at = static_cast<const char*>(std::memchr(at, '[', static_cast<std::size_t>(end - at))));
              ++at) {
-            if (end - at < 5 || (std::memcmp(at, "[GCC", 4) != 0 && std::memcmp(at, "[Cla", 4) != 0)) continue;
+            if (end - at < 5 || (std::memcmp(at, "[GCC", 4) != 0 && std::memcmp(at, "[Cla", 4) != 0))
+                continue;
             const char* from = at - std::min<std::ptrdiff_t>(at - begin, 160);
             std::cmatch match;
             const std::string text(from, at + 1);
@@ -123,17 +132,19 @@ std::optional<PythonVersion> find_version(const CoreFile& core, const Candidate&
     if (candidate.module >= 0) {
         const Module& module = core.modules()[static_cast<std::size_t>(candidate.module)];
         if (const auto symbol = core.symbol(module, "Py_Version"))
-            if (const auto hex = memory.read<std::uint64_t>(*symbol); hex && (*hex >> 24) >= 2 && (*hex >> 24) <= 3)
+            if (const auto hex = memory.read<std::uint64_t>(*symbol);
+                hex && (*hex >> 24) >= 2 && (*hex >> 24) <= 3)
                 return PythonVersion::from_hex(static_cast<std::uint32_t>(*hex));
     }
     if (auto version = version_by_text(core, candidate.module)) return version;
-    return candidate.module >= 0 ? version_by_path(core.modules()[static_cast<std::size_t>(candidate.module)].path)
-                                 : std::nullopt;
+    return candidate.module >= 0
+               ? version_by_path(core.modules()[static_cast<std::size_t>(candidate.module)].path)
+               : std::nullopt;
 }
 
-/// Without symbols and cookie (a kernel core of 3.12 or older, and no file): a word of a module's data that points at a structure
-/// which proves itself as the interpreter, where the list of interpreters of _PyRuntime begins. The version is that of
-/// Py_GetVersion's text.
+/// Without symbols and cookie (a kernel core of 3.12 or older, and no file): a word of a module's data that
+/// points at a structure which proves itself as the interpreter, where the list of interpreters of _PyRuntime
+/// begins. The version is that of Py_GetVersion's text.
 std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
     const auto version = version_by_text(core, -1);
     const Layout* layout = version ? builtin_layout({version->major, version->minor, false, false}) : nullptr;
@@ -185,7 +196,8 @@ public:
         read_interpreters();
         check("the list of interpreters closes", !python_.interpreters.empty());
         const bool cut_off = python_.interpreters.empty() && interpreters_were_cut_off();
-        // What is left then are types and the blocks of their instances: without lists, without modules' names.
+        // What is left then are types and the blocks of their instances: without lists, without modules'
+        // names.
         if (cut_off) python_.interpreters.emplace_back();
         if (python_.interpreters.empty()) return false;
         bool threads = true;
@@ -193,7 +205,8 @@ public:
         bool lists = true;
         for (PythonInterpreter& interpreter : python_.interpreters) {
             threads = read_threads(interpreter) && threads;
-            dicts = dicts && is_dict(interpreter.modules) && is_dict(interpreter.sysdict) && is_dict(interpreter.builtins);
+            dicts = dicts && is_dict(interpreter.modules) && is_dict(interpreter.sysdict) &&
+                    is_dict(interpreter.builtins);
             correct_generations(interpreter.gc);
             lists = lists && collector_lists_close(interpreter.gc);
         }
@@ -230,7 +243,8 @@ private:
             interpreter.gc = at + *layout_.interpreter_state.gc;
             if (layout_.gc_state.collecting.present())
                 interpreter.collecting =
-                    memory_.read<std::int32_t>(interpreter.gc + *layout_.gc_state.collecting).value_or(0) != 0;
+                    memory_.read<std::int32_t>(interpreter.gc + *layout_.gc_state.collecting).value_or(0) !=
+                    0;
             interpreter.modules = pointer(at + *layout_.interpreter_state.modules);
             interpreter.sysdict = pointer(at + *layout_.interpreter_state.sysdict);
             interpreter.builtins = pointer(at + *layout_.interpreter_state.builtins);
@@ -246,7 +260,8 @@ private:
     bool read_threads(PythonInterpreter& interpreter) {
         Address at = pointer(interpreter.address + *layout_.interpreter_state.threads_head);
         for (std::uint64_t n = 0; !at.is_null() && n < max_threads; ++n) {
-            if (core_.extent().cut() && !memory_.read<std::uint64_t>(at + *layout_.thread_state.interp)) break;
+            if (core_.extent().cut() && !memory_.read<std::uint64_t>(at + *layout_.thread_state.interp))
+                break;
             if (pointer(at + *layout_.thread_state.interp) != interpreter.address) return false;
             interpreter.threads.push_back(at);
             at = pointer(at + *layout_.thread_state.next);
@@ -261,33 +276,35 @@ private:
     /// A dict; in a core that is cut, also one that may have been cut off.
     bool is_dict(Address object) const {
         if (object.is_null()) return false;
-        if (core_.extent().cut() && !memory_.read<std::uint64_t>(object + *layout_.object.ob_type)) return true;
-        return (flags_of_type(pointer(object + *layout_.object.ob_type)) & (dict_subclass_flag | ready_flag)) ==
-               (dict_subclass_flag | ready_flag);
+        if (core_.extent().cut() && !memory_.read<std::uint64_t>(object + *layout_.object.ob_type))
+            return true;
+        return (flags_of_type(pointer(object + *layout_.object.ob_type)) &
+                (dict_subclass_flag | ready_flag)) == (dict_subclass_flag | ready_flag);
     }
 
-    /// Builds of one release differ by four bytes here (PyGC_Head aligned to 4 or 8); the state's own pointer to its youngest
-    /// generation tells which this is.
+    /// Builds of one release differ by four bytes here (PyGC_Head aligned to 4 or 8); the state's own pointer
+    /// to its youngest generation tells which this is.
     void correct_generations(Address gc) {
         const Address youngest = pointer(gc + *layout_.gc_state.generation0);
         if (youngest > gc && youngest - gc < *layout_.gc_state.size)
             layout_.gc_state.generations = static_cast<std::uint32_t>(youngest - gc);
     }
 
-    // Since 3.12 an interpreter keeps the dictionaries of static builtin types, in a table at the place that tp_subclasses counts
-    // from. It stands behind members whose size is a matter of the build: where it is not in its place, it is where `type`,
-    // `object` and `dict` all find themselves.
+    // Since 3.12 an interpreter keeps the dictionaries of static builtin types, in a table at the place that
+    // tp_subclasses counts from. It stands behind members whose size is a matter of the build: where it is
+    // not in its place, it is where `type`, `object` and `dict` all find themselves.
 
     bool has_static_type_states() const {
-        return layout_.interpreter_state.types_builtins.present() && layout_.managed_static_type_state.type.present() &&
-               !python_.type_type.is_null();
+        return layout_.interpreter_state.types_builtins.present() &&
+               layout_.managed_static_type_state.type.present() && !python_.type_type.is_null();
     }
 
     /// Bytes from the table's start to the word that points back at `type`; nothing where it has no number.
     std::optional<std::uint64_t> place_in_table(Address type) const {
         const auto number = memory_.read<std::uint64_t>(type + *layout_.type.tp_subclasses);
         if (!number || *number == 0 || *number > 1000) return std::nullopt;
-        return (*number - 1) * *layout_.managed_static_type_state.size + *layout_.managed_static_type_state.type;
+        return (*number - 1) * *layout_.managed_static_type_state.size +
+               *layout_.managed_static_type_state.type;
     }
 
     bool correct_static_type_states() {
@@ -316,7 +333,8 @@ private:
     bool collector_lists_close(Address gc) const {
         const std::uint64_t mask = ~std::uint64_t{3};
         for (std::uint32_t generation = 0; generation < 3; ++generation) {
-            const Address head = gc + *layout_.gc_state.generations + generation * *layout_.gc_generation.size;
+            const Address head =
+                gc + *layout_.gc_state.generations + generation * *layout_.gc_generation.size;
             const Address next(pointer(head + *layout_.gc_head.next).value & mask);
             const Address prev(pointer(head + *layout_.gc_head.prev).value & mask);
             if (next.is_null() || prev.is_null()) return false;
@@ -331,8 +349,8 @@ private:
         return (flags_of_type(at) & (type_subclass_flag | ready_flag)) == (type_subclass_flag | ready_flag);
     }
 
-    /// The metatype of the type of sys.modules, followed until it is its own; where that is not in the core, the symbol; where
-    /// there is none, the one object in all memory that is its own type.
+    /// The metatype of the type of sys.modules, followed until it is its own; where that is not in the core,
+    /// the symbol; where there is none, the one object in all memory that is its own type.
     void find_type_type() {
         Address at = pointer(python_.interpreters.front().modules + *layout_.object.ob_type);
         for (int steps = 0; steps < 4 && !at.is_null(); ++steps) {
@@ -343,7 +361,8 @@ private:
             at = pointer(at + *layout_.object.ob_type);
         }
         if (python_.module >= 0)
-            if (const auto symbol = core_.symbol(core_.modules()[static_cast<std::size_t>(python_.module)], "PyType_Type");
+            if (const auto symbol =
+                    core_.symbol(core_.modules()[static_cast<std::size_t>(python_.module)], "PyType_Type");
                 symbol && is_type_type(*symbol))
                 python_.type_type = *symbol;
         for (const Segment& segment : memory_.segments()) {
@@ -351,7 +370,8 @@ private:
             if (segment.state != ByteState::in_core || !segment.writable) continue;
             memory_.visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
                 std::uint64_t offset = (segment.start + from + 7).rounded_down(8) - segment.start;
-                for (offset += *layout_.object.ob_type; offset + 8 <= to && python_.type_type.is_null(); offset += 8) {
+                for (offset += *layout_.object.ob_type; offset + 8 <= to && python_.type_type.is_null();
+                     offset += 8) {
                     std::uint64_t word = 0;
                     std::memcpy(&word, segment.data + offset, 8);
                     const Address object = segment.start + offset - *layout_.object.ob_type;
@@ -367,7 +387,9 @@ private:
     Layout& layout_;
 };
 
-bool supported(const PythonVersion& version) { return version.major == 3 && version.minor >= 9 && version.minor <= 13; }
+bool supported(const PythonVersion& version) {
+    return version.major == 3 && version.minor >= 9 && version.minor <= 13;
+}
 
 [[noreturn]] void throw_not_supported(const CoreFile& core, const std::string& version) {
     throw cannot_analyse("python-not-supported",
@@ -386,10 +408,12 @@ bool supported(const PythonVersion& version) { return version.major == 3 && vers
         throw_not_supported(core, version ? version->text() : "of an unknown version");
     }
     if (core.extent().cut())  // what is missing cannot be called missing from the process
-        throw cannot_analyse("runtime-not-found",
-                             fmt::format("{}: the core is cut, and no CPython runtime is in the part that is there",
-                                         escape_for_terminal(core.path())),
-                             "get a whole core: was there room on the disk, is ulimit -c or coredump.conf's size limit too low?");
+        throw cannot_analyse(
+            "runtime-not-found",
+            fmt::format("{}: the core is cut, and no CPython runtime is in the part that is there",
+                        escape_for_terminal(core.path())),
+            "get a whole core: was there room on the disk, is ulimit -c or coredump.conf's size limit too "
+            "low?");
     std::string program = core.process().name;
     for (const Module& module : core.modules())
         if (module.is_executable) program = module.path;
@@ -401,24 +425,28 @@ bool supported(const PythonVersion& version) { return version.major == 3 && vers
         missing = missing || (module.is_executable && module.file_state != ModuleFileState::found);
     }
     if (python_by_name && missing)
-        throw cannot_analyse("runtime-not-found",
-                             fmt::format("{}: no CPython runtime found in {} modules, and the file of {} is not here", path,
-                                         core.modules().size(), escape_for_terminal(program)),
-                             "pass --executable or --sysroot: " + command_line("doctor") + " lists what was not found");
+        throw cannot_analyse(
+            "runtime-not-found",
+            fmt::format("{}: no CPython runtime found in {} modules, and the file of {} is not here", path,
+                        core.modules().size(), escape_for_terminal(program)),
+            "pass --executable or --sysroot: " + command_line("doctor") + " lists what was not found");
     throw cannot_analyse("not-cpython",
                          fmt::format("{}: this is a core of {} (pid {}), not of CPython", path,
-                                     escape_for_terminal(program.empty() ? "an unknown program" : program), core.process().pid),
+                                     escape_for_terminal(program.empty() ? "an unknown program" : program),
+                                     core.process().pid),
                          "its child may be the one you want");
 }
 
-/// See PythonRuntime. Debian took the change into its 3.13.5 (from 3.13.5-2+deb13u3 on); these are the builds of deb13u5.
+/// See PythonRuntime. Debian took the change into its 3.13.5 (from 3.13.5-2+deb13u3 on); these are the builds
+/// of deb13u5.
 bool instance_reports_dict(const CoreFile& core, const PythonRuntime& python) {
     constexpr std::string_view changed_builds[] = {"7e8d5f6d0cd6cd1e9bff2a775c11d398cecca758",
                                                    "c13b4ca20f9e375d2f7357bfbb4b0ed260f111ea"};
     if (python.version.minor != 13 || python.version.micro >= 13) return true;
     if (python.module < 0) return false;
     const std::string& build_id = core.modules()[static_cast<std::size_t>(python.module)].build_id;
-    return std::find(std::begin(changed_builds), std::end(changed_builds), build_id) != std::end(changed_builds);
+    return std::find(std::begin(changed_builds), std::end(changed_builds), build_id) !=
+           std::end(changed_builds);
 }
 
 }  // namespace
@@ -458,7 +486,8 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         std::uint64_t cookie = 0;
         std::memcpy(&cookie, "xdebugpy", 8);
         const bool has_offsets = core.memory().read<std::uint64_t>(candidate.runtime) == cookie;
-        if (has_offsets) python.free_threaded = core.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
+        if (has_offsets)
+            python.free_threaded = core.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
         if (!supported(*version) || python.free_threaded) {
             unsupported = version->text() + (python.free_threaded ? ", free-threaded" : "");
             continue;
@@ -467,8 +496,8 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         python.module = candidate.module;
         python.found_by = candidate.found_by;
         python.instance_reports_dict = instance_reports_dict(core, python);
-        for (LayoutChoice& choice :
-             layout_choices(core, {version->major, version->minor, false, false}, candidate.runtime, candidate.module)) {
+        for (LayoutChoice& choice : layout_choices(core, {version->major, version->minor, false, false},
+                                                   candidate.runtime, candidate.module)) {
             PythonRuntime attempt = python;
             attempt.layout = choice.layout;
             attempt.layout_source = std::move(choice.source);
@@ -484,10 +513,11 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
     std::string failed;
     for (const LayoutCheck& check : rejected.checks)
         if (!check.passed) failed = check.what;
-    throw cannot_analyse("runtime-not-found",
-                         fmt::format("{}: a CPython runtime is mapped, but its state does not read{}",
-                                     escape_for_terminal(core.path()), failed.empty() ? "" : " (failed: " + failed + ")"),
-                         core.extent().cut() ? "the core is cut" : "was the process still starting, or already ending?");
+    throw cannot_analyse(
+        "runtime-not-found",
+        fmt::format("{}: a CPython runtime is mapped, but its state does not read{}",
+                    escape_for_terminal(core.path()), failed.empty() ? "" : " (failed: " + failed + ")"),
+        core.extent().cut() ? "the core is cut" : "was the process still starting, or already ending?");
 }
 
 }  // namespace heapsift

@@ -1,9 +1,10 @@
 #include "parsers/cpython/threads.h"
 
-// Threads are thread states, listed by their interpreter. What each runs is a chain: of frame objects up to 3.10, of interpreter
-// frames from 3.11 on (interpreter_frames.h); of those, the ones that C code made to call Python, and the ones that still put
-// their variables in place, are none that Python shows. Where a frame is, it says by the instruction that it executes, or whose
-// call has not returned: code_lines.h makes a line of it. (frameobject.c, pystate.c; threading.py for the names.)
+// Threads are thread states, listed by their interpreter. What each runs is a chain: of frame objects up to
+// 3.10, of interpreter frames from 3.11 on (interpreter_frames.h); of those, the ones that C code made to
+// call Python, and the ones that still put their variables in place, are none that Python shows. Where a
+// frame is, it says by the instruction that it executes, or whose call has not returned: code_lines.h makes a
+// line of it. (frameobject.c, pystate.c; threading.py for the names.)
 
 #include "parsers/cpython/code_lines.h"
 #include "parsers/cpython/instance.h"
@@ -17,7 +18,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint8_t owned_by_generator = 1,
-                       owned_by_c = 3;              // _PyInterpreterFrame.owner; from 3 on C's or the interpreter's own
+                       owned_by_c = 3;  // _PyInterpreterFrame.owner; from 3 on C's or the interpreter's own
 constexpr std::int8_t first_finished_state = 1;     // FRAME_COMPLETED
 constexpr std::uint8_t cell_or_free = 0x40 | 0x80;  // pycore_code.h: what a slot is for
 constexpr std::uint32_t optimized = 1;              // CO_OPTIMIZED
@@ -66,7 +67,9 @@ public:
         return frame;
     }
 
-    std::optional<PythonFrame> frame(Address at) { return has_interpreter_frames(l_) ? interpreter_frame(at) : frame_object(at); }
+    std::optional<PythonFrame> frame(Address at) {
+        return has_interpreter_frames(l_) ? interpreter_frame(at) : frame_object(at);
+    }
 
 private:
     struct Code {
@@ -75,7 +78,9 @@ private:
         bool has_slots = false;  // for its variables
     };
 
-    static std::int64_t signed_distance(Address from, Address to) { return static_cast<std::int64_t>(to.value - from.value); }
+    static std::int64_t signed_distance(Address from, Address to) {
+        return static_cast<std::int64_t>(to.value - from.value);
+    }
 
     /// An object of another type is none; one whose type is not known may be (a core that is cut).
     bool may_be_code(Address code) const {
@@ -94,7 +99,8 @@ private:
         if (!is_new) return it->second;
         it->second.name = text(at, l_.code.co_qualname.present() ? l_.code.co_qualname : l_.code.co_name);
         it->second.file = text(at, l_.code.co_filename);
-        if (l_.code.co_flags.present()) it->second.has_slots = heap_.integer<std::uint32_t>(at + *l_.code.co_flags) & optimized;
+        if (l_.code.co_flags.present())
+            it->second.has_slots = heap_.integer<std::uint32_t>(at + *l_.code.co_flags) & optimized;
         if (!l_.code.co_linetable.present()) return it->second;
         // Tables that overlap, of code that only looks like it, could be read for ever.
         const std::int64_t size = heap_.var_size(heap_.pointer(at + *l_.code.co_linetable));
@@ -107,17 +113,19 @@ private:
         const Code& of = code(frame.code);
         frame.name = of.name;
         frame.file = of.file;
-        if (of.has_slots) frame.variables = Address();  // what f_locals has then is what locals() once returned
+        if (of.has_slots)
+            frame.variables = Address();  // what f_locals has then is what locals() once returned
         if (offset >= -2 && offset < most_bytecode) frame.line = of.lines.line_at(offset);
         if (const auto traced = traced_line(frame.object)) frame.line = *traced;
     }
 
-    /// While a debugger's or coverage's function is called, the frame object says where the traced function is; up to 3.9
-    /// as long as it is traced.
+    /// While a debugger's or coverage's function is called, the frame object says where the traced function
+    /// is; up to 3.9 as long as it is traced.
     std::optional<std::int32_t> traced_line(Address object) const {
         const auto& f = l_.frame;
         if (object.is_null() || !f.f_lineno.present()) return std::nullopt;
-        if (l_.version.minor < 10 && (!f.f_trace.present() || heap_.pointer(object + *f.f_trace).is_null())) return std::nullopt;
+        if (l_.version.minor < 10 && (!f.f_trace.present() || heap_.pointer(object + *f.f_trace).is_null()))
+            return std::nullopt;
         const auto line = heap_.integer<std::int32_t>(object + *f.f_lineno);
         if (line == 0) return std::nullopt;
         return std::max(line, 0);
@@ -147,7 +155,8 @@ std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address object) {
 }
 
 /// Names by thread_id, as threading._active has them.
-std::map<std::uint64_t, std::string> thread_names(const PythonHeap& heap, const PythonInterpreter& interpreter) {
+std::map<std::uint64_t, std::string> thread_names(const PythonHeap& heap,
+                                                  const PythonInterpreter& interpreter) {
     std::map<std::uint64_t, std::string> names;
     const auto& of_module = heap.layout().module;
     const Address module = heap.dict_value(interpreter.modules, "threading");
@@ -167,8 +176,10 @@ std::map<std::uint64_t, std::string> thread_names(const PythonHeap& heap, const 
 /// The thread state that has the interpreter's lock; null where none has, or it cannot be known.
 Address lock_holder(const PythonHeap& heap, const PythonInterpreter& interpreter) {
     const Layout& l = heap.layout();
-    if (l.runtime_state.tstate_current.present()) return heap.pointer(heap.runtime().runtime + *l.runtime_state.tstate_current);
-    if (!l.interpreter_state.ceval_gil.present() || !l.gil.last_holder.present() || !l.gil.locked.present()) return {};
+    if (l.runtime_state.tstate_current.present())
+        return heap.pointer(heap.runtime().runtime + *l.runtime_state.tstate_current);
+    if (!l.interpreter_state.ceval_gil.present() || !l.gil.last_holder.present() || !l.gil.locked.present())
+        return {};
     const Address gil = heap.pointer(interpreter.address + *l.interpreter_state.ceval_gil);
     if (gil.is_null() || heap.integer<std::int32_t>(gil + *l.gil.locked) != 1) return {};
     return heap.pointer(gil + *l.gil.last_holder);
@@ -176,8 +187,8 @@ Address lock_holder(const PythonHeap& heap, const PythonInterpreter& interpreter
 
 std::optional<std::int32_t> kernel_thread(std::span<const CoreThread> core_threads, const PythonHeap& heap,
                                           const PythonThread& of) {
-    // pthread_self is the thread's control block, and that the base of %fs. This number is also right where the process could
-    // not know it: in a container whose core was taken from outside.
+    // pthread_self is the thread's control block, and that the base of %fs. This number is also right where
+    // the process could not know it: in a container whose core was taken from outside.
     for (const CoreThread& thread : core_threads)
         if (of.thread_id != 0 && thread.fs_base() == of.thread_id) return thread.tid;
     const LayoutOffset native = heap.layout().thread_state.native_thread_id;
@@ -194,34 +205,41 @@ struct OldNames {
     bool cells = false;
 };
 
-void visit_old_slots(const PythonHeap& heap, const PythonFrame& frame, const std::function<void(const FrameSlot&)>& visit) {
+void visit_old_slots(const PythonHeap& heap, const PythonFrame& frame,
+                     const std::function<void(const FrameSlot&)>& visit) {
     using What = FrameSlot::What;
     const auto& f = heap.layout().frame;
     const auto& c = heap.layout().code;
     if (!f.f_localsplus.present() || !f.f_valuestack.present() || !c.co_cellvars.present()) return;
     const auto slot = [&](What what, Address word, Address name = {}, bool cell = false) {
-        if (const Address value = heap.pointer(word); !value.is_null()) visit({what, word, value, name, cell});
+        if (const Address value = heap.pointer(word); !value.is_null())
+            visit({what, word, value, name, cell});
     };
     slot(What::code, frame.frame + *f.f_code);
     slot(What::locals, frame.frame + *f.f_locals);
     const auto tuple = [&](LayoutOffset field, bool cells) {
         const Address names = heap.pointer(frame.code + *field);
-        const std::int64_t count = names.is_null() ? 0 : std::clamp<std::int64_t>(heap.var_size(names), 0, most_slots);
+        const std::int64_t count =
+            names.is_null() ? 0 : std::clamp<std::int64_t>(heap.var_size(names), 0, most_slots);
         return OldNames{names, count, cells};
     };
     const Address stack = heap.pointer(frame.frame + *f.f_valuestack);
     Address word = frame.frame + *f.f_localsplus;
-    for (const OldNames& names : {tuple(c.co_varnames, false), tuple(c.co_cellvars, true), tuple(c.co_freevars, true)})
+    for (const OldNames& names :
+         {tuple(c.co_varnames, false), tuple(c.co_cellvars, true), tuple(c.co_freevars, true)})
         for (std::int64_t i = 0; i < names.count && word < stack; ++i, word = word + 8)
-            slot(What::local, word, heap.pointer(names.tuple + *heap.layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i)),
+            slot(What::local, word,
+                 heap.pointer(names.tuple + *heap.layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i)),
                  names.cells);
-    // Its depth stands in the frame only while the function does not run (3.9: a pointer; 3.10: a count, then -1).
+    // Its depth stands in the frame only while the function does not run (3.9: a pointer; 3.10: a count, then
+    // -1).
     std::int64_t depth = 0;
     if (f.f_stackdepth.present()) depth = heap.integer<std::int32_t>(frame.frame + *f.f_stackdepth);
     if (f.f_stacktop.present())
         if (const Address top = heap.pointer(frame.frame + *f.f_stacktop); top > stack)
             depth = static_cast<std::int64_t>((top - stack) / 8);
-    depth = std::min<std::int64_t>({depth, heap.integer<std::int32_t>(frame.code + *c.co_stacksize), most_slots});
+    depth =
+        std::min<std::int64_t>({depth, heap.integer<std::int32_t>(frame.code + *c.co_stacksize), most_slots});
     for (std::int64_t i = 0; i < depth; ++i) slot(What::stack, stack + 8 * static_cast<std::uint64_t>(i));
 }
 
@@ -232,7 +250,8 @@ bool is_cell(const PythonHeap& heap, Address object) {
 
 }  // namespace
 
-std::vector<PythonThread> python_threads(std::span<const CoreThread> core_threads, std::int32_t pid, const PythonHeap& heap) {
+std::vector<PythonThread> python_threads(std::span<const CoreThread> core_threads, std::int32_t pid,
+                                         const PythonHeap& heap) {
     std::vector<PythonThread> threads;
     FrameReader reader(heap);
     std::unordered_set<std::uint64_t> seen;
@@ -249,15 +268,18 @@ std::vector<PythonThread> python_threads(std::span<const CoreThread> core_thread
             if (l.thread_state.thread_id.present())
                 thread.thread_id = heap.integer<std::uint64_t>(*state + *l.thread_state.thread_id);
             thread.tid = kernel_thread(core_threads, heap, thread);
-            if (const auto name = names.find(thread.thread_id); name != names.end()) thread.name = name->second;
+            if (const auto name = names.find(thread.thread_id); name != names.end())
+                thread.name = name->second;
             thread.gil = *state == holder;
             const auto add = [&](Address at) {
                 if (auto frame = reader.frame(at)) thread.frames.push_back(std::move(*frame));
             };
             if (has_interpreter_frames(l))
-                visit_frame_chain(heap, current_interpreter_frame(heap, *state), l.interpreter_frame.previous, seen, add);
+                visit_frame_chain(heap, current_interpreter_frame(heap, *state), l.interpreter_frame.previous,
+                                  seen, add);
             else if (l.thread_state.frame.present())
-                visit_frame_chain(heap, heap.pointer(*state + *l.thread_state.frame), l.frame.f_back, seen, add);
+                visit_frame_chain(heap, heap.pointer(*state + *l.thread_state.frame), l.frame.f_back, seen,
+                                  add);
             threads.push_back(std::move(thread));
         }
         std::stable_partition(threads.begin() + static_cast<std::ptrdiff_t>(first), threads.end(),
@@ -282,7 +304,8 @@ std::optional<PythonFrame> generator_frame(const PythonHeap& heap, Address gener
     return reader.interpreter_frame(generator + *l.gi_iframe);
 }
 
-void visit_slots(const PythonHeap& heap, const PythonFrame& frame, const std::function<void(const FrameSlot&)>& visit) {
+void visit_slots(const PythonHeap& heap, const PythonFrame& frame,
+                 const std::function<void(const FrameSlot&)>& visit) {
     using What = FrameSlot::What;
     const Layout& l = heap.layout();
     if (!has_interpreter_frames(l)) return visit_old_slots(heap, frame, visit);
@@ -290,7 +313,8 @@ void visit_slots(const PythonHeap& heap, const PythonFrame& frame, const std::fu
                                               {l.interpreter_frame.f_executable, What::code},
                                               {l.interpreter_frame.f_locals, What::locals},
                                               {l.interpreter_frame.frame_obj, What::frame}};
-    std::sort(std::begin(header), std::end(header), [](const auto& a, const auto& b) { return *a.first < *b.first; });
+    std::sort(std::begin(header), std::end(header),
+              [](const auto& a, const auto& b) { return *a.first < *b.first; });
     const auto slot = [&](What what, Address word, Address name = {}, bool cell = false) {
         if (const Address value = untagged(heap.pointer(word)); !value.is_null())
             visit({what, word, value, name, cell && is_cell(heap, value)});
@@ -307,7 +331,8 @@ void visit_slots(const PythonHeap& heap, const PythonFrame& frame, const std::fu
             continue;
         }
         // Before the function's first instruction the argument itself stands where its cell will be.
-        const bool cell = !kinds.is_null() && (heap.integer<std::uint8_t>(kinds + *l.bytes.ob_sval + n) & cell_or_free);
+        const bool cell =
+            !kinds.is_null() && (heap.integer<std::uint8_t>(kinds + *l.bytes.ob_sval + n) & cell_or_free);
         slot(What::local, word, heap.pointer(names + *l.tuple.ob_item + 8 * n), cell);
     }
 }

@@ -2,13 +2,14 @@
 
 // Every PyTypeObject in the core.
 //
-// A type's ob_type is `type` or a metatype, so a sweep for words that equal `type`'s address meets every type, and a second one
-// for the metatypes found meets theirs. What else refers to `type` is told apart by the type's own contents: it is ready, its
-// sizes are sane, and its tp_mro is a tuple that contains it (in cores of 1,100 to 2,600 types, no look-alike passed). Names are
-// what Python prints: __module__ and __qualname__ of a class, the dotted tp_name of a static type. Source: typeobject.c of 3.9
-// to 3.13.
+// A type's ob_type is `type` or a metatype, so a sweep for words that equal `type`'s address meets every
+// type, and a second one for the metatypes found meets theirs. What else refers to `type` is told apart by
+// the type's own contents: it is ready, its sizes are sane, and its tp_mro is a tuple that contains it (in
+// cores of 1,100 to 2,600 types, no look-alike passed). Names are what Python prints: __module__ and
+// __qualname__ of a class, the dotted tp_name of a static type. Source: typeobject.c of 3.9 to 3.13.
 //
-// What sys.getsizeof of an instance answers is decided here too: by the class in the mro whose __dict__ has __sizeof__.
+// What sys.getsizeof of an instance answers is decided here too: by the class in the mro whose __dict__ has
+// __sizeof__.
 
 #include "parsers/cpython/type_flags.h"
 #include "parsers/cpython/type_names.h"
@@ -32,8 +33,9 @@ constexpr std::size_t longest_name = 1 << 20;  // code points
 
 class TypeFinder {
 public:
-    TypeFinder(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
-               std::span<const Module> modules, std::span<const AddressRange> pools)
+    TypeFinder(const AddressSpace& memory, const PythonRuntime& python,
+               std::span<const ObjectKind* const> kinds, std::span<const Module> modules,
+               std::span<const AddressRange> pools)
         : memory_(memory),
           python_(python),
           layout_(python.layout),
@@ -59,7 +61,9 @@ public:
     }
 
 private:
-    std::uint64_t flags(Address type) const { return heap_.integer<std::uint64_t>(type + *layout_.type.tp_flags); }
+    std::uint64_t flags(Address type) const {
+        return heap_.integer<std::uint64_t>(type + *layout_.type.tp_flags);
+    }
 
     bool is_type(Address type) const {
         if (!type.aligned(8)) return false;
@@ -76,8 +80,8 @@ private:
     /// Is the tuple, or the part of it that would tell, in what a cut core lacks?
     bool mro_was_cut_off(Address type) const {
         const Address mro = heap_.pointer(type + *layout_.type.tp_mro);
-        return !mro.is_null() &&
-               (is_cut_off(mro) || is_cut_off(mro + *layout_.tuple.ob_item) || is_cut_off(heap_.type_address(mro)));
+        return !mro.is_null() && (is_cut_off(mro) || is_cut_off(mro + *layout_.tuple.ob_item) ||
+                                  is_cut_off(heap_.type_address(mro)));
     }
 
     bool is_cut_off(Address address) const {
@@ -85,7 +89,8 @@ private:
         return segment && segment->cut;
     }
 
-    /// What else a type that is ready has: a base that is a type, or is cut off too (`object` has none), and code to free with.
+    /// What else a type that is ready has: a base that is a type, or is cut off too (`object` has none), and
+    /// code to free with.
     bool stands_among_types(Address type) const {
         const Address base = heap_.pointer(type + *layout_.type.tp_base);
         if (base == type) return false;
@@ -100,7 +105,8 @@ private:
         if (mro.is_null() || !(flags(heap_.type_address(mro)) & tuple_subclass_flag)) return;
         const std::int64_t count = std::min(heap_.var_size(mro), max_mro);
         for (std::int64_t i = 0; i < count; ++i)
-            if (!visit(heap_.pointer(mro + *layout_.tuple.ob_item + 8 * static_cast<std::uint64_t>(i)))) return;
+            if (!visit(heap_.pointer(mro + *layout_.tuple.ob_item + 8 * static_cast<std::uint64_t>(i))))
+                return;
     }
 
     bool mro_contains(Address type) const {
@@ -126,7 +132,8 @@ private:
             });
             for (const std::uint64_t type : found) {
                 addresses_.push_back(type);
-                if ((flags(Address(type)) & type_subclass_flag) && std::find(seen.begin(), seen.end(), type) == seen.end())
+                if ((flags(Address(type)) & type_subclass_flag) &&
+                    std::find(seen.begin(), seen.end(), type) == seen.end())
                     metatypes.push_back(type);
             }
         }
@@ -135,8 +142,9 @@ private:
         addresses_.erase(std::unique(addresses_.begin(), addresses_.end()), addresses_.end());
     }
 
-    // C types that were never made ready and have instances all the same (up to 3.10: iterators of array, lru_cache's links, …):
-    // static data that reads as a type in every field a type must have, with ob_type still null or `type`.
+    // C types that were never made ready and have instances all the same (up to 3.10: iterators of array,
+    // lru_cache's links, …): static data that reads as a type in every field a type must have, with ob_type
+    // still null or `type`.
     void collect_unready() {
         for (const Segment& segment : memory_.segments()) {
             if (segment.state != ByteState::in_core || !segment.writable || segment.module < 0 ||
@@ -165,10 +173,12 @@ private:
         const Segment* dealloc = memory_.find(heap_.pointer(type + *layout_.type.tp_dealloc));
         if (!dealloc || !dealloc->executable) return false;
         const Address text = heap_.pointer(type + *layout_.type.tp_name);
-        if (memory_.state_of(text) == ByteState::not_saved) return true;  // without the file, the name cannot be held against it
+        if (memory_.state_of(text) == ByteState::not_saved)
+            return true;  // without the file, the name cannot be held against it
         const auto name = memory_.read_c_string(text, 200);
         return name && !name->empty() && std::all_of(name->begin(), name->end(), [](char c) {
-                   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == ' ';
+                   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' ||
+                          c == ' ';
                });
     }
 
@@ -182,13 +192,14 @@ private:
         info.itemsize = heap_.integer<std::int64_t>(type + *layout_.type.tp_itemsize);
         info.dictoffset = heap_.integer<std::int64_t>(type + *layout_.type.tp_dictoffset);
         info.weaklistoffset = heap_.integer<std::int64_t>(type + *layout_.type.tp_weaklistoffset);
-        // Before the object: the collector's header, and since 3.11 (managed dict) and 3.12 (managed weak references) two words
-        // more.
-        const bool managed =
-            (info.flags & managed_dict_flag) ||
-            (layout_.dict_values.values.present() || layout_.version.minor >= 12 ? (info.flags & managed_weakref_flag) != 0
-                                                                                 : false);
-        info.presize = (info.has_gc ? *layout_.gc_head.size : 0) + (managed && layout_.version.minor >= 11 ? 16 : 0);
+        // Before the object: the collector's header, and since 3.11 (managed dict) and 3.12 (managed weak
+        // references) two words more.
+        const bool managed = (info.flags & managed_dict_flag) ||
+                             (layout_.dict_values.values.present() || layout_.version.minor >= 12
+                                  ? (info.flags & managed_weakref_flag) != 0
+                                  : false);
+        info.presize =
+            (info.has_gc ? *layout_.gc_head.size : 0) + (managed && layout_.version.minor >= 11 ? 16 : 0);
         name(info);
         return info;
     }
@@ -202,7 +213,8 @@ private:
         const auto tp_name = memory_.read_c_string(heap_.pointer(info.address + *layout_.type.tp_name));
         if (info.heap_type) {
             const Address ht_name = heap_.pointer(info.address + *layout_.heap_type.ht_name);
-            // A class statement makes tp_name point into the str ht_name; a type made by C from a spec has a string of its own.
+            // A class statement makes tp_name point into the str ht_name; a type made by C from a spec has a
+            // string of its own.
             const Address text = heap_.pointer(info.address + *layout_.type.tp_name);
             const auto facts = heap_.unicode(ht_name);
             info.python_class = facts && (text == facts->data || text == facts->utf8);
@@ -230,7 +242,8 @@ private:
     /// A chain of bases ends, whatever a torn core says: who follows `base` need not count steps.
     void end_base_chain(TypeTable& table, TypeId id) const {
         TypeId at = table[id].base;
-        for (std::int64_t steps = 0; at != no_type && at != id && steps < max_mro; ++steps) at = table[at].base;
+        for (std::int64_t steps = 0; at != no_type && at != id && steps < max_mro; ++steps)
+            at = table[at].base;
         if (at != no_type) table[id].base = no_type;
     }
 
@@ -250,14 +263,16 @@ private:
 
     /// n_fields in the namespace of a C type that derives from tuple.
     std::uint32_t field_count(const TypeTable& table, const TypeInfo& type) const {
-        if (!(type.flags & tuple_subclass_flag) || type.base == no_type || table[type.base].name != "tuple") return 0;
+        if (!(type.flags & tuple_subclass_flag) || type.base == no_type || table[type.base].name != "tuple")
+            return 0;
         const Address count = heap_.dict_value(heap_.type_dict(type.address), "n_fields");
         if (count.is_null() || !layout_.long_.ob_digit.present()) return 0;
         const auto fields = heap_.integer<std::uint32_t>(count + *layout_.long_.ob_digit);
         return fields <= max_struct_sequence_fields ? fields : 0;
     }
 
-    /// Is an instance of the C type, which has no kind of its own, laid out and traversed as one of the base that has?
+    /// Is an instance of the C type, which has no kind of its own, laid out and traversed as one of the base
+    /// that has?
     bool adds_nothing(const TypeTable& table, const TypeInfo& info, const TypeInfo& c_type) const {
         if (c_type.basicsize > info.known_basicsize) return false;
         if (!info.kind) return c_type.itemsize == 0;
@@ -266,7 +281,9 @@ private:
         return !c_type.has_gc || traverse(c_type) == traverse(*at);
     }
 
-    Address traverse(const TypeInfo& type) const { return heap_.pointer(type.address + *layout_.type.tp_traverse); }
+    Address traverse(const TypeInfo& type) const {
+        return heap_.pointer(type.address + *layout_.type.tp_traverse);
+    }
 
     bool has_traverse_of_static_base(const TypeTable& table, const TypeInfo& info) const {
         if (info.python_class || !info.heap_type || !info.has_gc) return false;
@@ -354,7 +371,8 @@ private:
 
 }  // namespace
 
-TypeTable::TypeTable(std::vector<TypeInfo> sorted_by_address) : types_(std::move(sorted_by_address)), by_address_(types_.size()) {
+TypeTable::TypeTable(std::vector<TypeInfo> sorted_by_address)
+    : types_(std::move(sorted_by_address)), by_address_(types_.size()) {
     static_assert(AddressIndex::missing == no_type);
     for (TypeId id = 0; id < types_.size(); ++id) by_address_.add(types_[id].address, id);
 }
@@ -372,8 +390,9 @@ bool TypeTable::derives(TypeId type, TypeId ancestor) const {
     return false;
 }
 
-TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python, std::span<const ObjectKind* const> kinds,
-                     std::span<const Module> modules, std::span<const AddressRange> pools) {
+TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python,
+                     std::span<const ObjectKind* const> kinds, std::span<const Module> modules,
+                     std::span<const AddressRange> pools) {
     return TypeFinder(memory, python, kinds, modules, pools).find();
 }
 

@@ -4,12 +4,12 @@
 //
 //   1. the place of a type in a module whose build-id is known (tables made from real builds);
 //   2. since 3.12 its number among the builtin types, the same in every build of a minor version;
-//   3. what an object is by where it stands: the type of builtins.None, of builtins.len, of a module, of the importer's functions
-//   and their code, …;
+//   3. what an object is by where it stands: the type of builtins.None, of builtins.len, of a module, of the
+//      importer's functions and their code, …;
 //   4. what it looks like: sizes, flags, slots and dictionary as in a build that is known (type_shape.cpp);
-//   5. a key of a module's dictionary that holds it. Often the key is the name; where it is not (types.CodeType is `code`), a
-//   table of
-//      aliases says so. Of several keys, builtins' comes first, then the one of the module with the shortest name.
+//   5. a key of a module's dictionary that holds it. Often the key is the name; where it is not
+//      (types.CodeType is `code`), a table of aliases says so. Of several keys, builtins' comes first, then
+//      the one of the module with the shortest name.
 //
 // What none of these names stays anonymous and is counted.
 
@@ -51,7 +51,8 @@ public:
 
 private:
     static std::size_t count_unnamed(const std::vector<TypeInfo>& types) {
-        return static_cast<std::size_t>(std::count_if(types.begin(), types.end(), [](const TypeInfo& t) { return !t.named; }));
+        return static_cast<std::size_t>(
+            std::count_if(types.begin(), types.end(), [](const TypeInfo& t) { return !t.named; }));
     }
 
     void name(TypeInfo& type, std::string text) {
@@ -66,15 +67,17 @@ private:
     bool by_place(TypeInfo& type) {
         const Module* module = nullptr;
         for (const Module& candidate : modules_)
-            if (type.address >= candidate.start && type.address < candidate.image_end && !candidate.build_id.empty())
+            if (type.address >= candidate.start && type.address < candidate.image_end &&
+                !candidate.build_id.empty())
                 module = &candidate;
         if (!module) return false;
         const std::uint64_t offset = type.address.value - module->load_bias;
         const auto all = type_names_by_place();
-        const auto it = std::lower_bound(all.begin(), all.end(), offset, [&](const TypeNameAt& row, std::uint64_t wanted) {
-            const int order = module->build_id.compare(row.build_id);
-            return order != 0 ? order > 0 : row.offset < wanted;
-        });
+        const auto it = std::lower_bound(all.begin(), all.end(), offset,
+                                         [&](const TypeNameAt& row, std::uint64_t wanted) {
+                                             const int order = module->build_id.compare(row.build_id);
+                                             return order != 0 ? order > 0 : row.offset < wanted;
+                                         });
         if (it == all.end() || module->build_id != it->build_id || it->offset != offset) return false;
         name(type, it->name);
         return true;
@@ -84,8 +87,10 @@ private:
         const Address state = heap_.static_type_state(type.address);
         if (state.is_null() || !(type.flags & static_builtin_flag)) return false;
         const auto number = heap_.integer<std::uint64_t>(type.address + *layout_.type.tp_subclasses);
-        // Static types of extension modules are numbered apart (3.13), in the order in which they were made ready.
-        const Address builtins = heap_.runtime().interpreters.front().address + *layout_.interpreter_state.types_builtins;
+        // Static types of extension modules are numbered apart (3.13), in the order in which they were made
+        // ready.
+        const Address builtins =
+            heap_.runtime().interpreters.front().address + *layout_.interpreter_state.types_builtins;
         if (state != builtins + (number - 1) * *layout_.managed_static_type_state.size) return false;
         for (const TypeNumber& row : type_numbers()) {
             if (row.minor != layout_.version.minor || row.number != number) continue;
@@ -100,8 +105,8 @@ private:
         const std::uint64_t shape = type.heap_type ? 0 : type_shape(heap_, type.address);
         if (shape == 0) return false;
         const auto all = type_shapes();
-        auto it =
-            std::lower_bound(all.begin(), all.end(), shape, [](const TypeShape& row, std::uint64_t s) { return row.shape < s; });
+        auto it = std::lower_bound(all.begin(), all.end(), shape,
+                                   [](const TypeShape& row, std::uint64_t s) { return row.shape < s; });
         const char* found = nullptr;
         for (; it != all.end() && it->shape == shape; ++it)
             if (!found || it->minor == layout_.version.minor) found = it->name;
@@ -110,11 +115,12 @@ private:
         return true;
     }
 
-    /// What a generator of code puts into each of its modules looks the same in all of them (Cython's Enum, say):
-    /// "package.module.Type" names a type of that module's file alone.
+    /// What a generator of code puts into each of its modules looks the same in all of them (Cython's Enum,
+    /// say): "package.module.Type" names a type of that module's file alone.
     bool can_be_here(std::string_view name, Address type) const {
         const std::size_t last = name.rfind('.');
-        const std::size_t before = last == std::string_view::npos || last == 0 ? last : name.rfind('.', last - 1);
+        const std::size_t before =
+            last == std::string_view::npos || last == 0 ? last : name.rfind('.', last - 1);
         if (last == std::string_view::npos || before == std::string_view::npos) return true;
         const std::string_view module_name = name.substr(before + 1, last - before - 1);
         for (const Module& module : modules_) {
@@ -144,12 +150,13 @@ private:
         name_type_of(heap_.dict_value(object_dict, "__class__"), "getset_descriptor");
         name_type_of(heap_.dict_value(object_dict, "__dir__"), "method_descriptor");
         name_type_of(heap_.dict_value(object_dict, "__init_subclass__"), "classmethod_descriptor");
-        name_type_of(heap_.dict_value(heap_.type_dict(heap_.runtime().type_type), "__basicsize__"), "member_descriptor");
+        name_type_of(heap_.dict_value(heap_.type_dict(heap_.runtime().type_type), "__basicsize__"),
+                     "member_descriptor");
         heap_.visit_dict(heap_.runtime().interpreters.front().modules, [&](Address key, Address module) {
             if (heap_.unicode_equals(key, "builtins")) name_type_of(module, "module");
             if (!heap_.unicode_equals(key, "_frozen_importlib") || !has_module_layout(module)) return;
-            const Address function =
-                heap_.dict_value(heap_.pointer(module + *layout_.module.md_dict), "_call_with_frames_removed");
+            const Address function = heap_.dict_value(heap_.pointer(module + *layout_.module.md_dict),
+                                                      "_call_with_frames_removed");
             if (function.is_null()) return;
             name_type_of(function, "function");
             name_type_of(heap_.pointer(function + *layout_.function.func_code), "code");
@@ -163,10 +170,12 @@ private:
             collect_keys("", interpreter.builtins);
             heap_.visit_dict(interpreter.modules, [&](Address key, Address module) {
                 const auto module_name = heap_.unicode_text(key, 200);
-                // The types that Cython's modules share are in modules of their own, which their names do not say.
+                // The types that Cython's modules share are in modules of their own, which their names do not
+                // say.
                 const bool nameless = module_name && module_name->starts_with("_cython_");
                 if (module_name && *module_name != "builtins" && has_module_layout(module))
-                    collect_keys(nameless ? "" : *module_name + ".", heap_.pointer(module + *layout_.module.md_dict));
+                    collect_keys(nameless ? "" : *module_name + ".",
+                                 heap_.pointer(module + *layout_.module.md_dict));
             });
         }
         for (std::uint32_t i = 0; i < types_.size(); ++i)
@@ -174,7 +183,9 @@ private:
     }
 
     /// A module of a subclass is laid out as a module; anything else in sys.modules is not.
-    bool has_module_layout(Address object) const { return heap_.is_dict(heap_.pointer(object + *layout_.module.md_dict)); }
+    bool has_module_layout(Address object) const {
+        return heap_.is_dict(heap_.pointer(object + *layout_.module.md_dict));
+    }
 
     void collect_keys(const std::string& prefix, Address dict) {
         heap_.visit_dict(dict, [&](Address key, Address value) {
@@ -203,9 +214,9 @@ private:
         const char* found = nullptr;
         int distance = 1000;
         const auto all = type_aliases();
-        for (auto it =
-                 std::lower_bound(all.begin(), all.end(), key,
-                                  [](const TypeAlias&row, const std::string&wanted) { return wanted.compare(row.plain) > 0; });
+        for (auto it = std::lower_bound(
+                 all.begin(), all.end(), key,
+                 [](const TypeAlias&row, const std::string&wanted) { return wanted.compare(row.plain) > 0; });
              it != all.end() && key == it->plain; ++it) {
             const int away = std::abs(it->minor - layout_.version.minor);
             if (away < distance) {
@@ -226,7 +237,8 @@ private:
 
 }  // namespace
 
-void name_without_files(std::span<const Module> modules, const PythonHeap& heap, std::vector<TypeInfo>& types) {
+void name_without_files(std::span<const Module> modules, const PythonHeap& heap,
+                        std::vector<TypeInfo>& types) {
     if (heap.runtime().interpreters.empty()) return;
     if (std::all_of(types.begin(), types.end(), [](const TypeInfo& t) { return t.named; })) return;
     Namer(modules, heap, types).run();

@@ -9,8 +9,9 @@
 
 namespace heapsift {
 
-/// Names the types that are not `named`, as far as anything in the core tells; sets `named` on those. Cost: the dictionaries of
-/// the modules in sys.modules, once.
-void name_without_files(std::span<const Module> modules, const PythonHeap& heap, std::vector<TypeInfo>& types);
+/// Names the types that are not `named`, as far as anything in the core tells; sets `named` on those. Cost:
+/// the dictionaries of the modules in sys.modules, once.
+void name_without_files(std::span<const Module> modules, const PythonHeap& heap,
+                        std::vector<TypeInfo>& types);
 
 }  // namespace heapsift

@@ -1,14 +1,15 @@
 // Recognising a static type without its name.
 //
-// The problem: tp_name of a static type points into read-only data of a file, and the file may be gone. The idea: nearly every
-// static type is unlike all others of its interpreter in the sum of its instance size, its flags, which of its slots are filled,
-// and the keys of its dictionary, and all of that lies in writable memory, hence in every core. Those facts are hashed to one
-// number (FNV-1a, 64 bits); a table made from real builds (type_name_tables.h) says whose it is. What two types have in common is
-// left out of the table. Between releases of one minor version few types change, so the table serves builds that were never seen.
+// The problem: tp_name of a static type points into read-only data of a file, and the file may be gone. The
+// idea: nearly every static type is unlike all others of its interpreter in the sum of its instance size, its
+// flags, which of its slots are filled, and the keys of its dictionary, and all of that lies in writable
+// memory, hence in every core. Those facts are hashed to one number (FNV-1a, 64 bits); a table made from real
+// builds (type_name_tables.h) says whose it is. What two types have in common is left out of the table.
+// Between releases of one minor version few types change, so the table serves builds that were never seen.
 //
-// Left out of the hash is what depends on the process: addresses, versions and caches, subclasses, and the flags that say
-// whether a type has been used or registered in some way. Source: struct _typeobject and Py_TPFLAGS_* of 3.9 to 3.13
-// (cpython/object.h, object.h).
+// Left out of the hash is what depends on the process: addresses, versions and caches, subclasses, and the
+// flags that say whether a type has been used or registered in some way. Source: struct _typeobject and
+// Py_TPFLAGS_* of 3.9 to 3.13 (cpython/object.h, object.h).
 
 #include "parsers/cpython/type_shape.h"
 
@@ -23,7 +24,8 @@ namespace heapsift {
 
 namespace {
 
-// Py_TPFLAGS_SEQUENCE, _MAPPING (set by abc.register), READYING, VALID_VERSION_TAG (20 bits up from 19), IS_ABSTRACT.
+// Py_TPFLAGS_SEQUENCE, _MAPPING (set by abc.register), READYING, VALID_VERSION_TAG (20 bits up from 19),
+// IS_ABSTRACT.
 constexpr std::uint64_t changing_flags = 1ULL << 5 | 1ULL << 6 | 1ULL << 13 | 1ULL << 19 | 1ULL << 20;
 constexpr std::size_t most_keys = 4096;
 
@@ -58,7 +60,8 @@ std::uint64_t type_shape(const PythonHeap& heap, Address type) {
     if (!flags) return 0;
     Hash hash;
     hash.add(*flags & ~changing_flags);
-    // From tp_basicsize to tp_is_gc stand sizes and slots; behind tp_weaklist tp_del, the version, tp_finalize, tp_vectorcall.
+    // From tp_basicsize to tp_is_gc stand sizes and slots; behind tp_weaklist tp_del, the version,
+    // tp_finalize, tp_vectorcall.
     for (std::uint32_t offset = *fields.tp_basicsize; offset <= *fields.tp_is_gc; offset += 8) {
         if (offset == *fields.tp_flags || offset == *fields.tp_base || offset == *fields.tp_dict) continue;
         hash.add(without_address(heap.integer<std::uint64_t>(type + offset)));

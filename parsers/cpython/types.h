@@ -1,7 +1,7 @@
 #pragma once
 
-// The types of the dumped interpreter: every PyTypeObject that is ready, its names as Python code would print them, and the kind
-// that knows how its instances are laid out. (How they are found: types.cpp.)
+// The types of the dumped interpreter: every PyTypeObject that is ready, its names as Python code would print
+// them, and the kind that knows how its instances are laid out. (How they are found: types.cpp.)
 
 #include "parsers/base/address.h"
 #include "parsers/base/address_index.h"
@@ -37,16 +37,19 @@ struct TypeInfo {
     std::int64_t itemsize = 0;
     std::int64_t dictoffset = 0;
     std::int64_t weaklistoffset = 0;
-    std::uint32_t presize = 0;  // bytes between the start of the block and the object: GC header, managed dict and weakrefs
+    // bytes between the start of the block and the object: GC header, managed dict and weakrefs
+    std::uint32_t presize = 0;
     TypeId base = no_type;      // tp_base
     TypeId metatype = no_type;  // ob_type
-    const ObjectKind* kind = nullptr;       // of the nearest C base that has one; null: only object's header is known
+    // of the nearest C base that has one; null: only object's header is known
+    const ObjectKind* kind = nullptr;
     const ObjectKind* size_kind = nullptr;  // whose formula answers __sizeof__; null: object.__sizeof__
     std::uint64_t known_basicsize = 16;     // bytes of the body that `kind` knows
-    std::uint64_t guess_end = 0;            // where `guessed`: end of the part of the body that is read by guess
-    std::uint32_t field_count = 0;          // of a struct sequence: with the fields that len() does not count; else 0
-    bool traverse_of_static_base = false;   // a heap type made by C that has no tp_traverse of its own: nobody reports its class
-    bool guessed = false;                   // a C type without a kind: words beyond known_basicsize are guesses
+    std::uint64_t guess_end = 0;    // where `guessed`: end of the part of the body that is read by guess
+    std::uint32_t field_count = 0;  // of a struct sequence: with the fields that len() does not count; else 0
+    // a heap type made by C that has no tp_traverse of its own: nobody reports its class
+    bool traverse_of_static_base = false;
+    bool guessed = false;  // a C type without a kind: words beyond known_basicsize are guesses
     SizeSource size_source = SizeSource::known;
 };
 
@@ -58,8 +61,10 @@ public:
     TypeInfo& operator[](TypeId id) { return types_[id]; }
     /// The id of a type of this table, `no_type` for one that is not in it.
     TypeId id_of(const TypeInfo& type) const {
-        const auto offset = reinterpret_cast<std::uintptr_t>(&type) - reinterpret_cast<std::uintptr_t>(types_.data());
-        return offset < types_.size() * sizeof(TypeInfo) ? static_cast<TypeId>(offset / sizeof(TypeInfo)) : no_type;
+        const auto offset =
+            reinterpret_cast<std::uintptr_t>(&type) - reinterpret_cast<std::uintptr_t>(types_.data());
+        return offset < types_.size() * sizeof(TypeInfo) ? static_cast<TypeId>(offset / sizeof(TypeInfo))
+                                                         : no_type;
     }
     auto begin() const { return types_.begin(); }
     auto end() const { return types_.end(); }

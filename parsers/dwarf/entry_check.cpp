@@ -1,6 +1,6 @@
-// The walk over .debug_info that proves it safe to read: every unit inside the section, every entry inside its unit, and only
-// forms whose size is known. Abbreviations are decoded once per table, with the size of an entry added up where all its forms are
-// of fixed size, as most are.
+// The walk over .debug_info that proves it safe to read: every unit inside the section, every entry inside
+// its unit, and only forms whose size is known. Abbreviations are decoded once per table, with the size of an
+// entry added up where all its forms are of fixed size, as most are.
 
 #include "parsers/dwarf/entry_check.h"
 
@@ -29,7 +29,8 @@ struct Cursor {
         const std::uint64_t start = at;
         skip(size);
         std::uint64_t value = 0;
-        for (unsigned i = 0; ok && i < size; ++i) value |= std::uint64_t{static_cast<unsigned char>(bytes[start + i])} << (8 * i);
+        for (unsigned i = 0; ok && i < size; ++i)
+            value |= std::uint64_t{static_cast<unsigned char>(bytes[start + i])} << (8 * i);
         return value;
     }
 
@@ -94,7 +95,8 @@ std::optional<unsigned> fixed_size(std::uint64_t form, const UnitSizes& unit) {
     }
 }
 
-/// Skips a value of any other form; false for a form that is not known (or indirect, which no compiler writes).
+/// Skips a value of any other form; false for a form that is not known (or indirect, which no compiler
+/// writes).
 bool skip_value(Cursor& cursor, std::uint64_t form) {
     switch (form) {
         case form_block1: cursor.skip(cursor.fixed(1)); return true;
@@ -112,7 +114,8 @@ bool skip_value(Cursor& cursor, std::uint64_t form) {
 
 // clang-format on
 
-/// One abbreviation: runs of bytes of known number, each followed by a form of variable size (except the last).
+/// One abbreviation: runs of bytes of known number, each followed by a form of variable size (except the
+/// last).
 struct Abbreviation {
     struct Step {
         std::uint64_t fixed_bytes = 0;
@@ -124,7 +127,8 @@ struct Abbreviation {
 using AbbreviationTable = std::unordered_map<std::uint64_t, Abbreviation>;
 
 /// The table at `offset` of .debug_abbrev, or none where it is damaged.
-std::optional<AbbreviationTable> read_abbreviations(std::string_view abbrev, std::uint64_t offset, const UnitSizes& unit) {
+std::optional<AbbreviationTable> read_abbreviations(std::string_view abbrev, std::uint64_t offset,
+                                                    const UnitSizes& unit) {
     Cursor cursor{abbrev};
     cursor.skip(offset);
     AbbreviationTable table;
@@ -181,8 +185,9 @@ std::optional<Unit> read_unit(Cursor& cursor, bool debug_types) {
         const std::uint64_t type = entries.fixed(1);
         unit.sizes.address = static_cast<unsigned>(entries.fixed(1));
         unit.abbreviations = entries.fixed(unit.sizes.offset);
-        if (type == type_unit || type == split_type) entries.skip(8 + unit.sizes.offset);  // signature, offset of the type
-        if (type == skeleton || type == split_compile) entries.skip(8);                    // id
+        if (type == type_unit || type == split_type)
+            entries.skip(8 + unit.sizes.offset);                         // signature, offset of the type
+        if (type == skeleton || type == split_compile) entries.skip(8);  // id
     } else {
         unit.abbreviations = entries.fixed(unit.sizes.offset);
         unit.sizes.address = static_cast<unsigned>(entries.fixed(1));

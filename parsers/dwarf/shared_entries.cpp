@@ -1,10 +1,11 @@
 // Debug information whose common part dwz moved to a second file.
 //
-// Distributions shrink separate debug files with `dwz -m`: entries and strings that several files have in common go to a file of
-// their own, which .gnu_debugaltlink names by path and build-id, and are referred to by DW_FORM_GNU_ref_alt and
-// DW_FORM_GNU_strp_alt. LLVM reads past such references without following them, so members would seem to be absent that are
-// there; libdw follows them. It looks for the second file where the first one's path leads, and by build-id in /usr/lib/debug
-// (libdw, dwarf_getalt). Without that file nothing is read: half of the names would be a wrong answer.
+// Distributions shrink separate debug files with `dwz -m`: entries and strings that several files have in
+// common go to a file of their own, which .gnu_debugaltlink names by path and build-id, and are referred to
+// by DW_FORM_GNU_ref_alt and DW_FORM_GNU_strp_alt. LLVM reads past such references without following them, so
+// members would seem to be absent that are there; libdw follows them. It looks for the second file where the
+// first one's path leads, and by build-id in /usr/lib/debug (libdw, dwarf_getalt). Without that file nothing
+// is read: half of the names would be a wrong answer.
 
 #include "parsers/dwarf/shared_entries.h"
 
@@ -37,7 +38,8 @@ public:
         const unsigned form = dwarf_whatform(&value);
         if (form == DW_FORM_sdata || form == DW_FORM_implicit_const) {
             Dwarf_Sword number = 0;
-            if (dwarf_formsdata(&value, &number) == 0 && number >= 0) return static_cast<std::uint64_t>(number);
+            if (dwarf_formsdata(&value, &number) == 0 && number >= 0)
+                return static_cast<std::uint64_t>(number);
             return std::nullopt;
         }
         Dwarf_Word number = 0;

@@ -8,7 +8,8 @@
 
 namespace heapsift {
 
-/// Searches the file at `path`, and the one that its .gnu_debugaltlink names, with libdw. Returns what went wrong, or nothing.
+/// Searches the file at `path`, and the one that its .gnu_debugaltlink names, with libdw. Returns what went
+/// wrong, or nothing.
 std::string search_with_shared_entries(const std::string& path, struct_search::Search& search);
 
 }  // namespace heapsift

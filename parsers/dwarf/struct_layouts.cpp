@@ -1,14 +1,15 @@
 // Struct layouts from DWARF, with LLVM.
 //
-// Only the direct children of each unit matter: C knows no nested type names. Paths are resolved as soon as a definition is seen,
-// so that nothing of LLVM outlives the search; units are read one after the other, until every request has its best name.
+// Only the direct children of each unit matter: C knows no nested type names. Paths are resolved as soon as a
+// definition is seen, so that nothing of LLVM outlives the search; units are read one after the other, until
+// every request has its best name.
 //
-// The input may be damaged. LLVM reports much of that as Error, consumed here. What it would crash on is checked before: entries
-// that run out of their unit (entry_check.h), a compressed section that claims to be huge. Relocations are ignored: linked files
-// need none for their types.
+// The input may be damaged. LLVM reports much of that as Error, consumed here. What it would crash on is
+// checked before: entries that run out of their unit (entry_check.h), a compressed section that claims to be
+// huge. Relocations are ignored: linked files need none for their types.
 //
-// A file whose entries dwz moved to one that several files share (.gnu_debugaltlink) is read with libdw, as LLVM does not follow
-// such references (shared_entries.h). Not read: split DWARF (.dwo).
+// A file whose entries dwz moved to one that several files share (.gnu_debugaltlink) is read with libdw, as
+// LLVM does not follow such references (shared_entries.h). Not read: split DWARF (.dwo).
 
 #include "parsers/dwarf/struct_layouts.h"
 
@@ -53,25 +54,30 @@ public:
     explicit operator bool() const { return static_cast<bool>(die_); }
     unsigned tag() const { return die_.getTag(); }
     const char* name() const { return die_.getShortName(); }
-    bool has(unsigned attribute) const { return die_.find(static_cast<dwarf::Attribute>(attribute)).has_value(); }
+    bool has(unsigned attribute) const {
+        return die_.find(static_cast<dwarf::Attribute>(attribute)).has_value();
+    }
     std::optional<std::uint64_t> number(unsigned attribute) const {
         const auto value = die_.find(static_cast<dwarf::Attribute>(attribute));
         if (!value) return std::nullopt;
         if (const auto unsigned_number = value->getAsUnsignedConstant()) return *unsigned_number;
-        if (const auto number = value->getAsSignedConstant(); number && *number >= 0) return static_cast<std::uint64_t>(*number);
+        if (const auto number = value->getAsSignedConstant(); number && *number >= 0)
+            return static_cast<std::uint64_t>(*number);
         return std::nullopt;
     }
     std::span<const std::uint8_t> block(unsigned attribute) const {
         const auto value = die_.find(static_cast<dwarf::Attribute>(attribute));
         const auto block = value ? value->getAsBlock() : std::nullopt;
-        return block ? std::span<const std::uint8_t>(block->data(), block->size()) : std::span<const std::uint8_t>{};
+        return block ? std::span<const std::uint8_t>(block->data(), block->size())
+                     : std::span<const std::uint8_t>{};
     }
     LlvmEntry type() const { return LlvmEntry(die_.getAttributeValueAsReferencedDie(dwarf::DW_AT_type)); }
     std::uint64_t address_size() const { return die_.getDwarfUnit()->getAddressByteSize(); }
     /// (LLVM's own range relies on the entry that ends the children, which a damaged unit may lack.)
     template <class See>
     void for_each_child(See see) const {
-        for (DWARFDie child = die_.getFirstChild(); child && child.getTag() != dwarf::DW_TAG_null; child = child.getSibling())
+        for (DWARFDie child = die_.getFirstChild(); child && child.getTag() != dwarf::DW_TAG_null;
+             child = child.getSibling())
             if (!see(LlvmEntry(child))) return;
     }
 
@@ -79,9 +85,10 @@ private:
     DWARFDie die_;
 };
 
-// ---- files --------------------------------------------------------------------------------------------------------------------
+// ---- files ------------------------------------------------------------------------------------------------
 
-/// An open ELF file of the only kind that is read here: 64-bit, little endian. The buffer is mapped and must outlive the object.
+/// An open ELF file of the only kind that is read here: 64-bit, little endian. The buffer is mapped and must
+/// outlive the object.
 struct OpenFile {
     std::unique_ptr<llvm::MemoryBuffer> buffer;
     std::unique_ptr<llvm::object::ObjectFile> object;
@@ -115,8 +122,9 @@ std::optional<OpenFile> open_elf(const std::string& path, std::string& problem) 
     return file;
 }
 
-/// Why the debug sections cannot be read, or nothing. LLVM allocates what a compressed section's header claims, and ends the
-/// process when that fails: so a claim must be credible. Deflate reaches 1032:1, and debug information some 10:1.
+/// Why the debug sections cannot be read, or nothing. LLVM allocates what a compressed section's header
+/// claims, and ends the process when that fails: so a claim must be credible. Deflate reaches 1032:1, and
+/// debug information some 10:1.
 std::string check_sections(const OpenFile& file) {
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 32;
     constexpr std::uint64_t most_ratio = 1100;
@@ -136,7 +144,8 @@ std::string check_sections(const OpenFile& file) {
         if (bytes->size() < sizeof(llvm::ELF::Elf64_Chdr))
             return "section " + name->str() + " is too short for its compression header";
         std::uint64_t claimed = 0;
-        for (int byte = 7; byte >= 0; --byte) claimed = claimed << 8 | (*bytes)[offsetof(llvm::ELF::Elf64_Chdr, ch_size) + byte];
+        for (int byte = 7; byte >= 0; --byte)
+            claimed = claimed << 8 | (*bytes)[offsetof(llvm::ELF::Elf64_Chdr, ch_size) + byte];
         if (claimed > most_bytes || claimed / most_ratio > bytes->size())
             return "section " + name->str() + " claims to be " + std::to_string(claimed) + " bytes unpacked";
     }
@@ -179,11 +188,12 @@ void search_file(DebugInfoFile& report, Search& search) {
         std::string text = explanation(std::move(error));
         if (report.problem.empty()) report.problem = std::move(text);
     };
-    const auto context = llvm::DWARFContext::create(*file->object, llvm::DWARFContext::ProcessDebugRelocations::Ignore, nullptr,
-                                                    "", complain, complain);
+    const auto context = llvm::DWARFContext::create(
+        *file->object, llvm::DWARFContext::ProcessDebugRelocations::Ignore, nullptr, "", complain, complain);
     const llvm::DWARFObject& sections = context->getDWARFObj();
     const auto check = [&](const llvm::DWARFSection& section, bool debug_types) {
-        if (report.problem.empty()) report.problem = damage_in_entries(section.Data, sections.getAbbrevSection(), debug_types);
+        if (report.problem.empty())
+            report.problem = damage_in_entries(section.Data, sections.getAbbrevSection(), debug_types);
     };
     sections.forEachInfoSections([&](const llvm::DWARFSection& section) { check(section, false); });
     sections.forEachTypesSections([&](const llvm::DWARFSection& section) { check(section, true); });
@@ -202,7 +212,8 @@ void search_file(DebugInfoFile& report, Search& search) {
 
 }  // namespace
 
-StructLayouts read_struct_layouts(std::span<const std::string> paths, std::span<const StructRequest> requests) {
+StructLayouts read_struct_layouts(std::span<const std::string> paths,
+                                  std::span<const StructRequest> requests) {
     StructLayouts layouts;
     layouts.structs.resize(requests.size());
     for (const std::string& path : paths) {

@@ -1,12 +1,13 @@
 #pragma once
 
-// How a compiler laid out C structs: sizes, member offsets and bit fields, read from debug information (DWARF).
+// How a compiler laid out C structs: sizes, member offsets and bit fields, read from debug information
+// (DWARF).
 //
-// The problem: the interpreter's private structs move between releases and with build options, and nothing in a stripped core
-// says where a member is. The compiler wrote it down, in .debug_info of the binary or of the separate debug file. The idea: name
-// the structs and member paths that are wanted, walk the top level of each compilation unit once, keep plain numbers. The source:
-// DWARF 5, 5.7 (structure, union and class entries; bit fields in 5.7.6), read with LLVM's DWARFContext. No LLVM type leaves
-// struct_layouts.cpp.
+// The problem: the interpreter's private structs move between releases and with build options, and nothing in
+// a stripped core says where a member is. The compiler wrote it down, in .debug_info of the binary or of the
+// separate debug file. The idea: name the structs and member paths that are wanted, walk the top level of
+// each compilation unit once, keep plain numbers. The source: DWARF 5, 5.7 (structure, union and class
+// entries; bit fields in 5.7.6), read with LLVM's DWARFContext. No LLVM type leaves struct_layouts.cpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,18 +18,18 @@
 
 namespace heapsift {
 
-/// One struct to look for. `names` are tags or typedefs, best first: the first that has a full definition serves. Each entry of
-/// `members` is a list of alternative paths, of which the first that exists serves. A path goes through struct members by `.` and
-/// into an array's first element by `[]` ("interpreters.head", "generations[].count"); anonymous members are passed through
-/// unnamed.
+/// One struct to look for. `names` are tags or typedefs, best first: the first that has a full definition
+/// serves. Each entry of `members` is a list of alternative paths, of which the first that exists serves. A
+/// path goes through struct members by `.` and into an array's first element by `[]` ("interpreters.head",
+/// "generations[].count"); anonymous members are passed through unnamed.
 struct StructRequest {
     std::vector<std::string> names;
     std::vector<std::vector<std::string>> members;
 };
 
-/// Where a member lies, from the start of the requested struct. For a bit field, `byte` holds its first bit, `bit` is that bit's
-/// place in the byte and `bit_width` its width; for any other member `bit` and `bit_width` are 0. `byte_size` is the member's own
-/// size, 0 for an array and where it is not known.
+/// Where a member lies, from the start of the requested struct. For a bit field, `byte` holds its first bit,
+/// `bit` is that bit's place in the byte and `bit_width` its width; for any other member `bit` and
+/// `bit_width` are 0. `byte_size` is the member's own size, 0 for an array and where it is not known.
 struct MemberPlace {
     std::uint64_t byte = 0;
     std::uint64_t byte_size = 0;
@@ -36,14 +37,16 @@ struct MemberPlace {
     unsigned bit_width = 0;
 };
 
-/// A definition found for one request: under which name, its size, and a place for each of the request's members (or none).
+/// A definition found for one request: under which name, its size, and a place for each of the request's
+/// members (or none).
 struct StructPlace {
     std::string name;
     std::uint64_t byte_size = 0;
     std::vector<std::optional<MemberPlace>> members;
 };
 
-/// A file that was given: its GNU build-id in hex (may be empty), and, if it could not be read or not to its end, why.
+/// A file that was given: its GNU build-id in hex (may be empty), and, if it could not be read or not to its
+/// end, why.
 struct DebugInfoFile {
     std::string path;
     std::string build_id;
@@ -55,10 +58,12 @@ struct StructLayouts {
     std::vector<DebugInfoFile> files;                 // parallel to the paths
 };
 
-/// Looks for `requests` in the debug information of `paths`, in that order: a struct is taken from the first file that defines
-/// it, and there from the first full definition (declarations do not count). Files that are not needed any more are not searched.
-/// Damaged input is normal: it ends up in `problem`, and whatever was read before is kept; nothing is thrown for it.
-StructLayouts read_struct_layouts(std::span<const std::string> paths, std::span<const StructRequest> requests);
+/// Looks for `requests` in the debug information of `paths`, in that order: a struct is taken from the first
+/// file that defines it, and there from the first full definition (declarations do not count). Files that are
+/// not needed any more are not searched. Damaged input is normal: it ends up in `problem`, and whatever was
+/// read before is kept; nothing is thrown for it.
+StructLayouts read_struct_layouts(std::span<const std::string> paths,
+                                  std::span<const StructRequest> requests);
 
 /// The GNU build-id of an ELF file in hex; empty where there is none or the file cannot be read.
 std::string build_id_of_file(const std::string& path);

@@ -8,7 +8,8 @@
 //     std::span<const std::uint8_t> block(attribute)   an expression; empty where it is none,
 //     Entry type()                                      what DW_AT_type refers to,
 //     std::uint64_t address_size(), and for_each_child(see), which calls see(child) until that returns false.
-// Chains of typedefs and nested members, which damaged input could make into loops, are followed for a bounded number of steps.
+// Chains of typedefs and nested members, which damaged input could make into loops, are followed for a
+// bounded number of steps.
 
 #include <algorithm>
 #include <cstddef>
@@ -52,7 +53,7 @@ inline constexpr std::uint8_t plus_uconst_operation = 0x23;
 inline constexpr int most_steps = 32;         // of a typedef chain; real code has a handful
 inline constexpr int most_aggregates = 1000;  // looked into for one name; they could contain each other
 
-// ---- members ------------------------------------------------------------------------------------------------------------------
+// ---- members ----------------------------------------------------------------------------------------------
 
 /// `type` without typedefs and qualifiers.
 template <class Entry>
@@ -85,7 +86,8 @@ bool is_aggregate(const Entry& die) {
     return tag == structure_type_tag || tag == union_type_tag || tag == class_type_tag;
 }
 
-/// DW_AT_data_member_location: a constant, or (up to DWARF 3) an expression that adds one. A union's members have none.
+/// DW_AT_data_member_location: a constant, or (up to DWARF 3) an expression that adds one. A union's members
+/// have none.
 template <class Entry>
 std::uint64_t member_location(const Entry& member) {
     if (const auto number = member.number(data_member_location_attribute)) return *number;
@@ -121,11 +123,13 @@ MemberPlace place_in_parent(const Entry& member) {
     if (!width) return place;
     place.bit_width = static_cast<unsigned>(*width);
     if (const auto bits = member.number(data_bit_offset_attribute)) {
-        // DWARF 4 and later: counted from the start of the struct, in memory order (least significant first on x86).
+        // DWARF 4 and later: counted from the start of the struct, in memory order (least significant first
+        // on x86).
         place.byte = *bits / 8;
         place.bit = static_cast<unsigned>(*bits % 8);
     } else if (const auto from_top = member.number(bit_offset_attribute)) {
-        // DWARF 2 and 3: counted down from the most significant bit of a storage unit that lies at data_member_location.
+        // DWARF 2 and 3: counted down from the most significant bit of a storage unit that lies at
+        // data_member_location.
         const std::uint64_t unit_bits = member.number(byte_size_attribute).value_or(place.byte_size) * 8;
         const std::uint64_t low = unit_bits >= *from_top + *width ? unit_bits - *from_top - *width : 0;
         place.byte += low / 8;
@@ -142,7 +146,8 @@ struct FoundMember {
 
 /// The member called `name` of `aggregate`, also inside its anonymous members.
 template <class Entry>
-std::optional<FoundMember<Entry>> find_member(const Entry& aggregate, std::string_view name, int& aggregates_left) {
+std::optional<FoundMember<Entry>> find_member(const Entry& aggregate, std::string_view name,
+                                              int& aggregates_left) {
     if (!is_aggregate(aggregate) || aggregates_left-- <= 0) return std::nullopt;
     std::optional<FoundMember<Entry>> found;
     aggregate.for_each_child([&](const Entry& child) {
@@ -185,12 +190,13 @@ std::optional<MemberPlace> resolve_path(Entry aggregate, std::string_view path) 
     return place;
 }
 
-// ---- definitions --------------------------------------------------------------------------------------------------------------
+// ---- definitions ------------------------------------------------------------------------------------------
 
 /// What the names of the requests stand for, and what was found for them in one file.
 class Search {
 public:
-    Search(std::span<const StructRequest> requests, const std::vector<std::optional<StructPlace>>& known) : requests_(requests) {
+    Search(std::span<const StructRequest> requests, const std::vector<std::optional<StructPlace>>& known)
+        : requests_(requests) {
         for (std::size_t request = 0; request < requests.size(); ++request) {
             found_.emplace_back(requests[request].names.size());
             if (known[request]) continue;

@@ -1,9 +1,9 @@
 // Overlaps are resolved once, at the start, so that every later question is one binary search.
 //
-// A core's segments do not overlap when the kernel wrote it; a damaged or a forged one may say anything. The sweep goes through
-// the segments by start, with the active ones in a heap by their place in the input: the earliest wins. Every segment enters and
-// leaves the heap once, and makes at most two borders, so 70,000 of them cost a sort. Where nothing overlaps, only the sort is
-// done.
+// A core's segments do not overlap when the kernel wrote it; a damaged or a forged one may say anything. The
+// sweep goes through the segments by start, with the active ones in a heap by their place in the input: the
+// earliest wins. Every segment enters and leaves the heap once, and makes at most two borders, so 70,000 of
+// them cost a sort. Where nothing overlaps, only the sort is done.
 
 #include "parsers/elf/address_space.h"
 
@@ -39,9 +39,11 @@ bool overlap_free(const std::vector<Segment>& segments, const std::vector<std::s
     return true;
 }
 
-std::vector<Segment> without_overlaps(const std::vector<Segment>& segments, const std::vector<std::size_t>& order) {
+std::vector<Segment> without_overlaps(const std::vector<Segment>& segments,
+                                      const std::vector<std::size_t>& order) {
     std::vector<Segment> out;
-    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> active;  // the earliest of the input on top
+    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>>
+        active;  // the earliest of the input on top
     std::size_t next = 0;
     std::size_t last_source = segments.size();
     Address at;
@@ -73,7 +75,8 @@ std::vector<Segment> without_overlaps(const std::vector<Segment>& segments, cons
 
 AddressSpace::AddressSpace(std::vector<Segment> segments) {
     // An end of 2^64 would be 0: the last byte of the address space is given up instead.
-    for (Segment& s : segments) s.size = std::min(s.size, std::numeric_limits<std::uint64_t>::max() - s.start.value);
+    for (Segment& s : segments)
+        s.size = std::min(s.size, std::numeric_limits<std::uint64_t>::max() - s.start.value);
     std::erase_if(segments, [](const Segment& s) { return s.size == 0; });
     const std::vector<std::size_t> order = order_by_start(segments);
     if (!overlap_free(segments, order)) {
@@ -100,8 +103,8 @@ void AddressSpace::add_not_saved(std::span<const AddressRange> ranges) {
 }
 
 const Segment* AddressSpace::search(Address address) const {
-    auto after =
-        std::upper_bound(segments_.begin(), segments_.end(), address, [](Address a, const Segment& s) { return a < s.start; });
+    auto after = std::upper_bound(segments_.begin(), segments_.end(), address,
+                                  [](Address a, const Segment& s) { return a < s.start; });
     if (after == segments_.begin()) return nullptr;
     const Segment& before = *--after;
     if (address - before.start >= before.size) return nullptr;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reading numbers out of a file that may lie. Every offset, length and count below came from somebody else; none of these
-// functions can overflow or read past the end.
+// Reading numbers out of a file that may lie. Every offset, length and count below came from somebody else;
+// none of these functions can overflow or read past the end.
 
 #include <algorithm>
 #include <cstddef>
@@ -34,11 +34,14 @@ std::optional<T> read_at(Bytes bytes, std::uint64_t offset) {
 }
 
 inline std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
-    return b > std::numeric_limits<std::uint64_t>::max() - a ? std::numeric_limits<std::uint64_t>::max() : a + b;
+    return b > std::numeric_limits<std::uint64_t>::max() - a ? std::numeric_limits<std::uint64_t>::max()
+                                                             : a + b;
 }
 
 inline std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) {
-    return b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b ? std::numeric_limits<std::uint64_t>::max() : a * b;
+    return b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b
+               ? std::numeric_limits<std::uint64_t>::max()
+               : a * b;
 }
 
 /// The page size of x86-64, which is also the unit in which the loader maps a file.
@@ -47,6 +50,8 @@ inline constexpr std::uint64_t page_bytes = 4096;
 inline std::uint64_t page_start(std::uint64_t value) { return value - value % page_bytes; }
 
 /// Up to the next page; stays below 2^64.
-inline std::uint64_t page_end(std::uint64_t value) { return page_start(saturating_add(value, page_bytes - 1)); }
+inline std::uint64_t page_end(std::uint64_t value) {
+    return page_start(saturating_add(value, page_bytes - 1));
+}
 
 }  // namespace heapsift

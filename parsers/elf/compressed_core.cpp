@@ -1,7 +1,8 @@
-// systemd keeps cores compressed, and so do people who send them. The length is not known before the end (zstd frames often carry
-// none), so the stream goes block by block into a sparse file that has no name from its first byte on: a core is mostly holes and
-// zeros, and an interrupted run leaves nothing behind. Free space is asked again before every 64 MiB, and a margin is left to
-// others. libarchive unpacks; gzip is left to zlib, because libarchive does not check gzip's checksums.
+// systemd keeps cores compressed, and so do people who send them. The length is not known before the end
+// (zstd frames often carry none), so the stream goes block by block into a sparse file that has no name from
+// its first byte on: a core is mostly holes and zeros, and an interrupted run leaves nothing behind. Free
+// space is asked again before every 64 MiB, and a margin is left to others. libarchive unpacks; gzip is left
+// to zlib, because libarchive does not check gzip's checksums.
 
 #include "parsers/elf/compressed_core.h"
 
@@ -31,7 +32,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array magics = {"\x1f\x8b"sv, "\x28\xb5\x2f\xfd"sv, "\xfd\x37\x7a\x58\x5a\x00"sv, "\x04\x22\x4d\x18"sv};
+constexpr std::array magics = {"\x1f\x8b"sv, "\x28\xb5\x2f\xfd"sv, "\xfd\x37\x7a\x58\x5a\x00"sv,
+                               "\x04\x22\x4d\x18"sv};
 constexpr std::size_t chunk = 1 << 20;
 constexpr std::size_t page = 4096;
 constexpr std::uint64_t space_step = 64 << 20;
@@ -41,7 +43,8 @@ struct CloseArchive {
     void operator()(archive* a) const { archive_read_free(a); }
 };
 
-/// A compressed file, block by block as the decompressor makes them: where the stream ends early, what came before is not lost.
+/// A compressed file, block by block as the decompressor makes them: where the stream ends early, what came
+/// before is not lost.
 class Unpacker {
 public:
     enum class Status { block, end, damaged };
@@ -63,7 +66,8 @@ public:
         archive_read_support_format_raw(in);
         archive_entry* entry = nullptr;
         if (archive_read_open_filename(in, path.c_str(), chunk) != ARCHIVE_OK ||
-            archive_read_next_header(in, &entry) != ARCHIVE_OK || archive_filter_code(in, 0) == ARCHIVE_FILTER_NONE)
+            archive_read_next_header(in, &entry) != ARCHIVE_OK ||
+            archive_filter_code(in, 0) == ARCHIVE_FILTER_NONE)
             return nullptr;
         return unpacker;
     }
@@ -92,7 +96,8 @@ struct Descriptor {
     int fd;
 };
 
-/// gzip members one after the other, by zlib's inflate. (gzread does not tell every stream that ends within its checksum.)
+/// gzip members one after the other, by zlib's inflate. (gzread does not tell every stream that ends within
+/// its checksum.)
 class GzipUnpacker : public Unpacker {
 public:
     /// Null where `path` cannot be read or is no gzip.
@@ -136,7 +141,9 @@ private:
         return got > 0;
     }
 
-    bool at_member() const { return stream_.next_in[0] == 0x1f && (stream_.avail_in < 2 || stream_.next_in[1] == 0x8b); }
+    bool at_member() const {
+        return stream_.next_in[0] == 0x1f && (stream_.avail_in < 2 || stream_.next_in[1] == 0x8b);
+    }
 
     Descriptor in_;
     z_stream stream_{};
@@ -149,7 +156,9 @@ private:
 std::string cache_folder() {
     const char* cache = std::getenv("XDG_CACHE_HOME");
     const char* home = std::getenv("HOME");
-    std::string folder = cache && *cache == '/' ? cache : home && *home == '/' ? std::string(home) + "/.cache" : "/tmp";
+    std::string folder = cache && *cache == '/' ? cache
+                         : home && *home == '/' ? std::string(home) + "/.cache"
+                                                : "/tmp";
     ::mkdir(folder.c_str(), 0700);
     folder += "/heapsift";
     ::mkdir(folder.c_str(), 0700);
@@ -183,11 +192,13 @@ bool write_sparse(int fd, const std::byte* data, std::size_t size, std::uint64_t
 
 bool has_space(int fd) {
     struct statvfs facts {};
-    return ::fstatvfs(fd, &facts) != 0 || std::uint64_t{facts.f_bavail} * facts.f_frsize >= space_step + margin;
+    return ::fstatvfs(fd, &facts) != 0 ||
+           std::uint64_t{facts.f_bavail} * facts.f_frsize >= space_step + margin;
 }
 
 Error does_not_unpack(const std::string& name) {
-    return cannot_analyse("cannot-unpack", fmt::format("{} begins as a compressed file, and does not unpack", name),
+    return cannot_analyse("cannot-unpack",
+                          fmt::format("{} begins as a compressed file, and does not unpack", name),
                           "was it cut, or copied as text?");
 }
 
@@ -195,7 +206,8 @@ Error does_not_unpack(const std::string& name) {
 std::unique_ptr<Unpacker> open_compressed(const std::string& path) {
     if (const auto gzip = GzipUnpacker::open(path)) {
         std::span<const std::byte> block;
-        if (gzip->next(block) != Unpacker::Status::block || !is_compressed(block)) return GzipUnpacker::open(path);
+        if (gzip->next(block) != Unpacker::Status::block || !is_compressed(block))
+            return GzipUnpacker::open(path);
     }
     return ArchiveUnpacker::open(path);
 }
@@ -203,8 +215,10 @@ std::unique_ptr<Unpacker> open_compressed(const std::string& path) {
 }  // namespace
 
 bool is_compressed(Bytes file) {
-    const std::string_view start(reinterpret_cast<const char*>(file.data()), std::min<std::size_t>(file.size(), 8));
-    return std::any_of(magics.begin(), magics.end(), [&](std::string_view magic) { return start.starts_with(magic); });
+    const std::string_view start(reinterpret_cast<const char*>(file.data()),
+                                 std::min<std::size_t>(file.size(), 8));
+    return std::any_of(magics.begin(), magics.end(),
+                       [&](std::string_view magic) { return start.starts_with(magic); });
 }
 
 FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
@@ -212,10 +226,10 @@ FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
     const std::string folder = cache_folder();
     const Descriptor out(nameless_file(folder));
     if (out.fd < 0)
-        throw cannot_analyse(
-            "cannot-unpack",
-            fmt::format("{} is compressed, and {} cannot be written to unpack it", name, escape_for_terminal(folder)),
-            "set XDG_CACHE_HOME to a folder with room for it");
+        throw cannot_analyse("cannot-unpack",
+                             fmt::format("{} is compressed, and {} cannot be written to unpack it", name,
+                                         escape_for_terminal(folder)),
+                             "set XDG_CACHE_HOME to a folder with room for it");
     const auto in = open_compressed(path);
     if (!in) throw does_not_unpack(name);
     std::uint64_t size = 0;
@@ -223,12 +237,11 @@ FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
     for (;;) {
         if (size >= checked) {
             if (!has_space(out.fd))
-                throw cannot_analyse(
-                    "no-space",
-                    fmt::format(
-                        "{} is compressed, and {} has no room for it: {} MiB were unpacked before the disk was nearly full", name,
-                        escape_for_terminal(folder), size >> 20),
-                    "set XDG_CACHE_HOME to a folder with more room");
+                throw cannot_analyse("no-space",
+                                     fmt::format("{} is compressed, and {} has no room for it: {} MiB were "
+                                                 "unpacked before the disk was nearly full",
+                                                 name, escape_for_terminal(folder), size >> 20),
+                                     "set XDG_CACHE_HOME to a folder with more room");
             checked = size + space_step;
         }
         std::span<const std::byte> block;
@@ -236,16 +249,18 @@ FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
         if (status == Unpacker::Status::end) break;
         if (status == Unpacker::Status::damaged) {
             if (size == 0) throw does_not_unpack(name);
-            diagnostics.add("stream-cut",
-                            fmt::format("{}: the compressed file is damaged or ends early; {} MiB of the core could be unpacked",
-                                        name, size >> 20),
-                            Severity::damage);
+            diagnostics.add(
+                "stream-cut",
+                fmt::format(
+                    "{}: the compressed file is damaged or ends early; {} MiB of the core could be unpacked",
+                    name, size >> 20),
+                Severity::damage);
             break;
         }
         if (!write_sparse(out.fd, block.data(), block.size(), size))
             throw cannot_analyse("no-space",
-                                 fmt::format("{} is compressed, and {} could not be written after {} MiB", name,
-                                             escape_for_terminal(folder), size >> 20),
+                                 fmt::format("{} is compressed, and {} could not be written after {} MiB",
+                                             name, escape_for_terminal(folder), size >> 20),
                                  "set XDG_CACHE_HOME to a folder with more room");
         size += block.size();
     }

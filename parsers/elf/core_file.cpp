@@ -1,16 +1,17 @@
 // Opening a core: its headers, its notes, the modules, their files, and the memory that all of these make up.
 //
-// What is really in a core. The kernel writes a PT_LOAD for every mapping, and saves of it what /proc/PID/coredump_filter says:
-// by default anonymous memory and pages of files that were written to, and of each ELF image its first page. Code and constants
-// are a PT_LOAD of file size 0. gcore saves about the same, leaves the mappings it does not save out of the program headers
-// altogether, and adds section headers. So what is known of the address space is the union of PT_LOAD and NT_FILE, and much of it
-// has no bytes.
+// What is really in a core. The kernel writes a PT_LOAD for every mapping, and saves of it what
+// /proc/PID/coredump_filter says: by default anonymous memory and pages of files that were written to, and of
+// each ELF image its first page. Code and constants are a PT_LOAD of file size 0. gcore saves about the same,
+// leaves the mappings it does not save out of the program headers altogether, and adds section headers. So
+// what is known of the address space is the union of PT_LOAD and NT_FILE, and much of it has no bytes.
 //
-// The order of work follows from that: memory of the core alone, in which the modules' own headers are found; their build-ids,
-// with which their files are accepted or not; then memory again, with the files' bytes in the holes.
+// The order of work follows from that: memory of the core alone, in which the modules' own headers are found;
+// their build-ids, with which their files are accepted or not; then memory again, with the files' bytes in
+// the holes.
 //
-// Symbol tables are read when they are first asked for: the interpreter's has tens of thousands of entries, and most modules are
-// never asked. One lock guards them.
+// Symbol tables are read when they are first asked for: the interpreter's has tens of thousands of entries,
+// and most modules are never asked. One lock guards them.
 
 #include "parsers/elf/core_file.h"
 
@@ -33,7 +34,8 @@
 namespace heapsift {
 
 struct CoreFile::State {
-    State(std::string core_path, const FileSearch& search) : path(std::move(core_path)), module_files(search) {}
+    State(std::string core_path, const FileSearch& search)
+        : path(std::move(core_path)), module_files(search) {}
 
     std::string path;
     FileMapping mapping;
@@ -63,23 +65,27 @@ struct CoreFile::State {
 
 namespace {
 
-/// Tells what became of the modules' files. A module without its file is a note: the answer has fewer names, and is not wrong.
+/// Tells what became of the modules' files. A module without its file is a note: the answer has fewer names,
+/// and is not wrong.
 void report_files(const std::vector<Module>& modules, bool index_incomplete, Diagnostics& diagnostics) {
     for (const Module& m : modules) {
         const std::string path = escape_for_terminal(m.path), file = escape_for_terminal(m.file);
         if (m.file_state == ModuleFileState::missing)
-            diagnostics.add("module-file-missing",
-                            fmt::format("{}: not found on this machine; what only the file has cannot be read", path));
+            diagnostics.add(
+                "module-file-missing",
+                fmt::format("{}: not found on this machine; what only the file has cannot be read", path));
         if (m.file_state == ModuleFileState::mismatch)
             diagnostics.add("module-file-mismatch",
                             fmt::format("{}: the file {} is of another build and was not used", path, file));
         if (m.file_state == ModuleFileState::unverified)
             diagnostics.add(
                 "module-file-unverified",
-                fmt::format("{}: the file {} cannot be compared for lack of a build-id and was not used", path, file));
+                fmt::format("{}: the file {} cannot be compared for lack of a build-id and was not used",
+                            path, file));
     }
     if (index_incomplete)
-        diagnostics.add("debug-dir-too-large", "not all of the debug directory was searched; name a directory with fewer files");
+        diagnostics.add("debug-dir-too-large",
+                        "not all of the debug directory was searched; name a directory with fewer files");
 }
 
 CoreExtent measure(Bytes file, const CoreHeaders& headers, const AddressSpace& memory) {
@@ -108,7 +114,8 @@ CoreFile CoreFile::open(const std::string& path, const FileSearch& search, Diagn
     state->mapping = std::move(mapping);
     const CoreHeaders headers = read_core_headers(path, state->mapping.bytes(), diagnostics);
     state->notes = read_core_notes(path, headers, diagnostics);
-    if (state->notes.mapped_files.empty()) state->notes.mapped_files = images_in_memory(memory_of_core(headers, {}));
+    if (state->notes.mapped_files.empty())
+        state->notes.mapped_files = images_in_memory(memory_of_core(headers, {}));
     const AddressSpace of_core = memory_of_core(headers, state->notes.mapped_files);
     state->list = find_modules(of_core, state->notes.mapped_files, state->notes.auxiliary);
     for (std::size_t i = 0; i < state->list.modules.size(); ++i) {
@@ -163,7 +170,8 @@ const SymbolTable& CoreFile::State::own_symbols(std::size_t module) {
     const Module& m = list.modules[module];
     own.emplace();
     if (files[module]) own = SymbolTable::of_file(*files[module], m.load_bias);
-    if (own->empty() && list.images[module]) own = SymbolTable::of_image(memory, *list.images[module], {m.start, m.end});
+    if (own->empty() && list.images[module])
+        own = SymbolTable::of_image(memory, *list.images[module], {m.start, m.end});
     return *own;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// An ELF core: its headers, its notes, its threads and the modules that were mapped. (See core_file.cpp for what the kernel and
-// gcore really write.)
+// An ELF core: its headers, its notes, its threads and the modules that were mapped. (See core_file.cpp for
+// what the kernel and gcore really write.)
 
 #include "parsers/base/address.h"
 #include "parsers/base/diagnostics.h"
@@ -44,10 +44,11 @@ enum class ModuleFileState : std::uint8_t {
 
 /// An ELF image that was mapped: one executable or shared object.
 struct Module {
-    std::string path;             // from NT_FILE, "(deleted)" stripped; not trusted, not escaped
-    Address start;                // lowest mapped address
-    Address end;                  // highest mapped address of the file's own mappings (its .bss may follow)
-    Address image_end;            // end of the loaded image by its program headers, .bss included, on a page; `end` if unknown
+    std::string path;   // from NT_FILE, "(deleted)" stripped; not trusted, not escaped
+    Address start;      // lowest mapped address
+    Address end;        // highest mapped address of the file's own mappings (its .bss may follow)
+    Address image_end;  // end of the loaded image by its program headers, .bss included, on a page; `end` if
+                        // unknown
     std::uint64_t load_bias = 0;  // runtime address minus the file's virtual address
     std::string build_id;         // lower-case hex, empty where it was not found in the core
     bool is_executable = false;   // the program itself, by AT_PHDR / AT_ENTRY, else the first of NT_FILE
@@ -59,14 +60,16 @@ struct Module {
 struct FileSearch {
     std::string executable;  // the interpreter's binary, wherever it is; empty if not given
     std::string sysroot;     // prefix for the paths in the core; empty if not given
-    std::string debug_dir;   // searched by build-id (.build-id/xx/yyy.debug and, recursively, any ELF file); empty if not given
+    std::string debug_dir;   // searched by build-id (.build-id/xx/yyy.debug and, recursively, any ELF file);
+                             // empty if not given
 };
 
 struct ProcessInfo {
     std::int32_t pid = 0;
-    std::string name;                         // pr_fname, at most 15 bytes; not escaped
-    std::string arguments;                    // pr_psargs, at most 79 bytes; not escaped
-    std::optional<std::int32_t> signal;       // of NT_SIGINFO, else of the first thread; 0 or absent: taken while alive
+    std::string name;       // pr_fname, at most 15 bytes; not escaped
+    std::string arguments;  // pr_psargs, at most 79 bytes; not escaped
+    std::optional<std::int32_t>
+        signal;  // of NT_SIGINFO, else of the first thread; 0 or absent: taken while alive
     std::optional<std::int32_t> signal_code;  // si_code
     std::optional<Address> fault_address;     // for SIGSEGV, SIGBUS, SIGILL, SIGFPE
     bool from_gcore = false;                  // the core has section headers, as gdb's writer makes them
@@ -85,10 +88,11 @@ struct CoreExtent {
 
 class CoreFile {
 public:
-    /// Maps the file and reads headers, notes and modules. Throws `Error` (exit 1) with one line and a hint for what is no core:
-    /// missing, a directory, unreadable, empty, a text file or script, an ELF executable or library, 32-bit, big-endian, another
-    /// machine than x86-64, Mach-O, a minidump, compressed (until that is built). What is odd but readable goes to `diagnostics`.
-    /// Cost: the headers and the first page of each module; the segments are mapped, not read.
+    /// Maps the file and reads headers, notes and modules. Throws `Error` (exit 1) with one line and a hint
+    /// for what is no core: missing, a directory, unreadable, empty, a text file or script, an ELF executable
+    /// or library, 32-bit, big-endian, another machine than x86-64, Mach-O, a minidump, compressed (until
+    /// that is built). What is odd but readable goes to `diagnostics`. Cost: the headers and the first page
+    /// of each module; the segments are mapped, not read.
     static CoreFile open(const std::string& path, const FileSearch& search, Diagnostics& diagnostics);
 
     CoreFile(CoreFile&&) noexcept;
@@ -102,14 +106,15 @@ public:
     const std::vector<Module>& modules() const;
     const ProcessInfo& process() const;
     const CoreExtent& extent() const;
-    /// Memory that the process had and the core does not name (gcore leaves out whole mappings): from now on it is memory that
-    /// was not saved, and `extent` counts it.
+    /// Memory that the process had and the core does not name (gcore leaves out whole mappings): from now on
+    /// it is memory that was not saved, and `extent` counts it.
     void add_not_saved(std::span<const AddressRange> ranges);
     /// A value of NT_AUXV (AT_PHDR 3, AT_PAGESZ 6, AT_ENTRY 9, …).
     std::optional<std::uint64_t> auxiliary(std::uint64_t type) const;
 
-    /// The runtime address of a dynamic or static symbol of a module, from the accepted file, else (gcore) from the image in the
-    /// core itself. Data and functions. Nothing if neither has it. Symbol tables are read once a module and kept.
+    /// The runtime address of a dynamic or static symbol of a module, from the accepted file, else (gcore)
+    /// from the image in the core itself. Data and functions. Nothing if neither has it. Symbol tables are
+    /// read once a module and kept.
     std::optional<Address> symbol(const Module& module, const std::string& name) const;
     /// The runtime range of a section (".PyRuntime") by the accepted file's section headers.
     std::optional<AddressRange> section(const Module& module, const std::string& name) const;
@@ -119,8 +124,9 @@ public:
         std::uint64_t offset;
     };
     std::optional<SymbolAt> symbol_at(const Module& module, Address address) const;
-    /// Path of a file with debug information for the module: separate, by build-id (below --debug-dir, the sysroot's and this
-    /// machine's /usr/lib/debug), or the accepted file itself. Empty if there is none. Verified by build-id, not kept open.
+    /// Path of a file with debug information for the module: separate, by build-id (below --debug-dir, the
+    /// sysroot's and this machine's /usr/lib/debug), or the accepted file itself. Empty if there is none.
+    /// Verified by build-id, not kept open.
     std::string debug_file_for(const Module& module) const;
     /// The module whose mappings hold `address`, or null.
     const Module* module_at(Address address) const;

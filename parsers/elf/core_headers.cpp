@@ -1,9 +1,10 @@
-// The program headers of a core. They are read here and not by a library, since libraries reject cores that are merely odd: too
-// many segments for 16 bits, a file that ends too early, segments out of order.
+// The program headers of a core. They are read here and not by a library, since libraries reject cores that
+// are merely odd: too many segments for 16 bits, a file that ends too early, segments out of order.
 //
-// With 65,535 segments or more, e_phnum is 0xffff (PN_XNUM) and the count is sh_info of section header 0, which the kernel writes
-// at the very end of the file (fs/binfmt_elf.c, fill_extnum_info): a cut core has lost it. Then the table is taken to end where
-// the first segment's bytes begin, which is where every known writer puts its end.
+// With 65,535 segments or more, e_phnum is 0xffff (PN_XNUM) and the count is sh_info of section header 0,
+// which the kernel writes at the very end of the file (fs/binfmt_elf.c, fill_extnum_info): a cut core has
+// lost it. Then the table is taken to end where the first segment's bytes begin, which is where every known
+// writer puts its end.
 
 #include "parsers/elf/core_headers.h"
 
@@ -30,14 +31,17 @@ std::string with_binary_unit(std::uint64_t bytes) {
 
 class HeaderTable {
 public:
-    HeaderTable(Bytes file, const Elf64_Ehdr& header) : file_(file), start_(header.e_phoff), stride_(header.e_phentsize) {}
+    HeaderTable(Bytes file, const Elf64_Ehdr& header)
+        : file_(file), start_(header.e_phoff), stride_(header.e_phentsize) {}
 
     std::optional<Elf64_Phdr> at(std::uint64_t index) const {
         return read_at<Elf64_Phdr>(file_, saturating_add(start_, saturating_multiply(index, stride_)));
     }
     /// How many headers the file has room for.
     std::uint64_t room() const { return start_ >= file_.size() ? 0 : (file_.size() - start_) / stride_; }
-    std::uint64_t end(std::uint64_t count) const { return saturating_add(start_, saturating_multiply(count, stride_)); }
+    std::uint64_t end(std::uint64_t count) const {
+        return saturating_add(start_, saturating_multiply(count, stride_));
+    }
 
     /// The count, if the number that says it is lost: up to the first byte that some segment claims.
     std::uint64_t count_up_to_first_segment() const {
@@ -46,7 +50,8 @@ public:
         while (end(count + 1) <= limit) {
             const auto ph = at(count);
             if (!ph) break;
-            if (ph->p_filesz > 0 && ph->p_offset > start_) limit = std::min<std::uint64_t>(limit, ph->p_offset);
+            if (ph->p_filesz > 0 && ph->p_offset > start_)
+                limit = std::min<std::uint64_t>(limit, ph->p_offset);
             ++count;
         }
         return end(count) <= limit ? count : 0;
@@ -66,7 +71,8 @@ struct Count {
 Count count_headers(Bytes file, const Elf64_Ehdr& header, const HeaderTable& table) {
     if (header.e_phnum != PN_XNUM) return {header.e_phnum, false};
     const auto first_section = read_at<Elf64_Shdr>(file, header.e_shoff);
-    if (header.e_shoff != 0 && header.e_shentsize >= sizeof(Elf64_Shdr) && first_section && first_section->sh_info != 0)
+    if (header.e_shoff != 0 && header.e_shentsize >= sizeof(Elf64_Shdr) && first_section &&
+        first_section->sh_info != 0)
         return {first_section->sh_info, false};
     return {table.count_up_to_first_segment(), true};
 }
@@ -106,8 +112,8 @@ void report_cut(const std::string& name, Bytes file, const CoreHeaders& headers,
     }
     std::string message = fmt::format("{}: the core is cut: {} of {} are there", name, there, promised);
     if (first)
-        message += fmt::format("; {} of {} segments are not whole, the lowest address lost is 0x{:x}", cut_segments,
-                               headers.loads.size(), first->value);
+        message += fmt::format("; {} of {} segments are not whole, the lowest address lost is 0x{:x}",
+                               cut_segments, headers.loads.size(), first->value);
     diagnostics.add("core-cut", message, Severity::damage);
 }
 
@@ -120,9 +126,10 @@ CoreHeaders read_core_headers(const std::string& path, Bytes file, Diagnostics& 
     const Count count = count_headers(file, header, table);
     const std::uint64_t there = std::min(count.headers, table.room());
     if (count.lost)
-        diagnostics.add("header-count-lost",
-                        fmt::format("{}: the number of segments is lost; {} were found by their place", name, there),
-                        Severity::damage);
+        diagnostics.add(
+            "header-count-lost",
+            fmt::format("{}: the number of segments is lost; {} were found by their place", name, there),
+            Severity::damage);
 
     CoreHeaders headers;
     headers.has_section_headers = has_real_sections(file, header);
@@ -133,7 +140,8 @@ CoreHeaders read_core_headers(const std::string& path, Bytes file, Diagnostics& 
         if (ph->p_type != PT_LOAD && ph->p_type != PT_NOTE) continue;
         if (ph->p_filesz > 0) {
             const Bytes present = clipped(file, ph->p_offset, ph->p_filesz);
-            headers.promised_bytes = std::max(headers.promised_bytes, saturating_add(ph->p_offset, ph->p_filesz));
+            headers.promised_bytes =
+                std::max(headers.promised_bytes, saturating_add(ph->p_offset, ph->p_filesz));
             headers.cut_bytes = saturating_add(headers.cut_bytes, ph->p_filesz - present.size());
         }
         if (ph->p_type == PT_LOAD)
@@ -143,11 +151,13 @@ CoreHeaders read_core_headers(const std::string& path, Bytes file, Diagnostics& 
     }
     if (headers.loads.empty())
         throw cannot_analyse("core-without-memory",
-                             there < count.headers ? fmt::format("{} is a core that ends before its first segment header", name)
-                                                   : fmt::format("{} is a core without a single memory segment", name),
+                             there < count.headers
+                                 ? fmt::format("{} is a core that ends before its first segment header", name)
+                                 : fmt::format("{} is a core without a single memory segment", name),
                              "it was cut when it was written or copied; copy it again");
     if (there < count.headers)
-        diagnostics.add("headers-cut", fmt::format("{}: {} of {} segment headers are there", name, there, count.headers),
+        diagnostics.add("headers-cut",
+                        fmt::format("{}: {} of {} segment headers are there", name, there, count.headers),
                         Severity::damage);
     if (headers.cut_bytes > 0 || there < count.headers) report_cut(name, file, headers, diagnostics);
     return headers;

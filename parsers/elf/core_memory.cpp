@@ -1,9 +1,10 @@
-// Four states for each byte, in layers: what the core saved comes first, then what a verified file holds, then what the core lost
-// by a cut, then what it never had. AddressSpace resolves the layers by their order.
+// Four states for each byte, in layers: what the core saved comes first, then what a verified file holds,
+// then what the core lost by a cut, then what it never had. AddressSpace resolves the layers by their order.
 //
-// The kernel leaves code and constants out of a core (a PT_LOAD of file size 0); gdb leaves out the whole PT_LOAD, and only
-// NT_FILE knows that something was mapped there. An address is translated through the NT_FILE row that holds it (its file offset
-// plus the distance), and only where the file's own program headers put that offset at that address.
+// The kernel leaves code and constants out of a core (a PT_LOAD of file size 0); gdb leaves out the whole
+// PT_LOAD, and only NT_FILE knows that something was mapped there. An address is translated through the
+// NT_FILE row that holds it (its file offset plus the distance), and only where the file's own program
+// headers put that offset at that address.
 
 #include "parsers/elf/core_memory.h"
 
@@ -22,8 +23,10 @@ struct ConstantPart {
     bool executable = false;
 };
 
-std::optional<AddressRange> runtime_pages(const Elf64_Phdr& ph, std::uint64_t memory_bytes, std::uint64_t load_bias) {
-    const std::uint64_t from = page_start(ph.p_vaddr), to = page_end(saturating_add(ph.p_vaddr, memory_bytes));
+std::optional<AddressRange> runtime_pages(const Elf64_Phdr& ph, std::uint64_t memory_bytes,
+                                          std::uint64_t load_bias) {
+    const std::uint64_t from = page_start(ph.p_vaddr),
+                        to = page_end(saturating_add(ph.p_vaddr, memory_bytes));
     const AddressRange range{Address(from + load_bias), Address(to + load_bias)};
     if (range.start >= range.end) return std::nullopt;
     return range;
@@ -45,7 +48,8 @@ std::vector<ConstantPart> constant_parts(const ElfFile& file, std::uint64_t load
         for (const ConstantPart& p : parts) {
             const Address before = std::clamp(written->start, p.range.start, p.range.end);
             const Address after = std::clamp(written->end, p.range.start, p.range.end);
-            if (before > p.range.start) rest.push_back({{p.range.start, before}, p.file_offset, p.executable});
+            if (before > p.range.start)
+                rest.push_back({{p.range.start, before}, p.file_offset, p.executable});
             if (after < p.range.end)
                 rest.push_back({{after, p.range.end}, p.file_offset + (after - p.range.start), p.executable});
         }
@@ -54,8 +58,10 @@ std::vector<ConstantPart> constant_parts(const ElfFile& file, std::uint64_t load
     return parts;
 }
 
-/// The part of `hole` (not saved, never written to) that `row` maps and `part` explains, with the file's bytes.
-std::optional<Segment> filled(const Segment& hole, const MappedFile& row, const ConstantPart& part, Bytes file) {
+/// The part of `hole` (not saved, never written to) that `row` maps and `part` explains, with the file's
+/// bytes.
+std::optional<Segment> filled(const Segment& hole, const MappedFile& row, const ConstantPart& part,
+                              Bytes file) {
     const Address from = std::max({hole.start, row.range.start, part.range.start});
     const Address to = std::min({hole.end(), row.range.end, part.range.end});
     if (from >= to) return std::nullopt;
@@ -90,7 +96,8 @@ std::vector<Segment> segments_from_files(const AddressSpace& of_core, const Modu
         for (std::size_t i = at; i < segments.size() && segments[i].start < row_piece.end(); ++i) {
             if (segments[i].state != ByteState::not_saved || segments[i].writable) continue;
             for (const ConstantPart& part : parts[static_cast<std::size_t>(module)])
-                if (auto segment = filled(segments[i], list.rows[row], part, files[static_cast<std::size_t>(module)]->bytes()))
+                if (auto segment = filled(segments[i], list.rows[row], part,
+                                          files[static_cast<std::size_t>(module)]->bytes()))
                     out.push_back(*segment);
         }
     }
@@ -125,7 +132,8 @@ AddressSpace memory_of_core(const CoreHeaders& headers, const std::vector<Mapped
         segments.push_back(cut);
     }
     for (const LoadHeader& load : headers.loads)
-        if (load.promised_bytes < load.memory_bytes) segments.push_back(segment_of(load, load.promised_bytes, load.memory_bytes));
+        if (load.promised_bytes < load.memory_bytes)
+            segments.push_back(segment_of(load, load.promised_bytes, load.memory_bytes));
     for (const MappedFile& file : mapped_files) {
         Segment named;
         named.start = file.range.start;

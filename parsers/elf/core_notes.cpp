@@ -1,13 +1,13 @@
 // The notes of a core of x86-64.
 //
-// The kernel (fs/binfmt_elf.c) writes, for the thread that took the signal, NT_PRSTATUS, NT_PRPSINFO, NT_SIGINFO, NT_AUXV and
-// NT_FILE, then NT_PRSTATUS for each other thread. gcore writes NT_PRPSINFO first and an NT_SIGINFO for each thread, at the end
-// of the file; a thread that gdb only stopped has current signal 0, while its NT_SIGINFO says SIGSTOP, which nobody sent. All are
-// of the owner "CORE". The structures are those of <sys/procfs.h>; their offsets are given below, measured on cores of both
-// writers.
+// The kernel (fs/binfmt_elf.c) writes, for the thread that took the signal, NT_PRSTATUS, NT_PRPSINFO,
+// NT_SIGINFO, NT_AUXV and NT_FILE, then NT_PRSTATUS for each other thread. gcore writes NT_PRPSINFO first and
+// an NT_SIGINFO for each thread, at the end of the file; a thread that gdb only stopped has current signal 0,
+// while its NT_SIGINFO says SIGSTOP, which nobody sent. All are of the owner "CORE". The structures are those
+// of <sys/procfs.h>; their offsets are given below, measured on cores of both writers.
 //
-// NT_FILE: a count, the unit of file offsets (4096 from the kernel, 1 from gdb), then (start, end, offset) for each file, then as
-// many NUL-terminated paths.
+// NT_FILE: a count, the unit of file offsets (4096 from the kernel, 1 from gdb), then (start, end, offset)
+// for each file, then as many NUL-terminated paths.
 
 #include "parsers/elf/core_notes.h"
 
@@ -46,7 +46,8 @@ std::optional<CoreThread> read_thread(Bytes note) {
 
 class NotesOfCore {
 public:
-    NotesOfCore(std::string name, Diagnostics& diagnostics) : name_(std::move(name)), diagnostics_(diagnostics) {}
+    NotesOfCore(std::string name, Diagnostics& diagnostics)
+        : name_(std::move(name)), diagnostics_(diagnostics) {}
 
     void take(const ElfNote& note) {
         if (note.name != "CORE") return;
@@ -84,8 +85,9 @@ public:
                 process.fault_address.reset();
             }
         }
-        std::stable_sort(notes_.mapped_files.begin(), notes_.mapped_files.end(),
-                         [](const MappedFile& a, const MappedFile& b) { return a.range.start < b.range.start; });
+        std::stable_sort(
+            notes_.mapped_files.begin(), notes_.mapped_files.end(),
+            [](const MappedFile& a, const MappedFile& b) { return a.range.start < b.range.start; });
         return std::move(notes_);
     }
 
@@ -140,7 +142,9 @@ private:
         std::uint64_t rows_there = std::min<std::uint64_t>(*count, rows.size() / file_row_bytes);
         // Rows are told apart by 31-bit indices later.
         rows_there = std::min<std::uint64_t>(rows_there, std::numeric_limits<std::int32_t>::max() / 2);
-        Bytes paths = *count <= rows.size() / file_row_bytes ? clipped(rows, *count * file_row_bytes, rows.size()) : Bytes{};
+        Bytes paths = *count <= rows.size() / file_row_bytes
+                          ? clipped(rows, *count * file_row_bytes, rows.size())
+                          : Bytes{};
         std::uint64_t taken = 0;
         for (; taken < rows_there; ++taken) {
             const void* nul = paths.empty() ? nullptr : std::memchr(paths.data(), 0, paths.size());
@@ -178,7 +182,8 @@ CoreNotes read_core_notes(const std::string& path, const CoreHeaders& headers, D
         damaged |= reader.damaged();
     }
     if (damaged)
-        diagnostics.add("notes-damaged", escape_for_terminal(path) + ": the notes end in the middle of one", Severity::damage);
+        diagnostics.add("notes-damaged", escape_for_terminal(path) + ": the notes end in the middle of one",
+                        Severity::damage);
     return notes.finish(headers.has_section_headers);
 }
 

@@ -20,8 +20,9 @@ struct CoreNotes {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> auxiliary;  // without AT_NULL
 };
 
-/// Reads all PT_NOTE segments. Notes that run past their end are used as far as they go and told to `diagnostics` as damage.
-/// Memory: proportional to the notes that are really in the file, whatever counts they claim.
+/// Reads all PT_NOTE segments. Notes that run past their end are used as far as they go and told to
+/// `diagnostics` as damage. Memory: proportional to the notes that are really in the file, whatever counts
+/// they claim.
 CoreNotes read_core_notes(const std::string& path, const CoreHeaders& headers, Diagnostics& diagnostics);
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
-// A folder of cores has other files too: logs, metadata, the programs themselves. What a file is stands in its ELF header, within
-// the first 18 bytes; of a compressed file these are unpacked, and no more.
+// A folder of cores has other files too: logs, metadata, the programs themselves. What a file is stands in
+// its ELF header, within the first 18 bytes; of a compressed file these are unpacked, and no more.
 
 #include "parsers/elf/core_probe.h"
 
@@ -20,7 +20,8 @@ namespace {
 using Start = std::array<unsigned char, EI_NIDENT + 2>;
 
 bool is_elf_core(const Start& start) {
-    const unsigned type = start[EI_DATA] == ELFDATA2MSB ? start[16] << 8U | start[17] : start[17] << 8U | start[16];
+    const unsigned type =
+        start[EI_DATA] == ELFDATA2MSB ? start[16] << 8U | start[17] : start[17] << 8U | start[16];
     return std::memcmp(start.data(), ELFMAG, SELFMAG) == 0 && type == ET_CORE;
 }
 
@@ -40,7 +41,8 @@ bool unpacks_to_core(const std::string& path) {
         archive_read_next_header(in.get(), &entry) != ARCHIVE_OK)
         return false;
     Start start{};
-    return archive_read_data(in.get(), start.data(), start.size()) == static_cast<la_ssize_t>(start.size()) && is_elf_core(start);
+    return archive_read_data(in.get(), start.data(), start.size()) == static_cast<la_ssize_t>(start.size()) &&
+           is_elf_core(start);
 }
 
 }  // namespace

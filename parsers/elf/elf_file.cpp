@@ -1,5 +1,6 @@
-// Facts about an ELF file, read from its headers alone. The build-id is looked for in sections first: in a file of separate debug
-// information the program headers still say where the note was, but it is no longer there.
+// Facts about an ELF file, read from its headers alone. The build-id is looked for in sections first: in a
+// file of separate debug information the program headers still say where the note was, but it is no longer
+// there.
 
 #include "parsers/elf/elf_file.h"
 
@@ -37,11 +38,12 @@ void read_sections(ElfFile& file, const Elf64_Ehdr& header) {
     const auto sections = read_table<Elf64_Shdr>(file.bytes(), header.e_shoff, header.e_shnum);
     Bytes names;
     if (header.e_shstrndx < sections.size())
-        names = clipped(file.bytes(), sections[header.e_shstrndx].sh_offset, sections[header.e_shstrndx].sh_size);
+        names =
+            clipped(file.bytes(), sections[header.e_shstrndx].sh_offset, sections[header.e_shstrndx].sh_size);
     for (const Elf64_Shdr& s : sections) {
         if (s.sh_type == SHT_NOTE && file.build_id.empty())
-            file.build_id =
-                build_id_in_notes(clipped(file.bytes(), s.sh_offset, std::min(s.sh_size, most_note_bytes)), s.sh_addralign);
+            file.build_id = build_id_in_notes(
+                clipped(file.bytes(), s.sh_offset, std::min(s.sh_size, most_note_bytes)), s.sh_addralign);
         if (s.sh_type == SHT_NOBITS && (s.sh_flags & SHF_EXECINSTR)) file.only_debug_info = true;
         const std::string_view name = section_name(names, s.sh_name);
         if (s.sh_type != SHT_NOBITS && s.sh_size > 0 && (name == ".debug_info" || name == ".zdebug_info"))
@@ -58,16 +60,17 @@ std::optional<ElfFile> ElfFile::open(const std::string& path, bool& exists) {
     file.mapping = FileMapping::open(path, status);
     exists = status.failure == FileMapping::Failure::none;
     const auto header = read_at<Elf64_Ehdr>(file.bytes(), 0);
-    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-        header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != EM_X86_64)
+    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+        header->e_machine != EM_X86_64)
         return std::nullopt;
     if (header->e_phentsize == sizeof(Elf64_Phdr))
         file.program_headers = read_table<Elf64_Phdr>(file.bytes(), header->e_phoff, header->e_phnum);
     read_sections(file, *header);
     for (const Elf64_Phdr& ph : file.program_headers)
         if (ph.p_type == PT_NOTE && file.build_id.empty())
-            file.build_id =
-                build_id_in_notes(clipped(file.bytes(), ph.p_offset, std::min(ph.p_filesz, most_note_bytes)), ph.p_align);
+            file.build_id = build_id_in_notes(
+                clipped(file.bytes(), ph.p_offset, std::min(ph.p_filesz, most_note_bytes)), ph.p_align);
     return file;
 }
 
@@ -80,8 +83,8 @@ bool same_load_segments(const std::vector<Elf64_Phdr>& a, const std::vector<Elf6
     };
     const auto x = loads(a), y = loads(b);
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const Elf64_Phdr& p, const Elf64_Phdr& q) {
-        return p.p_vaddr == q.p_vaddr && p.p_offset == q.p_offset && p.p_filesz == q.p_filesz && p.p_memsz == q.p_memsz &&
-               p.p_flags == q.p_flags;
+        return p.p_vaddr == q.p_vaddr && p.p_offset == q.p_offset && p.p_filesz == q.p_filesz &&
+               p.p_memsz == q.p_memsz && p.p_flags == q.p_flags;
     });
 }
 

@@ -21,7 +21,8 @@ struct ElfFile {
     bool only_debug_info = false;  // made by objcopy --only-keep-debug: its code is not in it
 
     Bytes bytes() const { return mapping.bytes(); }
-    /// Nothing if there is no regular file that is an ELF file of x86-64. `exists` says whether there is a regular file at all.
+    /// Nothing if there is no regular file that is an ELF file of x86-64. `exists` says whether there is a
+    /// regular file at all.
     static std::optional<ElfFile> open(const std::string& path, bool& exists);
 };
 

@@ -1,8 +1,10 @@
-// The header page of a module is nearly always in a core: the kernel saves the first page of every file mapping that begins with
-// the ELF magic (coredump_filter bit 4), gdb the whole first mapping. From there the program headers lead to the rest.
+// The header page of a module is nearly always in a core: the kernel saves the first page of every file
+// mapping that begins with the ELF magic (coredump_filter bit 4), gdb the whole first mapping. From there the
+// program headers lead to the rest.
 //
-// Program headers and the build-id note mostly lie in that page, but tools that rewrite executables (BOLT, patchelf) move them to
-// the end of the file. So every file offset is translated through NT_FILE, and every virtual address through the load bias.
+// Program headers and the build-id note mostly lie in that page, but tools that rewrite executables (BOLT,
+// patchelf) move them to the end of the file. So every file offset is translated through NT_FILE, and every
+// virtual address through the load bias.
 //
 // The load bias is where the lowest loadable segment was mapped, minus where its header says it should be.
 
@@ -30,8 +32,9 @@ std::optional<Address> address_of_file_offset(std::span<const MappedFile> rows, 
 bool is_image_header(const Elf64_Ehdr& header) {
     return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
            header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == EM_X86_64 &&
-           (header.e_type == ET_DYN || header.e_type == ET_EXEC) && header.e_phentsize == sizeof(Elf64_Phdr) &&
-           header.e_phnum > 0 && header.e_phnum <= most_program_headers;
+           (header.e_type == ET_DYN || header.e_type == ET_EXEC) &&
+           header.e_phentsize == sizeof(Elf64_Phdr) && header.e_phnum > 0 &&
+           header.e_phnum <= most_program_headers;
 }
 
 /// The bytes from `address` on, as many as were saved, at most `size`.
@@ -48,13 +51,15 @@ std::vector<std::byte> saved_bytes(const AddressSpace& memory, Address address, 
     return bytes;
 }
 
-std::optional<std::uint64_t> load_bias_of(const std::vector<Elf64_Phdr>& headers, const MappedFile& first_row) {
+std::optional<std::uint64_t> load_bias_of(const std::vector<Elf64_Phdr>& headers,
+                                          const MappedFile& first_row) {
     const Elf64_Phdr* lowest = nullptr;
     const Elf64_Phdr* at_first_row = nullptr;  // the lowest that begins with the file page of the first row
     for (const Elf64_Phdr& ph : headers) {
         if (ph.p_type != PT_LOAD) continue;
         if (!lowest || ph.p_vaddr < lowest->p_vaddr) lowest = &ph;
-        if (page_start(ph.p_offset) == first_row.file_offset && (!at_first_row || ph.p_vaddr < at_first_row->p_vaddr))
+        if (page_start(ph.p_offset) == first_row.file_offset &&
+            (!at_first_row || ph.p_vaddr < at_first_row->p_vaddr))
             at_first_row = &ph;
     }
     if (!lowest) return std::nullopt;
@@ -64,7 +69,8 @@ std::optional<std::uint64_t> load_bias_of(const std::vector<Elf64_Phdr>& headers
 std::string build_id_of(const AddressSpace& memory, const ElfImage& image) {
     for (const Elf64_Phdr& ph : image.program_headers) {
         if (ph.p_type != PT_NOTE) continue;
-        const auto notes = saved_bytes(memory, image.runtime(ph.p_vaddr), std::min(ph.p_filesz, most_note_bytes));
+        const auto notes =
+            saved_bytes(memory, image.runtime(ph.p_vaddr), std::min(ph.p_filesz, most_note_bytes));
         if (std::string id = build_id_in_notes(notes, ph.p_align); !id.empty()) return id;
     }
     return {};
@@ -91,7 +97,8 @@ std::optional<ElfImage> read_elf_image(const AddressSpace& memory, std::span<con
     if (!table) return std::nullopt;
     ElfImage image;
     image.program_headers.resize(header->e_phnum);
-    if (!memory.read_bytes(*table, image.program_headers.data(), header->e_phnum * sizeof(Elf64_Phdr))) return std::nullopt;
+    if (!memory.read_bytes(*table, image.program_headers.data(), header->e_phnum * sizeof(Elf64_Phdr)))
+        return std::nullopt;
     const auto bias = load_bias_of(image.program_headers, rows.front());
     if (!bias) return std::nullopt;
     image.load_bias = *bias;

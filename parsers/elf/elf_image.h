@@ -22,12 +22,13 @@ struct ElfImage {
 
     /// Where `virtual_address` of the file lies in the dumped process.
     Address runtime(std::uint64_t virtual_address) const { return Address(virtual_address + load_bias); }
-    /// Whether the loader maps `file_offset` (a multiple of the page size) at `address` by the program headers.
+    /// Whether the loader maps `file_offset` (a multiple of the page size) at `address` by the program
+    /// headers.
     bool maps(std::uint64_t file_offset, Address address) const;
 };
 
-/// The image whose file the `rows` of NT_FILE map, in order of address; they are not empty. Nothing if no ELF header of x86-64
-/// can be read where the file's first byte was mapped, or its program headers cannot.
+/// The image whose file the `rows` of NT_FILE map, in order of address; they are not empty. Nothing if no ELF
+/// header of x86-64 can be read where the file's first byte was mapped, or its program headers cannot.
 std::optional<ElfImage> read_elf_image(const AddressSpace& memory, std::span<const MappedFile> rows);
 
 }  // namespace heapsift

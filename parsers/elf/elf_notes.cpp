@@ -1,6 +1,6 @@
-// Notes, by the gABI ("Note Section") as Linux writes them: three 32-bit words (name size, description size, type), the name with
-// its NUL, padding, the description, padding. The gABI asks for 8-byte words in 64-bit files; nobody ever wrote those. Segments
-// of alignment 8 (.note.gnu.property) pad to 8.
+// Notes, by the gABI ("Note Section") as Linux writes them: three 32-bit words (name size, description size,
+// type), the name with its NUL, padding, the description, padding. The gABI asks for 8-byte words in 64-bit
+// files; nobody ever wrote those. Segments of alignment 8 (.note.gnu.property) pad to 8.
 
 #include "parsers/elf/elf_notes.h"
 
@@ -35,8 +35,8 @@ std::optional<ElfNote> ElfNoteReader::next() {
 std::string build_id_in_notes(Bytes bytes, std::uint64_t alignment) {
     ElfNoteReader notes(bytes, alignment);
     while (const auto note = notes.next())
-        if (note->type == NT_GNU_BUILD_ID && note->name == "GNU" && !note->cut && note->description.size() >= 2 &&
-            note->description.size() <= 64)
+        if (note->type == NT_GNU_BUILD_ID && note->name == "GNU" && !note->cut &&
+            note->description.size() >= 2 && note->description.size() <= 64)
             return lower_case_hex(note->description);
     return {};
 }

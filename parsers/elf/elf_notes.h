@@ -1,7 +1,7 @@
 #pragma once
 
-// The notes of a PT_NOTE segment or an SHT_NOTE section: name, type, description, each padded. Cores, executables and the images
-// inside a core all have them.
+// The notes of a PT_NOTE segment or an SHT_NOTE section: name, type, description, each padded. Cores,
+// executables and the images inside a core all have them.
 
 #include "parsers/elf/bytes.h"
 
@@ -22,7 +22,8 @@ struct ElfNote {
 /// Takes one note after the other off `bytes`.
 class ElfNoteReader {
 public:
-    /// `alignment` is the segment's or section's: 8 pads to 8 bytes, everything else to 4 (cores say 1, and mean 4).
+    /// `alignment` is the segment's or section's: 8 pads to 8 bytes, everything else to 4 (cores say 1, and
+    /// mean 4).
     ElfNoteReader(Bytes bytes, std::uint64_t alignment) : rest_(bytes), padding_(alignment == 8 ? 8 : 4) {}
 
     /// The next note, or nothing at the end. The last one may be `cut`; after it there is none.
@@ -36,7 +37,8 @@ private:
     bool damaged_ = false;
 };
 
-/// Lower-case hex of the NT_GNU_BUILD_ID among the notes; empty if there is none. Ids of 2 to 64 bytes are accepted.
+/// Lower-case hex of the NT_GNU_BUILD_ID among the notes; empty if there is none. Ids of 2 to 64 bytes are
+/// accepted.
 std::string build_id_in_notes(Bytes bytes, std::uint64_t alignment);
 
 /// Two digits a byte, lower case.

@@ -1,5 +1,6 @@
-// Mapping a regular file. The kind is asked before the open (opening some devices acts on them) and again after it, on the
-// descriptor, since the path may mean another file by then. O_NONBLOCK keeps the open of a FIFO from waiting for a writer.
+// Mapping a regular file. The kind is asked before the open (opening some devices acts on them) and again
+// after it, on the descriptor, since the path may mean another file by then. O_NONBLOCK keeps the open of a
+// FIFO from waiting for a writer.
 
 #include "parsers/elf/file_mapping.h"
 
@@ -93,7 +94,8 @@ void FileMapping::find_holes(int fd) {
         at = data < 0 || data > size ? size : data;  // ENXIO: nothing but a hole up to the end
         if (data < 0 && errno != ENXIO) return;
         if (static_cast<std::uint64_t>(at - hole) >= least)
-            holes_.push_back(bytes_.subspan(static_cast<std::size_t>(hole), static_cast<std::size_t>(at - hole)));
+            holes_.push_back(
+                bytes_.subspan(static_cast<std::size_t>(hole), static_cast<std::size_t>(at - hole)));
     }
 }
 

@@ -1,12 +1,13 @@
 // Finding the file that a module was mapped from.
 //
-// A core has little of what can be read again from a file: code, constants, the names of types. Reading it from a file that
-// merely has the same name gives answers that look right and are not, so a file counts only if its build-id is that of the image
-// in the core, and its load segments are too (patchelf rewrites the segments and leaves the build-id).
+// A core has little of what can be read again from a file: code, constants, the names of types. Reading it
+// from a file that merely has the same name gives answers that look right and are not, so a file counts only
+// if its build-id is that of the image in the core, and its load segments are too (patchelf rewrites the
+// segments and leaves the build-id).
 //
-// Looked at, in this order: the file given as the executable; the path under the sysroot; the path itself; whatever lies below
-// the debug directory with that build-id. Paths come from the core: nothing there is executed, written, or opened unless it is a
-// regular file, and a relative one is not followed at all.
+// Looked at, in this order: the file given as the executable; the path under the sysroot; the path itself;
+// whatever lies below the debug directory with that build-id. Paths come from the core: nothing there is
+// executed, written, or opened unless it is a regular file, and a relative one is not followed at all.
 
 #include "parsers/elf/module_files.h"
 
@@ -26,17 +27,18 @@ constexpr std::size_t deepest_index = 16;
 std::vector<fs::directory_entry> entries_of(const fs::path& directory, std::size_t most) {
     std::vector<fs::directory_entry> entries;
     std::error_code error;
-    for (fs::directory_iterator it(directory, fs::directory_options::skip_permission_denied, error), end; !error && it != end;
-         it.increment(error)) {
+    for (fs::directory_iterator it(directory, fs::directory_options::skip_permission_denied, error), end;
+         !error && it != end; it.increment(error)) {
         entries.push_back(*it);
         if (entries.size() > most) break;
     }
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.path() < b.path(); });
+    std::sort(entries.begin(), entries.end(),
+              [](const auto& a, const auto& b) { return a.path() < b.path(); });
     return entries;
 }
 
-/// Calls `visit` for each regular file (a link to one too) below `directory`; false when a limit was met. Links to directories
-/// are not followed: they may lead round in a circle.
+/// Calls `visit` for each regular file (a link to one too) below `directory`; false when a limit was met.
+/// Links to directories are not followed: they may lead round in a circle.
 template <class Visit>
 bool walk_files(const fs::path& directory, std::size_t depth, std::size_t& left, const Visit& visit) {
     std::vector<fs::path> below;
@@ -52,7 +54,8 @@ bool walk_files(const fs::path& directory, std::size_t depth, std::size_t& left,
             visit(entry.path().string());
         }
     }
-    for (const fs::path& path : below) complete = depth > 0 && walk_files(path, depth - 1, left, visit) && complete;
+    for (const fs::path& path : below)
+        complete = depth > 0 && walk_files(path, depth - 1, left, visit) && complete;
     return complete;
 }
 
@@ -70,7 +73,8 @@ ModuleFiles::ModuleFiles(FileSearch search) : search_(std::move(search)) {
 
 std::vector<std::string> ModuleFiles::paths_for(const Module& module) const {
     std::vector<std::string> paths;
-    const bool same_id = executable_build_id_ && !module.build_id.empty() && *executable_build_id_ == module.build_id;
+    const bool same_id =
+        executable_build_id_ && !module.build_id.empty() && *executable_build_id_ == module.build_id;
     if (!search_.executable.empty() && (module.is_executable || same_id)) paths.push_back(search_.executable);
     if (!module.path.starts_with('/')) return paths;
     if (!search_.sysroot.empty()) paths.push_back(search_.sysroot + module.path);
@@ -111,7 +115,8 @@ std::string ModuleFiles::debug_file_for(const Module& module, const ElfFile* acc
     if (module.build_id.size() < 4) return {};
     std::vector<std::string> paths;
     if (!search_.debug_dir.empty()) paths.push_back(build_id_path(search_.debug_dir, module.build_id));
-    if (!search_.sysroot.empty()) paths.push_back(build_id_path(search_.sysroot + "/usr/lib/debug", module.build_id));
+    if (!search_.sysroot.empty())
+        paths.push_back(build_id_path(search_.sysroot + "/usr/lib/debug", module.build_id));
     paths.push_back(build_id_path("/usr/lib/debug", module.build_id));
     const auto& found = indexed(module.build_id);
     paths.insert(paths.end(), found.begin(), found.end());

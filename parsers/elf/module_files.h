@@ -20,12 +20,13 @@ class ModuleFiles {
 public:
     explicit ModuleFiles(FileSearch search);
 
-    /// Looks for the file of `module`, whose image in the core is `image` (null if its headers were not saved), and sets its
-    /// file_state and file. The file if its build-id and load segments are equal to the image's, else null.
+    /// Looks for the file of `module`, whose image in the core is `image` (null if its headers were not
+    /// saved), and sets its file_state and file. The file if its build-id and load segments are equal to the
+    /// image's, else null.
     std::shared_ptr<const ElfFile> locate(Module& module, const ElfImage* image);
 
-    /// Path of a file with an equal build-id that has debug information: separate, or the accepted file itself. Empty if there is
-    /// none. Thread-safe.
+    /// Path of a file with an equal build-id that has debug information: separate, or the accepted file
+    /// itself. Empty if there is none. Thread-safe.
     std::string debug_file_for(const Module& module, const ElfFile* accepted);
 
     /// Whether the search below debug_dir stopped at its limit.

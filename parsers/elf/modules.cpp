@@ -1,14 +1,15 @@
 // Which mapped files are modules.
 //
-// NT_FILE has a row for each mapping; the mappings of one image follow each other and have the same path. So do two images of one
-// file that happen to be neighbours: a library maps the interpreter's own file once more to read its symbols. A second row that
-// begins at the file's first byte starts a new image, unless the headers of the one before say that they map that page twice (lld
-// does, with its first segments in one page).
+// NT_FILE has a row for each mapping; the mappings of one image follow each other and have the same path. So
+// do two images of one file that happen to be neighbours: a library maps the interpreter's own file once more
+// to read its symbols. A second row that begins at the file's first byte starts a new image, unless the
+// headers of the one before say that they map that page twice (lld does, with its first segments in one
+// page).
 //
 // Much else is mapped from files: locale archives, fonts, data. Of those nothing is said here.
 //
-// The executable is the module that holds AT_PHDR, the address at which the kernel told the program its own headers. The vDSO has
-// no file; AT_SYSINFO_EHDR says where it is.
+// The executable is the module that holds AT_PHDR, the address at which the kernel told the program its own
+// headers. The vDSO has no file; AT_SYSINFO_EHDR says where it is.
 
 #include "parsers/elf/modules.h"
 
@@ -38,8 +39,8 @@ bool has_shared_object_name(std::string_view path) {
     return name.ends_with(".so") || name.find(".so.") != std::string_view::npos;
 }
 
-std::optional<Address> auxiliary_address(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& auxiliary,
-                                         std::uint64_t type) {
+std::optional<Address> auxiliary_address(
+    const std::vector<std::pair<std::uint64_t, std::uint64_t>>& auxiliary, std::uint64_t type) {
     for (const auto& [known, value] : auxiliary)
         if (known == type && value != 0) return Address(value);
     return std::nullopt;
@@ -48,8 +49,8 @@ std::optional<Address> auxiliary_address(const std::vector<std::pair<std::uint64
 void add_vdso_row(std::vector<MappedFile>& rows, const AddressSpace& memory, std::optional<Address> header) {
     const Segment* s = header ? memory.find(*header) : nullptr;
     if (!s) return;
-    const auto after =
-        std::upper_bound(rows.begin(), rows.end(), *header, [](Address a, const MappedFile& row) { return a < row.range.start; });
+    const auto after = std::upper_bound(rows.begin(), rows.end(), *header,
+                                        [](Address a, const MappedFile& row) { return a < row.range.start; });
     if (after != rows.begin() && std::prev(after)->range.contains(*header)) return;  // a file's after all
     rows.insert(after, MappedFile{{*header, s->end()}, 0, std::string(vdso_path)});
 }
@@ -98,16 +99,20 @@ Module module_of(const Group& group, const std::vector<MappedFile>& rows) {
     Module module;
     module.path = path_of_mapped_file(rows[group.first].path);
     module.start = rows[group.first].range.start;
-    for (std::size_t i = group.first; i < group.last; ++i) module.end = std::max(module.end, rows[i].range.end);
-    // Without headers, a shared object's first page is taken to be at virtual address 0, as it is in nearly all.
-    module.load_bias = group.image ? group.image->load_bias : module.start.value - rows[group.first].file_offset;
+    for (std::size_t i = group.first; i < group.last; ++i)
+        module.end = std::max(module.end, rows[i].range.end);
+    // Without headers, a shared object's first page is taken to be at virtual address 0, as it is in nearly
+    // all.
+    module.load_bias =
+        group.image ? group.image->load_bias : module.start.value - rows[group.first].file_offset;
     module.image_end = module.end;
     if (group.image) {
         module.build_id = group.image->build_id;
         for (const Elf64_Phdr& header : group.image->program_headers) {
             if (header.p_type != PT_LOAD || header.p_memsz > (std::uint64_t{1} << 40)) continue;
             const Address last = group.image->runtime(header.p_vaddr) + header.p_memsz + (page_size - 1);
-            if (last > module.start) module.image_end = std::max(module.image_end, last.rounded_down(page_size));
+            if (last > module.start)
+                module.image_end = std::max(module.image_end, last.rounded_down(page_size));
         }
     }
     if (module.path == vdso_path) module.file_state = ModuleFileState::not_needed;
@@ -133,7 +138,9 @@ std::vector<MappedFile> images_in_memory(const AddressSpace& memory) {
         const auto image = read_elf_image(memory, std::span(&first, 1));
         if (!image) continue;
         for (const Elf64_Phdr& header : image->program_headers) {
-            if (header.p_type != PT_LOAD || header.p_filesz == 0 || header.p_filesz > (std::uint64_t{1} << 40)) continue;
+            if (header.p_type != PT_LOAD || header.p_filesz == 0 ||
+                header.p_filesz > (std::uint64_t{1} << 40))
+                continue;
             const std::uint64_t from = page_start(header.p_vaddr);
             const Address start = image->runtime(from);
             const Address end = start + page_end(header.p_filesz + (header.p_vaddr - from));
@@ -154,11 +161,12 @@ ModuleList find_modules(const AddressSpace& memory, const std::vector<MappedFile
     add_vdso_row(list.rows, memory, auxiliary_address(auxiliary, AT_SYSINFO_EHDR));
     list.module_of_row.assign(list.rows.size(), -1);
     std::vector<Group> groups = group_rows(list.rows, memory);
-    const std::size_t executable =
-        executable_among(groups, list.rows, auxiliary_address(auxiliary, AT_PHDR), auxiliary_address(auxiliary, AT_ENTRY));
+    const std::size_t executable = executable_among(groups, list.rows, auxiliary_address(auxiliary, AT_PHDR),
+                                                    auxiliary_address(auxiliary, AT_ENTRY));
     for (std::size_t i = 0; i < groups.size(); ++i) {
         Group& group = groups[i];
-        if (!group.image && i != executable && !has_shared_object_name(path_of_mapped_file(list.rows[group.first].path)))
+        if (!group.image && i != executable &&
+            !has_shared_object_name(path_of_mapped_file(list.rows[group.first].path)))
             continue;
         Module module = module_of(group, list.rows);
         module.is_executable = i == executable;

@@ -13,7 +13,8 @@ namespace heapsift {
 /// The error for a file that could not be opened or mapped. `status.failure` is not none.
 Error cannot_open_core(const std::string& path, const FileMapping::Status& status);
 
-/// Returns if `file` begins as an ELF core of x86-64 does; else throws the `Error` (exit 1) that says what it is.
+/// Returns if `file` begins as an ELF core of x86-64 does; else throws the `Error` (exit 1) that says what it
+/// is.
 void require_core(const std::string& path, Bytes file);
 
 }  // namespace heapsift

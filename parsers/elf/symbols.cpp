@@ -1,14 +1,15 @@
-// Where the interpreter's variables are. A stripped executable still has its dynamic symbols, and `_PyRuntime` is one of them.
-// With the file, libelf reads them (this is the only place that uses it). Without, gcore saved the first mapping of the image
-// whole, and the dynamic section leads from the program headers to the table of symbols and their names (gABI, "Dynamic
-// Section").
+// Where the interpreter's variables are. A stripped executable still has its dynamic symbols, and
+// `_PyRuntime` is one of them. With the file, libelf reads them (this is the only place that uses it).
+// Without, gcore saved the first mapping of the image whole, and the dynamic section leads from the program
+// headers to the table of symbols and their names (gABI, "Dynamic Section").
 //
-// How many dynamic symbols there are is said nowhere. DT_HASH has as many chain entries as there are symbols; DT_GNU_HASH, which
-// replaced it, has to be walked: the highest symbol that a bucket begins with, then along its chain to the entry whose lowest bit
-// is set (the format has no specification but binutils and glibc, elf/dl-lookup.c).
+// How many dynamic symbols there are is said nowhere. DT_HASH has as many chain entries as there are symbols;
+// DT_GNU_HASH, which replaced it, has to be walked: the highest symbol that a bucket begins with, then along
+// its chain to the entry whose lowest bit is set (the format has no specification but binutils and glibc,
+// elf/dl-lookup.c).
 //
-// glibc before 2.36 adds the load bias to the pointers of the dynamic section when it loads an image, and later ones and musl do
-// not: a pointer that already points into the image is taken as it is.
+// glibc before 2.36 adds the load bias to the pointers of the dynamic section when it loads an image, and
+// later ones and musl do not: a pointer that already points into the image is taken as it is.
 
 #include "parsers/elf/symbols.h"
 
@@ -39,11 +40,12 @@ ElfHandle open_elf(const ElfFile& file) {
 
 bool has_runtime_address(unsigned char info, std::uint16_t section) {
     const unsigned type = ELF64_ST_TYPE(info);
-    return section != SHN_UNDEF && section != SHN_ABS && section != SHN_COMMON && type != STT_TLS && type != STT_SECTION &&
-           type != STT_FILE;
+    return section != SHN_UNDEF && section != SHN_ABS && section != SHN_COMMON && type != STT_TLS &&
+           type != STT_SECTION && type != STT_FILE;
 }
 
-void collect(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, std::uint64_t load_bias, std::vector<Symbol>& out) {
+void collect(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, std::uint64_t load_bias,
+             std::vector<Symbol>& out) {
     Elf_Data* data = elf_getdata(section, nullptr);
     if (!data || header.sh_entsize == 0) return;
     const std::uint64_t count =
@@ -54,7 +56,8 @@ void collect(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, std::uint64_t 
         if (!has_runtime_address(symbol.st_info, symbol.st_shndx)) continue;
         const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
         if (!name || !*name) continue;
-        out.push_back({name, Address(symbol.st_value + load_bias), symbol.st_size, ELF64_ST_BIND(symbol.st_info) == STB_LOCAL});
+        out.push_back({name, Address(symbol.st_value + load_bias), symbol.st_size,
+                       ELF64_ST_BIND(symbol.st_info) == STB_LOCAL});
     }
 }
 
@@ -64,7 +67,8 @@ public:
     DynamicSymbols(const AddressSpace& memory, const ElfImage& image, AddressRange extent)
         : memory_(memory), image_(image), extent_(extent) {
         for (const Elf64_Phdr& ph : image.program_headers)
-            if (ph.p_type == PT_DYNAMIC) read_entries(image.runtime(ph.p_vaddr), ph.p_memsz / sizeof(Elf64_Dyn));
+            if (ph.p_type == PT_DYNAMIC)
+                read_entries(image.runtime(ph.p_vaddr), ph.p_memsz / sizeof(Elf64_Dyn));
     }
 
     std::vector<Symbol> read(std::string& names) const {
@@ -75,14 +79,17 @@ public:
         for (std::uint64_t i = 0; i < count; ++i) {
             const auto symbol = memory_.read<Elf64_Sym>(*symbols_ + i * sizeof(Elf64_Sym));
             if (!symbol) break;
-            if (!has_runtime_address(symbol->st_info, symbol->st_shndx) || symbol->st_name >= names.size()) continue;
-            std::string_view name(names.data() + symbol->st_name, std::min(names.size() - symbol->st_name, longest_name));
+            if (!has_runtime_address(symbol->st_info, symbol->st_shndx) || symbol->st_name >= names.size())
+                continue;
+            std::string_view name(names.data() + symbol->st_name,
+                                  std::min(names.size() - symbol->st_name, longest_name));
             if (const auto nul = name.find('\0'); nul != std::string_view::npos)
                 name = name.substr(0, nul);
             else
                 continue;
             if (name.empty()) continue;
-            out.push_back({name, image_.runtime(symbol->st_value), symbol->st_size, ELF64_ST_BIND(symbol->st_info) == STB_LOCAL});
+            out.push_back({name, image_.runtime(symbol->st_value), symbol->st_size,
+                           ELF64_ST_BIND(symbol->st_info) == STB_LOCAL});
         }
         return out;
     }
@@ -123,7 +130,8 @@ private:
         const Segment* s = memory_.find(*strings_);
         if (!s || !s->data) return {};
         const std::uint64_t offset = *strings_ - s->start;
-        return std::string(reinterpret_cast<const char*>(s->data + offset), std::min(string_bytes_, s->size - offset));
+        return std::string(reinterpret_cast<const char*>(s->data + offset),
+                           std::min(string_bytes_, s->size - offset));
     }
 
     std::uint64_t symbol_count() const {
@@ -171,7 +179,8 @@ SymbolTable SymbolTable::of_file(const ElfFile& file, std::uint64_t load_bias) {
     std::vector<Symbol> symbols;
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section));) {
         GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)) continue;
+        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+            continue;
         table.has_static_symbols_ |= header.sh_type == SHT_SYMTAB;
         collect(elf.get(), section, header, load_bias, symbols);
     }
@@ -192,20 +201,22 @@ SymbolTable SymbolTable::of_image(const AddressSpace& memory, const ElfImage& im
 void SymbolTable::finish(std::vector<Symbol> symbols) {
     by_name_ = std::move(symbols);
     const auto key = [](const Symbol& s) { return std::tuple(s.name, s.local, s.address, s.size); };
-    std::sort(by_name_.begin(), by_name_.end(), [&](const Symbol& a, const Symbol& b) { return key(a) < key(b); });
+    std::sort(by_name_.begin(), by_name_.end(),
+              [&](const Symbol& a, const Symbol& b) { return key(a) < key(b); });
     by_address_.reserve(by_name_.size());
     for (const Symbol& s : by_name_) by_address_.push_back(&s);
     // Of several names for one address: the one with a size, the global one, the first by alphabet.
     std::sort(by_address_.begin(), by_address_.end(), [](const Symbol* a, const Symbol* b) {
-        return std::tuple(a->address, a->size == 0, a->local, a->name) < std::tuple(b->address, b->size == 0, b->local, b->name);
+        return std::tuple(a->address, a->size == 0, a->local, a->name) <
+               std::tuple(b->address, b->size == 0, b->local, b->name);
     });
     const auto same = [](const Symbol* a, const Symbol* b) { return a->address == b->address; };
     by_address_.erase(std::unique(by_address_.begin(), by_address_.end(), same), by_address_.end());
 }
 
 const Symbol* SymbolTable::find(std::string_view name) const {
-    const auto at =
-        std::lower_bound(by_name_.begin(), by_name_.end(), name, [](const Symbol& s, std::string_view n) { return s.name < n; });
+    const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                     [](const Symbol& s, std::string_view n) { return s.name < n; });
     return at != by_name_.end() && at->name == name ? &*at : nullptr;
 }
 
@@ -221,7 +232,8 @@ const Symbol* SymbolTable::covering(Address address) const {
     return nullptr;
 }
 
-std::optional<AddressRange> section_of_file(const ElfFile& file, std::string_view name, std::uint64_t load_bias) {
+std::optional<AddressRange> section_of_file(const ElfFile& file, std::string_view name,
+                                            std::uint64_t load_bias) {
     const ElfHandle elf = open_elf(file);
     std::size_t names = 0;
     if (!elf || elf_getshdrstrndx(elf.get(), &names) != 0) return std::nullopt;
@@ -230,7 +242,8 @@ std::optional<AddressRange> section_of_file(const ElfFile& file, std::string_vie
         if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC)) continue;
         const char* found = elf_strptr(elf.get(), names, header.sh_name);
         if (!found || name != found) continue;
-        const AddressRange range{Address(header.sh_addr + load_bias), Address(header.sh_addr + load_bias + header.sh_size)};
+        const AddressRange range{Address(header.sh_addr + load_bias),
+                                 Address(header.sh_addr + load_bias + header.sh_size)};
         if (range.start <= range.end) return range;
     }
     return std::nullopt;

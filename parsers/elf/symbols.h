@@ -16,7 +16,8 @@
 
 namespace heapsift {
 
-/// A symbol that is defined, and has an address in the process: functions and data, global and local. Not thread-local ones.
+/// A symbol that is defined, and has an address in the process: functions and data, global and local. Not
+/// thread-local ones.
 struct Symbol {
     std::string_view name;
     Address address;
@@ -31,7 +32,8 @@ public:
     SymbolTable& operator=(SymbolTable&&) = default;
     /// .symtab and .dynsym of `file`, whose mapping must outlive the table. Empty if libelf cannot read it.
     static SymbolTable of_file(const ElfFile& file, std::uint64_t load_bias);
-    /// The dynamic symbols of `image` as far as they were saved in `memory` ([start, end) is where the image lies).
+    /// The dynamic symbols of `image` as far as they were saved in `memory` ([start, end) is where the image
+    /// lies).
     static SymbolTable of_image(const AddressSpace& memory, const ElfImage& image, AddressRange extent);
 
     bool empty() const { return by_name_.empty(); }
@@ -39,7 +41,8 @@ public:
     bool has_static_symbols() const { return has_static_symbols_; }
     /// The global symbol of that name, else a local one; of several the lowest address. Logarithmic.
     const Symbol* find(std::string_view name) const;
-    /// The symbol that covers `address`: by its size, or up to the next one if it has none. Null if there is none. Logarithmic.
+    /// The symbol that covers `address`: by its size, or up to the next one if it has none. Null if there is
+    /// none. Logarithmic.
     const Symbol* covering(Address address) const;
 
 private:
@@ -52,6 +55,7 @@ private:
 };
 
 /// The runtime range of an allocated section of `file`; nothing if it has none of that name.
-std::optional<AddressRange> section_of_file(const ElfFile& file, std::string_view name, std::uint64_t load_bias);
+std::optional<AddressRange> section_of_file(const ElfFile& file, std::string_view name,
+                                            std::uint64_t load_bias);
 
 }  // namespace heapsift

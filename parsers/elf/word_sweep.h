@@ -1,8 +1,9 @@
 #pragma once
 
-// Sweeps over all words of the saved, writable memory: the one way to find what no list holds. A sweep costs some two times as
-// much as reading the memory once: words are looked up in a table of bytes that stays in the second-level cache, eight at a time
-// and without a branch each (what a word is cannot be predicted), and only where one of the bytes is set is more asked.
+// Sweeps over all words of the saved, writable memory: the one way to find what no list holds. A sweep costs
+// some two times as much as reading the memory once: words are looked up in a table of bytes that stays in
+// the second-level cache, eight at a time and without a branch each (what a word is cannot be predicted), and
+// only where one of the bytes is set is more asked.
 
 #include "parsers/elf/address_space.h"
 
@@ -21,16 +22,17 @@ public:
     const std::vector<std::uint64_t>& sorted() const { return sorted_; }
     bool contains(std::uint64_t a) const {
         const std::uint64_t s = other_slot(a);
-        return counts_[slot(a)] && (bits_[s / 64] >> (s % 64) & 1) && std::binary_search(sorted_.begin(), sorted_.end(), a);
+        return counts_[slot(a)] && (bits_[s / 64] >> (s % 64) & 1) &&
+               std::binary_search(sorted_.begin(), sorted_.end(), a);
     }
-    /// Takes `a`, one of the set, out of the table, so that what is met at every turn is looked up once. It may still be found,
-    /// where it shares its place in the table with another.
+    /// Takes `a`, one of the set, out of the table, so that what is met at every turn is looked up once. It
+    /// may still be found, where it shares its place in the table with another.
     void remove(std::uint64_t a) {
         std::uint8_t& count = counts_[slot(a)];
         if (count != 0 && count != 0xff) --count;
     }
-    /// The offset of the first word in data[at, stop) that is in the set; where there is none, one from which no word fits any
-    /// more.
+    /// The offset of the first word in data[at, stop) that is in the set; where there is none, one from which
+    /// no word fits any more.
     std::uint64_t next_in(const std::byte* data, std::uint64_t at, std::uint64_t stop) const;
 
 private:
@@ -43,10 +45,11 @@ private:
     std::vector<std::uint64_t> bits_;   // by other_slot
 };
 
-/// Calls `hit(address of the word, its value)` for every aligned word in `ranges` of saved, writable memory that is in `set`.
-/// `skip`: sorted ranges that are left out.
+/// Calls `hit(address of the word, its value)` for every aligned word in `ranges` of saved, writable memory
+/// that is in `set`. `skip`: sorted ranges that are left out.
 template <class F>
-void sweep_words(const AddressSpace& memory, const AddressSet& set, std::span<const AddressRange> skip, F&& hit) {
+void sweep_words(const AddressSpace& memory, const AddressSet& set, std::span<const AddressRange> skip,
+                 F&& hit) {
     if (set.empty()) return;
     for (const Segment& segment : memory.segments()) {
         if (segment.state != ByteState::in_core || !segment.writable) continue;
@@ -57,7 +60,8 @@ void sweep_words(const AddressSpace& memory, const AddressSet& set, std::span<co
             while (at + 8 <= to) {
                 std::uint64_t stop = to;
                 if (next_skip != skip.end() && next_skip->start < segment.start + to) {
-                    const std::uint64_t skip_from = next_skip->start > segment.start ? next_skip->start - segment.start : 0;
+                    const std::uint64_t skip_from =
+                        next_skip->start > segment.start ? next_skip->start - segment.start : 0;
                     if (skip_from <= at) {
                         at = (std::max)(at, std::min(next_skip->end - segment.start, to));
                         at = (segment.start + at + 7).rounded_down(8) - segment.start;

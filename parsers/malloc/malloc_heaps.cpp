@@ -2,12 +2,13 @@
 
 // Chunks, without symbols.
 //
-// A chunk has its size in the word before the block (low bits: 1 the previous chunk is in use, 2 a mapping of its own, 4 not of
-// the main arena); the next chunk begins where it ends, and holds whether this one is in use. So a heap is a chain that can be
-// walked from its first byte: the brk heap and the tail of a thread's heap begin with a chunk, a thread's first heap with
-// heap_info and the arena's state before it. A stretch is believed where the chain runs to the end of the mapping, or to a top
-// chunk that ends on a page. Walking matters: memory inside the top or a merged chunk still holds old headers that agree with
-// each other. Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for 2.28 to 2.41.
+// A chunk has its size in the word before the block (low bits: 1 the previous chunk is in use, 2 a mapping of
+// its own, 4 not of the main arena); the next chunk begins where it ends, and holds whether this one is in
+// use. So a heap is a chain that can be walked from its first byte: the brk heap and the tail of a thread's
+// heap begin with a chunk, a thread's first heap with heap_info and the arena's state before it. A stretch is
+// believed where the chain runs to the end of the mapping, or to a top chunk that ends on a page. Walking
+// matters: memory inside the top or a merged chunk still holds old headers that agree with each other.
+// Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for 2.28 to 2.41.
 
 #include <algorithm>
 #include <bit>
@@ -22,7 +23,8 @@ constexpr std::uint64_t prev_in_use = 1;
 constexpr std::uint64_t is_mmapped = 2;
 constexpr std::uint64_t min_chunk = 32;
 constexpr std::uint64_t page = 4096;
-// Above these sizes a thread's cache keeps nothing (malloc.c, tcache_max_bytes, MAX_TCACHE_SIZE), nor a fast bin (MAX_FAST_SIZE).
+// Above these sizes a thread's cache keeps nothing (malloc.c, tcache_max_bytes, MAX_TCACHE_SIZE), nor a fast
+// bin (MAX_FAST_SIZE).
 constexpr std::uint64_t largest_cached = 1032, largest_in_fast_bin = 168;
 constexpr std::uint64_t enough_chunks = 256;  // in a chain: no memory reads as so many by chance
 
@@ -38,16 +40,16 @@ struct Walk {
     std::uint64_t chunks = 0, in_use = 0, free = 0;
 };
 
-/// Where the first chunk lies: at once (brk heap), behind heap_info (a later heap of an arena), behind heap_info and
-/// malloc_state.
+/// Where the first chunk lies: at once (brk heap), behind heap_info (a later heap of an arena), behind
+/// heap_info and malloc_state.
 constexpr std::uint64_t starts[] = {0, 0x20, 0x30, 0x8b0, 0x8c0, 0x8d0, 0x870, 0x880};
 
 /// Follows chunks from `first` (offset of a chunk's header); nothing where the chain breaks early.
 std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vector<std::uint64_t>* bits) {
     Walk result;
     std::uint64_t at = first;
-    // Before the first chunk there is none that could be free. (A row of CPython's stack chunks, 3.11 and later, reads as chunks
-    // of malloc's otherwise.)
+    // Before the first chunk there is none that could be free. (A row of CPython's stack chunks, 3.11 and
+    // later, reads as chunks of malloc's otherwise.)
     if (at + 16 > segment.size || !(load(segment.data + at + 8) & prev_in_use)) return std::nullopt;
     while (at + 16 <= segment.size) {
         const std::uint64_t word = load(segment.data + at + 8);
@@ -76,11 +78,12 @@ std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vecto
     return result;
 }
 
-/// Does the mapping `next`, which adjoins, go on with the heap in `segment`? Not where one begins there itself: each arena's
-/// heaps are mappings of their own, and may lie side by side.
+/// Does the mapping `next`, which adjoins, go on with the heap in `segment`? Not where one begins there
+/// itself: each arena's heaps are mappings of their own, and may lie side by side.
 bool follows(const Segment& segment, const Segment& next) {
     for (const std::uint64_t start : starts) {
-        if (const auto own = walk(next, start, nullptr); own && own->chunks >= 3 && !own->breaks) return false;
+        if (const auto own = walk(next, start, nullptr); own && own->chunks >= 3 && !own->breaks)
+            return false;
     }
     for (const std::uint64_t start : starts) {
         const auto first = walk(segment, start, nullptr);
@@ -95,13 +98,16 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory) {
     MallocHeaps result;
     result.memory_ = &memory;
     const auto& segments = memory.segments();
-    const auto may_be_heap = [](const Segment& s) { return s.state == ByteState::in_core && s.writable && s.module < 0; };
+    const auto may_be_heap = [](const Segment& s) {
+        return s.state == ByteState::in_core && s.writable && s.module < 0;
+    };
     for (std::size_t i = 0; i < segments.size(); ++i) {
         Segment segment = segments[i];
         if (!may_be_heap(segment)) continue;
-        // madvise() splits a mapping into several, and a heap goes on over the border; its bytes follow each other in the core,
-        // too.
-        while (i + 1 < segments.size() && may_be_heap(segments[i + 1]) && segments[i + 1].start == segment.end() &&
+        // madvise() splits a mapping into several, and a heap goes on over the border; its bytes follow each
+        // other in the core, too.
+        while (i + 1 < segments.size() && may_be_heap(segments[i + 1]) &&
+               segments[i + 1].start == segment.end() &&
                segments[i + 1].data == segment.data + segment.size && follows(segment, segments[i + 1]))
             segment.size += segments[++i].size;
         if (segment.size < page || !segment.start.aligned(16)) continue;
@@ -111,7 +117,8 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory) {
             std::vector<std::uint64_t> bits(segment.size / 16 / 64 + 2);
             walk(segment, start, &bits);
             result.broken_heaps_ += tried->breaks ? 1 : 0;
-            result.heaps_.push_back({{segment.start, segment.start + tried->end}, tried->in_use, tried->free, tried->chunks});
+            result.heaps_.push_back(
+                {{segment.start, segment.start + tried->end}, tried->in_use, tried->free, tried->chunks});
             result.chunk_bits_.push_back(std::move(bits));
             break;
         }
@@ -120,7 +127,8 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory) {
 }
 
 const MallocHeaps::Heap* MallocHeaps::heap_at(Address address) const {
-    auto it = std::upper_bound(heaps_.begin(), heaps_.end(), address, [](Address a, const Heap& h) { return a < h.range.start; });
+    auto it = std::upper_bound(heaps_.begin(), heaps_.end(), address,
+                               [](Address a, const Heap& h) { return a < h.range.start; });
     if (it == heaps_.begin()) return nullptr;
     --it;
     return it->range.contains(address) ? &*it : nullptr;
@@ -133,7 +141,8 @@ std::optional<AddressRange> MallocHeaps::mapping_by_header(Address start) const 
     if (!lead || !word || !(*word & is_mmapped)) return std::nullopt;
     // The chunk (with what an aligned request left before it) begins and ends on a page.
     const std::uint64_t size = *word & ~flag_bits;
-    if (*lead > chunk.value || (chunk.value - *lead) % page != 0 || (chunk.value + size) % page != 0) return std::nullopt;
+    if (*lead > chunk.value || (chunk.value - *lead) % page != 0 || (chunk.value + size) % page != 0)
+        return std::nullopt;
     if (chunk.value + size <= start.value) return std::nullopt;
     return AddressRange{chunk - *lead, chunk + size};
 }
@@ -170,7 +179,9 @@ bool MallocHeaps::is_fast_bin_link(Address at) const {
     return leads_to_equal(at, 16, largest_in_fast_bin);
 }
 
-bool MallocHeaps::is_free_list_link(Address at) const { return is_fast_bin_link(at) || leads_to_equal(at, 0, largest_cached); }
+bool MallocHeaps::is_free_list_link(Address at) const {
+    return is_fast_bin_link(at) || leads_to_equal(at, 0, largest_cached);
+}
 
 bool MallocHeaps::leads_to_equal(Address start, std::uint64_t header, std::uint64_t largest) const {
     const auto block = heap_at(start) ? block_starting_at(start) : std::nullopt;
@@ -189,7 +200,8 @@ bool MallocHeaps::leads_to_equal(Address start, std::uint64_t header, std::uint6
 
 bool MallocHeaps::is_cached(const MallocBlock& block) const {
     if (block.usable > largest_cached || !heap_at(block.start)) return false;
-    // Since 2.32 the link to the next is xor'ed with its own place; the last one's is then that place alone. (In 2.32 to 2.41.)
+    // Since 2.32 the link to the next is xor'ed with its own place; the last one's is then that place alone.
+    // (In 2.32 to 2.41.)
     if (is_fast_bin_link(block.start)) return true;
     // 2.29 to 2.33: the second word is the address of the thread's cache, a chunk of a size of its own.
     const auto next = memory_->read<std::uint64_t>(block.start);

@@ -1,6 +1,7 @@
 #pragma once
 
-// glibc malloc, as far as one must know it to tell a block that is in use from stale memory. (Chunks: malloc_heaps.cpp.)
+// glibc malloc, as far as one must know it to tell a block that is in use from stale memory. (Chunks:
+// malloc_heaps.cpp.)
 
 #include "parsers/elf/address_space.h"
 
@@ -18,31 +19,35 @@ struct MallocBlock {
 
 class MallocHeaps {
 public:
-    /// Walks every stretch of writable anonymous memory that reads as a chain of chunks from its first byte on.
+    /// Walks every stretch of writable anonymous memory that reads as a chain of chunks from its first byte
+    /// on.
     static MallocHeaps find(const AddressSpace& memory);
 
-    /// The block that starts exactly at `start` and looks in use: in a heap that was walked, one of its chunks (chunks that a
-    /// thread's cache or a fast bin holds look in use too); elsewhere a chunk whose own header and successor agree, or a mapping
-    /// of its own.
+    /// The block that starts exactly at `start` and looks in use: in a heap that was walked, one of its
+    /// chunks (chunks that a thread's cache or a fast bin holds look in use too); elsewhere a chunk whose own
+    /// header and successor agree, or a mapping of its own.
     std::optional<MallocBlock> block_starting_at(Address start) const;
 
     /// The mapping that a chunk's header says is its own, whether the core has it or not.
     std::optional<AddressRange> mapping_by_header(Address start) const;
 
-    /// Is the word at `at`, in a walked heap, what a fast bin leaves in the first word of a freed block? The address of the next
-    /// chunk, which is as large; since glibc 2.32 xor'ed with the link's own address without its low 12 bits. (Up to 2.31 the
-    /// last one's is 0, and tells nothing.)
+    /// Is the word at `at`, in a walked heap, what a fast bin leaves in the first word of a freed block? The
+    /// address of the next chunk, which is as large; since glibc 2.32 xor'ed with the link's own address
+    /// without its low 12 bits. (Up to 2.31 the last one's is 0, and tells nothing.)
     bool is_fast_bin_link(Address at) const;
 
-    /// Is it that, or what a thread's cache leaves there? In 2.26 to 2.28 the address of the next block, of the same size, and
-    /// nothing else. C code may have such lists of its own: ask only of a word that would be something else where it is alive.
+    /// Is it that, or what a thread's cache leaves there? In 2.26 to 2.28 the address of the next block, of
+    /// the same size, and nothing else. C code may have such lists of its own: ask only of a word that would
+    /// be something else where it is alive.
     bool is_free_list_link(Address at) const;
 
-    /// Is a block of a walked heap free although its chunk looks in use: kept in a thread's cache or a fast bin for the next
-    /// request of its size? Told by the link and the key that free() leaves in its first two words.
+    /// Is a block of a walked heap free although its chunk looks in use: kept in a thread's cache or a fast
+    /// bin for the next request of its size? Told by the link and the key that free() leaves in its first two
+    /// words.
     bool is_cached(const MallocBlock& block) const;
 
-    /// The chunk in use of a walked heap that holds `address`. Cost: a look back over the heap's bits, a word a KiB of the chunk.
+    /// The chunk in use of a walked heap that holds `address`. Cost: a look back over the heap's bits, a word
+    /// a KiB of the chunk.
     std::optional<MallocBlock> block_containing(Address address) const;
 
     struct Heap {
@@ -52,19 +57,21 @@ public:
         std::uint64_t chunks = 0;
     };
     const std::vector<Heap>& heaps() const { return heaps_; }
-    /// Heaps whose chain of chunks breaks off in the middle. What is behind the break is treated as memory that was not walked.
+    /// Heaps whose chain of chunks breaks off in the middle. What is behind the break is treated as memory
+    /// that was not walked.
     std::uint64_t broken_heaps() const { return broken_heaps_; }
     const Heap* heap_at(Address address) const;
 
 private:
-    /// Does the first word of a block up to `largest` bytes lead, `header` bytes before it, to another of the same size, and that
-    /// one's to a third or nowhere?
+    /// Does the first word of a block up to `largest` bytes lead, `header` bytes before it, to another of the
+    /// same size, and that one's to a third or nowhere?
     bool leads_to_equal(Address start, std::uint64_t header, std::uint64_t largest) const;
 
     const AddressSpace* memory_ = nullptr;
     std::uint64_t broken_heaps_ = 0;
-    std::vector<Heap> heaps_;                             // sorted
-    std::vector<std::vector<std::uint64_t>> chunk_bits_;  // a bit per 16 bytes of each heap: a chunk in use starts here
+    std::vector<Heap> heaps_;  // sorted
+    std::vector<std::vector<std::uint64_t>>
+        chunk_bits_;  // a bit per 16 bytes of each heap: a chunk in use starts here
 };
 
 }  // namespace heapsift

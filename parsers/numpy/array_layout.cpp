@@ -1,7 +1,8 @@
 #include "parsers/numpy/array_layout.h"
 
-// Reading arrays and dtypes; the essay is in the header. dtype.str is arraydescr_protocol_typestr_get of descriptor.c, the unit
-// of a date append_metastr_to_string of datetime.c; units in the order of NPY_DATETIMEUNIT.
+// Reading arrays and dtypes; the essay is in the header. dtype.str is arraydescr_protocol_typestr_get of
+// descriptor.c, the unit of a date append_metastr_to_string of datetime.c; units in the order of
+// NPY_DATETIMEUNIT.
 
 #include "parsers/cpython/instance.h"
 #include "parsers/numpy/kinds.h"
@@ -16,17 +17,20 @@ namespace heapsift {
 namespace {
 
 // PyArrayObject_fields
-constexpr std::uint64_t at_data = 16, at_nd = 24, at_dimensions = 32, at_strides = 40, at_base = 48, at_descr = 56, at_flags = 64;
+constexpr std::uint64_t at_data = 16, at_nd = 24, at_dimensions = 32, at_strides = 40, at_base = 48,
+                        at_descr = 56, at_flags = 64;
 // PyArray_Descr, the part that both variants share
 constexpr std::uint64_t at_kind = 24, at_byteorder = 26, at_type_num = 28;
 // and what moved: 1.x has a 32-bit elsize at 32; 2.x has 64-bit flags at 32 and elsize at 40
-constexpr std::uint64_t at_old_flags = 27, at_new_flags = 32;  // the first bit: some of an element are objects
+constexpr std::uint64_t at_old_flags = 27,
+                        at_new_flags = 32;  // the first bit: some of an element are objects
 constexpr std::uint64_t old_subarray = 40, old_user_metadata = 72, new_user_metadata = 56, new_subarray = 88;
 constexpr std::uint64_t at_na_object = 88;  // behind what new-style dtypes share
 constexpr std::uint64_t old_elsize = 32, old_fields = 48, old_names = 56, old_metadata = 80;
 constexpr std::uint64_t new_elsize = 40, new_fields = 96, new_names = 104, new_metadata = 112;
 constexpr std::uint64_t old_descr_basicsize = 96;
-constexpr std::int32_t object_type_num = 17, unicode_type_num = 19, datetime_type_num = 21, timedelta_type_num = 22;
+constexpr std::int32_t object_type_num = 17, unicode_type_num = 19, datetime_type_num = 21,
+                       timedelta_type_num = 22;
 // PyArray_DatetimeDTypeMetaData: behind an NpyAuxData of four pointers, the unit and how many of it
 constexpr std::uint64_t at_unit = 32, at_unit_count = 36;
 constexpr std::array units = {"Y", "M", "W", "", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"};
@@ -88,7 +92,8 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
     TypeId root = type;
     while (heap.types()[root].base != no_type && heap.types()[heap.types()[root].base].base != no_type)
         root = heap.types()[root].base;
-    const bool is_old = heap.types()[root].basicsize == old_descr_basicsize && heap.types()[root].name == "numpy.dtype";
+    const bool is_old =
+        heap.types()[root].basicsize == old_descr_basicsize && heap.types()[root].name == "numpy.dtype";
     if (is_old) {
         const auto elsize = heap.integer<std::int32_t>(descr + old_elsize);
         if (elsize < 0) return std::nullopt;
@@ -107,7 +112,8 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
         facts.has_objects = heap.integer<std::uint8_t>(descr + at_new_flags) & 1;
         if (facts.kind == 'T') facts.na_object = heap.pointer(descr + at_na_object);
         // Only the old kinds of dtype have fields; new-style ones (StringDType, user dtypes) end before them.
-        if (facts.type_num >= 0 && (facts.type_num < 24 || (facts.type_num >= 256 && facts.type_num < 2056))) {
+        if (facts.type_num >= 0 &&
+            (facts.type_num < 24 || (facts.type_num >= 256 && facts.type_num < 2056))) {
             facts.fields = heap.pointer(descr + new_fields);
             facts.names = heap.pointer(descr + new_names);
             facts.metadata = heap.pointer(descr + new_metadata);
@@ -125,12 +131,14 @@ constexpr std::uint64_t most_steps = 4 * most_object_places;
 /// A non-negative int of at most two digits of 30 bits.
 std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address number) {
     const auto& l = heap.layout().long_;
-    const auto digits = l.lv_tag.present() ? static_cast<std::int64_t>(heap.integer<std::uint64_t>(number + *l.lv_tag) >> 3)
-                                           : heap.var_size(number);
+    const auto digits = l.lv_tag.present()
+                            ? static_cast<std::int64_t>(heap.integer<std::uint64_t>(number + *l.lv_tag) >> 3)
+                            : heap.var_size(number);
     if (number.is_null() || digits < 0 || digits > 2) return std::nullopt;
     std::uint64_t value = 0;
     for (std::int64_t i = digits; i-- > 0;)
-        value = value << 30 | heap.integer<std::uint32_t>(number + *l.ob_digit + 4 * static_cast<std::uint64_t>(i));
+        value = value << 30 |
+                heap.integer<std::uint32_t>(number + *l.ob_digit + 4 * static_cast<std::uint64_t>(i));
     return value;
 }
 
@@ -140,8 +148,10 @@ struct ObjectPlaces {
 };
 
 /// A dtype may name a field twice (by its title), and fields may overlap: each place counts once.
-void add_object_places(const PythonHeap& heap, Address descr, std::uint64_t at, int depth, ObjectPlaces& places) {
-    if (depth > deepest_fields || ++places.steps > most_steps || places.found.size() >= most_object_places) return;
+void add_object_places(const PythonHeap& heap, Address descr, std::uint64_t at, int depth,
+                       ObjectPlaces& places) {
+    if (depth > deepest_fields || ++places.steps > most_steps || places.found.size() >= most_object_places)
+        return;
     const auto facts = descr_facts(heap, descr);
     if (!facts) return;
     if (facts->type_num == object_type_num) {
@@ -182,8 +192,10 @@ std::vector<std::uint64_t> object_places(const PythonHeap& heap, Address descr) 
 
 namespace {
 
-/// Indices of the element that has this byte; `place` becomes the byte's offset in it. Nothing where no element has it.
-std::optional<std::string> element_index(const ObjectReader& array, const ArrayFacts& facts, std::uint64_t& place) {
+/// Indices of the element that has this byte; `place` becomes the byte's offset in it. Nothing where no
+/// element has it.
+std::optional<std::string> element_index(const ObjectReader& array, const ArrayFacts& facts,
+                                         std::uint64_t& place) {
     const auto strides = array_strides(array, facts);
     if (!strides) return std::nullopt;
     std::vector<std::size_t> widest_first;
@@ -207,15 +219,18 @@ std::string subarray_index(const PythonHeap& heap, Address shape, std::uint64_t 
     std::vector<std::uint64_t> indices(
         static_cast<std::size_t>(std::clamp<std::int64_t>(heap.var_size(shape), 0, max_dimensions)));
     for (std::size_t i = indices.size(); i-- > 0;) {
-        const auto extent = small_int(heap, heap.pointer(shape + *heap.layout().tuple.ob_item + 8 * i)).value_or(0);
+        const auto extent =
+            small_int(heap, heap.pointer(shape + *heap.layout().tuple.ob_item + 8 * i)).value_or(0);
         indices[i] = extent == 0 ? 0 : number % extent;
         number = extent == 0 ? 0 : number / extent;
     }
     return fmt::format("[{}]", fmt::join(indices, ", "));
 }
 
-/// From an element of this dtype to the object at a byte of it: "['inner']['deep'][1]". Nothing where there is none.
-std::optional<std::string> path_to_object(const PythonHeap& heap, Address descr, std::uint64_t place, int depth) {
+/// From an element of this dtype to the object at a byte of it: "['inner']['deep'][1]". Nothing where there
+/// is none.
+std::optional<std::string> path_to_object(const PythonHeap& heap, Address descr, std::uint64_t place,
+                                          int depth) {
     const auto facts = descr_facts(heap, descr);
     if (!facts || depth > deepest_fields || place >= facts->itemsize) return std::nullopt;
     if (facts->type_num == object_type_num) return place == 0 ? std::optional(std::string()) : std::nullopt;
@@ -258,7 +273,8 @@ std::string descr_str(const PythonHeap& heap, const DescrFacts& descr) {
     if (descr.type_num == object_type_num) return fmt::format("{}{}", order, descr.kind);
     const std::uint64_t length = descr.type_num == unicode_type_num ? descr.itemsize / 4 : descr.itemsize;
     const bool is_date = descr.type_num == datetime_type_num || descr.type_num == timedelta_type_num;
-    return fmt::format("{}{}{}{}", order, descr.kind, length, is_date ? unit_text(heap, descr.metadata) : std::string());
+    return fmt::format("{}{}{}{}", order, descr.kind, length,
+                       is_date ? unit_text(heap, descr.metadata) : std::string());
 }
 
 std::optional<ArrayFacts> array_facts(const ObjectReader& array) {
@@ -276,7 +292,8 @@ std::optional<ArrayFacts> array_facts(const ObjectReader& array) {
     facts.itemsize = descr->itemsize;
     std::uint64_t bytes = facts.itemsize;
     for (std::int32_t i = 0; i < facts.nd; ++i) {
-        const auto extent = heap.memory().read<std::int64_t>(facts.dimensions + 8 * static_cast<std::uint64_t>(i));
+        const auto extent =
+            heap.memory().read<std::int64_t>(facts.dimensions + 8 * static_cast<std::uint64_t>(i));
         if (!extent || *extent < 0) return std::nullopt;
         facts.shape[static_cast<std::size_t>(i)] = *extent;
         if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(*extent), &bytes)) return std::nullopt;
@@ -301,7 +318,8 @@ std::optional<VoidFacts> void_facts(const ObjectReader& scalar) {
     const PythonHeap& heap = scalar.heap();
     const auto descr = descr_facts(heap, heap.pointer(scalar.at(void_descr)));
     if (!descr) return std::nullopt;
-    return VoidFacts{heap.pointer(scalar.at(void_obval)), heap.pointer(scalar.at(void_base)), descr->itemsize};
+    return VoidFacts{heap.pointer(scalar.at(void_obval)), heap.pointer(scalar.at(void_base)),
+                     descr->itemsize};
 }
 
 bool array_lacks_bytes(const ObjectReader& array, const ArrayFacts& facts) {
@@ -312,7 +330,8 @@ bool array_lacks_bytes(const ObjectReader& array, const ArrayFacts& facts) {
     for (std::size_t i = 0; i < strides->size(); ++i) {
         std::int64_t distance = 0;
         if (__builtin_mul_overflow((*strides)[i], facts.shape[i] - 1, &distance)) return false;
-        const std::uint64_t length = distance < 0 ? -static_cast<std::uint64_t>(distance) : static_cast<std::uint64_t>(distance);
+        const std::uint64_t length =
+            distance < 0 ? -static_cast<std::uint64_t>(distance) : static_cast<std::uint64_t>(distance);
         if (distance < 0) first = first - length;
         if (__builtin_add_overflow(bytes, length, &bytes)) return false;
     }
@@ -340,7 +359,8 @@ BaseStep step_to_base(const ObjectReader& object) {
     if (type.kind == &numpy_void_kind) return base_unless_owner(void_flags, void_base);
     if (type.name == "memoryview" && l.memoryview.view.present() && l.buffer.obj.present())
         return {object.heap().pointer(object.at(*l.memoryview.view + *l.buffer.obj))};
-    if (type.name == "numpy.lib.stride_tricks.DummyArray" || type.name == "numpy.lib._stride_tricks_impl.DummyArray")
+    if (type.name == "numpy.lib.stride_tricks.DummyArray" ||
+        type.name == "numpy.lib._stride_tricks_impl.DummyArray")
         return {instance_attribute(object, "base")};
     return {};
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-// PyArrayObject_fields and PyArray_Descr. Unlike CPython's private structs these are NumPy's ABI: stable from 1.19 to 2.x but for
-// the descriptor, which grew in 2.0; the type's own tp_basicsize tells the variants apart. Source: numpy/ndarraytypes.h of 1.24
-// and 2.2; offsets read from the memory of running processes.
+// PyArrayObject_fields and PyArray_Descr. Unlike CPython's private structs these are NumPy's ABI: stable from
+// 1.19 to 2.x but for the descriptor, which grew in 2.0; the type's own tp_basicsize tells the variants
+// apart. Source: numpy/ndarraytypes.h of 1.24 and 2.2; offsets read from the memory of running processes.
 
 #include "parsers/cpython/object_kind.h"
 
@@ -17,7 +17,8 @@ inline constexpr std::uint32_t array_flag_owns_data = 4;
 inline constexpr std::uint64_t void_obval = 24, void_descr = 32, void_flags = 40, void_base = 48;
 inline constexpr std::int32_t max_dimensions = 64;  // 32 up to NumPy 1.x
 
-/// One array's own fields, checked: dimensions that are not there, or a negative or absurd number of them, give nothing.
+/// One array's own fields, checked: dimensions that are not there, or a negative or absurd number of them,
+/// give nothing.
 struct ArrayFacts {
     Address data;
     std::int32_t nd = 0;
@@ -35,13 +36,14 @@ std::optional<ArrayFacts> array_facts(const ObjectReader& array);
 /// Bytes from one element to the next, a number for each dimension. Nothing where they are not in the core.
 std::optional<std::vector<std::int64_t>> array_strides(const ObjectReader& array, const ArrayFacts& facts);
 
-/// Are bytes from its first element to its last known to be missing from the core? (Excluded from dumping; pages of a file.)
+/// Are bytes from its first element to its last known to be missing from the core? (Excluded from dumping;
+/// pages of a file.)
 bool array_lacks_bytes(const ObjectReader& array, const ArrayFacts& facts);
 
-/// The object whose buffer the elements are in: the array itself where it owns its data, else the end of the chain of bases: an
-/// array, a bytes, an mmap; of a memoryview what it was made of, of a record that is a view the array it is of, of what NumPy
-/// makes for a window (as_strided, sliding_window_view) the array behind it. Null where nobody is named (memory that C code
-/// lent), or where the chain does not end.
+/// The object whose buffer the elements are in: the array itself where it owns its data, else the end of the
+/// chain of bases: an array, a bytes, an mmap; of a memoryview what it was made of, of a record that is a
+/// view the array it is of, of what NumPy makes for a window (as_strided, sliding_window_view) the array
+/// behind it. Null where nobody is named (memory that C code lent), or where the chain does not end.
 Address array_owner(const ObjectReader& array);
 
 /// A numpy.void scalar that shows an element of an array.
@@ -72,11 +74,12 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr);
 
 inline constexpr std::uint64_t most_object_places = 4096;
 
-/// Where in one element objects are: {0} of dtype('O'), the object fields of a structured dtype (with those inside its fields).
+/// Where in one element objects are: {0} of dtype('O'), the object fields of a structured dtype (with those
+/// inside its fields).
 std::vector<std::uint64_t> object_places(const PythonHeap& heap, Address descr);
 
-/// How Python reaches the object at a byte of the array's data: "[3]", "[1, 2]", "[()]", "[3]['field']"; "<element>" where no
-/// index leads there.
+/// How Python reaches the object at a byte of the array's data: "[3]", "[1, 2]", "[()]", "[3]['field']";
+/// "<element>" where no index leads there.
 std::string element_name(const ObjectReader& array, std::uint64_t place);
 
 /// What `dtype.str` returns: "<f8", "|O", "<U40", "<M8[ns]", "|V24".

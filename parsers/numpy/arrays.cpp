@@ -1,9 +1,9 @@
 // numpy.ndarray, its scalars and dtypes.
 //
-// An array that owns its data owns one block of it, and always one small block with shape and strides. A view owns neither the
-// data nor a copy: its `base` does, a reference that ndarray (which takes no part in garbage collection) reports to nobody:
-// hidden, as are the objects inside an object array. Source: arrayobject.c, methods.c (array_sizeof), scalartypes.c.src
-// (gentype_sizeof).
+// An array that owns its data owns one block of it, and always one small block with shape and strides. A view
+// owns neither the data nor a copy: its `base` does, a reference that ndarray (which takes no part in garbage
+// collection) reports to nobody: hidden, as are the objects inside an object array. Source: arrayobject.c,
+// methods.c (array_sizeof), scalartypes.c.src (gentype_sizeof).
 
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
@@ -20,7 +20,8 @@ namespace {
 constexpr std::uint64_t at_buffer_info = 80, at_mem_handler = 88;
 constexpr std::uint64_t scalar_value = 16;
 
-/// sizeof(PyArrayObject_fields) of this NumPy, whatever a subclass adds: 80 up to 1.19, 88 up to 1.21, then 96.
+/// sizeof(PyArrayObject_fields) of this NumPy, whatever a subclass adds: 80 up to 1.19, 88 up to 1.21, then
+/// 96.
 std::uint64_t fields_size(const ObjectReader& object) {
     const TypeTable& types = object.heap().types();
     const TypeInfo* at = &object.type();
@@ -42,7 +43,8 @@ void array_buffers(const ObjectReader& object, BufferVisitor& visit) {
     if (!facts) return;
     if (!facts->dimensions.is_null())
         visit.visit(facts->dimensions, 16 * static_cast<std::uint64_t>(std::max(facts->nd, 1)), false);
-    if (facts->owns_data() && !facts->data.is_null()) visit.visit(facts->data, std::max<std::uint64_t>(facts->nbytes, 1), true);
+    if (facts->owns_data() && !facts->data.is_null())
+        visit.visit(facts->data, std::max<std::uint64_t>(facts->nbytes, 1), true);
 }
 
 void array_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -51,12 +53,14 @@ void array_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(facts->base, ".base", ReferenceKind::hidden);
     visit.named(facts->descr, ".dtype", ReferenceKind::hidden);
     if (fields_size(object) > at_mem_handler)
-        visit.named(object.heap().pointer(object.at(at_mem_handler)), ".<mem_handler>", ReferenceKind::hidden);
+        visit.named(object.heap().pointer(object.at(at_mem_handler)), ".<mem_handler>",
+                    ReferenceKind::hidden);
     // Elements are the owner's; a view shares them.
     if (!facts->owns_data() || facts->data.is_null() || facts->itemsize == 0) return;
     const std::vector<std::uint64_t> places = object_places(object.heap(), facts->descr);
     if (places.empty()) return;
-    const std::uint64_t words = object.readable_items(facts->data, static_cast<std::int64_t>(facts->nbytes / 8));
+    const std::uint64_t words =
+        object.readable_items(facts->data, static_cast<std::int64_t>(facts->nbytes / 8));
     const bool row_of_objects = facts->nd == 1 && facts->itemsize == 8;
     const auto form = row_of_objects ? ReferenceName::Form::index : ReferenceName::Form::element;
     for (std::uint64_t i = 0; (i + 1) * facts->itemsize <= words * 8; ++i)
@@ -64,7 +68,8 @@ void array_references(const ObjectReader& object, ReferenceVisitor& visit) {
             const std::uint64_t at = i * facts->itemsize + place;
             const Address target = object.heap().pointer(facts->data + at);
             if (!target.is_null())
-                visit.visit(target, ReferenceKind::hidden, {form, "", row_of_objects ? i : at, object.address()});
+                visit.visit(target, ReferenceKind::hidden,
+                            {form, "", row_of_objects ? i : at, object.address()});
         }
 }
 
@@ -90,7 +95,8 @@ std::uint64_t scalar_itemsize(const ObjectReader& object) {
     const std::size_t digit = name.find_first_of("0123456789");
     if (name == "numpy.datetime64" || name == "numpy.timedelta64") return 8;
     if (name == "numpy.object_") return 8;
-    if (digit != std::string::npos) return static_cast<std::uint64_t>(std::strtoul(name.c_str() + digit, nullptr, 10)) / 8;
+    if (digit != std::string::npos)
+        return static_cast<std::uint64_t>(std::strtoul(name.c_str() + digit, nullptr, 10)) / 8;
     if (name == "numpy.longdouble") return 16;
     if (name == "numpy.clongdouble") return 32;
     return 8;  // longlong, ulonglong, intc and their like: intc is 4
@@ -102,7 +108,8 @@ std::uint64_t scalar_size(const ObjectReader& object) {
     while (at->python_class && at->base != no_type) at = &heap.types()[at->base];
     std::uint64_t bytes = scalar_itemsize(object);
     if (at->name == "numpy.intc" || at->name == "numpy.uintc") bytes = 4;
-    if (at->name == "numpy.bytes_") bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
+    if (at->name == "numpy.bytes_")
+        bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
     if (at->name == "numpy.void") {
         const auto descr = descr_facts(heap, heap.pointer(object.at(void_descr)));
         bytes = descr ? descr->itemsize : 0;
@@ -132,7 +139,8 @@ ShortValue scalar_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::literal, std::move(text), length};
 }
 
-// A void scalar is an element of a record array: its size is in its dtype, its bytes are its own or its base's.
+// A void scalar is an element of a record array: its size is in its dtype, its bytes are its own or its
+// base's.
 
 void void_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto flags = object.heap().integer<std::uint32_t>(object.at(void_flags));
@@ -168,7 +176,8 @@ ShortValue dtype_describe(const ObjectReader& object, std::size_t) {
 bool dtype_plausible(const ObjectReader& object) {
     const PythonHeap& heap = object.heap();
     const auto facts = descr_facts(heap, object.address());
-    if (!facts || std::string_view("?biufcmMOSUVTa").find(facts->kind) == std::string_view::npos) return false;
+    if (!facts || std::string_view("?biufcmMOSUVTa").find(facts->kind) == std::string_view::npos)
+        return false;
     return heap.types().find(heap.pointer(object.at(16))) != no_type;  // the class of its scalars
 }
 
@@ -289,12 +298,13 @@ const ObjectKind ndarray_kind = {.name = "ndarray",
                                  .plausible = array_plausible};
 const ObjectKind numpy_scalar_kind = {
     .name = "numpy scalar", .type_names = scalar_names, .size = scalar_size, .describe = scalar_describe};
-const ObjectKind numpy_void_kind = {.name = "numpy.void",
-                                    .type_names = void_names,
-                                    .size = scalar_size,
-                                    .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; },
-                                    .visit_buffers = void_buffers,
-                                    .visit_references = void_references};
+const ObjectKind numpy_void_kind = {
+    .name = "numpy.void",
+    .type_names = void_names,
+    .size = scalar_size,
+    .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; },
+    .visit_buffers = void_buffers,
+    .visit_references = void_references};
 const ObjectKind numpy_dtype_kind = {.name = "dtype",
                                      .type_names = dtype_names,
                                      .visit_references = dtype_references,

@@ -1,7 +1,9 @@
-// What NumPy is made of beside arrays: ufuncs, methods of arrays, iterators, flags, classes of dtypes. Nearly nothing of it takes
-// part in collection, so nearly all of its references are reported to nobody. Offsets differ between releases; the type's own
-// tp_basicsize tells them apart, and one that is unknown leaves the object to guesses.
-// (numpy/ufuncobject.h, dtype_api.h, ndarraytypes.h, array_method.h, flagsobject.c, arrayfunction_override.c; 1.19 to 2.2)
+// What NumPy is made of beside arrays: ufuncs, methods of arrays, iterators, flags, classes of dtypes. Nearly
+// nothing of it takes part in collection, so nearly all of its references are reported to nobody. Offsets
+// differ between releases; the type's own tp_basicsize tells them apart, and one that is unknown leaves the
+// object to guesses.
+// (numpy/ufuncobject.h, dtype_api.h, ndarraytypes.h, array_method.h, flagsobject.c, arrayfunction_override.c;
+// 1.19 to 2.2)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/numpy/kinds.h"
@@ -14,15 +16,17 @@ namespace {
 
 constexpr std::int32_t identity_is_value = -3;  // PyUFunc_IdentityValue
 
-Address word(const ObjectReader& object, std::uint64_t offset) { return object.heap().pointer(object.at(offset)); }
+Address word(const ObjectReader& object, std::uint64_t offset) {
+    return object.heap().pointer(object.at(offset));
+}
 
 void hidden(const ObjectReader& object, std::uint64_t offset, const char* name, ReferenceVisitor& visit) {
     visit.named(word(object, offset), name, ReferenceKind::hidden);
 }
 
 // PyUFuncObject: its end grew in 1.22 and 2.1; `dict` stands in the place of a pointer that was reserved.
-constexpr std::uint64_t ufunc_identity = 28, ufunc_obj = 88, ufunc_userloops = 96, ufunc_dict = 152, ufunc_identity_value = 208,
-                        ufunc_loops = 224;
+constexpr std::uint64_t ufunc_identity = 28, ufunc_obj = 88, ufunc_userloops = 96, ufunc_dict = 152,
+                        ufunc_identity_value = 208, ufunc_loops = 224;
 
 void ufunc_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(word(object, ufunc_obj), ".<object>");
@@ -40,12 +44,15 @@ void array_iterator_references(const ObjectReader& object, ReferenceVisitor& vis
 /// numiter iterators, behind 32 dimensions; there is room for 32, since 2.0 for 64.
 void broadcast_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address iterators = object.at(304);
-    const auto count = static_cast<std::uint64_t>(std::clamp(object.heap().integer<std::int32_t>(object.at(16)), 0, 64));
+    const auto count =
+        static_cast<std::uint64_t>(std::clamp(object.heap().integer<std::int32_t>(object.at(16)), 0, 64));
     for (std::uint64_t i = 0; i < count && 304 + 8 * (i + 1) <= object.type().basicsize; ++i)
         visit.indexed(object.heap().pointer(iterators + 8 * i), i, ReferenceKind::hidden, ".iters");
 }
 
-void flags_references(const ObjectReader& object, ReferenceVisitor& visit) { hidden(object, 16, ".<array>", visit); }
+void flags_references(const ObjectReader& object, ReferenceVisitor& visit) {
+    hidden(object, 16, ".<array>", visit);
+}
 
 void dispatcher_references(const ObjectReader& object, ReferenceVisitor& visit) {
     hidden(object, 24, ".__dict__", visit);
@@ -69,8 +76,8 @@ std::int32_t operands(const ObjectReader& object, Address method) {
            std::clamp(heap.integer<std::int32_t>(method + 28), 0, 64);
 }
 
-/// Does a method wrap another one? Some releases leave these fields as the allocator gave them: believed only where all are
-/// right.
+/// Does a method wrap another one? Some releases leave these fields as the allocator gave them: believed only
+/// where all are right.
 bool wraps(const ObjectReader& object, Address method, Address classes, std::int32_t count) {
     const PythonHeap& heap = object.heap();
     const TypeId type = method.is_null() ? no_type : heap.type_of(method);
@@ -92,7 +99,8 @@ void array_method_references(const ObjectReader& object, ReferenceVisitor& visit
 }
 
 bool array_method_plausible(const ObjectReader& object) {
-    const auto in = object.heap().integer<std::int32_t>(object.at(24)), out = object.heap().integer<std::int32_t>(object.at(28));
+    const auto in = object.heap().integer<std::int32_t>(object.at(24)),
+               out = object.heap().integer<std::int32_t>(object.at(28));
     return in >= 0 && in <= 64 && out >= 0 && out <= 64;
 }
 
@@ -113,7 +121,8 @@ void dtype_class_references(const ObjectReader& object, ReferenceVisitor& visit)
 constexpr const char* ufunc_names[] = {"numpy.ufunc"};
 constexpr const char* array_iterator_names[] = {"numpy.flatiter"};
 constexpr const char* broadcast_names[] = {"numpy.broadcast"};
-constexpr const char* flags_names[] = {"numpy.flagsobj", "numpy.core.multiarray.flagsobj", "numpy._core.multiarray.flagsobj"};
+constexpr const char* flags_names[] = {"numpy.flagsobj", "numpy.core.multiarray.flagsobj",
+                                       "numpy._core.multiarray.flagsobj"};
 constexpr const char* dispatcher_names[] = {"numpy._ArrayFunctionDispatcher"};
 constexpr const char* array_method_names[] = {"numpy._ArrayMethod"};
 constexpr const char* bound_array_method_names[] = {"numpy._BoundArrayMethod"};
@@ -123,7 +132,9 @@ constexpr const char* str_names[] = {"numpy.str_"};
 
 const ObjectKind kinds[] = {
     {.name = "numpy.ufunc", .type_names = ufunc_names, .visit_references = ufunc_references},
-    {.name = "array iterator", .type_names = array_iterator_names, .visit_references = array_iterator_references},
+    {.name = "array iterator",
+     .type_names = array_iterator_names,
+     .visit_references = array_iterator_references},
     {.name = "numpy.broadcast", .type_names = broadcast_names, .visit_references = broadcast_references},
     {.name = "array flags", .type_names = flags_names, .visit_references = flags_references},
     {.name = "array function",
@@ -134,7 +145,9 @@ const ObjectKind kinds[] = {
      .type_names = array_method_names,
      .visit_references = array_method_references,
      .plausible = array_method_plausible},
-    {.name = "bound array method", .type_names = bound_array_method_names, .visit_references = bound_array_method_references},
+    {.name = "bound array method",
+     .type_names = bound_array_method_names,
+     .visit_references = bound_array_method_references},
     {.name = "class of dtypes",
      .type_names = dtype_class_names,
      .size = type_kind.size,

@@ -10,7 +10,8 @@ namespace heapsift {
 
 namespace {
 
-// What malloc gives more than was asked for: rounding, and a rest too small to be a chunk; an aligned request, a little more.
+// What malloc gives more than was asked for: rounding, and a rest too small to be a chunk; an aligned
+// request, a little more.
 constexpr std::uint64_t believed_spare = 256;
 
 }  // namespace
@@ -19,13 +20,15 @@ Allocations::Allocations(const CoreFile& core, Pymalloc pymalloc, MallocHeaps he
     : memory_(&core.memory()), pymalloc_(std::move(pymalloc)), heaps_(std::move(heaps)) {
     for (const Module& module : core.modules())
         if (module.image_end > module.start) images_.push_back({module.start, module.image_end});
-    std::sort(images_.begin(), images_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
-    for (std::size_t i = 1; i < images_.size(); ++i) images_[i - 1].end = std::min(images_[i - 1].end, images_[i].start);
+    std::sort(images_.begin(), images_.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+    for (std::size_t i = 1; i < images_.size(); ++i)
+        images_[i - 1].end = std::min(images_[i - 1].end, images_[i].start);
 }
 
 std::optional<Allocations::Block> Allocations::behind_debug_mark(const Block& raw) const {
-    // _PyMem_DebugRawAlloc (obmalloc.c, 3.8 and later): eight bytes of size, most significant first, the domain's letter, seven
-    // 0xFD.
+    // _PyMem_DebugRawAlloc (obmalloc.c, 3.8 and later): eight bytes of size, most significant first, the
+    // domain's letter, seven 0xFD.
     constexpr std::uint64_t mark_size = 16;
     constexpr std::uint64_t forbidden = 0xfdfdfdfdfdfdfd00;
     const auto size = memory_->read<std::uint64_t>(raw.start);
@@ -33,7 +36,8 @@ std::optional<Allocations::Block> Allocations::behind_debug_mark(const Block& ra
     if (!size || !mark || (*mark & ~std::uint64_t{0xff}) != forbidden) return std::nullopt;
     const auto letter = static_cast<char>(*mark & 0xff);
     const std::uint64_t asked = __builtin_bswap64(*size);
-    if ((letter != 'o' && letter != 'm' && letter != 'r') || raw.usable < mark_size || asked > raw.usable - mark_size)
+    if ((letter != 'o' && letter != 'm' && letter != 'r') || raw.usable < mark_size ||
+        asked > raw.usable - mark_size)
         return std::nullopt;
     return Block{raw.start + mark_size, asked, raw.owner};
 }
@@ -52,7 +56,8 @@ std::optional<Allocations::Block> Allocations::block_starting_at(Address start) 
 std::optional<Allocations::Block> Allocations::raw_block_starting_at(Address start) const {
     if (const Pool* pool = pymalloc_.pool_at(start)) {
         const std::uint64_t offset = start - pool->start;
-        if (offset < pymalloc_.header_size() || (offset - pymalloc_.header_size()) % pool->block_size != 0) return std::nullopt;
+        if (offset < pymalloc_.header_size() || (offset - pymalloc_.header_size()) % pool->block_size != 0)
+            return std::nullopt;
         const auto block = pymalloc_.block_at(start);
         if (!block || !block->allocated) return std::nullopt;
         return Block{start, block->size, Owner::pymalloc};
@@ -71,25 +76,31 @@ Allocations::Held Allocations::held(Address start, std::uint64_t requested, std:
     if (is_static(start)) return {0, memory_->mapped_bytes(start, requested) == requested};
     const Held rounded{(requested + 15) / 16 * 16, true};
     const MallocHeaps::Heap* heap = heaps_.heap_at(start);
-    if (pymalloc_.in_arena(start)) return memory_->mapped_bytes(start, requested) == requested ? rounded : Held{0, false};
+    if (pymalloc_.in_arena(start))
+        return memory_->mapped_bytes(start, requested) == requested ? rounded : Held{0, false};
     if (const auto block = heaps_.block_starting_at(start)) {
-        // Outside of heaps that were walked, a block that is far larger than what was asked for is a word that looks like a size.
-        const bool believed = heap || block->usable - requested <= (block->mmapped ? page_bytes : 0) + believed_spare;
+        // Outside of heaps that were walked, a block that is far larger than what was asked for is a word
+        // that looks like a size.
+        const bool believed =
+            heap || block->usable - requested <= (block->mmapped ? page_bytes : 0) + believed_spare;
         if (block->usable >= requested && believed) return {block->usable, true};
-        if (heap && block->usable < requested && requested - block->usable > slack) return {block->usable, false};
+        if (heap && block->usable < requested && requested - block->usable > slack)
+            return {block->usable, false};
     }
     if (debug_hooks_)
         for (const std::uint64_t marks : {16U, 32U})
-            if (const auto block = heaps_.block_starting_at(start - marks); block && block->usable >= requested)
+            if (const auto block = heaps_.block_starting_at(start - marks);
+                block && block->usable >= requested)
                 return {block->usable, true};
     // A claim that cannot be true is no measure of anything: nothing is counted then.
-    const std::uint64_t there = heap ? std::min(requested, heap->range.end - start) : memory_->mapped_bytes(start, requested);
+    const std::uint64_t there =
+        heap ? std::min(requested, heap->range.end - start) : memory_->mapped_bytes(start, requested);
     return there == requested ? rounded : Held{0, false};
 }
 
 bool Allocations::is_static(Address address) const {
-    const auto above =
-        std::upper_bound(images_.begin(), images_.end(), address, [](Address a, const AddressRange& r) { return a < r.start; });
+    const auto above = std::upper_bound(images_.begin(), images_.end(), address,
+                                        [](Address a, const AddressRange& r) { return a < r.start; });
     if (above != images_.begin() && (above - 1)->contains(address)) return true;
     const Segment* segment = memory_->find(address);
     return segment && segment->module >= 0;

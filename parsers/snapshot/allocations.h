@@ -1,6 +1,7 @@
 #pragma once
 
-// Which block of which allocator an address belongs to: pymalloc's, malloc's, or none (static data, other memory).
+// Which block of which allocator an address belongs to: pymalloc's, malloc's, or none (static data, other
+// memory).
 
 #include "parsers/cpython/pymalloc.h"
 #include "parsers/elf/core_file.h"
@@ -24,18 +25,23 @@ public:
         std::uint64_t usable = 0;  // bytes that the allocator handed out
         Owner owner = Owner::none;
     };
-    /// Are Python's debug hooks on (PYTHONMALLOC=debug, -X dev)? Each block then has 16 bytes before what Python asked for.
+    /// Are Python's debug hooks on (PYTHONMALLOC=debug, -X dev)? Each block then has 16 bytes before what
+    /// Python asked for.
     bool debug_hooks() const { return debug_hooks_; }
     void set_debug_hooks(bool on) { debug_hooks_ = on; }
-    /// With the hooks on: what was asked for from the raw block at `raw`; nothing where their mark is not there.
+    /// With the hooks on: what was asked for from the raw block at `raw`; nothing where their mark is not
+    /// there.
     std::optional<Block> behind_debug_mark(const Block& raw) const;
     /// The allocated block that starts at `start`, behind the hooks' mark where they are on.
     std::optional<Block> block_starting_at(Address start) const;
-    /// Bytes of the block that starts at `start`, for a request of `requested` bytes: what the allocator handed out; 0 in a
-    /// module's static data; `requested` rounded up to 16 where no allocator that is known has it.
-    std::uint64_t bytes_of(Address start, std::uint64_t requested) const { return held(start, requested).bytes; }
-    /// The same, and whether `requested` bytes can be there at all: no more than the block has (`slack` bytes more are let pass),
-    /// and no more than is mapped without a gap. Where they cannot, `bytes` is what can.
+    /// Bytes of the block that starts at `start`, for a request of `requested` bytes: what the allocator
+    /// handed out; 0 in a module's static data; `requested` rounded up to 16 where no allocator that is known
+    /// has it.
+    std::uint64_t bytes_of(Address start, std::uint64_t requested) const {
+        return held(start, requested).bytes;
+    }
+    /// The same, and whether `requested` bytes can be there at all: no more than the block has (`slack` bytes
+    /// more are let pass), and no more than is mapped without a gap. Where they cannot, `bytes` is what can.
     struct Held {
         std::uint64_t bytes = 0;
         bool whole = true;
@@ -45,8 +51,8 @@ public:
     std::uint64_t mapped_bytes() const { return memory_->total_bytes(); }
     /// A module's data, its .bss included.
     bool is_static(Address address) const;
-    /// Is `at` inside a block that is in use: pymalloc's, or a chunk of a heap of malloc that was walked? In other memory that is
-    /// no module's data: true, for it cannot be told.
+    /// Is `at` inside a block that is in use: pymalloc's, or a chunk of a heap of malloc that was walked? In
+    /// other memory that is no module's data: true, for it cannot be told.
     bool in_allocated_block(Address at) const;
 
 private:

@@ -2,12 +2,13 @@
 
 // What the items of an array.array are, when nobody wrote it down.
 //
-// The problem: an array points at a descriptor with its typecode and item size, a row of a static table of the array module.
-// Where that table needs no relocation (a static, non-PIE python) it lies in read-only data, and the kernel leaves it out of a
-// core. The idea: the rows stand in a known order, 48 bytes apart, and each array's buffer was allocated for `allocated` items.
-// So try each place where the table could begin; a place is possible if no buffer is too small for its items, and the true place
-// is the one where the most buffers are just as large as the allocator would have made them. If several places do equally well,
-// what they agree on is certain. Source: `descriptors` and array_resize of Modules/arraymodule.c, 3.9 to 3.13.
+// The problem: an array points at a descriptor with its typecode and item size, a row of a static table of
+// the array module. Where that table needs no relocation (a static, non-PIE python) it lies in read-only
+// data, and the kernel leaves it out of a core. The idea: the rows stand in a known order, 48 bytes apart,
+// and each array's buffer was allocated for `allocated` items. So try each place where the table could begin;
+// a place is possible if no buffer is too small for its items, and the true place is the one where the most
+// buffers are just as large as the allocator would have made them. If several places do equally well, what
+// they agree on is certain. Source: `descriptors` and array_resize of Modules/arraymodule.c, 3.9 to 3.13.
 
 #include <fmt/format.h>
 
@@ -50,7 +51,8 @@ std::uint8_t item_size(char typecode) {
 
 class Learner {
 public:
-    Learner(const FoundObjects& objects, const ObjectAccess& access) : objects_(objects), access_(access), heap_(access.heap()) {}
+    Learner(const FoundObjects& objects, const ObjectAccess& access)
+        : objects_(objects), access_(access), heap_(access.heap()) {}
 
     std::vector<ArrayItems> learn() {
         collect();
@@ -58,7 +60,8 @@ public:
         descriptors_.erase(std::unique(descriptors_.begin(), descriptors_.end()), descriptors_.end());
         if (descriptors_.empty()) return {};
         sample();
-        const std::string_view order = heap_.layout().version.minor >= 13 ? "bBuwhHiIlLqQfd" : "bBuhHiIlLqQfd";
+        const std::string_view order =
+            heap_.layout().version.minor >= 13 ? "bBuwhHiIlLqQfd" : "bBuhHiIlLqQfd";
         std::vector<std::string> best;
         std::uint64_t best_fits = 0;
         for (std::size_t first = 0; first < order.size(); ++first) {
@@ -76,20 +79,25 @@ public:
         std::uint64_t count = 0;
         for (const Address array : arrays_) {
             const Address descriptor = descriptor_of(array);
-            count +=
-                std::none_of(learned.begin(), learned.end(), [&](const ArrayItems& a) { return a.descriptor == descriptor; });
+            count += std::none_of(learned.begin(), learned.end(),
+                                  [&](const ArrayItems& a) { return a.descriptor == descriptor; });
         }
         return count;
     }
 
 private:
-    Address descriptor_of(Address array) const { return heap_.pointer(array + *heap_.layout().array.ob_descr); }
+    Address descriptor_of(Address array) const {
+        return heap_.pointer(array + *heap_.layout().array.ob_descr);
+    }
 
     void collect() {
         std::vector<TypeId> types;
         for (TypeId id = 0; id < heap_.types().size(); ++id)
-            if (heap_.types()[id].kind && std::string_view(heap_.types()[id].kind->name) == "array") types.push_back(id);
-        if (types.empty() || !heap_.layout().array.ob_descr.present() || !heap_.layout().array_descr.size.present()) return;
+            if (heap_.types()[id].kind && std::string_view(heap_.types()[id].kind->name) == "array")
+                types.push_back(id);
+        if (types.empty() || !heap_.layout().array.ob_descr.present() ||
+            !heap_.layout().array_descr.size.present())
+            return;
         for (std::size_t i = 0; i < objects_.types.size(); ++i) {
             if (std::find(types.begin(), types.end(), objects_.types[i]) == types.end()) continue;
             const Address descriptor = descriptor_of(objects_.addresses[i]);
@@ -108,14 +116,16 @@ private:
             if (samples_.size() >= most_samples) return;
             const auto at = std::lower_bound(descriptors_.begin(), descriptors_.end(), descriptor_of(array));
             const auto allocated = heap_.integer<std::uint64_t>(array + *fields.allocated);
-            const auto block = access_.allocations().block_starting_at(heap_.pointer(array + *fields.ob_item));
+            const auto block =
+                access_.allocations().block_starting_at(heap_.pointer(array + *fields.ob_item));
             if (at == descriptors_.end() || !block || allocated == 0 || allocated > block->usable) continue;
-            samples_.push_back({static_cast<std::uint32_t>(at - descriptors_.begin()), allocated, block->usable,
-                                block->owner == Allocations::Owner::pymalloc});
+            samples_.push_back({static_cast<std::uint32_t>(at - descriptors_.begin()), allocated,
+                                block->usable, block->owner == Allocations::Owner::pymalloc});
         }
     }
 
-    /// The typecodes of the descriptors if the lowest is row `first`; nothing where they would not lie in the table.
+    /// The typecodes of the descriptors if the lowest is row `first`; nothing where they would not lie in the
+    /// table.
     std::optional<std::string> codes_from(std::string_view order, std::size_t first) const {
         std::string codes;
         for (const Address descriptor : descriptors_) {
@@ -162,14 +172,17 @@ private:
 
 }  // namespace
 
-std::vector<ArrayItems> learn_array_items(const FoundObjects& objects, const ObjectAccess& access, Diagnostics& diagnostics) {
+std::vector<ArrayItems> learn_array_items(const FoundObjects& objects, const ObjectAccess& access,
+                                          Diagnostics& diagnostics) {
     Learner learner(objects, access);
     std::vector<ArrayItems> learned = learner.learn();
     if (const std::uint64_t unknown = learner.arrays_without(learned); unknown > 0)
-        diagnostics.add("array-items-unknown",
-                        fmt::format("the item size of {} array.array objects is in a file that was not found: their sizes are "
-                                    "without their items",
-                                    unknown));
+        diagnostics.add(
+            "array-items-unknown",
+            fmt::format(
+                "the item size of {} array.array objects is in a file that was not found: their sizes are "
+                "without their items",
+                unknown));
     return learned;
 }
 

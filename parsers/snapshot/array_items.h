@@ -6,9 +6,10 @@
 
 namespace heapsift {
 
-/// Every unread descriptor of the array.array objects found, with what was learned of it. Descriptors of which nothing certain
-/// can be said are left out, and their arrays counted in `diagnostics` ("array-items-unknown"). Cost: one look at each object's
-/// type, and at each array.
-std::vector<ArrayItems> learn_array_items(const FoundObjects& objects, const ObjectAccess& access, Diagnostics& diagnostics);
+/// Every unread descriptor of the array.array objects found, with what was learned of it. Descriptors of
+/// which nothing certain can be said are left out, and their arrays counted in `diagnostics`
+/// ("array-items-unknown"). Cost: one look at each object's type, and at each array.
+std::vector<ArrayItems> learn_array_items(const FoundObjects& objects, const ObjectAccess& access,
+                                          Diagnostics& diagnostics);
 
 }  // namespace heapsift

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which objects the collector has in its lists, told from the objects' side. (How, and why the lists are not walked:
-// collector_links.cpp.)
+// Which objects the collector has in its lists, told from the objects' side. (How, and why the lists are not
+// walked: collector_links.cpp.)
 
 #include "parsers/cpython/collector_lists.h"
 #include "parsers/elf/core_file.h"
@@ -41,8 +41,9 @@ class CollectorLinks {
 public:
     CollectorLinks(const CoreFile& core, const ObjectAccess& access);
 
-    /// Is `object` in a list of the collector? Each object that is linked is to be asked about once, or closed() is false.
-    /// `likely`: all else speaks for an object, and its header alone may decide (until ask_neighbours()). Its type has a header.
+    /// Is `object` in a list of the collector? Each object that is linked is to be asked about once, or
+    /// closed() is false. `likely`: all else speaks for an object, and its header alone may decide (until
+    /// ask_neighbours()). Its type has a header.
     bool linked(Address object, bool likely) {
         if (method_ == Method::walk) return is_linked(object);
         const Address head = object - header_size_;
@@ -62,13 +63,13 @@ public:
     }
     /// Do the objects that were linked make up the collector's lists, no more and no fewer?
     bool closed() const;
-    /// From now on each object's successor is asked. All objects are to be asked about again. False where this was so already, or
-    /// would not help: the collector was at work.
+    /// From now on each object's successor is asked. All objects are to be asked about again. False where
+    /// this was so already, or would not help: the collector was at work.
     bool ask_neighbours();
 
-    /// Walks the lists instead, from head to head, and where one breaks off also from its other end, so that one torn link costs
-    /// one object and not a generation; from now on `linked` says what the walk met. Calls `visit` with each object on the way,
-    /// once. Cost: a cache miss an object where the heap is old.
+    /// Walks the lists instead, from head to head, and where one breaks off also from its other end, so that
+    /// one torn link costs one object and not a generation; from now on `linked` says what the walk met.
+    /// Calls `visit` with each object on the way, once. Cost: a cache miss an object where the heap is old.
     struct Walked {
         std::uint64_t broken_lists = 0;
         std::uint64_t unknown = 0;  // objects whose type is none
@@ -78,17 +79,23 @@ public:
 
 private:
     enum class Method { headers, neighbours, walk };
-    /// Do the nodes before and behind `object` lead to it? Where the collector was at work, its node and the one behind may hold
-    /// counts.
+    /// Do the nodes before and behind `object` lead to it? Where the collector was at work, its node and the
+    /// one behind may hold counts.
     bool has_neighbours(Address object) const;
     static std::uint64_t mixed(std::uint64_t a) {
         a = (a ^ (a >> 30)) * 0xbf58476d1ce4e5b9ULL;  // splitmix64
         a = (a ^ (a >> 27)) * 0x94d049bb133111ebULL;
         return a ^ (a >> 31);
     }
-    static std::uint64_t edge(Address from, Address to) { return mixed(from.value * 0x9e3779b97f4a7c15ULL + to.value); }
-    Address next_of(Address node) const { return Address(heap_.pointer(node + next_offset_).value & collector_link_bits); }
-    Address previous_of(Address node) const { return Address(heap_.pointer(node + prev_offset_).value & collector_link_bits); }
+    static std::uint64_t edge(Address from, Address to) {
+        return mixed(from.value * 0x9e3779b97f4a7c15ULL + to.value);
+    }
+    Address next_of(Address node) const {
+        return Address(heap_.pointer(node + next_offset_).value & collector_link_bits);
+    }
+    Address previous_of(Address node) const {
+        return Address(heap_.pointer(node + prev_offset_).value & collector_link_bits);
+    }
 
     const PythonHeap& heap_;
     std::uint64_t most_;

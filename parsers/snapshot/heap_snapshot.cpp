@@ -43,9 +43,10 @@ HeapSnapshot::~HeapSnapshot() = default;
 
 namespace {
 
-/// Python's debug hooks, by the mark before an object that every interpreter has; and allocators that heapsift cannot read, by
-/// name.
-void find_allocator(const CoreFile& core, const PythonRuntime& python, Allocations& allocations, Diagnostics& diagnostics) {
+/// Python's debug hooks, by the mark before an object that every interpreter has; and allocators that
+/// heapsift cannot read, by name.
+void find_allocator(const CoreFile& core, const PythonRuntime& python, Allocations& allocations,
+                    Diagnostics& diagnostics) {
     const std::uint64_t header = *python.layout.gc_head.size;
     const auto mark = core.memory().read<std::uint64_t>(python.interpreters.front().modules - header - 8);
     allocations.set_debug_hooks(mark && (*mark & ~std::uint64_t{0xff}) == 0xfdfdfdfdfdfdfd00);
@@ -53,12 +54,11 @@ void find_allocator(const CoreFile& core, const PythonRuntime& python, Allocatio
         const std::string_view file = std::string_view(module.path).substr(module.path.rfind('/') + 1);
         for (const char* name : {"libjemalloc", "libtcmalloc", "libmimalloc"}) {
             if (!file.starts_with(name)) continue;
-            diagnostics.add(
-                "allocator-unknown",
-                fmt::format(
-                    "malloc is {}'s here, whose blocks heapsift does not read: objects above 512 bytes that nothing but C code "
-                    "refers to may be missing, and their memory is what was asked for",
-                    name + 3));
+            diagnostics.add("allocator-unknown",
+                            fmt::format("malloc is {}'s here, whose blocks heapsift does not read: objects "
+                                        "above 512 bytes that nothing but C code "
+                                        "refers to may be missing, and their memory is what was asked for",
+                                        name + 3));
         }
     }
 }
@@ -74,17 +74,23 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     state->python = find_python_runtime(state->core, diagnostics);
     const AddressSpace& memory = state->core.memory();
     report("allocators");
-    Pymalloc pymalloc = Pymalloc::find(PythonHeap(memory, state->python, state->types), diagnostics);  // asks for no type
+    // asks for no type
+    Pymalloc pymalloc = Pymalloc::find(PythonHeap(memory, state->python, state->types), diagnostics);
     report("types");
-    state->types = find_types(memory, state->python, all_object_kinds(), state->core.modules(), pymalloc.ranges());
+    state->types =
+        find_types(memory, state->python, all_object_kinds(), state->core.modules(), pymalloc.ranges());
     state->heap = std::make_unique<PythonHeap>(memory, state->python, state->types);
     // sys.gettotalrefcount exists in debug builds only.
-    state->python.debug = !state->heap->dict_value(state->python.interpreters.front().sysdict, "gettotalrefcount").is_null();
-    state->allocations = std::make_unique<Allocations>(state->core, std::move(pymalloc), MallocHeaps::find(memory));
+    state->python.debug =
+        !state->heap->dict_value(state->python.interpreters.front().sysdict, "gettotalrefcount").is_null();
+    state->allocations =
+        std::make_unique<Allocations>(state->core, std::move(pymalloc), MallocHeaps::find(memory));
     if (const std::uint64_t broken = state->allocations->malloc_heaps().broken_heaps(); broken > 0)
         diagnostics.add(
             "malloc-heaps-broken",
-            fmt::format("{} of malloc's heaps break off in the middle: blocks behind that are judged one by one", broken),
+            fmt::format(
+                "{} of malloc's heaps break off in the middle: blocks behind that are judged one by one",
+                broken),
             Severity::damage);
     find_allocator(state->core, state->python, *state->allocations, diagnostics);
     state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
@@ -123,12 +129,14 @@ CollectorFacts HeapSnapshot::collector_facts(ObjectId object) const {
     const Layout& layout = state_->python.layout;
     const bool has_header = state_->access->is_gc(address, type);
     const std::uint32_t header = has_header ? *layout.gc_head.size : 0;
-    const AddressSpace::Window fields(state_->core.memory(), address - header, header + std::uint64_t{sizeof(std::int64_t)});
+    const AddressSpace::Window fields(state_->core.memory(), address - header,
+                                      header + std::uint64_t{sizeof(std::int64_t)});
     CollectorFacts facts;
     facts.refcount = fields.read<std::int64_t>(header).value_or(0);
     facts.immortal = layout.version.minor >= 12 && static_cast<std::int32_t>(facts.refcount) < 0;
     facts.tracked = has_header && fields.read<std::uint64_t>(*layout.gc_head.next).value_or(0) != 0;
-    facts.finalized = facts.tracked && fields.read<std::uint64_t>(*layout.gc_head.prev).value_or(0) & collector_finalized;
+    facts.finalized =
+        facts.tracked && fields.read<std::uint64_t>(*layout.gc_head.prev).value_or(0) & collector_finalized;
     return facts;
 }
 
@@ -158,7 +166,8 @@ namespace {
 
 /// Puts references into words, and guesses into what became of them; those to `only`, unless that is null.
 struct PutIntoWords : ReferenceVisitor {
-    PutIntoWords(const HeapSnapshot& h, const ObjectAccess& a, const std::function<void(ObjectId, const Reference&)>& v)
+    PutIntoWords(const HeapSnapshot& h, const ObjectAccess& a,
+                 const std::function<void(ObjectId, const Reference&)>& v)
         : heap(h), access(a), visit_named(v) {}
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
         if (!only.is_null() && target != only) return;
@@ -191,7 +200,8 @@ struct ForwardOwned : ReferenceVisitor {
         if (kind == ReferenceKind::weak || kind == ReferenceKind::reported) return;
         const ObjectId object = heap.find(target);
         if (object == no_object) return;
-        if (kind == ReferenceKind::guess && graph.verdict(source, name.number) == GuessVerdict::refused) return;
+        if (kind == ReferenceKind::guess && graph.verdict(source, name.number) == GuessVerdict::refused)
+            return;
         owned.visit(object, name);
     }
     const HeapSnapshot& heap;
@@ -203,7 +213,8 @@ struct ForwardOwned : ReferenceVisitor {
 struct FindBuffer : BufferVisitor {
     FindBuffer(const Allocations& a, Address t) : allocations(a), target(t) {}
     void visit(Address start, std::uint64_t bytes, bool) override {
-        if (target >= start && target - start < std::max(bytes, allocations.bytes_of(start, bytes))) found = true;
+        if (target >= start && target - start < std::max(bytes, allocations.bytes_of(start, bytes)))
+            found = true;
     }
     const Allocations& allocations;
     Address target;
@@ -212,8 +223,11 @@ struct FindBuffer : BufferVisitor {
 
 }  // namespace
 
-void HeapSnapshot::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
-    const std::function<void(ObjectId, const Reference&)> forward = [&](ObjectId, const Reference& r) { visit(r); };
+void HeapSnapshot::visit_references(ObjectId object,
+                                    const std::function<void(const Reference&)>& visit) const {
+    const std::function<void(ObjectId, const Reference&)> forward = [&](ObjectId, const Reference& r) {
+        visit(r);
+    };
     PutIntoWords words(*this, *state_->access, forward);
     words.source = object;
     state_->access->visit_references(address_of(object), state_->types[type_of(object)], words);
@@ -221,7 +235,9 @@ void HeapSnapshot::visit_references(ObjectId object, const std::function<void(co
 
 void HeapSnapshot::visit_references_to(ObjectId source, ObjectId target,
                                        const std::function<void(const Reference&)>& visit) const {
-    const std::function<void(ObjectId, const Reference&)> forward = [&](ObjectId, const Reference& r) { visit(r); };
+    const std::function<void(ObjectId, const Reference&)> forward = [&](ObjectId, const Reference& r) {
+        visit(r);
+    };
     PutIntoWords words(*this, *state_->access, forward);
     words.only = address_of(target);
     words.source = source;
@@ -233,7 +249,8 @@ void HeapSnapshot::visit_owned_references(ObjectId object, OwnedReferenceVisitor
     state_->access->visit_references(address_of(object), state_->types[type_of(object)], forward);
 }
 
-void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const {
+void HeapSnapshot::visit_referrers(ObjectId target,
+                                   const std::function<void(ObjectId, const Reference&)>& visit) const {
     PutIntoWords words(*this, *state_->access, visit);
     words.only = address_of(target);
     for (ObjectId id = 0; id < object_count(); ++id) {
@@ -260,8 +277,9 @@ Reference HeapSnapshot::native_reference(const NativeReference& native) const {
 const ReferenceGraph& HeapSnapshot::references(const ProgressCallback& progress) const {
     if (!state_->references) {
         if (!state_->index) state_->index.emplace(state_->objects.addresses);
-        state_->references = build_reference_graph(state_->core, state_->objects.addresses, state_->objects.types,
-                                                   *state_->access, *state_->index, progress);
+        state_->references =
+            build_reference_graph(state_->core, state_->objects.addresses, state_->objects.types,
+                                  *state_->access, *state_->index, progress);
     }
     return *state_->references;
 }
@@ -269,8 +287,8 @@ const ReferenceGraph& HeapSnapshot::references(const ProgressCallback& progress)
 ReportedReferences HeapSnapshot::reported_references(std::span<const std::uint8_t> asked,
                                                      const ProgressCallback& progress) const {
     const ReferenceGraph& graph = references(progress);
-    return gather_reported_references(state_->objects.addresses, state_->objects.types, asked, *state_->access, *state_->index,
-                                      graph, progress);
+    return gather_reported_references(state_->objects.addresses, state_->objects.types, asked,
+                                      *state_->access, *state_->index, graph, progress);
 }
 
 AddressFinding HeapSnapshot::locate(Address address) const {
@@ -283,15 +301,17 @@ AddressFinding HeapSnapshot::locate(Address address) const {
     // The object itself may begin a header's length above the address.
     if (nearest != no_object) {
         const TypeInfo& type = state_->types[type_of(nearest)];
-        if (*above - address <= state_->access->presize(*above, type)) return {Kind::inside_object, nearest, no_object};
+        if (*above - address <= state_->access->presize(*above, type))
+            return {Kind::inside_object, nearest, no_object};
     }
     if (above != all.begin()) {
         const auto below = above - 1;
         const auto id = static_cast<ObjectId>(below - all.begin());
         const TypeInfo& type = state_->types[type_of(id)];
         const Address start = *below - state_->access->presize(*below, type);
-        const std::uint64_t block = std::max(state_->allocations->bytes_of(start, state_->access->requested(*below, type)),
-                                             state_->access->requested(*below, type));
+        const std::uint64_t block =
+            std::max(state_->allocations->bytes_of(start, state_->access->requested(*below, type)),
+                     state_->access->requested(*below, type));
         if (address - start < block) return {Kind::inside_object, id, no_object};
         if (nearest == no_object || address - *below <= *above - address) nearest = id;
     }
@@ -325,10 +345,12 @@ std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const {
     std::uint64_t files = 0;
     std::uint64_t stacks = 0;
     const AddressSpace& memory = state_->core.memory();
-    const std::vector<AddressRange> all_stacks = thread_stacks(state_->core, state_->allocations->malloc_heaps());
+    const std::vector<AddressRange> all_stacks =
+        thread_stacks(state_->core, state_->allocations->malloc_heaps());
     const auto is_stack = [&](const Segment& segment) {
-        return std::any_of(all_stacks.begin(), all_stacks.end(),
-                           [&](const AddressRange& stack) { return stack.start <= segment.start && segment.end() <= stack.end; });
+        return std::any_of(all_stacks.begin(), all_stacks.end(), [&](const AddressRange& stack) {
+            return stack.start <= segment.start && segment.end() <= stack.end;
+        });
     };
     for (const Segment& segment : memory.segments()) {
         if (segment.module >= 0 || segment.state == ByteState::from_file)
@@ -349,7 +371,8 @@ std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const {
     add("program files and their data", files);
     add("thread stacks", stacks);
     add("other: C/C++ memory, Python's own tables", left);
-    std::stable_sort(rows.begin(), rows.end() - 1, [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
+    std::stable_sort(rows.begin(), rows.end() - 1,
+                     [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
     return rows;
 }
 

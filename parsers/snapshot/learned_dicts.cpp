@@ -1,11 +1,11 @@
-// Interned strings. Each interpreter (up to 3.11 the process) keeps a dict of str to itself, to which only a C variable points:
-// a static one, a field of the interpreter's state from 3.12 on. No symbol is needed: of the dicts that words of the
-// interpreter's own memory point at, it is the one whose entries all are interned strings that stand for themselves, and the
-// largest such. (unicodeobject.c: `interned`, get_interned_dict.)
+// Interned strings. Each interpreter (up to 3.11 the process) keeps a dict of str to itself, to which only a
+// C variable points: a static one, a field of the interpreter's state from 3.12 on. No symbol is needed: of
+// the dicts that words of the interpreter's own memory point at, it is the one whose entries all are interned
+// strings that stand for themselves, and the largest such. (unicodeobject.c: `interned`, get_interned_dict.)
 //
-// The lookup function. Up to 3.10 a table of keys holds the function that searches it: one for str alone, another as soon as any
-// other key was asked for. Only then does dict_traverse visit keys (dictobject.c). Which function is the general one, any dict
-// with a key that is no str tells.
+// The lookup function. Up to 3.10 a table of keys holds the function that searches it: one for str alone,
+// another as soon as any other key was asked for. Only then does dict_traverse visit keys (dictobject.c).
+// Which function is the general one, any dict with a key that is no str tells.
 
 #include "parsers/snapshot/learned_dicts.h"
 
@@ -15,7 +15,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint64_t keys_looked_at = 64;
-constexpr std::uint64_t largest_state = 1 << 20;  // bytes of an interpreter's state, or of its module's data, looked through
+// bytes of an interpreter's state, or of its module's data, looked through
+constexpr std::uint64_t largest_state = 1 << 20;
 
 bool is_interned(const PythonHeap& heap, Address str) {
     const LayoutBits& bits = heap.layout().ascii.state_interned;
@@ -67,7 +68,8 @@ std::vector<Address> find_interned_tables(const CoreFile& core, const PythonHeap
     const PythonRuntime& runtime = heap.runtime();
     std::vector<Address> tables;
     auto add = [&](const Search& search) {
-        if (!search.table().is_null() && std::find(tables.begin(), tables.end(), search.table()) == tables.end())
+        if (!search.table().is_null() &&
+            std::find(tables.begin(), tables.end(), search.table()) == tables.end())
             tables.push_back(search.table());
     };
     Search main(heap);
@@ -80,7 +82,8 @@ std::vector<Address> find_interned_tables(const CoreFile& core, const PythonHeap
     }
     const LayoutOffset state_size = runtime.layout.interpreter_state.size;
     for (std::size_t i = 0; i < runtime.interpreters.size() && state_size.present(); ++i) {
-        const AddressRange state{runtime.interpreters[i].address, runtime.interpreters[i].address + *state_size};
+        const AddressRange state{runtime.interpreters[i].address,
+                                 runtime.interpreters[i].address + *state_size};
         Search search(heap);
         (i == 0 ? main : search).look_through(state);
         if (i > 0) add(search);
@@ -97,7 +100,8 @@ Address find_general_lookup(const FoundObjects& objects, const PythonHeap& heap)
         const auto facts = heap.dict(objects.addresses[i]);
         if (!facts || !facts->values.is_null() || facts->unicode_keys) continue;
         bool other_key = false;
-        heap.visit_dict(*facts, [&](Address key, Address) { other_key = other_key || !heap.is_unicode(key); });
+        heap.visit_dict(*facts,
+                        [&](Address key, Address) { other_key = other_key || !heap.is_unicode(key); });
         if (other_key) return heap.pointer(facts->keys + *lookup);
     }
     return {};

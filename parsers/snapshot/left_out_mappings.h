@@ -6,8 +6,9 @@
 
 namespace heapsift {
 
-/// Mappings that the core does not name and in which, by what they say, arrays have their data. None in a kernel's core, which
-/// names all. Cost: one look at each object's type, and at each array.
-std::vector<AddressRange> left_out_mappings(const CoreFile& core, const FoundObjects& objects, const ObjectAccess& access);
+/// Mappings that the core does not name and in which, by what they say, arrays have their data. None in a
+/// kernel's core, which names all. Cost: one look at each object's type, and at each array.
+std::vector<AddressRange> left_out_mappings(const CoreFile& core, const FoundObjects& objects,
+                                            const ObjectAccess& access);
 
 }  // namespace heapsift

@@ -1,11 +1,13 @@
-// C code holds objects as well: in static variables, in the interpreter's state and its caches, in structs of its own, in the
-// frames of functions that run. Nothing says which of the words there are references; but the objects do. Each counts what
-// refers to it, and what the references of all objects do not explain is held by somebody else. So only objects with something
-// left to explain are looked for, in all memory that belongs to no object; and of the words found, no more are believed than
-// there are references left, those first which are hardly leftovers: a variable before a heap block, a stack last. Words that
-// are certainly dead are not looked at: free blocks, those that malloc keeps for the next request, what is below a thread's stack
-// pointer, frames of functions that have returned, and the interpreter's arrays of free objects: below their number these are
-// dead, and behind it is what was taken out, which may be alive and held by anybody but the array.
+// C code holds objects as well: in static variables, in the interpreter's state and its caches, in structs of
+// its own, in the frames of functions that run. Nothing says which of the words there are references; but the
+// objects do. Each counts what refers to it, and what the references of all objects do not explain is held by
+// somebody else. So only objects with something left to explain are looked for, in all memory that belongs to
+// no object; and of the words found, no more are believed than there are references left, those first which
+// are hardly leftovers: a variable before a heap block, a stack last. Words that are certainly dead are not
+// looked at: free blocks, those that malloc keeps for the next request, what is below a thread's stack
+// pointer, frames of functions that have returned, and the interpreter's arrays of free objects: below their
+// number these are dead, and behind it is what was taken out, which may be alive and held by anybody but the
+// array.
 
 #include "parsers/snapshot/native_references.h"
 
@@ -20,13 +22,15 @@
 namespace heapsift {
 namespace {
 
-constexpr std::uint64_t red_zone = 128;       // bytes below the stack pointer that a leaf function may use (System V ABI, x86-64)
-constexpr std::int32_t free_list_slots = 80;  // PyList_MAXFREELIST, PyDict_MAXFREELIST, _PyAsyncGen_MAXFREELIST of 3.10 to 3.13
+// bytes below the stack pointer that a leaf function may use (System V ABI, x86-64)
+constexpr std::uint64_t red_zone = 128;
+// PyList_MAXFREELIST, PyDict_MAXFREELIST, _PyAsyncGen_MAXFREELIST of 3.10 to 3.13
+constexpr std::int32_t free_list_slots = 80;
 
 class NativeSearch {
 public:
-    NativeSearch(const CoreFile& core, const ObjectAccess& access, std::span<const Address> addresses, const ObjectIndex& index,
-                 const OwnedMemory& owned, const RunningFrames& frames)
+    NativeSearch(const CoreFile& core, const ObjectAccess& access, std::span<const Address> addresses,
+                 const ObjectIndex& index, const OwnedMemory& owned, const RunningFrames& frames)
         : core_(core),
           access_(access),
           pymalloc_(access.allocations().pymalloc()),
@@ -40,7 +44,8 @@ public:
         for (const PythonInterpreter& interpreter : access.heap().runtime().interpreters) {
             add_state(interpreter.address, access.heap().layout().interpreter_state.size);
             add_free_lists(interpreter.address);
-            for (const Address thread : interpreter.threads) add_state(thread, access.heap().layout().thread_state.size);
+            for (const Address thread : interpreter.threads)
+                add_state(thread, access.heap().layout().thread_state.size);
         }
         add_state(access.heap().runtime().runtime, access.heap().layout().runtime_state.size);
         join(states_);
@@ -58,7 +63,8 @@ public:
             wanted_left.push_back(n);
         }
         const AddressSet set(std::move(wanted));
-        sweep_words(core_.memory(), set, all_skipped(), [&](Address at, std::uint64_t word) { consider(set, at, word); });
+        sweep_words(core_.memory(), set, all_skipped(),
+                    [&](Address at, std::uint64_t word) { consider(set, at, word); });
         sweep_pools(set);
         return believed(set, wanted_left);
     }
@@ -68,8 +74,8 @@ private:
         if (!start.is_null() && size.present()) states_.push_back({start, start + *size});
     }
 
-    /// Up to 3.9 they are static variables, which nothing tells from others. (Lists of free objects that are chained hold the
-    /// first alone, or nothing.)
+    /// Up to 3.9 they are static variables, which nothing tells from others. (Lists of free objects that are
+    /// chained hold the first alone, or nothing.)
     void add_free_lists(Address interpreter) {
         const auto& l = access_.heap().layout().interpreter_state;
         add_free_list(interpreter, l.free_lists, l.free_lists_count);
@@ -100,7 +106,8 @@ private:
 
     /// Sorted, without overlaps.
     static void join(std::vector<AddressRange>& ranges) {
-        std::sort(ranges.begin(), ranges.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+        std::sort(ranges.begin(), ranges.end(),
+                  [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
         std::size_t kept = 0;
         for (const AddressRange& range : ranges) {
             if (kept > 0 && range.start <= ranges[kept - 1].end)
@@ -113,8 +120,8 @@ private:
 
     /// Of ranges that begin in order, the last that begins at or before `at`, if that holds it.
     static const AddressRange* range_of(const std::vector<AddressRange>& ranges, Address at) {
-        auto it =
-            std::upper_bound(ranges.begin(), ranges.end(), at, [](Address a, const AddressRange& r) { return a < r.start; });
+        auto it = std::upper_bound(ranges.begin(), ranges.end(), at,
+                                   [](Address a, const AddressRange& r) { return a < r.start; });
         return it != ranges.begin() && (--it)->contains(at) ? &*it : nullptr;
     }
 
@@ -140,15 +147,17 @@ private:
         }
     }
 
-    /// Does the block hold what the interpreter put aside for the next one of its kind: an object with a count of 0 (frames, up
-    /// to 3.10 one for each code object; tuples, generators' parts), or the table of a dict?
+    /// Does the block hold what the interpreter put aside for the next one of its kind: an object with a
+    /// count of 0 (frames, up to 3.10 one for each code object; tuples, generators' parts), or the table of a
+    /// dict?
     bool in_free_list(Address block, std::uint64_t size) const {
         const PythonHeap& heap = access_.heap();
         const std::uint64_t marks = access_.allocations().debug_hooks() ? 16 : 0;
         for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += 16) {
             const Address object = block + marks + before;
             const TypeId type = heap.type_of(object);
-            if (type != no_type && access_.refcount(object) == 0 && access_.presize(object, heap.types()[type]) == before)
+            if (type != no_type && access_.refcount(object) == 0 &&
+                access_.presize(object, heap.types()[type]) == before)
                 return true;
         }
         const auto keys = heap.dict_keys(block + marks);
@@ -165,7 +174,8 @@ private:
         if (range_of(states_, at)) return add(Address(word), at, NativePlace::interpreter);
         if (access_.allocations().is_static(at)) return add(Address(word), at, NativePlace::module_data);
         if (const AddressRange* stack = range_of(stacks_, at)) {
-            if (at >= live_from_[static_cast<std::size_t>(stack - stacks_.data())]) add(Address(word), at, NativePlace::stack);
+            if (at >= live_from_[static_cast<std::size_t>(stack - stacks_.data())])
+                add(Address(word), at, NativePlace::stack);
             return;
         }
         if (in_live_block(at)) add(Address(word), at, NativePlace::block);
@@ -198,7 +208,8 @@ private:
         std::vector<NativeReference> kept;
         for (std::size_t from = 0; from < found_.size();) {
             const ObjectId target = found_[from].target;
-            const auto place = std::lower_bound(set.sorted().begin(), set.sorted().end(), addresses_[target].value);
+            const auto place =
+                std::lower_bound(set.sorted().begin(), set.sorted().end(), addresses_[target].value);
             std::uint64_t room = left[static_cast<std::size_t>(place - set.sorted().begin())];
             for (; from < found_.size() && found_[from].target == target; ++from)
                 if (room > 0) {
@@ -206,7 +217,8 @@ private:
                     --room;
                 }
         }
-        std::sort(kept.begin(), kept.end(), [](const NativeReference& a, const NativeReference& b) { return a.word < b.word; });
+        std::sort(kept.begin(), kept.end(),
+                  [](const NativeReference& a, const NativeReference& b) { return a.word < b.word; });
         return kept;
     }
 
@@ -253,8 +265,9 @@ std::string native_place(const CoreFile& core, const PythonHeap& heap, const Run
 }
 
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
-                                                    std::span<const Address> addresses, const ObjectIndex& index,
-                                                    const OwnedMemory& owned, const RunningFrames& frames,
+                                                    std::span<const Address> addresses,
+                                                    const ObjectIndex& index, const OwnedMemory& owned,
+                                                    const RunningFrames& frames,
                                                     const std::function<std::uint64_t(ObjectId)>& left) {
     return NativeSearch(core, access, addresses, index, owned, frames).find(left);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// References from memory that is no Python object's. (How they are told from leftovers: native_references.cpp.)
+// References from memory that is no Python object's. (How they are told from leftovers:
+// native_references.cpp.)
 
 #include "parsers/cpython/running_frames.h"
 #include "parsers/elf/core_file.h"
@@ -29,16 +30,17 @@ struct NativeReference {
     NativePlace place = NativePlace::block;
 };
 
-/// In words: "load() local 'orders'", "<libfoo.so cache+0x10>", "<python3.11+0x5a3c10>", "<interpreter state>", "<block of C
-/// code>", "<native stack>".
+/// In words: "load() local 'orders'", "<libfoo.so cache+0x10>", "<python3.11+0x5a3c10>", "<interpreter
+/// state>", "<block of C code>", "<native stack>".
 std::string native_place(const CoreFile& core, const PythonHeap& heap, const RunningFrames& frames,
                          const NativeReference& reference);
 
-/// By word. `left(id)`: how many references to an object are still to be explained; asked of every object once. Cost: one sweep
-/// over the memory that is not Python's.
+/// By word. `left(id)`: how many references to an object are still to be explained; asked of every object
+/// once. Cost: one sweep over the memory that is not Python's.
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
-                                                    std::span<const Address> addresses, const ObjectIndex& index,
-                                                    const OwnedMemory& owned, const RunningFrames& frames,
+                                                    std::span<const Address> addresses,
+                                                    const ObjectIndex& index, const OwnedMemory& owned,
+                                                    const RunningFrames& frames,
                                                     const std::function<std::uint64_t(ObjectId)>& left);
 
 }  // namespace heapsift

@@ -1,5 +1,6 @@
-// Sizes, values and references of one object. What a class adds comes from instance.cpp, the rest from its kind; what neither
-// knows is read by guess: aligned words of the body that point at something whose type is known.
+// Sizes, values and references of one object. What a class adds comes from instance.cpp, the rest from its
+// kind; what neither knows is read by guess: aligned words of the body that point at something whose type is
+// known.
 
 #include "parsers/snapshot/object_access.h"
 
@@ -23,7 +24,8 @@ constexpr int deepest_key = 4;
 constexpr std::int32_t member_object = 6, member_object_ex = 16;
 constexpr int most_members = 1024, most_bases = 64;
 
-// What a size may be above the blocks that were found: rounding, headers, a word or two that no buffer is known for.
+// What a size may be above the blocks that were found: rounding, headers, a word or two that no buffer is
+// known for.
 constexpr std::uint64_t unexplained_size = 4096;
 
 struct SumBuffers : BufferVisitor {
@@ -56,20 +58,24 @@ struct SumBuffers : BufferVisitor {
 
 bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
     if (!is_gc(object, type)) return false;
-    return heap_->integer<std::uint64_t>(object - *heap_->layout().gc_head.size + *heap_->layout().gc_head.next) != 0;
+    return heap_->integer<std::uint64_t>(object - *heap_->layout().gc_head.size +
+                                         *heap_->layout().gc_head.next) != 0;
 }
 
 std::uint64_t ObjectAccess::size(const ObjectReader& reader) const {
     const Address object = reader.address();
     const TypeInfo& type = reader.type();
     std::uint64_t bytes = type.size_kind ? type.size_kind->size(reader) : basic_size(reader);
-    // _PySys_GetSizeOf and _PyType_PreHeaderSize: up to 3.10 the collector's header where the object has one; 3.11 and 3.12 ask
-    // the type alone; 3.13 leaves out static types again, but only those whose metatype is `type` itself.
+    // _PySys_GetSizeOf and _PyType_PreHeaderSize: up to 3.10 the collector's header where the object has one;
+    // 3.11 and 3.12 ask the type alone; 3.13 leaves out static types again, but only those whose metatype is
+    // `type` itself.
     const int minor = heap_->layout().version.minor;
     const bool plain_type = type.address == heap_->runtime().type_type;
     const bool header = minor <= 10 || (minor >= 13 && plain_type) ? is_gc(object, type) : type.has_gc;
     if (header) bytes += *heap_->layout().gc_head.size;
-    const std::uint64_t managed = minor >= 12 ? managed_dict_flag | managed_weakref_flag : minor == 11 ? managed_dict_flag : 0;
+    const std::uint64_t managed = minor >= 12   ? managed_dict_flag | managed_weakref_flag
+                                  : minor == 11 ? managed_dict_flag
+                                                : 0;
     if (type.flags & managed) bytes += 16;
     return bytes;
 }
@@ -97,11 +103,13 @@ bool ObjectAccess::immortal(Address object) const {
 ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
     const ObjectReader reader(*heap_, object, type);
     const std::uint64_t own = requested(reader);
-    const Allocations::Held block = allocations_->held(object - presize(object, type), own, declared_too_much);
+    const Allocations::Held block =
+        allocations_->held(object - presize(object, type), own, declared_too_much);
     SumBuffers buffers(*allocations_, heap_->memory());
     if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(reader, buffers);
-    // Beside the kind's buffers there are values in the place of a dict, which only a managed one has. Where they lie in
-    // pymalloc's memory, their block is as large as all of its pool, and they need not be looked at.
+    // Beside the kind's buffers there are values in the place of a dict, which only a managed one has. Where
+    // they lie in pymalloc's memory, their block is as large as all of its pool, and they need not be looked
+    // at.
     const bool managed = (type.flags & managed_dict_flag) != 0;
     const Address values = managed ? values_apart(*heap_, object) : Address();
     if (const Pool* pool = values.is_null() ? nullptr : allocations_->pymalloc().pool_at(values))
@@ -114,11 +122,15 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
     sizes.memory = block.bytes + buffers.memory;
     sizes.array_data = buffers.array_data;
     sizes.not_saved = buffers.not_saved;
-    sizes.damaged = !block.whole || !buffers.whole || (type.kind && type.kind->reads && !type.kind->reads(reader));
-    // Types that know no buffers may own some (an io.BytesIO's is a bytes object): then only all memory is a bound.
+    sizes.damaged =
+        !block.whole || !buffers.whole || (type.kind && type.kind->reads && !type.kind->reads(reader));
+    // Types that know no buffers may own some (an io.BytesIO's is a bytes object): then only all memory is a
+    // bound.
     const std::uint64_t there = (block.whole ? std::max(own, block.bytes) : block.bytes) + buffers.claimed;
-    const bool counts_others = type.size_kind && (!type.size_kind->visit_buffers || type.size_kind->size_counts_others);
-    const bool others = counts_others && (!buffers.any || type.size_kind->size_counts_others) && !sizes.damaged;
+    const bool counts_others =
+        type.size_kind && (!type.size_kind->visit_buffers || type.size_kind->size_counts_others);
+    const bool others =
+        counts_others && (!buffers.any || type.size_kind->size_counts_others) && !sizes.damaged;
     const std::uint64_t most = others ? allocations_->mapped_bytes() : there + unexplained_size;
     if (sizes.size > most) {
         sizes.damaged = true;
@@ -171,7 +183,8 @@ bool ObjectAccess::references_exact(Address object, const TypeInfo& type) const 
 }
 
 void ObjectAccess::visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const {
-    const bool values = (type.flags & managed_dict_flag) != 0;  // values apart from the instance: only a managed dict has them
+    // values apart from the instance: only a managed dict has them
+    const bool values = (type.flags & managed_dict_flag) != 0;
     const bool buffers = type.kind && type.kind->visit_buffers;
     if (!values && !buffers) return;
     const ObjectReader reader(*heap_, object, type);
@@ -209,8 +222,11 @@ void ObjectAccess::visit_guesses(const ObjectReader& object, std::uint64_t from,
     to = std::min(to, from + max_guessed_bytes);
     for (std::uint64_t offset = (from + 7) / 8 * 8; offset + 8 <= to; offset += 8) {
         const Address target = heap_->pointer(object.at(offset));
-        if (target.is_null() || !target.aligned(8) || heap_->type_of(target) == no_type || refcount(target) <= 0) continue;
-        visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::offset, "", offset, object.type().address});
+        if (target.is_null() || !target.aligned(8) || heap_->type_of(target) == no_type ||
+            refcount(target) <= 0)
+            continue;
+        visit.visit(target, ReferenceKind::guess,
+                    {ReferenceName::Form::offset, "", offset, object.type().address});
     }
 }
 
@@ -240,11 +256,14 @@ ShortValue ObjectAccess::tuple_literal(Address tuple, int depth) const {
     if (count < 0 || count > most_key_items || depth > deepest_key) return {};
     ShortValue literal{ShortValue::Kind::literal, "(", static_cast<std::uint64_t>(count)};
     for (std::int64_t i = 0; i < count; ++i) {
-        const Address item = heap_->pointer(tuple + *heap_->layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i));
+        const Address item =
+            heap_->pointer(tuple + *heap_->layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i));
         const ShortValue v = key_value(item, depth + 1);
-        const bool constant = v.text == "None" || v.text == "True" || v.text == "False" || v.text == "Ellipsis";
+        const bool constant =
+            v.text == "None" || v.text == "True" || v.text == "False" || v.text == "Ellipsis";
         const bool number_without_literal = v.text == "inf" || v.text == "-inf" || v.text == "nan";
-        const bool whole = v.kind == ShortValue::Kind::literal && v.length < key_characters && !number_without_literal;
+        const bool whole =
+            v.kind == ShortValue::Kind::literal && v.length < key_characters && !number_without_literal;
         if (!whole && !(v.kind == ShortValue::Kind::name && constant)) return {};
         literal.text += (i > 0 ? ", " : "") + v.text;
         if (literal.text.size() > longest_tuple) return {};
@@ -253,7 +272,8 @@ ShortValue ObjectAccess::tuple_literal(Address tuple, int depth) const {
     return literal;
 }
 
-/// The attribute by which a C type on the way from `type` to its root shows the object at this offset; empty for none.
+/// The attribute by which a C type on the way from `type` to its root shows the object at this offset; empty
+/// for none.
 std::string ObjectAccess::member_at(Address type, std::uint64_t offset) const {
     const auto& def = heap_->layout().member_def;
     TypeId at = heap_->types().find(type);
@@ -290,7 +310,8 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
         case ReferenceName::Form::attribute:
             reference.before = "." + text_of(name.key);
             // setattr takes any str.
-            if (!is_identifier(reference.before.substr(1))) reference.before = ".__dict__[" + key_value(name.key).text + "]";
+            if (!is_identifier(reference.before.substr(1)))
+                reference.before = ".__dict__[" + key_value(name.key).text + "]";
             break;
         case ReferenceName::Form::c_attribute:
             reference.before = "." + heap_->memory().read_c_string(name.key, 200).value_or("?");

@@ -1,7 +1,7 @@
 #pragma once
 
-// Everything that is computed of one object on demand, from its type's kind and the allocators. Shared by the builder, which
-// proves objects by it, and the snapshot, which answers from it.
+// Everything that is computed of one object on demand, from its type's kind and the allocators. Shared by the
+// builder, which proves objects by it, and the snapshot, which answers from it.
 
 #include "parsers/cpython/instance.h"
 #include "parsers/cpython/type_flags.h"
@@ -13,7 +13,8 @@ namespace heapsift {
 
 class ObjectAccess {
 public:
-    ObjectAccess(const PythonHeap& heap, const Allocations& allocations) : heap_(&heap), allocations_(&allocations) {}
+    ObjectAccess(const PythonHeap& heap, const Allocations& allocations)
+        : heap_(&heap), allocations_(&allocations) {}
 
     /// So many bytes more than it allocates, at most, may a C type declare as its size.
     static constexpr std::uint64_t declared_too_much = 64;
@@ -21,20 +22,27 @@ public:
     const PythonHeap& heap() const { return *heap_; }
     const Allocations& allocations() const { return *allocations_; }
 
-    /// Does the collector know objects like this one? (Static types have no header, although `type` has the flag.)
+    /// Does the collector know objects like this one? (Static types have no header, although `type` has the
+    /// flag.)
     bool is_gc(Address object, const TypeInfo& type) const {
         return type.has_gc && (!(type.flags & type_subclass_flag) || is_heap_type(object));
     }
     /// Bytes between the start of the block and the object.
-    std::uint32_t presize(Address object, const TypeInfo& type) const { return is_gc(object, type) ? type.presize : 0; }
+    std::uint32_t presize(Address object, const TypeInfo& type) const {
+        return is_gc(object, type) ? type.presize : 0;
+    }
     /// Linked in a list of the collector now.
     bool gc_tracked(Address object, const TypeInfo& type) const;
 
     /// sys.getsizeof.
-    std::uint64_t size(Address object, const TypeInfo& type) const { return size(ObjectReader(*heap_, object, type)); }
+    std::uint64_t size(Address object, const TypeInfo& type) const {
+        return size(ObjectReader(*heap_, object, type));
+    }
     std::uint64_t size(const ObjectReader& object) const;
     /// Bytes asked for the object's own block, from its start on, at least.
-    std::uint64_t requested(Address object, const TypeInfo& type) const { return requested(ObjectReader(*heap_, object, type)); }
+    std::uint64_t requested(Address object, const TypeInfo& type) const {
+        return requested(ObjectReader(*heap_, object, type));
+    }
     std::uint64_t requested(const ObjectReader& object) const;
 
     std::int64_t refcount(Address object) const { return heap_->integer<std::int64_t>(object); }
@@ -42,8 +50,9 @@ public:
     bool immortal(Address object) const;
 
     ObjectFacts facts(Address object, const TypeInfo& type) const;
-    /// What `facts` says of sizes, and no more: for sums over all objects. No size is more than the memory that is there: what an
-    /// object claims is held against its blocks, and where it cannot be, the object is damaged and its sizes are cut down.
+    /// What `facts` says of sizes, and no more: for sums over all objects. No size is more than the memory
+    /// that is there: what an object claims is held against its blocks, and where it cannot be, the object is
+    /// damaged and its sizes are cut down.
     ObjectSizes sizes(Address object, const TypeInfo& type) const;
     /// Asks for the memory apart from the object that `sizes` will read: a dict's table.
     void fetch_parts(Address object, const TypeInfo& type) const;
@@ -52,8 +61,8 @@ public:
 
     ShortValue value(Address object, const TypeInfo& type, std::size_t limit) const;
     Reference named(Address target, ReferenceKind kind, const ReferenceName& name) const;
-    /// The references of both views, one by one (ReferenceKind says which belongs to which). Guesses are candidates: aligned
-    /// words of the body that are addresses of what reads as an object.
+    /// The references of both views, one by one (ReferenceKind says which belongs to which). Guesses are
+    /// candidates: aligned words of the body that are addresses of what reads as an object.
     void visit_references(Address object, const TypeInfo& type, ReferenceVisitor& visit) const;
     void visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const;
     /// False where some references are guessed.
@@ -71,7 +80,8 @@ private:
     std::string member_at(Address type, std::uint64_t offset) const;
     std::string element_name(Address holder, std::uint64_t place) const;
     void visit_all_references(const ObjectReader& object, ReferenceVisitor& visit) const;
-    void visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to, ReferenceVisitor& visit) const;
+    void visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to,
+                       ReferenceVisitor& visit) const;
 
     const PythonHeap* heap_;
     const Allocations* allocations_;

@@ -49,7 +49,8 @@ ObjectIndex::ObjectIndex(std::span<const Address> addresses) : addresses_(addres
 
 ObjectId ObjectIndex::search(Address address) const {
     const auto it = std::lower_bound(addresses_.begin(), addresses_.end(), address);
-    return it != addresses_.end() && *it == address ? static_cast<ObjectId>(it - addresses_.begin()) : no_object;
+    return it != addresses_.end() && *it == address ? static_cast<ObjectId>(it - addresses_.begin())
+                                                    : no_object;
 }
 
 }  // namespace heapsift

@@ -1,9 +1,10 @@
 #pragma once
 
-// From an address to the object that starts there, as often as there are references. A bit for each 16 bytes of memory that holds
-// objects, and with each word of bits the number of objects before it: an answer is one cache miss where a binary search has
-// twenty. 16 KiB for each MiB of memory with objects in it, some 1.4 bytes an object; where that would be far more, because they
-// are strewn over all the address space, there is no index, and the search is binary.
+// From an address to the object that starts there, as often as there are references. A bit for each 16 bytes
+// of memory that holds objects, and with each word of bits the number of objects before it: an answer is one
+// cache miss where a binary search has twenty. 16 KiB for each MiB of memory with objects in it, some 1.4
+// bytes an object; where that would be far more, because they are strewn over all the address space, there is
+// no index, and the search is binary.
 
 #include "parsers/base/address.h"
 #include "parsers/snapshot/heap_snapshot.h"
@@ -27,7 +28,8 @@ public:
         if (!word) return pages_.empty() || address.value >> address_bits ? search(address) : no_object;
         const unsigned bit = address.value >> granule_bits & 63;
         if (!(word->bits >> bit & 1)) return no_object;
-        const ObjectId id = word->before + static_cast<ObjectId>(std::popcount(word->bits & ((std::uint64_t{1} << bit) - 1)));
+        const ObjectId id =
+            word->before + static_cast<ObjectId>(std::popcount(word->bits & ((std::uint64_t{1} << bit) - 1)));
         return address.value % 16 == 0 && !word->unaligned ? id : addresses_[id] == address ? id : no_object;
     }
     /// Asks for the memory that `find` will read.
@@ -36,7 +38,8 @@ public:
     }
 
 private:
-    static constexpr unsigned granule_bits = 4, word_bits = granule_bits + 6, chunk_bits = 20, page_bits = 33, address_bits = 47;
+    static constexpr unsigned granule_bits = 4, word_bits = granule_bits + 6, chunk_bits = 20, page_bits = 33,
+                              address_bits = 47;
     static constexpr std::uint32_t words_a_chunk = 1U << (chunk_bits - word_bits);
     static constexpr std::uint32_t chunks_a_page = 1U << (page_bits - chunk_bits);
     static constexpr std::uint32_t none = 0xffffffff;

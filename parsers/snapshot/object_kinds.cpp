@@ -1,7 +1,7 @@
 #include "parsers/snapshot/object_kinds.h"
 
-// Every kind that heapsift reads: the interpreter's (parsers/cpython/objects/kinds.cpp) and NumPy's. A type that is in neither
-// list is read as its nearest base that is, and the rest of its body by guess.
+// Every kind that heapsift reads: the interpreter's (parsers/cpython/objects/kinds.cpp) and NumPy's. A type
+// that is in neither list is read as its nearest base that is, and the rest of its body by guess.
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/numpy/kinds.h"

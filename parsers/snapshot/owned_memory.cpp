@@ -16,7 +16,8 @@ struct OwnBuffers : BufferVisitor {
     OwnedMemory& memory;
 };
 
-OwnedMemory::OwnedMemory(std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access)
+OwnedMemory::OwnedMemory(std::span<const Address> addresses, std::span<const TypeId> types,
+                         const ObjectAccess& access)
     : allocations_(access.allocations()), pymalloc_(access.allocations().pymalloc()) {
     std::uint64_t blocks = 0;
     for (const Pool& pool : pymalloc_.pools()) {
@@ -42,7 +43,8 @@ OwnedMemory::OwnedMemory(std::span<const Address> addresses, std::span<const Typ
         else if (!values.is_null())
             visit_instance_buffers(ObjectReader(access.heap(), addresses[i], type), buffers);
     }
-    std::sort(ranges_.begin(), ranges_.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+    std::sort(ranges_.begin(), ranges_.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     std::size_t kept = 0;
     for (const AddressRange& range : ranges_) {
         if (kept > 0 && range.start <= ranges_[kept - 1].end)
@@ -55,15 +57,18 @@ OwnedMemory::OwnedMemory(std::span<const Address> addresses, std::span<const Typ
 
 void OwnedMemory::add(Address start, std::uint64_t bytes) {
     if (const Pool* pool = pymalloc_.pool_at(start)) {
-        const std::uint64_t offset = start - pool->start - std::min<std::uint64_t>(pymalloc_.header_size(), start - pool->start);
+        const std::uint64_t offset =
+            start - pool->start - std::min<std::uint64_t>(pymalloc_.header_size(), start - pool->start);
         const std::uint64_t block = offset / pool->block_size;
         if (block >= pool->carved) return;
-        const std::uint64_t bit = first_block_[static_cast<std::size_t>(pool - pymalloc_.pools().data())] + block;
+        const std::uint64_t bit =
+            first_block_[static_cast<std::size_t>(pool - pymalloc_.pools().data())] + block;
         blocks_[bit / 64] |= std::uint64_t{1} << (bit % 64);
     } else if (bytes > 0) {
         // A length that lies must not take its neighbours' memory with it; a small one cannot take much.
         if (bytes > believed_bytes)
-            if (const Allocations::Held held = allocations_.held(start, bytes); !held.whole) bytes = held.bytes;
+            if (const Allocations::Held held = allocations_.held(start, bytes); !held.whole)
+                bytes = held.bytes;
         if (start + bytes > start) ranges_.push_back({start, start + bytes});
     }
 }

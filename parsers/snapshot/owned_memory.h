@@ -1,6 +1,7 @@
 #pragma once
 
-// Which memory belongs to Python objects: their own blocks and the buffers that die with them. What is left is other people's.
+// Which memory belongs to Python objects: their own blocks and the buffers that die with them. What is left
+// is other people's.
 
 #include "parsers/snapshot/object_access.h"
 
@@ -10,10 +11,12 @@
 
 namespace heapsift {
 
-/// Memory: a bit for each block of pymalloc, 16 bytes for each object or buffer elsewhere. Cost: 20 to 40 nanoseconds an object.
+/// Memory: a bit for each block of pymalloc, 16 bytes for each object or buffer elsewhere. Cost: 20 to 40
+/// nanoseconds an object.
 class OwnedMemory {
 public:
-    OwnedMemory(std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access);
+    OwnedMemory(std::span<const Address> addresses, std::span<const TypeId> types,
+                const ObjectAccess& access);
 
     /// Is the `block`-th block of the `pool`-th of pymalloc's pools an object's?
     bool owns_block(std::size_t pool, std::uint32_t block) const {

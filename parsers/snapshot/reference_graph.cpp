@@ -1,12 +1,13 @@
-// All references in one pass, in address order. What an object refers to lies anywhere, and each answer to "which object is that"
-// would wait for memory; so addresses are gathered some thousands at a time, and the index is asked for all of them before the
-// first is looked up.
+// All references in one pass, in address order. What an object refers to lies anywhere, and each answer to
+// "which object is that" would wait for memory; so addresses are gathered some thousands at a time, and the
+// index is asked for all of them before the first is looked up.
 //
-// Guesses. A word in the body of a C type that nobody has described, and which is the address of an object, may be a reference, a
-// borrowed pointer, or left over from the block's last owner. Reference counts tell: the target counts each reference that is
-// real. So first everything that is known for sure is counted. A target with nothing left to explain refuses all guesses. One
-// whose candidates are exactly as many as are left to explain proves them. In between, what became of the same word in other
-// objects of the same type decides: where it mostly was proved it goes first, where it mostly was refused it goes last. Immortal
+// Guesses. A word in the body of a C type that nobody has described, and which is the address of an object,
+// may be a reference, a borrowed pointer, or left over from the block's last owner. Reference counts tell:
+// the target counts each reference that is real. So first everything that is known for sure is counted. A
+// target with nothing left to explain refuses all guesses. One whose candidates are exactly as many as are
+// left to explain proves them. In between, what became of the same word in other objects of the same type
+// decides: where it mostly was proved it goes first, where it mostly was refused it goes last. Immortal
 // objects do not count; there a guess is believed.
 
 #include "parsers/snapshot/reference_graph.h"
@@ -18,13 +19,14 @@ namespace heapsift {
 
 class ReferenceGraphBuilder {
 public:
-    ReferenceGraphBuilder(std::span<const Address> addresses, std::span<const TypeId> types, const ObjectAccess& access,
-                          const ObjectIndex& index)
+    ReferenceGraphBuilder(std::span<const Address> addresses, std::span<const TypeId> types,
+                          const ObjectAccess& access, const ObjectIndex& index)
         : addresses_(addresses), types_(types), access_(access), index_(index), gather_(*this) {}
 
     ReferenceGraph build(const CoreFile& core, const ProgressCallback& progress) {
         graph_.begin_.reserve(addresses_.size() + 1);
-        graph_.targets_.reserve(4 * addresses_.size());  // what is not used stays untouched, and costs nothing
+        graph_.targets_.reserve(4 *
+                                addresses_.size());  // what is not used stays untouched, and costs nothing
         graph_.found_.assign(addresses_.size(), 0);
         graph_.all_strong_.assign(addresses_.size() / 64 + 1, 0);
         gather_all(progress);
@@ -45,7 +47,8 @@ private:
         void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
             all_strong = all_strong && (kind == ReferenceKind::strong || kind == ReferenceKind::weak);
             if (kind == ReferenceKind::weak || kind == ReferenceKind::reported) return;
-            builder.pending_.push_back({target, static_cast<std::uint32_t>(name.number), kind == ReferenceKind::guess});
+            builder.pending_.push_back(
+                {target, static_cast<std::uint32_t>(name.number), kind == ReferenceKind::guess});
         }
         ReferenceGraphBuilder& builder;
         bool all_strong = true;  // of the object that is visited
@@ -60,8 +63,10 @@ private:
         const auto count = static_cast<ObjectId>(addresses_.size());
         const TypeTable& table = access_.heap().types();
         for (ObjectId id = 0; id < count; ++id) {
-            if (progress && id % (1 << 20) == 0) progress("references", static_cast<double>(id) / static_cast<double>(count));
-            if (id + ahead < count) access_.fetch_references(addresses_[id + ahead], table[types_[id + ahead]]);
+            if (progress && id % (1 << 20) == 0)
+                progress("references", static_cast<double>(id) / static_cast<double>(count));
+            if (id + ahead < count)
+                access_.fetch_references(addresses_[id + ahead], table[types_[id + ahead]]);
             const std::size_t before = pending_.size();
             gather_.all_strong = true;
             access_.visit_references(addresses_[id], table[types_[id]], gather_);
@@ -89,12 +94,13 @@ private:
                 const ObjectId target = ids_[at];
                 if (target != no_object) {
                     if (pending_[at].guess)
-                        graph_.guesses_.push_back(
-                            {resolved_, target, pending_[at].word, GuessVerdict::refused, graph_.targets_.size()});
+                        graph_.guesses_.push_back({resolved_, target, pending_[at].word,
+                                                   GuessVerdict::refused, graph_.targets_.size()});
                     else
                         ++graph_.found_[target];
                     graph_.targets_.push_back(target);
-                } else if (!pending_[at].guess && access_.heap().memory().state_of(pending_[at].target) != ByteState::not_saved) {
+                } else if (!pending_[at].guess &&
+                           access_.heap().memory().state_of(pending_[at].target) != ByteState::not_saved) {
                     if (graph_.dangling_++ == 0) graph_.first_dangling_ = {resolved_, pending_[at].target};
                 }
             }
@@ -111,9 +117,12 @@ private:
         std::uint32_t proved = 0, refused = 0;
         double belief() const { return (proved + 1.0) / (proved + refused + 2.0); }
     };
-    std::uint64_t word_of(const Guess& guess) const { return std::uint64_t{types_[guess.source]} << 32 | guess.word; }
+    std::uint64_t word_of(const Guess& guess) const {
+        return std::uint64_t{types_[guess.source]} << 32 | guess.word;
+    }
 
-    /// References to `target` that its count has and that were not found; for an immortal one, as many as one likes.
+    /// References to `target` that its count has and that were not found; for an immortal one, as many as one
+    /// likes.
     std::uint64_t left_to_explain(ObjectId target) const {
         if (access_.immortal(addresses_[target])) return ~std::uint64_t{0};
         const std::int64_t count = access_.refcount(addresses_[target]);
@@ -193,8 +202,9 @@ private:
         move_up_to(graph_.targets_.size());
         graph_.targets_.resize(kept);
         // By source they are; within one, a kind's own guesses may come before those of lower words.
-        std::sort(graph_.guesses_.begin(), graph_.guesses_.end(),
-                  [](const Guess& a, const Guess& b) { return std::pair(a.source, a.word) < std::pair(b.source, b.word); });
+        std::sort(graph_.guesses_.begin(), graph_.guesses_.end(), [](const Guess& a, const Guess& b) {
+            return std::pair(a.source, a.word) < std::pair(b.source, b.word);
+        });
     }
 
     void add_natives(const CoreFile& core, const ProgressCallback& progress) {
@@ -202,9 +212,9 @@ private:
         const OwnedMemory owned(addresses_, types_, access_);
         if (progress) progress("native references", 0);
         graph_.frames_ = RunningFrames(access_.heap());
-        graph_.natives_ = find_native_references(core, access_, addresses_, index_, owned, graph_.frames_, [&](ObjectId id) {
-            return access_.immortal(addresses_[id]) ? 0 : left_to_explain(id);
-        });
+        graph_.natives_ = find_native_references(
+            core, access_, addresses_, index_, owned, graph_.frames_,
+            [&](ObjectId id) { return access_.immortal(addresses_[id]) ? 0 : left_to_explain(id); });
         for (const NativeReference& reference : graph_.natives_) ++graph_.found_[reference.target];
     }
 
@@ -222,25 +232,32 @@ private:
 
 ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets,
                                std::vector<NativeReference> natives)
-    : begin_(std::move(begin)), targets_(std::move(targets)), found_(begin_.size() - 1), natives_(std::move(natives)) {
+    : begin_(std::move(begin)),
+      targets_(std::move(targets)),
+      found_(begin_.size() - 1),
+      natives_(std::move(natives)) {
     for (const ObjectId target : targets_) ++found_[target];
     for (const NativeReference& native : natives_) ++found_[native.target];
 }
 
 std::uint64_t ReferenceGraph::memory_bytes() const {
-    return begin_.size() * sizeof(begin_[0]) + targets_.size() * sizeof(targets_[0]) + found_.size() * sizeof(found_[0]) +
-           guesses_.size() * sizeof(guesses_[0]) + natives_.size() * sizeof(natives_[0]);
+    return begin_.size() * sizeof(begin_[0]) + targets_.size() * sizeof(targets_[0]) +
+           found_.size() * sizeof(found_[0]) + guesses_.size() * sizeof(guesses_[0]) +
+           natives_.size() * sizeof(natives_[0]);
 }
 
 GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const {
     const std::pair key(source, static_cast<std::uint32_t>(word));
-    const auto it = std::lower_bound(guesses_.begin(), guesses_.end(), key,
-                                     [](const Guess& g, const auto& k) { return std::pair(g.source, g.word) < k; });
-    return it != guesses_.end() && std::pair(it->source, it->word) == key ? it->verdict : GuessVerdict::refused;
+    const auto it =
+        std::lower_bound(guesses_.begin(), guesses_.end(), key,
+                         [](const Guess& g, const auto& k) { return std::pair(g.source, g.word) < k; });
+    return it != guesses_.end() && std::pair(it->source, it->word) == key ? it->verdict
+                                                                          : GuessVerdict::refused;
 }
 
-ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses, std::span<const TypeId> types,
-                                     const ObjectAccess& access, const ObjectIndex& index, const ProgressCallback& progress) {
+ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses,
+                                     std::span<const TypeId> types, const ObjectAccess& access,
+                                     const ObjectIndex& index, const ProgressCallback& progress) {
     return ReferenceGraphBuilder(addresses, types, access, index).build(core, progress);
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// Who holds whom: the references that are owned, of all objects at once, and what they add up to. (How guesses are judged:
-// reference_graph.cpp.)
+// Who holds whom: the references that are owned, of all objects at once, and what they add up to. (How
+// guesses are judged: reference_graph.cpp.)
 //
-// Memory: 4 bytes a reference, 12 an object (8 for where its references begin, 4 for the references found to it), and 24 for each
-// guess. Cost: 50 to 150 nanoseconds an object, two to three references each.
+// Memory: 4 bytes a reference, 12 an object (8 for where its references begin, 4 for the references found to
+// it), and 24 for each guess. Cost: 50 to 150 nanoseconds an object, two to three references each.
 
 #include "parsers/snapshot/native_references.h"
 #include "parsers/snapshot/object_access.h"
@@ -19,7 +19,7 @@ namespace heapsift {
 
 /// What became of a guess.
 enum class GuessVerdict : std::uint8_t {
-    proved,   // with it, and the others proved, the references found are as many as the target's count: hidden
+    proved,  // with it, and the others proved, the references found are as many as the target's count: hidden
     allowed,  // the target's count has room for it: followed
     refused   // the references known for sure are all that the target counts: no reference
 };
@@ -27,20 +27,23 @@ enum class GuessVerdict : std::uint8_t {
 class ReferenceGraph {
 public:
     ReferenceGraph() = default;
-    /// Of references that are known: those of object i are targets[begin[i]] up to targets[begin[i + 1]]; `natives` by word.
-    ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets, std::vector<NativeReference> natives = {});
+    /// Of references that are known: those of object i are targets[begin[i]] up to targets[begin[i + 1]];
+    /// `natives` by word.
+    ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets,
+                   std::vector<NativeReference> natives = {});
 
     std::size_t object_count() const { return begin_.empty() ? 0 : begin_.size() - 1; }
     std::uint64_t reference_count() const { return targets_.size(); }
     /// What the graph itself takes.
     std::uint64_t memory_bytes() const;
-    /// The objects that `source` owns references to: strong, hidden and guesses that were not refused; in the order in which they
-    /// are visited, with multiplicity. References to addresses at which no object was found are left out.
+    /// The objects that `source` owns references to: strong, hidden and guesses that were not refused; in the
+    /// order in which they are visited, with multiplicity. References to addresses at which no object was
+    /// found are left out.
     std::span<const ObjectId> targets(ObjectId source) const {
         return {targets_.data() + begin_[source], targets_.data() + begin_[source + 1]};
     }
-    /// Of an object whose references are all strong: its targets are what its traverse reports as well, as often and in that
-    /// order.
+    /// Of an object whose references are all strong: its targets are what its traverse reports as well, as
+    /// often and in that order.
     bool reports_what_it_owns(ObjectId source) const {
         return source / 64 < all_strong_.size() && (all_strong_[source / 64] >> (source % 64) & 1);
     }
@@ -53,7 +56,8 @@ public:
     std::span<const NativeReference> natives() const { return natives_; }
     const RunningFrames& frames() const { return frames_; }
 
-    /// References that are certain and lead to saved memory, or to none, at which there is no object: of what was overwritten.
+    /// References that are certain and lead to saved memory, or to none, at which there is no object: of what
+    /// was overwritten.
     std::uint64_t dangling() const { return dangling_; }
     struct DanglingReference {
         ObjectId source;
@@ -89,9 +93,10 @@ private:
     std::optional<DanglingReference> first_dangling_;
 };
 
-/// One pass over `addresses`, sorted, with the types of `types`; one over their buffers, and one sweep over other memory.
-/// `progress` may be empty.
-ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses, std::span<const TypeId> types,
-                                     const ObjectAccess& access, const ObjectIndex& index, const ProgressCallback& progress);
+/// One pass over `addresses`, sorted, with the types of `types`; one over their buffers, and one sweep over
+/// other memory. `progress` may be empty.
+ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses,
+                                     std::span<const TypeId> types, const ObjectAccess& access,
+                                     const ObjectIndex& index, const ProgressCallback& progress);
 
 }  // namespace heapsift

@@ -1,6 +1,6 @@
-// The collector visits its objects in the order of its lists, and each visit of a reference is a jump to anywhere. Here objects
-// are read in address order, and what they refer to is looked up some thousands at a time, when the index has had time to come
-// near.
+// The collector visits its objects in the order of its lists, and each visit of a reference is a jump to
+// anywhere. Here objects are read in address order, and what they refer to is looked up some thousands at a
+// time, when the index has had time to come near.
 
 #include "parsers/snapshot/reported_references.h"
 
@@ -62,7 +62,9 @@ private:
 
     void add_guess(Address target, const ReferenceName& name) {
         const ObjectId object = index_.find(target);
-        if (object == no_object || !asked_[object] || graph_.verdict(source_, name.number) == GuessVerdict::refused) return;
+        if (object == no_object || !asked_[object] ||
+            graph_.verdict(source_, name.number) == GuessVerdict::refused)
+            return;
         guesses_.push_back({source_, object});
     }
 
@@ -79,14 +81,17 @@ private:
 
 }  // namespace
 
-ReportedReferences gather_reported_references(std::span<const Address> addresses, std::span<const TypeId> types,
+ReportedReferences gather_reported_references(std::span<const Address> addresses,
+                                              std::span<const TypeId> types,
                                               std::span<const std::uint8_t> asked, const ObjectAccess& access,
                                               const ObjectIndex& index, const ReferenceGraph& graph,
                                               const ProgressCallback& progress) {
     constexpr std::size_t ahead = 24;
     const TypeTable& table = access.heap().types();
     Gatherer gatherer(asked, index, graph);
-    const auto wanted = [&](std::size_t id) { return asked[id] && !graph.reports_what_it_owns(static_cast<ObjectId>(id)); };
+    const auto wanted = [&](std::size_t id) {
+        return asked[id] && !graph.reports_what_it_owns(static_cast<ObjectId>(id));
+    };
     for (ObjectId id = 0; id < asked.size(); ++id) {
         if (progress && id % (1 << 20) == 0)
             progress("what the collector sees", static_cast<double>(id) / static_cast<double>(asked.size()));

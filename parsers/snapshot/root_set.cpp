@@ -1,6 +1,7 @@
-// Roots are read where the interpreter has them: pystate.h and pycore_interp.h (fields), sysmodule.c (sys.modules),
-// pycore_frame.h and frameobject.h (frames), _threadmodule.c (each threading.local keeps a dict for each thread; a dummy object
-// in the thread's own dict says which, and when the thread ends, the dict goes), context.c.
+// Roots are read where the interpreter has them: pystate.h and pycore_interp.h (fields), sysmodule.c
+// (sys.modules), pycore_frame.h and frameobject.h (frames), _threadmodule.c (each threading.local keeps a
+// dict for each thread; a dummy object in the thread's own dict says which, and when the thread ends, the
+// dict goes), context.c.
 
 #include "parsers/snapshot/root_set.h"
 
@@ -14,7 +15,8 @@ namespace {
 
 bool is_module(const PythonHeap& python, Address object) {
     const TypeId type = python.type_of(object);
-    return type != no_type && python.types()[type].kind && std::string_view(python.types()[type].kind->name) == "module";
+    return type != no_type && python.types()[type].kind &&
+           std::string_view(python.types()[type].kind->name) == "module";
 }
 
 void sort_once_each(std::vector<Address>& addresses) {
@@ -98,10 +100,12 @@ void RootSet::add_modules(const HeapSnapshot& heap, const PythonHeap& python) {
             const std::string name = python.unicode_text(key, most_name_characters).value_or("?");
             const auto [at, added] = known.emplace(object, modules_.size());
             if (added) {
-                LoadedModule module{object, value, md_dict.present() ? python.pointer(value + *md_dict) : Address(),
-                                    name,   false, {}};
+                LoadedModule module{
+                    object, value, md_dict.present() ? python.pointer(value + *md_dict) : Address(),
+                    name,   false, {}};
                 if (!module.dict.is_null()) {
-                    module.file = python.unicode_text(python.dict_value(module.dict, "__file__"), 4096).value_or("");
+                    module.file =
+                        python.unicode_text(python.dict_value(module.dict, "__file__"), 4096).value_or("");
                     modules_and_dicts_.push_back(module.dict);
                 }
                 modules_and_dicts_.push_back(value);
@@ -110,9 +114,12 @@ void RootSet::add_modules(const HeapSnapshot& heap, const PythonHeap& python) {
                 return;
             }
             LoadedModule& module = modules_[at->second];
-            const Address own = module.dict.is_null() ? Address() : python.dict_value(module.dict, "__name__");
-            const bool is_own = python.unicode_equals(own, name), has_own = python.unicode_equals(own, module.name);
-            if (is_own || (!has_own && std::pair(name.size(), name) < std::pair(module.name.size(), module.name)))
+            const Address own =
+                module.dict.is_null() ? Address() : python.dict_value(module.dict, "__name__");
+            const bool is_own = python.unicode_equals(own, name),
+                       has_own = python.unicode_equals(own, module.name);
+            if (is_own ||
+                (!has_own && std::pair(name.size(), name) < std::pair(module.name.size(), module.name)))
                 module.name = name;
         });
     }
@@ -130,7 +137,8 @@ void RootSet::add_named_classes(const PythonHeap& python) {
         const std::string prefix = module.name + ".";
         python.visit_dict(module.dict, [&](Address, Address value) {
             const TypeId type = python.types().find(value);
-            if (type != no_type && python.types()[type].heap_type && python.types()[type].name.starts_with(prefix))
+            if (type != no_type && python.types()[type].heap_type &&
+                python.types()[type].name.starts_with(prefix))
                 named_classes_.push_back({module.dict, value});
         });
     }
@@ -141,7 +149,8 @@ void RootSet::add_interpreters(const HeapSnapshot& heap) {
         const std::pair<Address, const char*> fields[] = {{interpreter.modules, "sys.modules"},
                                                           {interpreter.sysdict, "<dict of sys>"},
                                                           {interpreter.builtins, "<dict of builtins>"}};
-        for (const auto& [object, text] : fields) add(heap, object, {.kind = RootKind::interpreter, .text = text});
+        for (const auto& [object, text] : fields)
+            add(heap, object, {.kind = RootKind::interpreter, .text = text});
     }
 }
 
@@ -154,7 +163,8 @@ void RootSet::add_threads(const HeapSnapshot& heap, const PythonHeap& python) {
         const PythonThread& thread = threads_[static_cast<std::size_t>(t)];
         for (std::int32_t f = 0; f < static_cast<std::int32_t>(thread.frames.size()); ++f) {
             const PythonFrame& frame = thread.frames[static_cast<std::size_t>(f)];
-            if (frame.object == frame.frame && !frame.object.is_null()) {  // up to 3.10 the frame object has the slots
+            if (frame.object == frame.frame &&
+                !frame.object.is_null()) {  // up to 3.10 the frame object has the slots
                 running_frames_.push_back(frame.object);
                 add(heap, frame.object, {.kind = RootKind::frame, .thread = t, .frame = f, .text = ""});
                 continue;
@@ -172,17 +182,23 @@ void RootSet::add_threads(const HeapSnapshot& heap, const PythonHeap& python) {
         }
         if (l.dict.present())
             add(heap, python.pointer(thread.state + *l.dict),
-                {.kind = RootKind::thread_local_, .thread = t, .word = thread.state + *l.dict, .text = "<dict of the thread>"});
+                {.kind = RootKind::thread_local_,
+                 .thread = t,
+                 .word = thread.state + *l.dict,
+                 .text = "<dict of the thread>"});
         if (l.context.present())
             add(heap, python.pointer(thread.state + *l.context),
-                {.kind = RootKind::context, .thread = t, .word = thread.state + *l.context, .text = "<context>"});
+                {.kind = RootKind::context,
+                 .thread = t,
+                 .word = thread.state + *l.context,
+                 .text = "<context>"});
     }
     add_thread_locals(heap, python);
 }
 
-// A threading.local has a dict of dicts, one for each thread that used it. What stands for the thread there, as a key or weakly,
-// is a dummy object that the thread owns: up to 3.12 one for each local, a value of the thread's dict; from 3.13 on one for all,
-// a field of the thread's state.
+// A threading.local has a dict of dicts, one for each thread that used it. What stands for the thread there,
+// as a key or weakly, is a dummy object that the thread owns: up to 3.12 one for each local, a value of the
+// thread's dict; from 3.13 on one for all, a field of the thread's state.
 void RootSet::add_thread_locals(const HeapSnapshot& heap, const PythonHeap& python) {
     const Layout& l = python.layout();
     const auto is_dummy = [&](Address object) {
@@ -204,7 +220,8 @@ void RootSet::add_thread_locals(const HeapSnapshot& heap, const PythonHeap& pyth
     bool any = false;
     for (TypeId type = 0; type < heap.types().size(); ++type) {
         TypeId at = type;
-        for (int steps = 0; at != no_type && steps < most_bases && !is_local[type]; ++steps, at = heap.types()[at].base)
+        for (int steps = 0; at != no_type && steps < most_bases && !is_local[type];
+             ++steps, at = heap.types()[at].base)
             is_local[type] = heap.types()[at].name == "_thread._local";
         any = any || is_local[type];
     }
@@ -215,9 +232,11 @@ void RootSet::add_thread_locals(const HeapSnapshot& heap, const PythonHeap& pyth
         python.visit_dict(dicts, [&](Address key, Address value) {
             const bool weak = !is_dummy(key) && l.weakref.wr_object.present();
             const auto thread = thread_of_dummy.find(weak ? python.pointer(key + *l.weakref.wr_object) : key);
-            if (thread == thread_of_dummy.end() || heap.find(value) == no_object || !python.is_dict(value)) return;
+            if (thread == thread_of_dummy.end() || heap.find(value) == no_object || !python.is_dict(value))
+                return;
             thread_local_dicts_.push_back(value);
-            add(heap, value, {.kind = RootKind::thread_local_, .thread = thread->second, .text = "", .of = local});
+            add(heap, value,
+                {.kind = RootKind::thread_local_, .thread = thread->second, .text = "", .of = local});
         });
     }
 }

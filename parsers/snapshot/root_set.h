@@ -1,7 +1,8 @@
 #pragma once
 
-// What keeps objects alive from outside the heap, as far as the interpreter's own structures name it: modules, fields of the
-// interpreter, frames, data of threads, contexts, static types. (Words of C code are in ReferenceGraph::natives.)
+// What keeps objects alive from outside the heap, as far as the interpreter's own structures name it:
+// modules, fields of the interpreter, frames, data of threads, contexts, static types. (Words of C code are
+// in ReferenceGraph::natives.)
 
 #include "parsers/cpython/threads.h"
 #include "parsers/snapshot/heap_snapshot.h"
@@ -20,7 +21,8 @@ enum class RootKind : std::uint8_t {
     context,        // the context in which a thread runs
     static_type,    // a type that is part of a program
     native,         // a word of C code's memory
-    native_unseen,  // its count says that there is a reference that was not found, and nothing else reaches it
+    native_unseen,  // its count says that there is a reference that was not found, and nothing else reaches
+                    // it
     immortal        // never freed, and nothing else reaches it
 };
 

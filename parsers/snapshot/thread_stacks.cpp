@@ -1,9 +1,10 @@
 // Stacks hold what functions left behind, so nothing is believed because a word of theirs says so.
 //
-// A stack is the mapping that holds the thread's stack pointer, all of it where a cut core has only the first part. Not so where
-// a signal came in on an alternate stack (sigaltstack; faulthandler's is a block of malloc's): that block is a stack, and the
-// heap around it is not; and the thread's own stack is elsewhere. Of the first thread it is known: the kernel puts the program's
-// name at its upper end (AT_EXECFN; getauxval(3)).
+// A stack is the mapping that holds the thread's stack pointer, all of it where a cut core has only the first
+// part. Not so where a signal came in on an alternate stack (sigaltstack; faulthandler's is a block of
+// malloc's): that block is a stack, and the heap around it is not; and the thread's own stack is elsewhere.
+// Of the first thread it is known: the kernel puts the program's name at its upper end (AT_EXECFN;
+// getauxval(3)).
 
 #include "parsers/snapshot/thread_stacks.h"
 
@@ -15,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t auxiliary_program_name = 31;  // AT_EXECFN
 
-/// The segment at `index` and those that go on where it ends or begins, where one of two neighbours was not saved: parts of one
-/// mapping.
+/// The segment at `index` and those that go on where it ends or begins, where one of two neighbours was not
+/// saved: parts of one mapping.
 AddressRange whole_mapping(std::span<const Segment> segments, std::size_t index) {
     const auto parts_of_one = [&](std::size_t low) {
         const Segment &a = segments[low], &b = segments[low + 1];
@@ -44,7 +45,8 @@ std::vector<AddressRange> thread_stacks(const CoreFile& core, const MallocHeaps&
     };
     for (const CoreThread& thread : core.threads()) add(Address(thread.stack_pointer()));
     if (const auto name = core.auxiliary(auxiliary_program_name)) add(Address(*name));
-    std::sort(stacks.begin(), stacks.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+    std::sort(stacks.begin(), stacks.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     return stacks;
 }
 

@@ -9,7 +9,8 @@
 
 namespace heapsift {
 
-/// The stacks of all threads, sorted, as far as they are mapped; a stack that a program has on its heap is its block alone.
+/// The stacks of all threads, sorted, as far as they are mapped; a stack that a program has on its heap is
+/// its block alone.
 std::vector<AddressRange> thread_stacks(const CoreFile& core, const MallocHeaps& heaps);
 
 }  // namespace heapsift

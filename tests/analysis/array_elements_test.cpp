@@ -72,7 +72,8 @@ std::string naive_fit(const std::string& data, const ElementFormat& format) {
 
 std::uint64_t naive_equal(const std::string& data, std::uint64_t itemsize) {
     std::uint64_t equal = 1;
-    while (equal * itemsize < data.size() && data.compare(equal * itemsize, itemsize, data, 0, itemsize) == 0) ++equal;
+    while (equal * itemsize < data.size() && data.compare(equal * itemsize, itemsize, data, 0, itemsize) == 0)
+        ++equal;
     return equal;
 }
 
@@ -80,9 +81,11 @@ std::uint64_t naive_equal(const std::string& data, std::uint64_t itemsize) {
 std::vector<DataRun> random_runs(std::mt19937& random, const std::string& data) {
     std::vector<DataRun> runs;
     for (std::size_t at = 0; at < data.size();) {
-        const std::size_t size = std::min<std::size_t>(data.size() - at, 1 + random() % (random() % 3 ? 20 : 9000));
+        const std::size_t size =
+            std::min<std::size_t>(data.size() - at, 1 + random() % (random() % 3 ? 20 : 9000));
         const bool zero = data.find_first_not_of('\0', at) >= at + size;
-        runs.push_back({zero && random() % 2 ? nullptr : reinterpret_cast<const std::byte*>(data.data()) + at, size});
+        runs.push_back(
+            {zero && random() % 2 ? nullptr : reinterpret_cast<const std::byte*>(data.data()) + at, size});
         at += size;
     }
     return runs;
@@ -102,8 +105,9 @@ std::string random_element(std::mt19937& random, const ElementFormat& format) {
         return element;
     }
     const bool number = format.kind == 'i' || format.kind == 'u';
-    const std::size_t used = number ? std::min<std::size_t>(format.itemsize, random() % 500 ? 1 : 1 + random() % 8)
-                                    : random() % (format.itemsize / (random() % 300 ? 2 : 1) + 1);
+    const std::size_t used =
+        number ? std::min<std::size_t>(format.itemsize, random() % 500 ? 1 : 1 + random() % 8)
+               : random() % (format.itemsize / (random() % 300 ? 2 : 1) + 1);
     for (std::size_t i = 0; i < used; ++i) element[i] = static_cast<char>(random() % 200);
     if (number && random() % 400 == 0)
         for (std::size_t i = used; i < element.size(); ++i) element[i] = -1;
@@ -123,7 +127,8 @@ TEST_CASE("array elements: as one after the other, on random data", "[numpy]") {
         format.big_endian = random() % 3 == 0 && format.itemsize > 1;
         const std::size_t count = 2 + random() % (format.itemsize > 100 ? 10 : random() % 5 ? 300 : 3000);
         std::string data;
-        const std::string common = random() % 3 ? std::string(format.itemsize, '\0') : random_element(random, format);
+        const std::string common =
+            random() % 3 ? std::string(format.itemsize, '\0') : random_element(random, format);
         const bool mostly_common = random() % 2 == 0;
         while (data.size() < count * format.itemsize)
             data += mostly_common && random() % 500 ? common : random_element(random, format);
@@ -134,14 +139,15 @@ TEST_CASE("array elements: as one after the other, on random data", "[numpy]") {
         REQUIRE(all_zero(runs, format.itemsize) == (data.find_first_not_of('\0') >= format.itemsize));
         const ElementFit fit = fit_elements(runs, format, equal);
         REQUIRE(fit.smaller.kind + std::to_string(fit.smaller.itemsize) == naive_fit(data, format));
-        if ((format.kind == 'i' || format.kind == 'u') && fit.smaller.itemsize < format.itemsize && equal < count) {
+        if ((format.kind == 'i' || format.kind == 'u') && fit.smaller.itemsize < format.itemsize &&
+            equal < count) {
             Integer low = integer(elements(data, format)[0], format.kind == 'i'), high = low;
             for (const std::string& element : elements(data, format)) {
                 low = std::min(low, integer(element, format.kind == 'i'));
                 high = std::max(high, integer(element, format.kind == 'i'));
             }
-            REQUIRE(fit.range ==
-                    std::to_string(static_cast<std::int64_t>(low)) + " to " + std::to_string(static_cast<std::int64_t>(high)));
+            REQUIRE(fit.range == std::to_string(static_cast<std::int64_t>(low)) + " to " +
+                                     std::to_string(static_cast<std::int64_t>(high)));
         }
     }
 }
@@ -150,8 +156,10 @@ TEST_CASE("array elements: an array that has nothing in common is left after a b
     std::mt19937_64 random(3);
     std::vector<std::uint64_t> values(1 << 16);
     for (std::uint64_t& value : values) value = random();
-    const std::vector<DataRun> runs = {{reinterpret_cast<const std::byte*>(values.data()), 8 * values.size()}};
-    for (const ElementFormat& format : {ElementFormat{'i', 8}, {'u', 4}, {'i', 2}, {'f', 8}, {'c', 16}, {'U', 32}, {'S', 7}}) {
+    const std::vector<DataRun> runs = {
+        {reinterpret_cast<const std::byte*>(values.data()), 8 * values.size()}};
+    for (const ElementFormat& format :
+         {ElementFormat{'i', 8}, {'u', 4}, {'i', 2}, {'f', 8}, {'c', 16}, {'U', 32}, {'S', 7}}) {
         std::uint64_t read = 0;
         const ReadProgress sum = [&](std::uint64_t bytes) { read += bytes; };
         fit_elements(runs, format, equal_elements(runs, format.itemsize, sum), sum);
@@ -168,11 +176,13 @@ TEST_CASE("array elements: holes are not read, and end what is saved nowhere", "
     segment.data = bytes.data();
     segment.state = ByteState::in_core;
     AddressSpace space({segment});
-    space.set_holes({std::span<const std::byte>(bytes).subspan(4096, 8192), std::span<const std::byte>(bytes).subspan(16384)});
+    space.set_holes({std::span<const std::byte>(bytes).subspan(4096, 8192),
+                     std::span<const std::byte>(bytes).subspan(16384)});
     const auto sizes = [&](std::uint64_t at, std::uint64_t size) {
         std::vector<std::int64_t> found;  // negative: of a hole
         for (const DataRun& run : data_runs(space, Address(at), size))
-            found.push_back(run.data ? static_cast<std::int64_t>(run.size) : -static_cast<std::int64_t>(run.size));
+            found.push_back(run.data ? static_cast<std::int64_t>(run.size)
+                                     : -static_cast<std::int64_t>(run.size));
         return found;
     };
     using Sizes = std::vector<std::int64_t>;

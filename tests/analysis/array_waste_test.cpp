@@ -1,4 +1,5 @@
-// Arrays that waste memory, and for each kind one that must not be called so; laid out here as NumPy 1.x has them.
+// Arrays that waste memory, and for each kind one that must not be called so; laid out here as NumPy 1.x has
+// them.
 
 #include "analysis/array_waste.h"
 
@@ -24,9 +25,9 @@ struct Dtype {
     char order = '<';
     bool has_objects = false;
 };
-constexpr Dtype bool_{'b', 0, 1, '|'}, int8{'i', 1, 1, '|'}, int16{'i', 3, 2}, uint16{'u', 4, 2}, int32{'i', 5, 4},
-    int64{'i', 7, 8}, uint64{'u', 8, 8}, float32{'f', 11, 4}, float64{'f', 12, 8}, complex128{'c', 15, 16},
-    objects{'O', 17, 8, '|', true}, date{'M', 21, 8};
+constexpr Dtype bool_{'b', 0, 1, '|'}, int8{'i', 1, 1, '|'}, int16{'i', 3, 2}, uint16{'u', 4, 2},
+    int32{'i', 5, 4}, int64{'i', 7, 8}, uint64{'u', 8, 8}, float32{'f', 11, 4}, float64{'f', 12, 8},
+    complex128{'c', 15, 16}, objects{'O', 17, 8, '|', true}, date{'M', 21, 8};
 constexpr Dtype big(Dtype dtype) {
     dtype.order = '>';
     return dtype;
@@ -54,7 +55,8 @@ std::string text_of(std::u32string characters) {
     return {reinterpret_cast<const char*>(characters.data()), 4 * characters.size()};
 }
 
-/// Arrays of one axis, unless a test says otherwise; headers at 0x10000, 0x10400, …, data at 0x1000000, 0x1100000, …
+/// Arrays of one axis, unless a test says otherwise; headers at 0x10000, 0x10400, …, data at 0x1000000,
+/// 0x1100000, …
 class Arrays {
 public:
     Arrays() {
@@ -70,7 +72,9 @@ public:
         heap_.layout = *builtin_layout({3, 11, false, false});
     }
 
-    static std::uint64_t data_of(std::size_t array) { return 0x1000000 + 0x100000 * static_cast<std::uint64_t>(array); }
+    static std::uint64_t data_of(std::size_t array) {
+        return 0x1000000 + 0x100000 * static_cast<std::uint64_t>(array);
+    }
 
     Arrays& add(Dtype dtype, const std::string& data) {
         const auto count = static_cast<std::int64_t>(data.size()) / std::max(dtype.itemsize, 1);
@@ -106,7 +110,8 @@ public:
 
     ArrayWasteResult answer(std::size_t limit = 0) {
         CoreWriter writer = core_;
-        heap_.core_bytes = writer.thread(100, 0).process(100, "python3", "python3").load(start, headers_).bytes();
+        heap_.core_bytes =
+            writer.thread(100, 0).process(100, "python3", "python3").load(start, headers_).bytes();
         std::vector<ObjectId> owners(count_);
         for (std::size_t i = 0; i < count_; ++i) owners[i] = static_cast<ObjectId>(i);
         return array_waste(heap_.build(), owners, limit);
@@ -153,7 +158,8 @@ T swapped(T value) {
 }  // namespace
 
 TEST_CASE("array waste: all zero, and all but the last byte", "[numpy]") {
-    for (const Dtype dtype : {bool_, int8, int16, uint64, float32, float64, complex128, date, bytes(16), text(4), record(32)}) {
+    for (const Dtype dtype :
+         {bool_, int8, int16, uint64, float32, float64, complex128, date, bytes(16), text(4), record(32)}) {
         const std::string zeros(32 * 1000, '\0');
         CHECK(said_of(dtype, zeros).starts_with("zero "));
         std::string other = zeros;
@@ -172,12 +178,14 @@ TEST_CASE("array waste: constant, whatever the dtype; one element that differs a
     CHECK(said_of(float64, repeated(1000, 0.1)) == "constant <f8 8");
     CHECK(said_of(float64, repeated<double>(1000, 0.1, 0.2)) == "nothing");
     CHECK(said_of(record(24), padded(1000, "one row of a table", 24)) == "constant |V24 24");
-    CHECK(said_of(record(24), padded(1000, "one row of a table", 24) + padded(1, "another", 24)) == "nothing");
+    CHECK(said_of(record(24), padded(1000, "one row of a table", 24) + padded(1, "another", 24)) ==
+          "nothing");
     CHECK(said_of({'f', 256, 2}, repeated<std::uint16_t>(1000, 3)) == "constant <f2 2");  // a user's dtype
     CHECK(said_of(text(2), padded(1000, text_of(U"ab"), 8)) == "constant <U2 8");
 }
 
-TEST_CASE("array waste: integers go into the smallest dtype that holds the least and the largest", "[numpy]") {
+TEST_CASE("array waste: integers go into the smallest dtype that holds the least and the largest",
+          "[numpy]") {
     const auto of = [](std::int64_t low, std::int64_t high) {
         return said_of(int64, repeated<std::int64_t>(999, high) + repeated<std::int64_t>(1, low));
     };
@@ -199,10 +207,13 @@ TEST_CASE("array waste: integers go into the smallest dtype that holds the least
 }
 
 TEST_CASE("array waste: big-endian", "[numpy]") {
-    CHECK(said_of(big(int64), repeated<std::int64_t>(1000, swapped<std::int64_t>(-3), swapped<std::int64_t>(300))) ==
+    CHECK(said_of(big(int64),
+                  repeated<std::int64_t>(1000, swapped<std::int64_t>(-3), swapped<std::int64_t>(300))) ==
           "smaller >i8 2000 >i2 -3 to 300");
-    CHECK(said_of(big(int32), repeated<std::int32_t>(1000, 0, swapped<std::int32_t>(200))) == "smaller >i4 1000 |u1 0 to 200");
-    CHECK(said_of(big(float64), repeated<double>(1000, swapped(0.5), swapped(0.25))) == "smaller >f8 4000 >f4");
+    CHECK(said_of(big(int32), repeated<std::int32_t>(1000, 0, swapped<std::int32_t>(200))) ==
+          "smaller >i4 1000 |u1 0 to 200");
+    CHECK(said_of(big(float64), repeated<double>(1000, swapped(0.5), swapped(0.25))) ==
+          "smaller >f8 4000 >f4");
     CHECK(said_of(big(float64), repeated<double>(1000, swapped(0.5), swapped(0.1))) == "nothing");
     std::string first(16, '\0'), second(16, '\0');
     first[3] = 'a';
@@ -234,11 +245,14 @@ TEST_CASE("array waste: float64 goes into float32 where each value converts exac
 
 TEST_CASE("array waste: strings lose the NULs that all end with", "[numpy]") {
     CHECK(said_of(bytes(20), padded(100, "a", 20) + padded(1, "abcde", 20)) == "smaller |S20 505 |S5");
-    CHECK(said_of(bytes(20), padded(100, "a", 20) + padded(1, std::string("a\0c", 3), 20)) == "smaller |S20 303 |S3");
+    CHECK(said_of(bytes(20), padded(100, "a", 20) + padded(1, std::string("a\0c", 3), 20)) ==
+          "smaller |S20 303 |S3");
     CHECK(said_of(bytes(20), padded(100, "a", 20) + padded(1, std::string(20, 'x'), 20)) == "nothing");
-    CHECK(said_of(text(5), padded(100, text_of(U"a"), 20) + padded(1, text_of(U"\U0001F600b"), 20)) == "smaller <U5 808 <U2");
+    CHECK(said_of(text(5), padded(100, text_of(U"a"), 20) + padded(1, text_of(U"\U0001F600b"), 20)) ==
+          "smaller <U5 808 <U2");
     CHECK(said_of(text(5), padded(100, text_of(U"a"), 20) + padded(1, text_of(U"abcde"), 20)) == "nothing");
-    CHECK(said_of(bytes(9000), padded(3, std::string(4500, 'a'), 9000) + padded(1, "b", 9000)) == "smaller |S9000 18000 |S4500");
+    CHECK(said_of(bytes(9000), padded(3, std::string(4500, 'a'), 9000) + padded(1, "b", 9000)) ==
+          "smaller |S9000 18000 |S4500");
 }
 
 TEST_CASE("array waste: nothing of arrays too small to save 256 bytes", "[numpy]") {
@@ -251,7 +265,8 @@ TEST_CASE("array waste: nothing of arrays too small to save 256 bytes", "[numpy]
 
 TEST_CASE("array waste: what is not read is counted", "[numpy]") {
     CHECK(said_of(objects, repeated<std::uint64_t>(1000, 0)) == "not read");
-    CHECK(said_of({'V', 20, 16, '|', true}, repeated<std::uint64_t>(1000, 0)) == "not read");  // a record with an object
+    // a record with an object
+    CHECK(said_of({'V', 20, 16, '|', true}, repeated<std::uint64_t>(1000, 0)) == "not read");
     CHECK(said_of({'T', 2056, 16, '|'}, repeated<std::uint64_t>(1000, 0)) == "not read");
     Arrays arrays;
     arrays.core().load(Arrays::data_of(0), std::string(8000, '\0'));
@@ -295,7 +310,10 @@ TEST_CASE("array waste: elements that lie across segments", "[numpy]") {
     Arrays arrays;
     std::string data = repeated<std::int64_t>(3 * 512, 5, 200);
     const std::uint64_t at = Arrays::data_of(0);
-    arrays.core().load(at, data.substr(0, 4099)).load(at + 4099, data.substr(4099, 3)).load(at + 4102, data.substr(4102));
+    arrays.core()
+        .load(at, data.substr(0, 4099))
+        .load(at + 4099, data.substr(4099, 3))
+        .load(at + 4102, data.substr(4102));
     arrays.header(int64, at, {3 * 512}, {8});
     arrays.header(int64, at + 8, {3 * 512 - 2}, {8});
     const ArrayWasteResult result = arrays.answer();
@@ -307,7 +325,8 @@ TEST_CASE("array waste: elements that lie across segments", "[numpy]") {
 
 TEST_CASE("array waste: rows by what they save, then by address; a limit cuts rows, not totals", "[numpy]") {
     Arrays arrays;
-    for (const std::size_t count : {100U, 300U, 200U, 300U}) arrays.add(int64, repeated<std::int64_t>(count, 1));
+    for (const std::size_t count : {100U, 300U, 200U, 300U})
+        arrays.add(int64, repeated<std::int64_t>(count, 1));
     const ArrayWasteResult all = arrays.answer();
     std::vector<ObjectId> order;
     for (const ArrayWaste& row : all.rows) order.push_back(row.array);

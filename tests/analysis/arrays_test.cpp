@@ -21,7 +21,8 @@ const ArrayOwner& owner_at(const Arrays& arrays, std::uint64_t address) {
 
 }  // namespace
 
-TEST_CASE("arrays: an owner that a slice alone keeps is pinned; one that something else holds is not", "[numpy][analysis]") {
+TEST_CASE("arrays: an owner that a slice alone keeps is pinned; one that something else holds is not",
+          "[numpy][analysis]") {
     ArrayHeap heap;
     const std::uint64_t pinned = heap.array(data_start, {100}, {8});
     const std::uint64_t slice = heap.array(data_start + 80, {10}, {8}, pinned);
@@ -73,7 +74,8 @@ TEST_CASE("arrays: all of it shown is kept, not pinned; held by C code is neithe
     ArrayHeap heap;
     const std::uint64_t whole = heap.array(data_start, {10, 10}, {80, 8});
     const std::uint64_t transposed = heap.array(data_start, {10, 10}, {8, 80}, whole);
-    const std::uint64_t native = heap.array(data_start + 800, {100}, {8}, 0, 2);  // one reference more than was found
+    // one reference more than was found
+    const std::uint64_t native = heap.array(data_start + 800, {100}, {8}, 0, 2);
     const std::uint64_t slice = heap.array(data_start + 800, {1}, {8}, native);
     heap.list({transposed, slice});
     const HeapSnapshot snapshot = heap.build();
@@ -86,7 +88,8 @@ TEST_CASE("arrays: all of it shown is kept, not pinned; held by C code is neithe
     CHECK(list_owners(arrays, OwnerChoice::pinned, 0).empty());
 }
 
-TEST_CASE("arrays: memory that C code lent has an owner of its own, as large as what is shown", "[numpy][analysis]") {
+TEST_CASE("arrays: memory that C code lent has an owner of its own, as large as what is shown",
+          "[numpy][analysis]") {
     ArrayHeap heap;
     const std::uint64_t lent = heap.lent_array(data_start, {100}, {8});
     const std::uint64_t slice = heap.array(data_start + 8, {3}, {8}, lent);
@@ -137,7 +140,8 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
         return found;
     };
     CHECK(addresses(list_owners(arrays, OwnerChoice::all, 0)) == std::vector{Address(large), Address(small)});
-    CHECK(addresses(list_owners(arrays, OwnerChoice::pinned, 0)) == std::vector{Address(small), Address(large)});  // 72, 8 unseen
+    CHECK(addresses(list_owners(arrays, OwnerChoice::pinned, 0)) ==
+          std::vector{Address(small), Address(large)});  // 72, 8 unseen
     CHECK(list_owners(arrays, OwnerChoice::all, 1).size() == 1);
     CHECK(list_arrays(arrays, false, 0).size() == 4);
     CHECK(list_arrays(arrays, true, 0).size() == 2);

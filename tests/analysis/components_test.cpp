@@ -20,7 +20,8 @@ namespace {
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 Adjacency graph_of(std::uint32_t nodes, Edges edges) {
-    std::stable_sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(edges.begin(), edges.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::uint64_t> begin(nodes + 1, 0);
     std::vector<std::uint32_t> targets;
     for (const auto& [source, target] : edges) {
@@ -47,7 +48,8 @@ std::vector<std::uint32_t> of_boost(std::uint32_t nodes, const Edges& edges) {
     using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
     const Graph graph(edges.begin(), edges.end(), nodes);
     std::vector<int> found(nodes);
-    boost::strong_components(graph, boost::make_iterator_property_map(found.begin(), boost::get(boost::vertex_index, graph)));
+    boost::strong_components(
+        graph, boost::make_iterator_property_map(found.begin(), boost::get(boost::vertex_index, graph)));
     return by_least(found);
 }
 
@@ -59,7 +61,8 @@ bool numbers_are_right(const Adjacency& graph, const Components& components) {
         for (const std::uint32_t target : graph.targets(node))
             if (components.of_node[node] < components.of_node[target]) return false;
     }
-    return numbers.size() == components.count && (numbers.empty() || *numbers.rbegin() + 1 == components.count);
+    return numbers.size() == components.count &&
+           (numbers.empty() || *numbers.rbegin() + 1 == components.count);
 }
 
 }  // namespace
@@ -89,7 +92,8 @@ TEST_CASE("components: of a part of a graph, as if the rest were not there", "[a
             edges.emplace_back(random() % nodes, random() % nodes);
             if (in[edges.back().first] && in[edges.back().second]) inside.push_back(edges.back());
         }
-        const Components found = strong_components(graph_of(nodes, edges), [&](std::uint32_t node) { return in[node]; });
+        const Components found =
+            strong_components(graph_of(nodes, edges), [&](std::uint32_t node) { return in[node]; });
         const std::vector<std::uint32_t> least = by_least(found.of_node), expected = of_boost(nodes, inside);
         for (std::uint32_t node = 0; node < nodes; ++node) {
             REQUIRE((found.of_node[node] == Components::none) != in[node]);
@@ -135,8 +139,10 @@ TEST_CASE("components: a chain, a ring, a star and a ladder of a million nodes",
     const Adjacency graph = graph_of(n, edges);
     const Components found = strong_components(graph, everything);
     CHECK(found.count == expected);
-    CHECK(std::none_of(found.of_node.begin(), found.of_node.end(), [](std::uint32_t c) { return c == Components::none; }));
+    CHECK(std::none_of(found.of_node.begin(), found.of_node.end(),
+                       [](std::uint32_t c) { return c == Components::none; }));
     bool downhill = true;
-    for (const auto& [source, target] : edges) downhill = downhill && found.of_node[source] >= found.of_node[target];
+    for (const auto& [source, target] : edges)
+        downhill = downhill && found.of_node[source] >= found.of_node[target];
     CHECK(downhill);
 }

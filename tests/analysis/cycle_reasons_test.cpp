@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint64_t memory_start = 0x10000;
 
-/// Two interpreters, each with a collector that is enabled and has counted 5 of 701 allocations; nodes that refer to themselves.
+/// Two interpreters, each with a collector that is enabled and has counted 5 of 701 allocations; nodes that
+/// refer to themselves.
 struct TwoCollectors {
     TwoCollectors() {
         heap.layout = *builtin_layout({3, 11, false, false});
@@ -43,11 +44,13 @@ struct TwoCollectors {
         put(collector(interpreter) + *heap.layout.gc_state.debug, flags);
     }
     /// Generation 3 is the frozen one. Makes the nodes.
-    void list(std::uint64_t interpreter, std::uint64_t generation, const std::vector<std::uint64_t>& numbers) {
+    void list(std::uint64_t interpreter, std::uint64_t generation,
+              const std::vector<std::uint64_t>& numbers) {
         const std::uint64_t first = head(interpreter, generation);
         std::uint64_t previous = first;
         for (const std::uint64_t number : numbers) {
-            HandmadeObject object{Address(node(number)), "Node", facts(40, 48), {}, {reference(node(number), ".me")}};
+            HandmadeObject object{
+                Address(node(number)), "Node", facts(40, 48), {}, {reference(node(number), ".me")}};
             object.facts.gc_tracked = true;
             heap.objects.push_back(object);
             put(previous, node(number) - 16);
@@ -60,15 +63,18 @@ struct TwoCollectors {
     /// A list that is gc.garbage, with these in it.
     void garbage_list(std::uint64_t interpreter, const std::vector<std::uint64_t>& numbers) {
         HandmadeObject object{Address(node(40 + interpreter)), "list", facts(56, 64), {}, {}};
-        for (const std::uint64_t number : numbers) object.references.push_back(reference(node(number), "[0]"));
+        for (const std::uint64_t number : numbers)
+            object.references.push_back(reference(node(number), "[0]"));
         for (HandmadeObject& each : heap.objects)
-            for (const std::uint64_t number : numbers) each.facts.refcount += each.address == Address(node(number));
+            for (const std::uint64_t number : numbers)
+                each.facts.refcount += each.address == Address(node(number));
         heap.objects.push_back(object);
         heap.natives.push_back(reference(node(40 + interpreter), "<interpreter>"));
         put(collector(interpreter) + *heap.layout.gc_state.garbage, node(40 + interpreter));
     }
     HeapSnapshot build() {
-        heap.core_bytes = CoreWriter().thread(100, 0).process(100, "python3", "python3").load(memory_start, bytes).bytes();
+        heap.core_bytes =
+            CoreWriter().thread(100, 0).process(100, "python3", "python3").load(memory_start, bytes).bytes();
         return heap.build();
     }
     std::string reason(std::uint64_t number) {
@@ -94,9 +100,10 @@ private:
         put_at(bytes, at - memory_start, value);
     }
     std::uint64_t head(std::uint64_t interpreter, std::uint64_t generation) const {
-        return collector(interpreter) + (generation == 3 ? *heap.layout.gc_state.permanent_generation
-                                                         : *heap.layout.gc_state.generations +
-                                                               generation * std::uint64_t{*heap.layout.gc_generation.size});
+        return collector(interpreter) +
+               (generation == 3 ? *heap.layout.gc_state.permanent_generation
+                                : *heap.layout.gc_state.generations +
+                                      generation * std::uint64_t{*heap.layout.gc_generation.size});
     }
     std::string bytes = std::string(0x4000, '\0');
 };
@@ -131,7 +138,8 @@ TEST_CASE("reasons: garbage is frozen only where it is frozen itself", "[analysi
     CHECK(made.most_common().starts_with("frozen: gc.freeze()"));
 }
 
-TEST_CASE("reasons: DEBUG_SAVEALL explains what gc.garbage holds, and nothing else", "[analysis][cycles][overview]") {
+TEST_CASE("reasons: DEBUG_SAVEALL explains what gc.garbage holds, and nothing else",
+          "[analysis][cycles][overview]") {
     TwoCollectors made;
     made.set_debug(0, gc_debug_saveall);
     made.list(0, 2, {0, 1});

@@ -19,19 +19,23 @@ using namespace heapsift::test;
 
 namespace {
 
-HandmadeObject tracked(std::uint64_t address, std::string type, std::int64_t refcount, std::vector<Reference> references) {
-    HandmadeObject object{Address(address), std::move(type), facts(40, 48, 0, refcount), {}, std::move(references)};
+HandmadeObject tracked(std::uint64_t address, std::string type, std::int64_t refcount,
+                       std::vector<Reference> references) {
+    HandmadeObject object{
+        Address(address), std::move(type), facts(40, 48, 0, refcount), {}, std::move(references)};
     object.facts.gc_tracked = true;
     return object;
 }
 
-HandmadeObject untracked(std::uint64_t address, std::string type, std::int64_t refcount, std::vector<Reference> references) {
+HandmadeObject untracked(std::uint64_t address, std::string type, std::int64_t refcount,
+                         std::vector<Reference> references) {
     HandmadeObject object = tracked(address, std::move(type), refcount, std::move(references));
     object.facts.gc_tracked = false;
     return object;
 }
 
-// A pair of Nodes that hold each other; a text hangs on the first, another on the second and on a Root that C code holds.
+// A pair of Nodes that hold each other; a text hangs on the first, another on the second and on a Root that C
+// code holds.
 HandmadeHeap pair_of_nodes() {
     HandmadeHeap heap;
     heap.objects = {tracked(0x100, "Node", 1, {reference(0x200, ".other"), reference(0x300, ".text")}),
@@ -49,14 +53,16 @@ CollectorVerdict verdict(const HeapSnapshot& heap, std::uint64_t address) {
 HandmadeHeap array_of_itself() {
     HandmadeHeap heap;
     heap.objects = {untracked(0x100, "numpy.ndarray", 2,
-                              {reference(0x100, "[0]", ReferenceKind::hidden), reference(0x200, "[1]", ReferenceKind::hidden)}),
+                              {reference(0x100, "[0]", ReferenceKind::hidden),
+                               reference(0x200, "[1]", ReferenceKind::hidden)}),
                     tracked(0x200, "list", 1, {reference(0x100, "[0]")})};
     return heap;
 }
 
 }  // namespace
 
-TEST_CASE("collector: a pair that nothing holds is found, with what hangs on it alone", "[analysis][collector]") {
+TEST_CASE("collector: a pair that nothing holds is found, with what hangs on it alone",
+          "[analysis][collector]") {
     const HeapSnapshot heap = pair_of_nodes().build();
     const Collection collection = replay_collector(heap);
     CHECK(verdict(heap, 0x100) == CollectorVerdict::collectable);
@@ -71,7 +77,8 @@ TEST_CASE("collector: a pair that nothing holds is found, with what hangs on it 
     CHECK(collection.certain);
 }
 
-TEST_CASE("collector: one count that no traverse explains keeps the whole of a cycle", "[analysis][collector]") {
+TEST_CASE("collector: one count that no traverse explains keeps the whole of a cycle",
+          "[analysis][collector]") {
     HandmadeHeap made = pair_of_nodes();
     made.objects[1].facts.refcount = 2;
     const HeapSnapshot heap = made.build();
@@ -79,12 +86,15 @@ TEST_CASE("collector: one count that no traverse explains keeps the whole of a c
     CHECK(replay_collector(heap).collectable.count == 0);
 }
 
-TEST_CASE("collector: references count as often as they are reported, hidden and weak ones do not", "[analysis][collector]") {
+TEST_CASE("collector: references count as often as they are reported, hidden and weak ones do not",
+          "[analysis][collector]") {
     HandmadeHeap made;
-    made.objects = {tracked(0x100, "list", 3, {reference(0x100, "[0]"), reference(0x100, "[1]"), reference(0x100, "[2]")}),
-                    tracked(0x200, "list", 2, {reference(0x200, "[0]"), reference(0x200, "<>", ReferenceKind::hidden)}),
-                    tracked(0x300, "list", 1, {reference(0x300, "()", ReferenceKind::weak)}),
-                    tracked(0x400, "list", 1, {reference(0x400, "['x']", ReferenceKind::reported)})};
+    made.objects = {
+        tracked(0x100, "list", 3,
+                {reference(0x100, "[0]"), reference(0x100, "[1]"), reference(0x100, "[2]")}),
+        tracked(0x200, "list", 2, {reference(0x200, "[0]"), reference(0x200, "<>", ReferenceKind::hidden)}),
+        tracked(0x300, "list", 1, {reference(0x300, "()", ReferenceKind::weak)}),
+        tracked(0x400, "list", 1, {reference(0x400, "['x']", ReferenceKind::reported)})};
     const HeapSnapshot heap = made.build();
     CHECK(verdict(heap, 0x100) == CollectorVerdict::collectable);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
@@ -100,7 +110,8 @@ TEST_CASE("collector: immortal objects are not looked at", "[analysis][collector
     CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
 }
 
-TEST_CASE("collector: what counts less than is reported wraps, and is kept with all it leads to", "[analysis][collector]") {
+TEST_CASE("collector: what counts less than is reported wraps, and is kept with all it leads to",
+          "[analysis][collector]") {
     HandmadeHeap made = pair_of_nodes();
     made.objects[0].references.push_back(reference(0x200, ".again"));
     const HeapSnapshot heap = made.build();
@@ -111,7 +122,8 @@ TEST_CASE("collector: what counts less than is reported wraps, and is kept with 
     const ObjectStates states(graph);
     const Cycles cycles(states, {});
     REQUIRE(cycles.all().size() == 1);
-    CHECK_THAT(cycles.reason_words(cycles.all()[0]), ContainsSubstring("never: more references were found than it counts"));
+    CHECK_THAT(cycles.reason_words(cycles.all()[0]),
+               ContainsSubstring("never: more references were found than it counts"));
 }
 
 TEST_CASE("collector: where a guess decides, it is doubtful and said to be", "[analysis][collector]") {
@@ -139,7 +151,8 @@ HandmadeHeap with_slots_set(HandmadeHeap made) {
 
 }  // namespace
 
-TEST_CASE("collector: what a legacy finalizer's object leads to is not freed either", "[analysis][collector]") {
+TEST_CASE("collector: what a legacy finalizer's object leads to is not freed either",
+          "[analysis][collector]") {
     HandmadeHeap made = with_slots_set(pair_of_nodes());
     made.layout.type.tp_del = 8;
     const HeapSnapshot heap = made.build();
@@ -178,7 +191,8 @@ TEST_CASE("collector: against subtraction done slowly, on random heaps", "[analy
         for (std::uint32_t i = 0; i < count; ++i) {
             kept[i] = random() % 6 == 0;
             std::vector<Reference> references;
-            for (const std::uint32_t target : targets[i]) references.push_back(reference(0x100 * (target + 1), ".x"));
+            for (const std::uint32_t target : targets[i])
+                references.push_back(reference(0x100 * (target + 1), ".x"));
             made.objects.push_back(tracked(0x100 * (i + 1), "Node", counts[i] + kept[i], references));
         }
         for (bool changed = true; changed;) {
@@ -260,7 +274,8 @@ TEST_CASE("cycles: what is shown changes no number", "[analysis][cycles]") {
         const Cycles cycles(states, query);
         std::map<std::uint64_t, std::array<std::uint32_t, 2>> found;  // by the first member
         for (const Cycle& cycle : cycles.all())
-            if (cycles.shown(cycle)) found[heap.address_of(cycles.members(cycle).front()).value] = {cycle.id, cycle.equal_to};
+            if (cycles.shown(cycle))
+                found[heap.address_of(cycles.members(cycle).front()).value] = {cycle.id, cycle.equal_to};
         CHECK(found.size() == cycles.shown_count());
         for (const CycleKind& row : cycles.kinds()) {
             CHECK(cycles.shown(cycles.all()[row.example - 1]));
@@ -281,7 +296,8 @@ TEST_CASE("cycles: what is shown changes no number", "[analysis][cycles]") {
         for (const auto& [address, id] : *some) CHECK(all.at(address) == id);
 }
 
-TEST_CASE("cycles: those that only a reference which was not found holds are counted, and are no garbage", "[analysis][cycles]") {
+TEST_CASE("cycles: those that only a reference which was not found holds are counted, and are no garbage",
+          "[analysis][cycles]") {
     HandmadeHeap made = pair_of_nodes();
     made.objects[1].facts.refcount = 2;
     const HeapSnapshot heap = made.build();
@@ -298,10 +314,12 @@ TEST_CASE("cycles: those that only a reference which was not found holds are cou
 TEST_CASE("cycles: two kinds with the same shortest way say how they differ", "[analysis][cycles]") {
     HandmadeHeap made = pair_of_nodes();
     made.objects.push_back(tracked(0x1100, "Node", 1, {reference(0x1200, ".other")}));
-    made.objects.push_back(tracked(0x1200, "Node", 2, {reference(0x1100, ".parent"), reference(0x1300, ".error")}));
+    made.objects.push_back(
+        tracked(0x1200, "Node", 2, {reference(0x1100, ".parent"), reference(0x1300, ".error")}));
     made.objects.push_back(tracked(0x1300, "frame", 1, {reference(0x1200, ".f_locals['self']")}));
     made.objects.push_back(tracked(0x2100, "Node", 2, {reference(0x2200, ".other")}));
-    made.objects.push_back(tracked(0x2200, "Node", 1, {reference(0x2100, ".parent"), reference(0x2100, ".owner")}));
+    made.objects.push_back(
+        tracked(0x2200, "Node", 1, {reference(0x2100, ".parent"), reference(0x2100, ".owner")}));
     const HeapSnapshot heap = made.build();
     const HeapGraph graph(heap);
     const ObjectStates states(graph);
@@ -337,15 +355,17 @@ bool has_cycle(std::uint32_t members, const std::vector<MemberEdge>& edges, cons
 
 }  // namespace
 
-TEST_CASE("cycles: what opens one opens it, nothing can be left out, and no smaller set does it", "[analysis][cycles]") {
+TEST_CASE("cycles: what opens one opens it, nothing can be left out, and no smaller set does it",
+          "[analysis][cycles]") {
     std::mt19937 random(42);
     for (int round = 0; round < 400; ++round) {
         const bool small = round % 2 == 0;
-        const std::uint32_t members =
-            small ? 1 + static_cast<std::uint32_t>(random() % 5) : 13 + static_cast<std::uint32_t>(random() % 8);
+        const std::uint32_t members = small ? 1 + static_cast<std::uint32_t>(random() % 5)
+                                            : 13 + static_cast<std::uint32_t>(random() % 8);
         std::vector<MemberEdge> edges;
         for (std::uint32_t i = static_cast<std::uint32_t>(random() % (small ? 10 : 60)); i-- > 0;)
-            edges.push_back({static_cast<std::uint32_t>(random() % members), static_cast<std::uint32_t>(random() % members),
+            edges.push_back({static_cast<std::uint32_t>(random() % members),
+                             static_cast<std::uint32_t>(random() % members),
                              static_cast<std::uint8_t>(random() % 10)});
         const CycleOpening opening = open_cycle(members, edges);
         REQUIRE(opening.smallest == small);
@@ -370,17 +390,21 @@ TEST_CASE("cycles: what opens one opens it, nothing can be left out, and no smal
 TEST_CASE("cycles: a ring of a million is opened by one reference", "[analysis][cycles]") {
     constexpr std::uint32_t length = 1'000'000;
     std::vector<MemberEdge> ring;
-    for (std::uint32_t i = 0; i < length; ++i) ring.push_back({i, (i + 1) % length, static_cast<std::uint8_t>(i == 500 ? 0 : 2)});
+    for (std::uint32_t i = 0; i < length; ++i)
+        ring.push_back({i, (i + 1) % length, static_cast<std::uint8_t>(i == 500 ? 0 : 2)});
     const CycleOpening opening = open_cycle(length, ring);
     CHECK(opening.edges == std::vector<std::size_t>{500});
     CHECK_FALSE(opening.smallest);
 }
 
-TEST_CASE("refcounts: what is counted beyond the references found, and what is found beyond the count", "[analysis][refcounts]") {
+TEST_CASE("refcounts: what is counted beyond the references found, and what is found beyond the count",
+          "[analysis][refcounts]") {
     HandmadeHeap made;
-    made.objects = {untracked(0x100, "Leaked", 2, {}), untracked(0x200, "Clean", 1, {}), untracked(0x300, "Short", 1, {}),
+    made.objects = {untracked(0x100, "Leaked", 2, {}), untracked(0x200, "Clean", 1, {}),
+                    untracked(0x300, "Short", 1, {}),
                     tracked(0x400, "list", 0,
-                            {reference(0x100, "[0]"), reference(0x200, "[1]"), reference(0x300, "[2]"), reference(0x300, "[3]")}),
+                            {reference(0x100, "[0]"), reference(0x200, "[1]"), reference(0x300, "[2]"),
+                             reference(0x300, "[3]")}),
                     untracked(0x500, "Never", 7, {})};
     made.objects[4].facts.immortal = true;
     const HeapSnapshot heap = made.build();

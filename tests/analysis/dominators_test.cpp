@@ -1,4 +1,5 @@
-// Dominators, against Boost's algorithm, against the definition itself, and on shapes that break what recurses.
+// Dominators, against Boost's algorithm, against the definition itself, and on shapes that break what
+// recurses.
 
 #include "analysis/graph/dominators.h"
 
@@ -18,7 +19,8 @@ namespace {
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 Adjacency graph_of(std::uint32_t nodes, Edges edges) {
-    std::stable_sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(edges.begin(), edges.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::uint64_t> begin(nodes + 1, 0);
     std::vector<std::uint32_t> targets;
     for (const auto& [source, target] : edges) {
@@ -40,7 +42,8 @@ std::vector<std::uint32_t> dominators_of(const Adjacency& graph) {
     const Preorder order = preorder_of(graph);
     const DominatorTree tree = DominatorTree::build(graph, order);
     std::vector<std::uint32_t> result(graph.node_count(), DominatorTree::none);
-    for (std::uint32_t p = 1; p < tree.reached(); ++p) result[order.node_at(p)] = order.node_at(tree.dominator(p));
+    for (std::uint32_t p = 1; p < tree.reached(); ++p)
+        result[order.node_at(p)] = order.node_at(tree.dominator(p));
     return result;
 }
 
@@ -54,10 +57,12 @@ std::vector<std::uint32_t> boost_dominators(std::uint32_t nodes, Edges edges) {
     const Graph graph(edges.begin(), edges.end(), nodes);
     std::vector<std::size_t> found(nodes, Graph::null_vertex());
     boost::lengauer_tarjan_dominator_tree(
-        graph, boost::vertex(0, graph), boost::make_iterator_property_map(found.begin(), boost::get(boost::vertex_index, graph)));
+        graph, boost::vertex(0, graph),
+        boost::make_iterator_property_map(found.begin(), boost::get(boost::vertex_index, graph)));
     std::vector<std::uint32_t> result;
     for (const std::size_t dominator : found)
-        result.push_back(dominator == Graph::null_vertex() ? DominatorTree::none : static_cast<std::uint32_t>(dominator));
+        result.push_back(dominator == Graph::null_vertex() ? DominatorTree::none
+                                                           : static_cast<std::uint32_t>(dominator));
     return result;
 }
 
@@ -88,7 +93,8 @@ bool tree_is_right(const Adjacency& graph) {
         for (std::uint32_t node = 0; node < graph.node_count(); ++node) {
             if (!reached[node]) continue;
             bool dominated = false;
-            for (std::uint32_t at = node; at != DominatorTree::none && !dominated; at = dominators[at]) dominated = at == taken;
+            for (std::uint32_t at = node; at != DominatorTree::none && !dominated; at = dominators[at])
+                dominated = at == taken;
             if (dominated == still[node]) return false;
         }
     }
@@ -103,7 +109,8 @@ Edges random_edges(std::mt19937& random, std::uint32_t nodes, std::uint32_t edge
 
 }  // namespace
 
-TEST_CASE("dominators: a thousand random graphs, against the definition and against Boost", "[analysis][dominators]") {
+TEST_CASE("dominators: a thousand random graphs, against the definition and against Boost",
+          "[analysis][dominators]") {
     std::mt19937 random(20261121);
     for (int i = 0; i < 1000; ++i) {
         const std::uint32_t nodes = 1 + static_cast<std::uint32_t>(random() % 40);
@@ -119,7 +126,8 @@ TEST_CASE("dominators: larger random graphs, against Boost", "[analysis][dominat
     for (const std::uint32_t a_node : {1U, 2U, 3U, 8U}) {
         const std::uint32_t nodes = 3000;
         Edges edges = random_edges(random, nodes, a_node * nodes);
-        for (std::uint32_t n = 1; n < nodes; n += 3) edges.emplace_back(random() % n, n);  // so that much is reached
+        for (std::uint32_t n = 1; n < nodes; n += 3)
+            edges.emplace_back(random() % n, n);  // so that much is reached
         CHECK(dominators_of(graph_of(nodes, edges)) == boost_dominators(nodes, edges));
     }
 }

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t static_type = 0x10;
 
-/// A Node that refers to a static type, to nothing that was found, weakly and strongly; two that refer to it; and two words of
-/// C code that hold it.
+/// A Node that refers to a static type, to nothing that was found, weakly and strongly; two that refer to it;
+/// and two words of C code that hold it.
 HandmadeHeap nodes() {
     HandmadeHeap heap;
     heap.objects = {
@@ -26,22 +26,28 @@ HandmadeHeap nodes() {
          "app.Node",
          facts(48, 64, 0, 5),
          {},
-         {reference(static_type, ".type"), reference(0x999, ".lost"), reference(0x200, ".weak", ReferenceKind::weak),
-          reference(0x200, ".strong"), reference(0x300, ".hidden", ReferenceKind::hidden),
+         {reference(static_type, ".type"), reference(0x999, ".lost"),
+          reference(0x200, ".weak", ReferenceKind::weak), reference(0x200, ".strong"),
+          reference(0x300, ".hidden", ReferenceKind::hidden),
           reference(0x300, ".<link>.key", ReferenceKind::reported)}},
         {Address(0x200),
          "app.Node",
          facts(48, 64),
          {},
          {reference(0x100, ".back", ReferenceKind::weak), reference(0x100, ".on")}},
-        {Address(0x300), "c.Thing", facts(48, 64), literal("'text'", 4), {reference(0x100, "<+16>", ReferenceKind::guess)}},
+        {Address(0x300),
+         "c.Thing",
+         facts(48, 64),
+         literal("'text'", 4),
+         {reference(0x100, "<+16>", ReferenceKind::guess)}},
     };
     TypeInfo made_by_c;
     made_by_c.name = "c.Static";
     made_by_c.address = Address(static_type);
     heap.types = {made_by_c};
     for (const std::uint64_t word : {0x5000, 0x6000}) {
-        Reference native = reference(0x100, word == 0x5000 ? "<module data>" : "<native stack>", ReferenceKind::native);
+        Reference native =
+            reference(0x100, word == 0x5000 ? "<module data>" : "<native stack>", ReferenceKind::native);
         native.word = Address(word);
         heap.natives.push_back(native);
     }
@@ -50,7 +56,8 @@ HandmadeHeap nodes() {
 
 std::vector<std::string> names(const EdgeList& list) {
     std::vector<std::string> all;
-    for (const EdgeRow& edge : list.edges) all.push_back((edge.followed ? "" : "not ") + edge.reference.name());
+    for (const EdgeRow& edge : list.edges)
+        all.push_back((edge.followed ? "" : "not ") + edge.reference.name());
     return all;
 }
 
@@ -62,7 +69,8 @@ TEST_CASE("edges: what is followed comes first, the rest in its own order", "[an
     const HeapSnapshot heap = nodes().build();
     const EdgesResult down = referents(heap, heap.find(Address(0x100)), 0);
     CHECK(down.object.address == Address(0x100));
-    CHECK(names(down.list) == Names{".strong", ".hidden", "not .type", "not .lost", "not .weak", "not .<link>.key"});
+    CHECK(names(down.list) ==
+          Names{".strong", ".hidden", "not .type", "not .lost", "not .weak", "not .<link>.key"});
     CHECK(down.list.total == 6);
     CHECK(down.list.owned == 4);
     CHECK_FALSE(down.list.guesses);
@@ -90,7 +98,8 @@ TEST_CASE("edges: a limit cuts the rows and not the counts", "[analysis][edges]"
     const Names all = names(referents(heap, node, 0).list);
     for (std::size_t limit = 1; limit <= 8; ++limit) {
         const EdgesResult down = referents(heap, node, limit), up = referrers(heap, node, limit);
-        CHECK(names(down.list) == Names(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(limit, 6))));
+        CHECK(names(down.list) ==
+              Names(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(limit, 6))));
         CHECK(up.list.edges.size() == std::min<std::size_t>(limit, 5));
         CHECK(down.list.total == 6);
         CHECK(up.list.total == 5);
@@ -106,17 +115,21 @@ TEST_CASE("edges: an object alone has none", "[analysis][edges]") {
     CHECK(referrers(heap, 0, 10).list.edges.empty());
 }
 
-TEST_CASE("structural references: modules of sys.modules, their dicts, and static types", "[analysis][edges]") {
+TEST_CASE("structural references: modules of sys.modules, their dicts, and static types",
+          "[analysis][edges]") {
     PythonHeapBuilder python(*builtin_layout({3, 11, false, false}));
     const Layout& l = python.layout();
     const Address text = python.str("text"), other = python.dict({});
     const Address first_dict = python.dict({{python.str("x"), text}}), second_dict = python.dict({});
-    const Address first = python.object("module"), second = python.object("module"), lost = python.object("module");
+    const Address first = python.object("module"), second = python.object("module"),
+                  lost = python.object("module");
     python.set(first, l.module.md_dict, first_dict);
     python.set(second, l.module.md_dict, second_dict);
     // Anything can be in sys.modules, and a module can be there twice.
-    const Address modules =
-        python.dict({{python.str("a"), first}, {python.str("b"), text}, {python.str("c"), other}, {python.str("a.b"), first}});
+    const Address modules = python.dict({{python.str("a"), first},
+                                         {python.str("b"), text},
+                                         {python.str("c"), other},
+                                         {python.str("a.b"), first}});
     const Address more = python.dict({{python.str("d"), second}});
     HandmadeHeap made;
     for (const char* name : {"module", "dict", "str"}) {
@@ -138,7 +151,8 @@ TEST_CASE("structural references: modules of sys.modules, their dicts, and stati
     CoreWriter core;
     core.thread(100, 0).process(100, "python3", "python3 app.py");
     for (const Region& region : python.regions())
-        core.load(region.start.value, std::string(reinterpret_cast<const char*>(region.bytes.data()), region.bytes.size()));
+        core.load(region.start.value,
+                  std::string(reinterpret_cast<const char*>(region.bytes.data()), region.bytes.size()));
     made.core_bytes = core.bytes();
     const HeapSnapshot heap = made.build();
     const StructuralTargets structural(heap);

@@ -1,5 +1,5 @@
-// The rows of an export: every type, object and array, with the generation that the collector's lists say and the array's own
-// fields, read from memory that is laid out here.
+// The rows of an export: every type, object and array, with the generation that the collector's lists say and
+// the array's own fields, read from memory that is laid out here.
 
 #include "analysis/export.h"
 
@@ -26,7 +26,11 @@ struct Memory {
         put_at(bytes, at - memory_start, value);
     }
     std::string core() const {
-        return CoreWriter().thread(100, 0).process(100, "python3", "python3").load(memory_start, bytes).bytes();
+        return CoreWriter()
+            .thread(100, 0)
+            .process(100, "python3", "python3")
+            .load(memory_start, bytes)
+            .bytes();
     }
 };
 
@@ -37,7 +41,8 @@ struct Collector : Memory {
         interpreter.gc = Address(memory_start);
         heap.layout = layout;
         heap.interpreters = {interpreter};
-        for (std::uint64_t i = 0; i < objects; ++i) heap.objects.push_back({Address(object(i)), "list", facts(56, 64), {}, {}});
+        for (std::uint64_t i = 0; i < objects; ++i)
+            heap.objects.push_back({Address(object(i)), "list", facts(56, 64), {}, {}});
         for (std::uint64_t generation = 0; generation < 3; ++generation) link(head(generation), {});
         link(frozen(), {});
     }
@@ -124,8 +129,8 @@ TEST_CASE("export: types with their bases, objects with type and generation", "[
 
 TEST_CASE("export: an array's fields; of one that does not read, the address", "[export][numpy]") {
     Memory memory;
-    constexpr std::uint64_t array_type = 0x800, dtype_type = 0x900, array = 0x10100, torn = 0x10200, dtype = 0x10300,
-                            dimensions = 0x10400, data = 0x10500;
+    constexpr std::uint64_t array_type = 0x800, dtype_type = 0x900, array = 0x10100, torn = 0x10200,
+                            dtype = 0x10300, dimensions = 0x10400, data = 0x10500;
     HandmadeHeap heap;
     heap.layout = memory.layout;
     TypeInfo of_array, of_dtype;
@@ -154,7 +159,8 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     memory.put(dtype + 26, '<');
     memory.put(dtype + 28, std::int32_t{12});
     memory.put(dtype + 32, std::int32_t{8});
-    for (std::uint64_t i = 0; i < 4; ++i) memory.put(dimensions + 8 * i, std::int64_t{i == 0 ? 3 : i == 1 ? 4 : i == 2 ? 32 : 8});
+    for (std::uint64_t i = 0; i < 4; ++i)
+        memory.put(dimensions + 8 * i, std::int64_t{i == 0 ? 3 : i == 1 ? 4 : i == 2 ? 32 : 8});
     heap.core_bytes = memory.core();
     const HeapSnapshot snapshot = heap.build();
     const HeapGraph graph(snapshot);

@@ -23,7 +23,8 @@ Reference key(std::uint64_t target, std::string text) {
     return made;
 }
 
-// Modules app and app.sub; in app a cache, in __main__ the cache again under another name, and two objects of one name in a set.
+// Modules app and app.sub; in app a cache, in __main__ the cache again under another name, and two objects of
+// one name in a set.
 HandmadeHeap modules() {
     HandmadeHeap heap;
     PythonInterpreter interpreter;
@@ -34,22 +35,32 @@ HandmadeHeap modules() {
          "dict",
          {},
          {},
-         {item(0x110, "'app'"), item(0x120, "'app.sub'"), item(0x130, "'__main__'"), item(0x140, "'builtins'")}},
+         {item(0x110, "'app'"), item(0x120, "'app.sub'"), item(0x130, "'__main__'"),
+          item(0x140, "'builtins'")}},
         {Address(0x110), "module", {}, {}, {reference(0x210, ".__dict__")}},
         {Address(0x120), "module", {}, {}, {reference(0x220, ".__dict__")}},
         {Address(0x130), "module", {}, {}, {reference(0x230, ".__dict__")}},
         {Address(0x140), "module", {}, {}, {reference(0x240, ".__dict__")}},
-        {Address(0x210), "dict", {}, {}, {item(0x300, "'CACHE'"), item(0x120, "'sub'"), item(0x900, "'gone'")}},
+        {Address(0x210),
+         "dict",
+         {},
+         {},
+         {item(0x300, "'CACHE'"), item(0x120, "'sub'"), item(0x900, "'gone'")}},
         {Address(0x220), "dict", {}, {}, {item(0x310, "'name'")}},
-        {Address(0x230), "dict", {}, {}, {item(0x300, "'kept'"), item(0x310, "'app_name'"), item(0x400, "'node'")}},
+        {Address(0x230),
+         "dict",
+         {},
+         {},
+         {item(0x300, "'kept'"), item(0x310, "'app_name'"), item(0x400, "'node'")}},
         {Address(0x240), "dict", {}, {}, {item(0x310, "'kept'"), item(0x320, "'len'")}},
         {Address(0x300),
          "dict",
          {},
          {},
-         {key(0x310, "'k'"), item(0x310, "'k'"), item(0x320, "3"), item(0x330, "(1, 'a')"), item(0x340, "'3'"),
-          item(0x350, "'it\\'s'"), item(0x360, "2.5"), item(0x370, "b'x'"), item(0x380, "None"), item(0x390, "True"),
-          item(0x3a0, "'kkkk…'"), item(0x3b0, "<app.Key>"), item(0x3c0, "'[x'"), item(0x3d0, "-7"), item(0x3e0, "'word two'")}},
+         {key(0x310, "'k'"), item(0x310, "'k'"), item(0x320, "3"), item(0x330, "(1, 'a')"),
+          item(0x340, "'3'"), item(0x350, "'it\\'s'"), item(0x360, "2.5"), item(0x370, "b'x'"),
+          item(0x380, "None"), item(0x390, "True"), item(0x3a0, "'kkkk…'"), item(0x3b0, "<app.Key>"),
+          item(0x3c0, "'[x'"), item(0x3d0, "-7"), item(0x3e0, "'word two'")}},
         {Address(0x310), "app.A", {}, {}, {}},
         {Address(0x320), "app.B", {}, {}, {}},
         {Address(0x330), "app.A", {}, {}, {}},
@@ -68,10 +79,15 @@ HandmadeHeap modules() {
          "app.Node",
          {},
          {},
-         {reference(0x410, ".rows"), reference(0x420, ".rows_of"), reference(0x430, ".<cell x>"), reference(0x440, "<+24>"),
-          reference(0x450, ".__closure__[0].cell_contents"), reference(0x460, ".gi_frame.f_locals['x']"),
-          reference(0x470, ".__dict__"), reference(0x480, ".twice"), reference(0x490, ".twice"), reference(0x410, ".rows")}},
-        {Address(0x410), "list", {}, {}, {reference(0x310, "[0]"), reference(0x320, "[1]"), reference(0x330, "[2]")}},
+         {reference(0x410, ".rows"), reference(0x420, ".rows_of"), reference(0x430, ".<cell x>"),
+          reference(0x440, "<+24>"), reference(0x450, ".__closure__[0].cell_contents"),
+          reference(0x460, ".gi_frame.f_locals['x']"), reference(0x470, ".__dict__"),
+          reference(0x480, ".twice"), reference(0x490, ".twice"), reference(0x410, ".rows")}},
+        {Address(0x410),
+         "list",
+         {},
+         {},
+         {reference(0x310, "[0]"), reference(0x320, "[1]"), reference(0x330, "[2]")}},
         {Address(0x420), "app.A", {}, {}, {}},
         {Address(0x430), "cell", {}, {}, {}},
         {Address(0x440), "app.A", {}, {}, {}},
@@ -89,7 +105,8 @@ std::vector<std::uint64_t> found(const std::string& text) {
     const HeapSnapshot heap = made.build();
     CHECK(expression_problem(text).empty());
     std::vector<std::uint64_t> addresses;
-    for (const ObjectId object : find_expression(heap, text).objects) addresses.push_back(heap.address_of(object).value);
+    for (const ObjectId object : find_expression(heap, text).objects)
+        addresses.push_back(heap.address_of(object).value);
     return addresses;
 }
 
@@ -109,7 +126,8 @@ TEST_CASE("expression: modules, by every prefix of a dotted name", "[analysis][e
     CHECK(found(" app.CACHE ") == at(0x300));
 }
 
-TEST_CASE("expression: names in __main__, and of builtins where nothing else has them", "[analysis][expression]") {
+TEST_CASE("expression: names in __main__, and of builtins where nothing else has them",
+          "[analysis][expression]") {
     CHECK(found("kept") == at(0x300));
     CHECK(found("kept['k']") == at(0x310));
     CHECK(found("len") == at(0x320));
@@ -119,11 +137,13 @@ TEST_CASE("expression: names in __main__, and of builtins where nothing else has
 TEST_CASE("expression: keys by what they mean, however they are written", "[analysis][expression]") {
     for (const char* text : {"kept['k']", "kept[\"k\"]", "kept[k]", "kept[ 'k' ]", "kept['\\x6b']"})
         CHECK(found(text) == at(0x310));
-    for (const char* text : {"kept[3]", "kept[ 3 ]", "kept[0x3]", "kept[3.0]"}) CHECK(found(text) == at(0x320));
+    for (const char* text : {"kept[3]", "kept[ 3 ]", "kept[0x3]", "kept[3.0]"})
+        CHECK(found(text) == at(0x320));
     for (const char* text : {"kept[(1,'a')]", "kept[1, 'a']", "kept[(1,a)]", "kept[( 1 , \"a\", )]"})
         CHECK(found(text) == at(0x330));
     CHECK(found("kept['3']") == at(0x340));
-    for (const char* text : {"kept['it\\'s']", "kept[\"it's\"]", "kept[it's]"}) CHECK(found(text) == at(0x350));
+    for (const char* text : {"kept['it\\'s']", "kept[\"it's\"]", "kept[it's]"})
+        CHECK(found(text) == at(0x350));
     CHECK(found("kept[2.50]") == at(0x360));
     CHECK(found("kept[b\"x\"]") == at(0x370));
     CHECK(found("kept[None]") == at(0x380));
@@ -134,7 +154,8 @@ TEST_CASE("expression: keys by what they mean, however they are written", "[anal
     CHECK(found("kept['none']").empty());
 }
 
-TEST_CASE("expression: keys as they are printed, cut or without a literal; keys themselves", "[analysis][expression]") {
+TEST_CASE("expression: keys as they are printed, cut or without a literal; keys themselves",
+          "[analysis][expression]") {
     CHECK(found("kept['kkkk…']") == at(0x3a0));
     CHECK(found("kept[<app.Key>]") == at(0x3b0));
     CHECK(found("0x300key 'k'") == at(0x310));
@@ -162,7 +183,8 @@ TEST_CASE("expression: an attribute is an item of the instance's dict", "[analys
     CHECK(found("node.__class__").empty());  // the class is no object of this heap
 }
 
-TEST_CASE("expression: several references of one name are all answers, unless only one leads on", "[analysis][expression]") {
+TEST_CASE("expression: several references of one name are all answers, unless only one leads on",
+          "[analysis][expression]") {
     CHECK(found("node.twice") == std::vector<std::uint64_t>{0x490, 0x480});  // app.A before app.B
     CHECK(found("node.twice.only") == at(0x320));
 }
@@ -192,11 +214,13 @@ TEST_CASE("expression: what does not fit says how far it got, and what is near",
 }
 
 TEST_CASE("expression: what can be none", "[analysis][expression]") {
-    for (const char* text : {"", " ", "app.", "app[", "app['x'", "app[]", "f(", "-1", "0x", "0xzz", "0x10000000000000000", "[1]",
-                             "a-b", "core.1", "<Node object>", "a..b", "thread(1)"})
+    for (const char* text :
+         {"", " ", "app.", "app[", "app['x'", "app[]", "f(", "-1", "0x", "0xzz", "0x10000000000000000", "[1]",
+          "a-b", "core.1", "<Node object>", "a..b", "thread(1)"})
         CHECK_FALSE(expression_problem(text).empty());
-    for (const char* text : {"app", "app.CACHE['x']", "f().x[1]", "main.<locals>.inner().x", "<module>().x", "<lambda>()",
-                             "0x10.x", "0x10key '('", "140581112638464.x", "thread('MainThread').f()", "a[it's]", "käfer"})
+    for (const char* text :
+         {"app", "app.CACHE['x']", "f().x[1]", "main.<locals>.inner().x", "<module>().x", "<lambda>()",
+          "0x10.x", "0x10key '('", "140581112638464.x", "thread('MainThread').f()", "a[it's]", "käfer"})
         CHECK(expression_problem(text).empty());
 }
 
@@ -220,6 +244,7 @@ TEST_CASE("expression: literals", "[analysis][expression]") {
     CHECK_FALSE(same("(1,)", "1"));
     CHECK_FALSE(same("None", "False"));
     CHECK(same("False", "0"));
-    for (const char* text : {"", "x", "'x", "1 2", "(1", "1)", "1.2.3", "{}", "''''", "--1"}) CHECK_FALSE(whole_literal(text));
+    for (const char* text : {"", "x", "'x", "1 2", "(1", "1)", "1.2.3", "{}", "''''", "--1"})
+        CHECK_FALSE(whole_literal(text));
     CHECK_FALSE(whole_literal(std::string(100000, '(')));
 }

@@ -12,10 +12,12 @@
 namespace heapsift::test {
 
 namespace handmade_arrays {
-constexpr std::uint64_t headers_start = 0x10000, array_type = 0x800, dtype_type = 0x900, data_start = 0x1000000;
+constexpr std::uint64_t headers_start = 0x10000, array_type = 0x800, dtype_type = 0x900,
+                        data_start = 0x1000000;
 }
 
-/// float64 arrays in headers of 0x400 bytes from 0x10000 on, and lists that hold objects, rooted by native words.
+/// float64 arrays in headers of 0x400 bytes from 0x10000 on, and lists that hold objects, rooted by native
+/// words.
 class ArrayHeap {
 public:
     ArrayHeap() {
@@ -32,9 +34,11 @@ public:
     }
 
     /// `base` 0: none; it owns its data then.
-    std::uint64_t array(std::uint64_t data, const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides,
-                        std::uint64_t base = 0, std::int64_t refcount = 1) {
-        const std::uint64_t at = handmade_arrays::headers_start + 0x400 * count_++, descr = at + 0x100, dimensions = at + 0x200;
+    std::uint64_t array(std::uint64_t data, const std::vector<std::int64_t>& shape,
+                        const std::vector<std::int64_t>& strides, std::uint64_t base = 0,
+                        std::int64_t refcount = 1) {
+        const std::uint64_t at = handmade_arrays::headers_start + 0x400 * count_++, descr = at + 0x100,
+                            dimensions = at + 0x200;
         headers_.resize(0x400 * count_);
         put(at + 8, handmade_arrays::array_type);
         put(at + 16, data);
@@ -78,7 +82,9 @@ public:
         std::sort(heap_.objects.begin(), heap_.objects.end(),
                   [](const HandmadeObject& a, const HandmadeObject& b) { return a.address < b.address; });
         CoreWriter writer;
-        writer.thread(100, 0).process(100, "python3", "python3").load(handmade_arrays::headers_start, headers_);
+        writer.thread(100, 0)
+            .process(100, "python3", "python3")
+            .load(handmade_arrays::headers_start, headers_);
         writer.load(handmade_arrays::data_start, std::string(0x10000, '\1'));
         heap_.core_bytes = writer.bytes();
         return heap_.build();

@@ -29,7 +29,8 @@ const test::HandmadeHeap* next_heap = nullptr;  // what `build` is to return
 TypeTable types_of(const test::HandmadeHeap& heap) {
     std::vector<TypeInfo> types = heap.types;
     for (const test::HandmadeObject& object : heap.objects) {
-        const auto known = std::find_if(types.begin(), types.end(), [&](const TypeInfo& t) { return t.name == object.type; });
+        const auto known = std::find_if(types.begin(), types.end(),
+                                        [&](const TypeInfo& t) { return t.name == object.type; });
         if (known != types.end()) continue;
         TypeInfo type;
         type.address = Address(0x1000 + 0x100 * types.size());
@@ -58,7 +59,8 @@ HeapSnapshot::~HeapSnapshot() = default;
 
 HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics&, const ProgressCallback&) {
     test::HandmadeHeap made = *next_heap;
-    std::sort(made.objects.begin(), made.objects.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+    std::sort(made.objects.begin(), made.objects.end(),
+              [](const auto& a, const auto& b) { return a.address < b.address; });
     PythonRuntime python;
     python.version = {3, 11, 2};
     python.found_by = "symbol _PyRuntime of /usr/bin/python3.11";
@@ -69,15 +71,16 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics&, const ProgressCall
     TypeTable types = types_of(*next_heap);  // in the order in which the test wrote the objects down
     std::vector<TypeId> type_of;
     for (const auto& object : made.objects) type_of.push_back(types.named(object.type).front());
-    return HeapSnapshot(std::make_unique<State>(
-        State{std::move(made), std::move(core), std::move(python), std::move(types), std::move(type_of), {}, {}}));
+    return HeapSnapshot(std::make_unique<State>(State{
+        std::move(made), std::move(core), std::move(python), std::move(types), std::move(type_of), {}, {}}));
 }
 
 const CoreFile& HeapSnapshot::core() const { return state_->core; }
 const PythonRuntime& HeapSnapshot::python() const { return state_->python; }
 const TypeTable& HeapSnapshot::types() const { return state_->types; }
 const PythonHeap& HeapSnapshot::python_heap() const {
-    if (!state_->heap) state_->heap = std::make_unique<PythonHeap>(state_->core.memory(), state_->python, state_->types);
+    if (!state_->heap)
+        state_->heap = std::make_unique<PythonHeap>(state_->core.memory(), state_->python, state_->types);
     return *state_->heap;
 }
 std::size_t HeapSnapshot::object_count() const { return state_->made.objects.size(); }
@@ -90,22 +93,28 @@ void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
 }
 void HeapSnapshot::hide_thread_names(bool) {}
 bool HeapSnapshot::thread_names_hidden() const { return false; }
-ShortValue HeapSnapshot::value(ObjectId object, std::size_t) const { return state_->made.objects[object].value; }
+ShortValue HeapSnapshot::value(ObjectId object, std::size_t) const {
+    return state_->made.objects[object].value;
+}
 std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const { return state_->made.memory; }
 
 ObjectId HeapSnapshot::find(Address address) const {
     const auto& objects = state_->made.objects;
-    const auto at = std::lower_bound(objects.begin(), objects.end(), address,
-                                     [](const test::HandmadeObject& object, Address wanted) { return object.address < wanted; });
-    return at != objects.end() && at->address == address ? static_cast<ObjectId>(at - objects.begin()) : no_object;
+    const auto at = std::lower_bound(
+        objects.begin(), objects.end(), address,
+        [](const test::HandmadeObject& object, Address wanted) { return object.address < wanted; });
+    return at != objects.end() && at->address == address ? static_cast<ObjectId>(at - objects.begin())
+                                                         : no_object;
 }
 
 AddressFinding HeapSnapshot::locate(Address address) const {
     const ObjectId object = find(address);
-    return object == no_object ? state_->made.finding : AddressFinding{AddressFinding::Kind::object, object, no_object};
+    return object == no_object ? state_->made.finding
+                               : AddressFinding{AddressFinding::Kind::object, object, no_object};
 }
 
-void HeapSnapshot::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
+void HeapSnapshot::visit_references(ObjectId object,
+                                    const std::function<void(const Reference&)>& visit) const {
     for (const Reference& reference : state_->made.objects[object].references) visit(reference);
 }
 
@@ -121,7 +130,8 @@ void HeapSnapshot::visit_owned_references(ObjectId object, OwnedReferenceVisitor
             visit.visit(target, {ReferenceName::Form::text, reference.before.c_str(), 0, {}});
 }
 
-void HeapSnapshot::visit_referrers(ObjectId target, const std::function<void(ObjectId, const Reference&)>& visit) const {
+void HeapSnapshot::visit_referrers(ObjectId target,
+                                   const std::function<void(ObjectId, const Reference&)>& visit) const {
     for (ObjectId id = 0; id < object_count(); ++id)
         for (const Reference& reference : state_->made.objects[id].references)
             if (reference.target == address_of(target)) visit(id, reference);
@@ -155,7 +165,8 @@ CollectorFacts HeapSnapshot::collector_facts(ObjectId object) const {
     return {facts.refcount, facts.immortal, facts.gc_tracked, state_->made.objects[object].finalized};
 }
 
-ReportedReferences HeapSnapshot::reported_references(std::span<const std::uint8_t> asked, const ProgressCallback&) const {
+ReportedReferences HeapSnapshot::reported_references(std::span<const std::uint8_t> asked,
+                                                     const ProgressCallback&) const {
     std::vector<std::uint64_t> begin{0};
     std::vector<ObjectId> targets;
     std::vector<ReportedReferences::Guess> guesses;
@@ -163,8 +174,10 @@ ReportedReferences HeapSnapshot::reported_references(std::span<const std::uint8_
         for (const Reference& reference : state_->made.objects[source].references) {
             const ObjectId target = find(reference.target);
             if (target == no_object || !asked[source] || !asked[target]) continue;
-            if (reference.kind == ReferenceKind::strong || reference.kind == ReferenceKind::reported) targets.push_back(target);
-            if (reference.kind == ReferenceKind::guess && reference.followed) guesses.push_back({source, target});
+            if (reference.kind == ReferenceKind::strong || reference.kind == ReferenceKind::reported)
+                targets.push_back(target);
+            if (reference.kind == ReferenceKind::guess && reference.followed)
+                guesses.push_back({source, target});
         }
         begin.push_back(targets.size());
     }
@@ -181,7 +194,9 @@ HeapSnapshot HandmadeHeap::build() const {
     return HeapSnapshot::build(CoreFile::open(path, {}, diagnostics), diagnostics);
 }
 
-ShortValue literal(std::string text, std::uint64_t length) { return {ShortValue::Kind::literal, std::move(text), length}; }
+ShortValue literal(std::string text, std::uint64_t length) {
+    return {ShortValue::Kind::literal, std::move(text), length};
+}
 
 Reference reference(std::uint64_t target, std::string name, ReferenceKind kind) {
     Reference made;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A heap whose objects a test writes down one by one. It stands in for the real HeapSnapshot when the test program is linked, so
-// that what analyses and renderers do can be said without a core of an interpreter.
+// A heap whose objects a test writes down one by one. It stands in for the real HeapSnapshot when the test
+// program is linked, so that what analyses and renderers do can be said without a core of an interpreter.
 
 #include "parsers/snapshot/heap_snapshot.h"
 
@@ -21,16 +21,18 @@ struct HandmadeObject {
     bool finalized = false;
 };
 
-/// Types are made as they are named: one for each name, at 0x1000, 0x1100, …, in the order of first use; `types` adds to them,
-/// and comes first. Objects may come in any order. What keeps them alive: `natives` (they are reachable then), a count above the
-/// references there are (held), `immortal`; a type of `types` that is none of a Python class is a root where it is an object.
+/// Types are made as they are named: one for each name, at 0x1000, 0x1100, …, in the order of first use;
+/// `types` adds to them, and comes first. Objects may come in any order. What keeps them alive: `natives`
+/// (they are reachable then), a count above the references there are (held), `immortal`; a type of `types`
+/// that is none of a Python class is a root where it is an object.
 struct HandmadeHeap {
     std::vector<TypeInfo> types;
     std::vector<HandmadeObject> objects;
     std::vector<HeapSnapshot::MemoryRow> memory;
-    AddressFinding finding{AddressFinding::Kind::unmapped, no_object, no_object};  // of addresses that are no object
-    std::string core_bytes;                                                        // an ELF core; empty: a small whole one
-    Layout layout;                                                                 // where a test lays objects out in memory
+    AddressFinding finding{AddressFinding::Kind::unmapped, no_object,
+                           no_object};  // of addresses that are no object
+    std::string core_bytes;             // an ELF core; empty: a small whole one
+    Layout layout;                      // where a test lays objects out in memory
     std::vector<PythonInterpreter> interpreters;
     std::vector<Reference> natives;  // by word; from blocks of C code
 
@@ -39,6 +41,7 @@ struct HandmadeHeap {
 
 ShortValue literal(std::string text, std::uint64_t length);
 Reference reference(std::uint64_t target, std::string name, ReferenceKind kind = ReferenceKind::strong);
-ObjectFacts facts(std::uint64_t size, std::uint64_t memory, std::uint64_t array_data = 0, std::int64_t refcount = 1);
+ObjectFacts facts(std::uint64_t size, std::uint64_t memory, std::uint64_t array_data = 0,
+                  std::int64_t refcount = 1);
 
 }  // namespace heapsift::test

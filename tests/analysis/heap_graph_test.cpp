@@ -1,4 +1,5 @@
-// What keeps objects alive: named roots, references that were not found, and garbage, which holds nothing that lives.
+// What keeps objects alive: named roots, references that were not found, and garbage, which holds nothing
+// that lives.
 
 #include "analysis/graph/heap_graph.h"
 
@@ -18,9 +19,11 @@ constexpr std::uint64_t first = 0x10000;
 std::uint64_t at(std::size_t object) { return random_address(object); }
 
 /// Objects that refer to each other, each with a count that its references explain.
-HandmadeHeap heap_of(std::size_t objects, const std::vector<std::pair<std::size_t, std::size_t>>& references) {
+HandmadeHeap heap_of(std::size_t objects,
+                     const std::vector<std::pair<std::size_t, std::size_t>>& references) {
     HandmadeHeap heap;
-    for (std::size_t i = 0; i < objects; ++i) heap.objects.push_back({Address(at(i)), "app.Node", facts(48, 64, 0, 0), {}, {}});
+    for (std::size_t i = 0; i < objects; ++i)
+        heap.objects.push_back({Address(at(i)), "app.Node", facts(48, 64, 0, 0), {}, {}});
     for (const auto& [source, target] : references) {
         heap.objects[source].references.push_back(reference(at(target), ".next"));
         ++heap.objects[target].facts.refcount;
@@ -114,7 +117,8 @@ TEST_CASE("heap graph: garbage takes nothing from those that live", "[analysis][
     CHECK(retained.memory(graph.node_of(graph.unreachable_group())) == 192);
 }
 
-TEST_CASE("heap graph: below the group of garbage are whole components that no other garbage leads to", "[analysis][graph]") {
+TEST_CASE("heap graph: below the group of garbage are whole components that no other garbage leads to",
+          "[analysis][graph]") {
     // a chain; a ring that leads to one more; one that refers to itself
     const HandmadeHeap made = heap_of(8, {{0, 1}, {1, 2}, {3, 4}, {4, 3}, {4, 5}, {6, 6}, {6, 7}});
     const HeapSnapshot heap = made.build();
@@ -138,7 +142,8 @@ TEST_CASE("heap graph: immortal objects that nothing reaches are alive", "[analy
     CHECK(roots_of_kind(graph, RootKind::immortal) == std::set<ObjectId>{0});
 }
 
-TEST_CASE("heap graph: a reference into a static type is not followed, and the type is a root", "[analysis][graph]") {
+TEST_CASE("heap graph: a reference into a static type is not followed, and the type is a root",
+          "[analysis][graph]") {
     HandmadeHeap made = heap_of(3, {{0, 1}, {0, 2}});
     TypeInfo type;
     type.address = Address(at(1));
@@ -193,7 +198,8 @@ std::vector<Reach> expected_reaches(const HandmadeHeap& heap) {
     std::vector<Reach> result(heap.objects.size(), unreachable);
     std::vector<bool> met(heap.objects.size());
     const auto mark = [&](const std::vector<std::size_t>& roots, Reach reach) {
-        const std::vector<bool> now = reached_from(heap, roots, [&](std::size_t object) { return !met[object]; });
+        const std::vector<bool> now =
+            reached_from(heap, roots, [&](std::size_t object) { return !met[object]; });
         for (std::size_t i = 0; i < now.size(); ++i)
             if (now[i]) {
                 met[i] = true;
@@ -221,7 +227,8 @@ TEST_CASE("heap graph: a thousand random heaps, against the definition", "[analy
         std::set<NodeId> expected;
         const auto garbage = [&](std::size_t object) { return reach[object] == unreachable; };
         std::vector<std::vector<bool>> leads_to;
-        for (std::size_t object = 0; object < reach.size(); ++object) leads_to.push_back(reached_from(made, {object}, garbage));
+        for (std::size_t object = 0; object < reach.size(); ++object)
+            leads_to.push_back(reached_from(made, {object}, garbage));
         for (std::size_t object = 0; object < reach.size(); ++object) {
             bool source = garbage(object);
             for (std::size_t other = 0; other < reach.size(); ++other)
@@ -232,7 +239,8 @@ TEST_CASE("heap graph: a thousand random heaps, against the definition", "[analy
         // No held root leads to another.
         const std::set<ObjectId> roots = roots_of_kind(graph, RootKind::native_unseen);
         for (const ObjectId root : roots) {
-            const auto others = reached_from(made, {root}, [&](std::size_t object) { return reach[object] == held; });
+            const auto others =
+                reached_from(made, {root}, [&](std::size_t object) { return reach[object] == held; });
             for (const ObjectId other : roots) REQUIRE((other == root || !others[other]));
         }
     }

@@ -23,8 +23,8 @@ TypeRow row(const std::string& name, std::uint64_t memory, std::uint64_t array_d
 }  // namespace
 
 TEST_CASE("headline: array data, and the type that owns it", "[analysis][overview]") {
-    const auto headline =
-        choose_headline({{"array data", 600}, {"Python objects", 300}}, 1000, {row("numpy.ndarray", 610, 600), row("dict", 200)});
+    const auto headline = choose_headline({{"array data", 600}, {"Python objects", 300}}, 1000,
+                                          {row("numpy.ndarray", 610, 600), row("dict", 200)});
     CHECK(headline.kind == Kind::array_data);
     CHECK(headline.bytes == 600);
     CHECK(headline.type->name == "numpy.ndarray");
@@ -32,7 +32,8 @@ TEST_CASE("headline: array data, and the type that owns it", "[analysis][overvie
 }
 
 TEST_CASE("headline: array data of several types", "[analysis][overview]") {
-    const auto headline = choose_headline({{"array data", 600}}, 1000, {row("a", 400, 400), row("b", 200, 200)});
+    const auto headline =
+        choose_headline({{"array data", 600}}, 1000, {row("a", 400, 400), row("b", 200, 200)});
     CHECK(headline.type->name == "a");
     CHECK_FALSE(headline.all_in_type);
 }
@@ -46,17 +47,21 @@ TEST_CASE("headline: one type of objects where arrays are less", "[analysis][ove
 }
 
 TEST_CASE("headline: memory that no type of object has", "[analysis][overview]") {
-    const auto headline = choose_headline({{"C/C++ memory", 900}, {"Python objects", 100}}, 1000, {row("dict", 50)});
+    const auto headline =
+        choose_headline({{"C/C++ memory", 900}, {"Python objects", 100}}, 1000, {row("dict", 50)});
     CHECK(headline.kind == Kind::other_memory);
     CHECK(headline.region == "C/C++ memory");
     CHECK_FALSE(headline.type.has_value());
 }
 
-TEST_CASE("headline: nothing is known of an empty core", "[analysis][overview]") { CHECK(choose_headline({}, 0, {}).bytes == 0); }
+TEST_CASE("headline: nothing is known of an empty core", "[analysis][overview]") {
+    CHECK(choose_headline({}, 0, {}).bytes == 0);
+}
 
 TEST_CASE("overview: memory largest first, types cut, totals of all", "[analysis][overview]") {
     HandmadeHeap heap;
-    heap.objects = {{Address(0x100), "a", facts(10, 10), {}, {}}, {Address(0x200), "b", facts(20, 20), {}, {}}};
+    heap.objects = {{Address(0x100), "a", facts(10, 10), {}, {}},
+                    {Address(0x200), "b", facts(20, 20), {}, {}}};
     heap.memory = {{"small", 96}, {"large", 4000}};
     const OverviewResult result = overview(heap.build(), 1);
     CHECK(result.memory.front().name == "large");
@@ -66,7 +71,8 @@ TEST_CASE("overview: memory largest first, types cut, totals of all", "[analysis
     CHECK(result.types.total_types == 2);
 }
 
-TEST_CASE("doctor: objects by how they were found, guessed types with the most objects first", "[analysis][doctor]") {
+TEST_CASE("doctor: objects by how they were found, guessed types with the most objects first",
+          "[analysis][doctor]") {
     HandmadeHeap heap;
     heap.objects = {{Address(0x100), "a", facts(10, 10), {}, {}},
                     {Address(0x200), "b", facts(20, 20), {}, {}, FoundBy::malloc},
@@ -88,11 +94,12 @@ TEST_CASE("doctor: objects by how they were found, guessed types with the most o
 
 TEST_CASE("doctor: missing files are named once, in order", "[analysis][doctor]") {
     std::vector<Module> modules(5);
-    const std::vector<std::pair<const char*, ModuleFileState>> files = {{"/lib/b.so", ModuleFileState::missing},
-                                                                        {"/lib/a.so", ModuleFileState::mismatch},
-                                                                        {"/lib/b.so", ModuleFileState::missing},
-                                                                        {"/lib/c.so", ModuleFileState::found},
-                                                                        {"[vdso]", ModuleFileState::not_needed}};
+    const std::vector<std::pair<const char*, ModuleFileState>> files = {
+        {"/lib/b.so", ModuleFileState::missing},
+        {"/lib/a.so", ModuleFileState::mismatch},
+        {"/lib/b.so", ModuleFileState::missing},
+        {"/lib/c.so", ModuleFileState::found},
+        {"[vdso]", ModuleFileState::not_needed}};
     for (std::size_t i = 0; i < files.size(); ++i) {
         modules[i].path = files[i].first;
         modules[i].file_state = files[i].second;

@@ -1,4 +1,5 @@
-// DataFrames and Series found by what they lead to, in heaps that are written down here; arrays and their elements in memory.
+// DataFrames and Series found by what they lead to, in heaps that are written down here; arrays and their
+// elements in memory.
 
 #include "analysis/pandas_frames.h"
 
@@ -65,7 +66,8 @@ struct PandasHeap {
         next_word += 8 * std::max<std::size_t>(values.size(), 1);
         return at;
     }
-    std::uint64_t object(const std::string& type, std::vector<Reference> references, std::int64_t refcount = 1) {
+    std::uint64_t object(const std::string& type, std::vector<Reference> references,
+                         std::int64_t refcount = 1) {
         const std::uint64_t at = next;
         next += 0x80;
         heap.objects.push_back({Address(at), type, facts(64, 64, 0, refcount), {}, std::move(references)});
@@ -82,8 +84,10 @@ struct PandasHeap {
         return object(type, std::move(references));
     }
     /// An array of int64 (or of pointers), with its elements where they are given.
-    std::uint64_t array(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& elements = {}, char kind = 'i') {
-        const std::uint64_t dtype = object("numpy.dtype", {}), at = object("numpy.ndarray", {reference(dtype, ".dtype")});
+    std::uint64_t array(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& elements = {},
+                        char kind = 'i') {
+        const std::uint64_t dtype = object("numpy.dtype", {}),
+                            at = object("numpy.ndarray", {reference(dtype, ".dtype")});
         put(dtype + 8, std::uint64_t{0x1100});
         put(dtype + 24, kind);
         put(dtype + 26, kind == 'O' ? '|' : '<');
@@ -103,22 +107,28 @@ struct PandasHeap {
     }
     std::uint64_t range_index(std::int64_t start, std::int64_t step, std::int64_t length) {
         const auto number = [&](std::int64_t n) { return value("int", std::to_string(n)); };
-        const std::uint64_t range = object("range", {reference(number(start), ".start"), reference(number(step), ".step"),
-                                                     reference(number(length), ".<length>")});
+        const std::uint64_t range =
+            object("range", {reference(number(start), ".start"), reference(number(step), ".step"),
+                             reference(number(length), ".<length>")});
         return object(range_index_type, {reference(range, "._range")});
     }
     std::uint64_t names(const std::vector<std::string>& labels) {
         std::vector<std::int64_t> pointers;
-        for (const std::string& label : labels) pointers.push_back(static_cast<std::int64_t>(value("str", label)));
-        return object(index_type, {reference(array({static_cast<std::int64_t>(labels.size())}, pointers, 'O'), "._data")});
+        for (const std::string& label : labels)
+            pointers.push_back(static_cast<std::int64_t>(value("str", label)));
+        return object(index_type, {reference(array({static_cast<std::int64_t>(labels.size())}, pointers, 'O'),
+                                             "._data")});
     }
     std::uint64_t block(std::uint64_t values) {
         const std::uint64_t placement = object("pandas._libs.internals.BlockPlacement", {});
-        return object(block_type, {reference(placement, "<+24>"), reference(values, "<+40>", ReferenceKind::hidden)});
+        return object(block_type,
+                      {reference(placement, "<+24>"), reference(values, "<+40>", ReferenceKind::hidden)});
     }
-    std::uint64_t manager(const Addresses& axes, const Addresses& blocks, std::uint64_t parent = 0, std::int64_t refcount = 1) {
-        std::vector<Reference> references = {reference(sequence("tuple", blocks), "<+24>", ReferenceKind::hidden),
-                                             reference(sequence("list", axes), "<+32>", ReferenceKind::hidden)};
+    std::uint64_t manager(const Addresses& axes, const Addresses& blocks, std::uint64_t parent = 0,
+                          std::int64_t refcount = 1) {
+        std::vector<Reference> references = {
+            reference(sequence("tuple", blocks), "<+24>", ReferenceKind::hidden),
+            reference(sequence("list", axes), "<+32>", ReferenceKind::hidden)};
         if (parent != 0) references.push_back(reference(parent, "<+72>", ReferenceKind::hidden));
         return object(axes.size() == 1 ? single_manager_type : manager_type, std::move(references), refcount);
     }
@@ -126,7 +136,8 @@ struct PandasHeap {
         return object(type, {reference(manager, "._mgr")});
     }
     HeapSnapshot build() {
-        heap.core_bytes = CoreWriter().thread(100, 0).process(100, "python3", "python3").load(memory_start, bytes).bytes();
+        heap.core_bytes =
+            CoreWriter().thread(100, 0).process(100, "python3", "python3").load(memory_start, bytes).bytes();
         return heap.build();
     }
 };
@@ -143,8 +154,10 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("pandas: a frame has the shape of its axes, and the arrays of its blocks and axes", "[pandas]") {
     PandasHeap made;
-    const std::uint64_t floats = made.array({2, 5}), integers = made.array({1, 5}), columns = made.names({"a", "b", "c"});
-    made.frame(made.manager({columns, made.range_index(0, 1, 5)}, {made.block(floats), made.block(integers)}));
+    const std::uint64_t floats = made.array({2, 5}), integers = made.array({1, 5}),
+                        columns = made.names({"a", "b", "c"});
+    made.frame(
+        made.manager({columns, made.range_index(0, 1, 5)}, {made.block(floats), made.block(integers)}));
     const HeapSnapshot heap = made.build();
     const auto frames = pandas_frames(heap, 2);
     REQUIRE(frames.size() == 1);
@@ -162,7 +175,8 @@ TEST_CASE("pandas: a frame has the shape of its axes, and the arrays of its bloc
     CHECK(frame.parent == no_object);
 }
 
-TEST_CASE("pandas: a Series has one axis, one column and its name; attributes may be in a __dict__", "[pandas]") {
+TEST_CASE("pandas: a Series has one axis, one column and its name; attributes may be in a __dict__",
+          "[pandas]") {
     PandasHeap made;
     const std::uint64_t values = made.array({7});
     const std::uint64_t manager = made.manager({made.range_index(0, 1, 7)}, {made.block(values)});
@@ -186,11 +200,13 @@ TEST_CASE("pandas: a Series has one axis, one column and its name; attributes ma
 
 TEST_CASE("pandas: a class that has DataFrame among its bases is one, whatever its tp_base", "[pandas]") {
     PandasHeap made;
-    made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 4)}, {made.block(made.array({1, 4}))}),
+    made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 4)},
+                            {made.block(made.array({1, 4}))}),
                "app.Frame");
     made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 4)}, {}), "app.Other");
     const std::uint64_t mro = made.object("tuple", {reference(0x1900, "[0]"), reference(0x1800, "[1]")});
-    made.heap.objects.push_back({Address(0x1900), "type", facts(1000, 1000), {}, {reference(mro, ".__mro__")}});
+    made.heap.objects.push_back(
+        {Address(0x1900), "type", facts(1000, 1000), {}, {reference(mro, ".__mro__")}});
     const HeapSnapshot heap = made.build();
     const auto frames = pandas_frames(heap, 10);
     REQUIRE(frames.size() == 1);
@@ -199,17 +215,19 @@ TEST_CASE("pandas: a class that has DataFrame among its bases is one, whatever i
     CHECK(frames[0].column_names == Names{"0"});
 }
 
-TEST_CASE("pandas: an extension array's arrays are the frame's, once, and no step leads into another frame", "[pandas]") {
+TEST_CASE("pandas: an extension array's arrays are the frame's, once, and no step leads into another frame",
+          "[pandas]") {
     PandasHeap made;
     const std::uint64_t codes = made.array({4}, {0, 1, -1, 0}), categories = made.names({"x", "y"});
     const std::uint64_t dtype = made.object(dtype_type, {reference(categories, "._categories")});
-    const std::uint64_t categorical =
-        made.object(categorical_type, {reference(codes, "<+24>", ReferenceKind::hidden), reference(dtype, "<+32>")});
+    const std::uint64_t categorical = made.object(
+        categorical_type, {reference(codes, "<+24>", ReferenceKind::hidden), reference(dtype, "<+32>")});
     const std::uint64_t other = made.array({1, 9});
     const std::uint64_t other_frame =
         made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 9)}, {made.block(other)}));
     const std::uint64_t cache = made.sequence("dict", {other_frame, categories});
-    const std::uint64_t columns = made.object(index_type, {reference(categorical, "._data"), reference(cache, "._cache")});
+    const std::uint64_t columns =
+        made.object(index_type, {reference(categorical, "._data"), reference(cache, "._cache")});
     made.frame(made.manager({columns, made.range_index(3, 1, 4)}, {made.block(categorical)}));
     const HeapSnapshot heap = made.build();
     const auto frames = pandas_frames(heap, 10);
@@ -224,7 +242,8 @@ TEST_CASE("pandas: labels of levels, of days and of numbers", "[pandas]") {
     PandasHeap made;
     const std::uint64_t levels = made.sequence("list", {made.names({"n", "s"}), made.range_index(1, 1, 2)});
     const std::uint64_t codes = made.sequence("list", {made.array({2}, {0, 1}), made.array({2}, {1, -1})});
-    const std::uint64_t multi = made.object(index_type, {reference(levels, "._levels"), reference(codes, "._codes")});
+    const std::uint64_t multi =
+        made.object(index_type, {reference(levels, "._levels"), reference(codes, "._codes")});
     const std::uint64_t numbers = made.object(index_type, {reference(made.array({2}, {10, -30}), "._data")});
     const std::uint64_t rows = made.range_index(0, 1, 0);
     made.frame(made.manager({multi, rows}, {}));
@@ -242,9 +261,11 @@ TEST_CASE("pandas: labels of levels, of days and of numbers", "[pandas]") {
     CHECK(frames[0].shape_known);
 }
 
-TEST_CASE("pandas: axes and blocks that do not agree, or are not there, leave the shape unknown", "[pandas]") {
+TEST_CASE("pandas: axes and blocks that do not agree, or are not there, leave the shape unknown",
+          "[pandas]") {
     PandasHeap made;
-    made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 5)}, {made.block(made.array({1, 4}))}));
+    made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 5)},
+                            {made.block(made.array({1, 4}))}));
     made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, -5)}, {}));
     made.frame(made.object("dict", {}));
     made.object(frame_type, {});
@@ -257,9 +278,10 @@ TEST_CASE("pandas: rings of managers, blocks and indexes end", "[pandas]") {
     PandasHeap made;
     const std::uint64_t list = made.next, index = list + 0x80, manager = list + 0x100;
     made.object("list", {reference(list, "[0]"), reference(index, "[1]"), reference(manager, "[2]")});
-    made.object(index_type, {reference(index, "._data"), reference(list, "._cache"), reference(list, "._levels"),
-                             reference(list, "._codes")});
-    made.object(manager_type, {reference(list, "<+24>"), reference(manager, "<+72>"), reference(manager + 0x80, "<+80>")});
+    made.object(index_type, {reference(index, "._data"), reference(list, "._cache"),
+                             reference(list, "._levels"), reference(list, "._codes")});
+    made.object(manager_type,
+                {reference(list, "<+24>"), reference(manager, "<+72>"), reference(manager + 0x80, "<+80>")});
     made.object(manager_type, {reference(list, "<+24>"), reference(manager, "<+72>")});
     made.frame(manager);
     made.frame(made.manager({index}, {}, manager + 0x80));
@@ -272,11 +294,14 @@ TEST_CASE("pandas: rings of managers, blocks and indexes end", "[pandas]") {
 TEST_CASE("pandas: a manager that only slices keep as their parent is a dropped frame", "[pandas]") {
     PandasHeap made;
     const std::uint64_t whole = made.array({2, 100}), columns = made.names({"a", "b"});
-    const std::uint64_t gone = made.manager({columns, made.range_index(0, 1, 100)}, {made.block(whole)}, 0, 2);
-    const std::uint64_t between = made.manager({columns, made.range_index(0, 1, 50)}, {made.block(made.array({2, 50}))}, gone, 2);
+    const std::uint64_t gone =
+        made.manager({columns, made.range_index(0, 1, 100)}, {made.block(whole)}, 0, 2);
+    const std::uint64_t between =
+        made.manager({columns, made.range_index(0, 1, 50)}, {made.block(made.array({2, 50}))}, gone, 2);
     made.frame(made.manager({columns, made.range_index(0, 1, 3)}, {made.block(made.array({2, 3}))}, gone));
     made.frame(made.manager({columns, made.range_index(0, 1, 4)}, {made.block(made.array({2, 4}))}, between));
-    const std::uint64_t alive = made.manager({columns, made.range_index(0, 1, 9)}, {made.block(made.array({2, 9}))});
+    const std::uint64_t alive =
+        made.manager({columns, made.range_index(0, 1, 9)}, {made.block(made.array({2, 9}))});
     made.frame(alive);
     made.frame(made.manager({columns, made.range_index(0, 1, 2)}, {made.block(made.array({2, 2}))}, alive));
     const HeapSnapshot heap = made.build();

@@ -21,7 +21,8 @@ void hold_by_c_code(HandmadeHeap& heap, std::uint64_t address) {
     heap.natives.push_back(native);
 }
 
-/// C code holds two lists; both hold the jobs, each of which has a name of its own; the second list alone holds a dict.
+/// C code holds two lists; both hold the jobs, each of which has a name of its own; the second list alone
+/// holds a dict.
 HandmadeHeap two_lists() {
     HandmadeHeap heap;
     heap.objects = {
@@ -61,13 +62,14 @@ TypesResult types_of(const HeapSnapshot& heap, SortKey sort, std::size_t limit) 
 TEST_CASE("types: a row retains what its objects hold jointly too", "[analysis][types][retained]") {
     const HeapSnapshot heap = two_lists().build();
     const TypesResult result = types_of(heap, SortKey::retained, 0);
-    CHECK(retained_by_name(result) ==
-          std::map<std::string, std::optional<std::uint64_t>>{{"list", 2608}, {"app.Job", 2400}, {"dict", 80}, {"str", 400}});
+    CHECK(retained_by_name(result) == std::map<std::string, std::optional<std::uint64_t>>{
+                                          {"list", 2608}, {"app.Job", 2400}, {"dict", 80}, {"str", 400}});
     CHECK(result.types.front().name == "list");
     CHECK(result.types[1].name == "app.Job");
 }
 
-TEST_CASE("types: sorted by something else, the rows that are shown are filled", "[analysis][types][retained]") {
+TEST_CASE("types: sorted by something else, the rows that are shown are filled",
+          "[analysis][types][retained]") {
     const HeapSnapshot heap = two_lists().build();
     const TypesResult result = types_of(heap, SortKey::memory, 1);
     REQUIRE(result.types.size() == 1);
@@ -77,7 +79,8 @@ TEST_CASE("types: sorted by something else, the rows that are shown are filled",
     CHECK(result.shown_memory == 2000);
 }
 
-TEST_CASE("types: what each retains is what the root no longer reaches, on random heaps", "[analysis][types][retained]") {
+TEST_CASE("types: what each retains is what the root no longer reaches, on random heaps",
+          "[analysis][types][retained]") {
     std::mt19937 random(20261122);
     for (int round = 0; round < 300; ++round) {
         HandmadeHeap made = random_heap(random, 40);
@@ -101,12 +104,15 @@ TEST_CASE("types: a limit gives the first rows of the whole table", "[analysis][
     for (std::size_t i = 0; i < types; ++i) {
         const std::uint64_t list = 0x10000 + 0x100 * i;
         const std::string type = "app.Type" + std::to_string(i);
-        made.objects.push_back({Address(list), type, facts(48, 64, 0, 1), {}, {reference(list + 0x40, ".data")}});
+        made.objects.push_back(
+            {Address(list), type, facts(48, 64, 0, 1), {}, {reference(list + 0x40, ".data")}});
         made.objects.push_back({Address(list + 0x20), type, facts(48, 64, 0, 1), {}, {}});
-        made.objects.push_back({Address(list + 0x40), "bytes", facts(48, 1000 + (i * 7919) % 1009, 0, 1), {}, {}});
+        made.objects.push_back(
+            {Address(list + 0x40), "bytes", facts(48, 1000 + (i * 7919) % 1009, 0, 1), {}, {}});
     }
     const HeapSnapshot heap = made.build();
-    const TypesResult all = types_of(heap, SortKey::retained, 0), some = types_of(heap, SortKey::retained, 20);
+    const TypesResult all = types_of(heap, SortKey::retained, 0),
+                      some = types_of(heap, SortKey::retained, 20);
     REQUIRE(some.types.size() == 20);
     for (std::size_t i = 0; i < some.types.size(); ++i) {
         CHECK(some.types[i].name == all.types[i].name);
@@ -142,8 +148,8 @@ TEST_CASE("holders: all types, by type, owner and attribute", "[analysis][holder
     std::uint64_t counted = 0;
     for (const HolderRow& row : result.rows) counted += row.count;
     CHECK(counted == 7);
-    const auto names =
-        std::find_if(result.rows.begin(), result.rows.end(), [](const HolderRow& row) { return row.type_name == "str"; });
+    const auto names = std::find_if(result.rows.begin(), result.rows.end(),
+                                    [](const HolderRow& row) { return row.type_name == "str"; });
     REQUIRE(names != result.rows.end());
     CHECK(names->holder == "app.Job");
     CHECK(names->attribute == "name");

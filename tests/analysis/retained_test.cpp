@@ -1,4 +1,5 @@
-// What would come free: by the definition. A set is taken away, and what the root does not reach any more came free with it.
+// What would come free: by the definition. A set is taken away, and what the root does not reach any more
+// came free with it.
 
 #include "analysis/graph/retained.h"
 
@@ -55,7 +56,9 @@ std::uint64_t size_of(const HeapSnapshot& heap, const std::vector<ObjectId>& obj
     return size;
 }
 
-bool same(const SetRetained& a, const SetRetained& b) { return a.objects == b.objects && a.memory == b.memory; }
+bool same(const SetRetained& a, const SetRetained& b) {
+    return a.objects == b.objects && a.memory == b.memory;
+}
 
 }  // namespace
 
@@ -74,7 +77,8 @@ TEST_CASE("retained: each node of a thousand random heaps, by taking it away", "
             REQUIRE(retained.count(node) == sum.objects);
             REQUIRE(retained.size(node) == size_of(heap, freed));
             for (ObjectId object = 0; object < graph.object_count(); ++object)
-                REQUIRE(retained.dominates(node, object) == std::binary_search(freed.begin(), freed.end(), object));
+                REQUIRE(retained.dominates(node, object) ==
+                        std::binary_search(freed.begin(), freed.end(), object));
             const NodeId above = retained.dominator(node);
             REQUIRE(retained.child_towards(above, node) == node);
             const std::vector<NodeId> children = retained.children(above);
@@ -86,7 +90,8 @@ TEST_CASE("retained: each node of a thousand random heaps, by taking it away", "
     }
 }
 
-TEST_CASE("retained: sets of objects of a thousand random heaps, by taking them away", "[analysis][retained]") {
+TEST_CASE("retained: sets of objects of a thousand random heaps, by taking them away",
+          "[analysis][retained]") {
     std::mt19937 random(7);
     for (int i = 0; i < 1000; ++i) {
         const HandmadeHeap made = random_heap(random, 40);
@@ -99,7 +104,8 @@ TEST_CASE("retained: sets of objects of a thousand random heaps, by taking them 
             set_of[object] = static_cast<std::int32_t>(random() % (sets + 1)) - 1;
             if (set_of[object] >= 0) members[static_cast<std::size_t>(set_of[object])].push_back(object);
         }
-        const std::vector<SetRetained> found = retained_by_sets(graph, sets, [&](ObjectId object) { return set_of[object]; });
+        const std::vector<SetRetained> found =
+            retained_by_sets(graph, sets, [&](ObjectId object) { return set_of[object]; });
         REQUIRE(found.size() == sets);
         for (std::size_t set = 0; set < sets; ++set) {
             const std::vector<ObjectId> freed = freed_by_definition(graph, members[set]);
@@ -109,13 +115,16 @@ TEST_CASE("retained: sets of objects of a thousand random heaps, by taking them 
     }
 }
 
-TEST_CASE("retained: two registries hold the same objects, nothing alone and everything together", "[analysis][retained]") {
+TEST_CASE("retained: two registries hold the same objects, nothing alone and everything together",
+          "[analysis][retained]") {
     HandmadeHeap made;
     for (std::size_t i = 0; i < 12; ++i)
-        made.objects.push_back({Address(random_address(i)), "app.Node", facts(48, 100, 0, i < 2 ? 1 : 2), {}, {}});
+        made.objects.push_back(
+            {Address(random_address(i)), "app.Node", facts(48, 100, 0, i < 2 ? 1 : 2), {}, {}});
     for (std::size_t registry = 0; registry < 2; ++registry) {
         for (std::size_t i = 2; i < 12; ++i)
-            made.objects[registry].references.push_back(reference(random_address(i), "[" + std::to_string(i) + "]"));
+            made.objects[registry].references.push_back(
+                reference(random_address(i), "[" + std::to_string(i) + "]"));
         Reference native = reference(random_address(registry), "<block of C code>", ReferenceKind::native);
         native.word = Address(0x20000 + 8 * registry);
         made.natives.push_back(native);

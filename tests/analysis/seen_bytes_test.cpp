@@ -26,7 +26,8 @@ void paint(const View& view, std::vector<bool>& bitmap) {
         auto at = static_cast<std::int64_t>(view.data);
         std::uint64_t rest = i;
         for (std::size_t d = view.shape.size(); d-- > 0;) {
-            at += view.strides[d] * static_cast<std::int64_t>(rest % static_cast<std::uint64_t>(view.shape[d]));
+            at +=
+                view.strides[d] * static_cast<std::int64_t>(rest % static_cast<std::uint64_t>(view.shape[d]));
             rest /= static_cast<std::uint64_t>(view.shape[d]);
         }
         for (std::uint64_t b = 0; b < view.itemsize; ++b)
@@ -69,7 +70,8 @@ TEST_CASE("seen bytes: any views, against a bitmap", "[numpy]") {
         std::vector<View> views;
         std::vector<bool> bitmap(size);
         for (std::int64_t i = number(1, 4); i > 0; --i) {
-            View view{static_cast<std::uint64_t>(number(0, 599)), static_cast<std::uint64_t>(number(1, 9)), {}, {}};
+            View view{
+                static_cast<std::uint64_t>(number(0, 599)), static_cast<std::uint64_t>(number(1, 9)), {}, {}};
             for (std::int64_t d = number(0, 4); d > 0; --d) {
                 view.shape.push_back(number(1, 5));
                 view.strides.push_back(number(-20, 60));
@@ -92,7 +94,9 @@ TEST_CASE("seen bytes: any views, against a bitmap", "[numpy]") {
     }
 }
 
-TEST_CASE("seen bytes: a column of a long table is counted, not listed; beside another it is at most its extent", "[numpy]") {
+TEST_CASE(
+    "seen bytes: a column of a long table is counted, not listed; beside another it is at most its extent",
+    "[numpy]") {
     constexpr std::int64_t rows = std::int64_t{1} << 32;
     const View column{4096, 8, {rows}, {64}};
     const ByteRange owner{4096, 4096 + 64 * static_cast<std::uint64_t>(rows)};

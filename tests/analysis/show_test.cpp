@@ -15,23 +15,32 @@ Reference refused(Reference guess) {
     return guess;
 }
 
-// A list holds a Node twice; a dict holds the list and a static type; a weak reference, a guess that was believed and one that
-// was not point at the Node too.
+// A list holds a Node twice; a dict holds the list and a static type; a weak reference, a guess that was
+// believed and one that was not point at the Node too.
 HandmadeHeap list_of_node() {
     HandmadeHeap heap;
     heap.objects = {
-        {Address(0x100), "app.Node", facts(48, 64, 0, 3), {}, {reference(0x600, ".left"), reference(0x999, ".lost")}},
+        {Address(0x100),
+         "app.Node",
+         facts(48, 64, 0, 3),
+         {},
+         {reference(0x600, ".left"), reference(0x999, ".lost")}},
         {Address(0x200),
          "list",
          facts(72, 80),
          {ShortValue::Kind::summary, "list of 2", 0},
          {reference(0x100, "[0]"), reference(0x100, "[1]")}},
-        {Address(0x300), "weakref.ReferenceType", facts(72, 80), {}, {reference(0x100, "()", ReferenceKind::weak)}},
+        {Address(0x300),
+         "weakref.ReferenceType",
+         facts(72, 80),
+         {},
+         {reference(0x100, "()", ReferenceKind::weak)}},
         {Address(0x400),
          "c.Thing",
          facts(72, 80),
          {},
-         {reference(0x100, "<+24>", ReferenceKind::guess), refused(reference(0x100, "<+32>", ReferenceKind::guess))}},
+         {reference(0x100, "<+24>", ReferenceKind::guess),
+          refused(reference(0x100, "<+32>", ReferenceKind::guess))}},
         {Address(0x500), "dict", facts(72, 80), {}, {reference(0x200, "['x']"), reference(0x10, "['m']")}},
         {Address(0x600), "NoneType", facts(16, 0), {ShortValue::Kind::name, "None", 0}, {}},
         {Address(0x10), "type", facts(400, 0), {}, {}},
@@ -51,8 +60,9 @@ ShowResult shown(const HeapSnapshot& heap, Address address, std::size_t limit) {
 
 }  // namespace
 
-TEST_CASE("show: references found are counted with multiplicity, weak ones and guesses that were refused are not",
-          "[analysis][show]") {
+TEST_CASE(
+    "show: references found are counted with multiplicity, weak ones and guesses that were refused are not",
+    "[analysis][show]") {
     const HeapSnapshot heap = list_of_node().build();
     const ShowResult result = shown(heap, Address(0x100), 0);
     CHECK(result.referrers.owned == 3);

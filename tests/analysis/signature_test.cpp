@@ -44,8 +44,10 @@ TEST_CASE("signature: without arguments only the process's name is in it", "[sig
 
 TEST_CASE("signature: types with a quarter of the memory, those of one name together", "[signature]") {
     using Names = std::vector<std::string>;
-    CHECK(dominant_types({type("dict", 50), type("app.Node", 30), type("str", 20)}, 100) == Names{"app.Node", "dict"});
-    CHECK(dominant_types({type("str", 24), type("app.Row", 13), type("app.Row", 13)}, 100) == Names{"app.Row"});
+    CHECK(dominant_types({type("dict", 50), type("app.Node", 30), type("str", 20)}, 100) ==
+          Names{"app.Node", "dict"});
+    CHECK(dominant_types({type("str", 24), type("app.Row", 13), type("app.Row", 13)}, 100) ==
+          Names{"app.Row"});
     CHECK(dominant_types({type("b", 20), type("a", 20), type("c", 10)}, 1000) == Names{"a"});
     CHECK(dominant_types({}, 0).empty());
 }
@@ -57,15 +59,18 @@ TEST_CASE("signature: how it ended, and the largest part of the memory", "[signa
     ProcessInfo process;
     process.name = "python3";
     process.signal = SIGABRT;
-    CHECK(signature(result, process, {3, 11, 2}, true) == "CPython 3.11; python3; SIGABRT; array data; dict, numpy.ndarray");
+    CHECK(signature(result, process, {3, 11, 2}, true) ==
+          "CPython 3.11; python3; SIGABRT; array data; dict, numpy.ndarray");
     process.signal = SIGTRAP;
     process.from_gcore = true;
-    CHECK(signature(result, process, {3, 11, 4}, true) == "CPython 3.11; python3; alive; array data; dict, numpy.ndarray");
+    CHECK(signature(result, process, {3, 11, 4}, true) ==
+          "CPython 3.11; python3; alive; array data; dict, numpy.ndarray");
 }
 
 TEST_CASE("signature: a shorter table of types does not change it", "[signature]") {
     HandmadeHeap heap;
-    heap.objects = {{Address(0x10100), "dict", facts(64, 640), {}, {}}, {Address(0x10200), "str", facts(64, 600), {}, {}}};
+    heap.objects = {{Address(0x10100), "dict", facts(64, 640), {}, {}},
+                    {Address(0x10200), "str", facts(64, 600), {}, {}}};
     heap.memory = {{"Python objects", 1240}};
     const HeapSnapshot snapshot = heap.build();
     CHECK(overview(snapshot, 1).dominant_types == std::vector<std::string>{"dict", "str"});

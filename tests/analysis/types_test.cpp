@@ -65,8 +65,10 @@ TEST_CASE("types: the largest is by memory, then size, then the lowest address",
 
 TEST_CASE("types: sorted by name, smallest first; by numbers, ties by name", "[analysis][types]") {
     const HeapSnapshot heap = three_types().build();
-    CHECK(names(group_by_type(heap, SortKey::name, 0)) == std::vector<std::string>{"app.Node", "dict", "numpy.ndarray"});
-    CHECK(names(group_by_type(heap, SortKey::array_data, 0)) == std::vector<std::string>{"numpy.ndarray", "app.Node", "dict"});
+    CHECK(names(group_by_type(heap, SortKey::name, 0)) ==
+          std::vector<std::string>{"app.Node", "dict", "numpy.ndarray"});
+    CHECK(names(group_by_type(heap, SortKey::array_data, 0)) ==
+          std::vector<std::string>{"numpy.ndarray", "app.Node", "dict"});
 }
 
 TEST_CASE("types: classes of one name are rows of their own, by address", "[analysis][types]") {
@@ -92,7 +94,8 @@ TEST_CASE("types: sizes that sys.getsizeof would not have said are counted by ty
     heap.objects.push_back({Address(0xa000), "pandas.DataFrame", facts(48, 64), {}, {}});
     heap.objects.push_back({Address(0xa100), "c.Thing", facts(48, 64), {}, {}});
     const TypesResult result = group_by_type(heap.build(), SortKey::memory, 0);
-    CHECK(result.python_sizeof_types == std::vector<std::pair<std::string, std::uint64_t>>{{"pandas.DataFrame", 1}});
+    CHECK(result.python_sizeof_types ==
+          std::vector<std::pair<std::string, std::uint64_t>>{{"pandas.DataFrame", 1}});
     CHECK(result.uncertain_types == std::vector<std::pair<std::string, std::uint64_t>>{{"c.Thing", 1}});
     CHECK(result.uncertain_sizes == 2);
 }

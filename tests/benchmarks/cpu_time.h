@@ -1,7 +1,7 @@
 #pragma once
 
-// What a thing costs: the processor time of this process, in user mode and in the kernel (page faults), which other programs on
-// the machine change little; the clock on the wall counts them too.
+// What a thing costs: the processor time of this process, in user mode and in the kernel (page faults), which
+// other programs on the machine change little; the clock on the wall counts them too.
 
 #include <ctime>
 

@@ -1,11 +1,13 @@
-// Where the time of `heapsift types` goes: the passes that find the objects, one by one, and the pass that sizes them; and what
-// the references cost beside, the graph above them, its dominators, retained sizes, and the collector, replayed.
+// Where the time of `heapsift types` goes: the passes that find the objects, one by one, and the pass that
+// sizes them; and what the references cost beside, the graph above them, its dominators, retained sizes, and
+// the collector, replayed.
 //
-// With --boost: Boost.Graph's lengauer_tarjan_dominator_tree on the same graph. It must find the same dominators, of every node;
-// 650 bytes a node, and it recurses, so this is for a heap of a million objects and no long chains.
+// With --boost: Boost.Graph's lengauer_tarjan_dominator_tree on the same graph. It must find the same
+// dominators, of every node; 650 bytes a node, and it recurses, so this is for a heap of a million objects
+// and no long chains.
 //
-// The builder tells the name of each pass as it begins (the progress line of the terminal); the CPU time between two names is the
-// first one's. Prints a line a pass, then the number of objects.
+// The builder tells the name of each pass as it begins (the progress line of the terminal); the CPU time
+// between two names is the first one's. Prints a line a pass, then the number of objects.
 
 #include "analysis/collector.h"
 #include "analysis/graph/retained.h"
@@ -68,7 +70,8 @@ int main(int argc, char** argv) {
     };
     try {
         Diagnostics diagnostics;
-        const HeapSnapshot heap = HeapSnapshot::build(CoreFile::open(argv[1], {}, diagnostics), diagnostics, mark);
+        const HeapSnapshot heap =
+            HeapSnapshot::build(CoreFile::open(argv[1], {}, diagnostics), diagnostics, mark);
         mark("adding up types", 0);
         const TypesResult types = group_by_type(heap, SortKey::memory, 0);
         mark("references", 0);
@@ -88,7 +91,8 @@ int main(int argc, char** argv) {
             const std::vector<std::size_t> expected = boost_dominators(graph);
             mark("comparing", 0);
             for (std::uint32_t p = 1; p < graph.preorder().reached(); ++p)
-                equal = equal && expected[p] == graph.preorder().position(retained.dominator(graph.preorder().node_at(p)));
+                equal = equal && expected[p] == graph.preorder().position(
+                                                    retained.dominator(graph.preorder().node_at(p)));
         }
         mark("end", 0);
         for (std::size_t i = 0; i + 1 < passes.size(); ++i)
@@ -99,7 +103,9 @@ int main(int argc, char** argv) {
         std::printf("graph bytes\t%.0f\n", graph_bytes);
         std::printf("retained bytes\t%.0f\n", retained_bytes);
         std::printf("garbage found\t%zu\n", static_cast<std::size_t>(collection.collectable.count));
-        if (with_boost) std::printf("nodes with %s dominators\t%zu\n", equal ? "equal" : "OTHER", graph.preorder().reached());
+        if (with_boost)
+            std::printf("nodes with %s dominators\t%zu\n", equal ? "equal" : "OTHER",
+                        graph.preorder().reached());
         return types.total_count == heap.object_count() && equal ? 0 : 1;
     } catch (const Error& error) {
         std::fprintf(stderr, "benchmark-passes: %s\n", error.message().c_str());

@@ -61,14 +61,14 @@ TEST_CASE("address: every way to write one", "[cli][address]") {
 }
 
 TEST_CASE("address: what is none", "[cli][address]") {
-    for (const char* text : {"", "0x", "0xzz", "app.CACHE['x'", "func(.x", "app.", "0x10000000000000000", "<Node object>", "-1",
-                             "<bound method A.f of <A object at 0x10>, 0x20>"})
+    for (const char* text : {"", "0x", "0xzz", "app.CACHE['x'", "func(.x", "app.", "0x10000000000000000",
+                             "<Node object>", "-1", "<bound method A.f of <A object at 0x10>, 0x20>"})
         CHECK(is_bad(text));
 }
 
 TEST_CASE("address: every other word is an expression", "[cli][address][expression]") {
-    for (const char* text :
-         {"foo", "dead", "app.CACHE['x']", "func().x", "0x7f31c2a4d5e0.x", "<Node object at 0x10>.x", " app "}) {
+    for (const char* text : {"foo", "dead", "app.CACHE['x']", "func().x", "0x7f31c2a4d5e0.x",
+                             "<Node object at 0x10>.x", " app "}) {
         CHECK(parse_address(text).expression);
         CHECK(parse_address(text).readings.empty());
     }
@@ -100,10 +100,13 @@ TEST_CASE("lookup: an object's own address, in hexadecimal and as id() prints it
 }
 
 TEST_CASE("lookup: inside an object or its buffer it is that object, with a note", "[cli][address]") {
-    CHECK_THAT(find_object(one_object({Kind::inside_object, 0, no_object}).build(), parse_address("0x10018")).note,
-               ContainsSubstring("0x10018 lies inside the dict at 0x10010"));
-    CHECK_THAT(find_object(one_object({Kind::buffer_of_object, 0, no_object}).build(), parse_address("0x10800")).note,
-               ContainsSubstring("owned by the dict at 0x10010"));
+    CHECK_THAT(
+        find_object(one_object({Kind::inside_object, 0, no_object}).build(), parse_address("0x10018")).note,
+        ContainsSubstring("0x10018 lies inside the dict at 0x10010"));
+    CHECK_THAT(
+        find_object(one_object({Kind::buffer_of_object, 0, no_object}).build(), parse_address("0x10800"))
+            .note,
+        ContainsSubstring("owned by the dict at 0x10010"));
 }
 
 TEST_CASE("lookup: free, not saved, unmapped, no object's: each is said", "[cli][address]") {
@@ -121,13 +124,14 @@ HandmadeHeap dict_of_two() {
     Reference secret = reference(0x10030, "[");
     secret.key = literal("'secret'", 6);
     secret.after = "]";
-    heap.objects = {{Address(0x10010),
-                     "dict",
-                     {},
-                     {ShortValue::Kind::summary, "dict of 2", 0},
-                     {reference(0x10020, ".twice"), reference(0x10030, ".twice"), secret, reference(0x10040, ".lost")}},
-                    {Address(0x10020), "str", {}, literal("'a\033b'", 3), {}},
-                    {Address(0x10030), "app.Node", {}, {}, {}}};
+    heap.objects = {
+        {Address(0x10010),
+         "dict",
+         {},
+         {ShortValue::Kind::summary, "dict of 2", 0},
+         {reference(0x10020, ".twice"), reference(0x10030, ".twice"), secret, reference(0x10040, ".lost")}},
+        {Address(0x10020), "str", {}, literal("'a\033b'", 3), {}},
+        {Address(0x10030), "app.Node", {}, {}, {}}};
     return heap;
 }
 
@@ -155,7 +159,8 @@ TEST_CASE("lookup: an expression that one object fits", "[cli][address][expressi
     CHECK(heap.address_of(find_object(heap, parse_address("0x10010[secret]")).object) == Address(0x10030));
 }
 
-TEST_CASE("lookup: an expression that several objects fit lists them, escaped", "[cli][address][expression]") {
+TEST_CASE("lookup: an expression that several objects fit lists them, escaped",
+          "[cli][address][expression]") {
     const Complaint several = complaint("0x10010.twice");
     CHECK(several.code == "ambiguous-address");
     CHECK(several.message == "0x10010.twice fits 2 objects: 0x10030 (app.Node), 0x10020 (str, 'a\\x1bb')");
@@ -165,14 +170,15 @@ TEST_CASE("lookup: an expression that several objects fit lists them, escaped", 
 TEST_CASE("lookup: an expression that nothing fits says how far it got", "[cli][address][expression]") {
     const Complaint missing = complaint("0x10010['secre']");
     CHECK(missing.code == "no-such-object");
-    CHECK(missing.message == "0x10010 is there, 0x10010 (dict of 2), but it has nothing called ['secre']");
+    CHECK(missing.message == "0x10010 was found, 0x10010 (dict of 2), but has nothing called ['secre']");
     CHECK(missing.hint == "did you mean ['secret']");
     CHECK_THAT(complaint("0x10010['secre']", true).hint, !ContainsSubstring("secret"));
     CHECK_THAT(complaint("0x10010.lost").message, ContainsSubstring("0x10040, where no object was found"));
-    CHECK_THAT(complaint("nobody.x").message, ContainsSubstring("nothing is called nobody"));
+    CHECK_THAT(complaint("nobody.x").message, ContainsSubstring("nobody was not found"));
     for (const char* text : {"0x20.x", "generator(0x20).x", "threadlocal( 0x20 )"})
         CHECK(complaint(text).code == "address-unmapped");
-    CHECK_THAT(complaint("thread('worker').run().x").message, ContainsSubstring("nothing is called thread('worker')"));
+    CHECK_THAT(complaint("thread('worker').run().x").message,
+               ContainsSubstring("thread('worker') was not found"));
 }
 
 TEST_CASE("where: comparisons, joined by commas", "[cli][where]") {

@@ -42,9 +42,12 @@ TEST_CASE("render arrays: owners, views and what is pinned, in sums and by holde
                               made.dropped};
     const Answer answer = render_arrays(result, shown.redactor);
     const std::string text = answer.text(shown.page);
-    CHECK_THAT(text, ContainsSubstring("3 arrays: 2 own their elements, 1 of them are views. 8.6 KiB of data."));
     CHECK_THAT(text,
-               ContainsSubstring("1 slice shows 80 B and keeps 7.8 KiB alive: 1 owner is pinned, since nothing else holds it."));
+               ContainsSubstring("3 arrays: 2 own their elements, 1 of them are views. 8.6 KiB of data."));
+    CHECK_THAT(
+        text,
+        ContainsSubstring(
+            "1 slice shows 80 B and keeps 7.8 KiB alive: 1 owner is pinned, since nothing else holds it."));
     CHECK_THAT(text, ContainsSubstring("next: heapsift arrays --pinned"));
     const std::vector<Json> rows = rows_of(answer);
     REQUIRE(rows.size() == 3);
@@ -57,13 +60,15 @@ TEST_CASE("render arrays: owners, views and what is pinned, in sums and by holde
     CHECK(answer.more_tables[0].key == "owners");
     CHECK(answer.more_tables[1].key == "holders");
     CHECK(answer.data["total"]["pinned_bytes"] == 8000);
-    CHECK(csv_line(rows[1], answer.csv_columns) == "0x10800,numpy.ndarray,<f8,[100],[8],800,0x1001f40,true,,0x10800,800\n");
+    CHECK(csv_line(rows[1], answer.csv_columns) ==
+          "0x10800,numpy.ndarray,<f8,[100],[8],800,0x1001f40,true,,0x10800,800\n");
 }
 
 TEST_CASE("render arrays: pinned owners, with what keeps each", "[cli][arrays]") {
     const Pinned made;
     Shown shown;
-    OwnersResult result{made.arrays, list_owners(made.arrays, OwnerChoice::pinned, 0), {}, {}, made.frames, made.dropped};
+    OwnersResult result{made.arrays, list_owners(made.arrays, OwnerChoice::pinned, 0), {}, {}, made.frames,
+                        made.dropped};
     result.places = places_of(made.arrays, made.frames, result.owners);
     result.holders = array_holders(made.arrays, made.frames, true, 5, nullptr);
     const Answer answer = render_owners(result, true, shown.redactor);
@@ -90,5 +95,6 @@ TEST_CASE("render arrays: nothing is a sentence", "[cli][arrays]") {
     const ArrayHolders holders;
     CHECK(render_array_holders(arrays, holders, false, retained, shown.redactor).text(shown.page) ==
           "There are no NumPy arrays in this core.\n");
-    CHECK(render_views(arrays, {}, shown.redactor).text(shown.page) == "There are no NumPy arrays in this core.\n");
+    CHECK(render_views(arrays, {}, shown.redactor).text(shown.page) ==
+          "There are no NumPy arrays in this core.\n");
 }

@@ -1,4 +1,5 @@
-// Many cores: jobs in processes of their own, whatever becomes of them; the line that each gets; which paths the words mean.
+// Many cores: jobs in processes of their own, whatever becomes of them; the line that each gets; which paths
+// the words mean.
 
 #include "cli/render/batch.h"
 #include "cli/child_processes.h"
@@ -28,7 +29,8 @@ void say(int descriptor, const std::string& text) {
     [[maybe_unused]] const auto n = ::write(descriptor, text.data(), text.size());
 }
 
-std::vector<ChildEnd> run(std::size_t count, const ChildRules& rules, const std::function<int(std::size_t)>& job) {
+std::vector<ChildEnd> run(std::size_t count, const ChildRules& rules,
+                          const std::function<int(std::size_t)>& job) {
     std::vector<ChildEnd> ends;
     run_in_children(count, rules, job, [&](std::size_t i, const ChildEnd& end) {
         CHECK(i == ends.size());  // in order
@@ -37,7 +39,9 @@ std::vector<ChildEnd> run(std::size_t count, const ChildRules& rules, const std:
     return ends;
 }
 
-Json line_of(const ChildEnd& end, bool redact = false) { return batch_line("/cores/core.1", end, Redactor(redact)); }
+Json line_of(const ChildEnd& end, bool redact = false) {
+    return batch_line("/cores/core.1", end, Redactor(redact));
+}
 
 ChildEnd ended(int exit, std::string output, std::string errors = {}) {
     ChildEnd end;
@@ -96,9 +100,9 @@ TEST_CASE("children: what the reader of the lines throws ends them all", "[cli][
         while (i > 0) ::pause();
         return 0;
     };
-    CHECK_THROWS_AS(
-        run_in_children(3, {3, std::chrono::seconds(0)}, job, [](std::size_t, const ChildEnd&) { throw OutputClosed{}; }),
-        OutputClosed);
+    CHECK_THROWS_AS(run_in_children(3, {3, std::chrono::seconds(0)}, job,
+                                    [](std::size_t, const ChildEnd&) { throw OutputClosed{}; }),
+                    OutputClosed);
     CHECK(no_children());
 }
 
@@ -129,14 +133,16 @@ TEST_CASE("children: they end when nobody reads standard output any more", "[cli
 
 TEST_CASE("batch: the line of an overview", "[cli][batch]") {
     const Json line = line_of(ended(0, good));
-    CHECK(json_text(line) == R"({"path":"/cores/core.1","exit":0,"overview":{"headline":"x","signature":"s"},"signature":"s",)"
-                             R"("complete":true,"certain":true,"warnings":[],"core":{"pid":5}})");
+    CHECK(json_text(line) ==
+          R"({"path":"/cores/core.1","exit":0,"overview":{"headline":"x","signature":"s"},"signature":"s",)"
+          R"("complete":true,"certain":true,"warnings":[],"core":{"pid":5}})");
     CHECK(line_of(ended(3, good))["exit"] == 3);
     CHECK(line_of(ended(0, good), true)["path"] == "core.1");
 }
 
 TEST_CASE("batch: failures are lines too", "[cli][batch]") {
-    const Json line = line_of(ended(1, R"({"core":null,"data":null,"error":{"code":"not-cpython","message":"m","hint":"h"}})"));
+    const Json line = line_of(
+        ended(1, R"({"core":null,"data":null,"error":{"code":"not-cpython","message":"m","hint":"h"}})"));
     CHECK(line["exit"] == 1);
     CHECK(line["error"]["code"] == "not-cpython");
     CHECK(line["signature"] == "not analysed: not-cpython");
@@ -162,7 +168,8 @@ TEST_CASE("batch: failures are lines too", "[cli][batch]") {
     end = {};
     end.not_started = EAGAIN;
     CHECK(code() == "not-started");
-    CHECK(line_of(ended(1, "", "heapsift: warning: x\nheapsift: the core could not be read\n"))["error"]["message"] ==
+    CHECK(line_of(ended(
+              1, "", "heapsift: warning: x\nheapsift: the core could not be read\n"))["error"]["message"] ==
           "the core could not be read");
     CHECK(line_of(ended(0, "{\"cut"))["error"]["code"] == "no-answer");
 }
@@ -179,7 +186,8 @@ TEST_CASE("batch: words are files, folders with cores, and lists", "[cli][batch]
     const CorePaths found = find_core_paths(words, nothing);
     CHECK(found.paths == std::vector<std::string>{first, second, "/nonexistent", first, first});
     REQUIRE(found.notes.size() == 1);
-    CHECK(found.notes[0] == directory.path() + "/cores: 2 cores; left out: 2 files that are no cores, 1 folder");
+    CHECK(found.notes[0] ==
+          directory.path() + "/cores: 2 cores; left out: 2 files that are no cores, 1 folder");
 
     const std::vector<std::string> dash = {"-"};
     std::istringstream lines("a b\n\nc\n"), nul(std::string("a\nb\0c\0", 6)), unfinished("last");

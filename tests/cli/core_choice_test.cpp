@@ -73,7 +73,8 @@ TEST_CASE("core choice: no core at all", "[cli][core]") {
     CHECK(error_code({}, CoreInUseStore()) == "no-core");
 }
 
-TEST_CASE("core choice: a core in use that is gone or changed is an error, and never another core", "[cli][core]") {
+TEST_CASE("core choice: a core in use that is gone or changed is an error, and never another core",
+          "[cli][core]") {
     const Machine machine;
     machine.name(machine.other, machine.elsewhere);
     machine.name(machine.core, machine.here);
@@ -148,7 +149,8 @@ TEST_CASE("executable: one that is not of this core is told", "[cli][core]") {
     const std::vector<Module> modules = {python, library};
     CHECK(unused_executable(modules, "").empty());
     CHECK(unused_executable(modules, "/srv/python3").empty());
-    CHECK(unused_executable(modules, "/bin/ls") == "/bin/ls is not the program of this core (other build-id) and was not used");
+    CHECK(unused_executable(modules, "/bin/ls") ==
+          "/bin/ls is not the program of this core (other build-id) and was not used");
     CHECK_THAT(unused_executable(modules, "/other"), ContainsSubstring("/other is not the program"));
 }
 
@@ -158,5 +160,6 @@ TEST_CASE("session: named by leader, terminal, start time and boot", "[cli][core
     CHECK(session_name(stat, "") == "77-34816-123456");
     CHECK(session_name("77 (bash) S 1", "").empty());
     CHECK(session_name("no brackets", "").empty());
-    CHECK(session_name("77 (bash) S 1 ../../x 77 34816 77 4194560 1 2 3 4 5 6 7 8 20 0 1 0 ../../y 9", "").empty());
+    CHECK(session_name("77 (bash) S 1 ../../x 77 34816 77 4194560 1 2 3 4 5 6 7 8 20 0 1 0 ../../y 9", "")
+              .empty());
 }

@@ -16,7 +16,8 @@ namespace {
 
 HandmadeHeap small_heap() {
     HandmadeHeap heap;
-    Reference key = reference(0x10300, "key ", ReferenceKind::hidden), guess = reference(0x10300, "<+24>", ReferenceKind::guess);
+    Reference key = reference(0x10300, "key ", ReferenceKind::hidden),
+              guess = reference(0x10300, "<+24>", ReferenceKind::guess);
     key.key = literal("'hunter2'", 7);
     guess.followed = false;
     heap.objects = {
@@ -24,7 +25,8 @@ HandmadeHeap small_heap() {
          "app.\x1b[2JEvil",
          facts(48, 64),
          {},
-         {reference(0x10300, ".name"), key, reference(0x10300, ".<old>", ReferenceKind::weak), guess, reference(0x999, ".lost")}},
+         {reference(0x10300, ".name"), key, reference(0x10300, ".<old>", ReferenceKind::weak), guess,
+          reference(0x999, ".lost")}},
         {Address(0x10300), "str", facts(56, 64, 0, 3), literal("'hunter2'", 7), {}},
     };
     Reference native = reference(0x10300, "<native stack>", ReferenceKind::native);
@@ -62,7 +64,8 @@ TEST_CASE("render referrers: text, words of C code, and what a limit left out", 
     CHECK_THAT(render_referrers(none, shown.redactor).text(shown.page),
                ContainsSubstring("No object was found that refers to it."));
     const EdgesResult nothing = referents(heap, heap.find(Address(0x10300)), 20);
-    CHECK_THAT(render_referents(nothing, shown.redactor).text(shown.page), ContainsSubstring("It refers to nothing."));
+    CHECK_THAT(render_referents(nothing, shown.redactor).text(shown.page),
+               ContainsSubstring("It refers to nothing."));
 }
 
 TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges]") {
@@ -76,7 +79,8 @@ TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges
         const EdgesResult down = referents(heap, heap.find(Address(0x10200)), 0),
                           up = referrers(heap, heap.find(Address(0x10300)), 0);
         // The table of references; the heading above it is one object, as show has it.
-        for (const std::string& text : {referents_text(down.list, shown.page), referrers_text(up.list, shown.page)})
+        for (const std::string& text :
+             {referents_text(down.list, shown.page), referrers_text(up.list, shown.page)})
             for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
                 CHECK(display_width(text.substr(at, end - at)) <= width);
     }
@@ -104,14 +108,16 @@ TEST_CASE("render referrers: JSON and CSV have the keys of the contract", "[cli]
     CHECK(rows[0]["target_value"] == "'hunter2'");
     const EdgesResult whole = referrers(heap, heap.find(Address(0x10300)), 0);
     const auto all = rows_of(render_referrers(whole, shown.redactor));
-    const auto native = std::find_if(all.begin(), all.end(), [](const Json& row) { return row["kind"] == "native"; });
+    const auto native =
+        std::find_if(all.begin(), all.end(), [](const Json& row) { return row["kind"] == "native"; });
     REQUIRE(native != all.end());
     CHECK((*native)["source"] == "0x7ffc00000100");
     CHECK((*native)["source_type"].is_null());
     CHECK((*native)["source_value"].is_null());
 }
 
-TEST_CASE("render referents: --redact leaves no value, neither in names nor in columns", "[cli][render][edges][redact]") {
+TEST_CASE("render referents: --redact leaves no value, neither in names nor in columns",
+          "[cli][render][edges][redact]") {
     Shown shown(true);
     const HeapSnapshot heap = small_heap().build();
     const EdgesResult result = referents(heap, heap.find(Address(0x10200)), 0);

@@ -1,4 +1,5 @@
-// What is written for other programs, of heaps made by hand: text that is hostile to the format, and sizes that do not fit it.
+// What is written for other programs, of heaps made by hand: text that is hostile to the format, and sizes
+// that do not fit it.
 
 #include "cli/json.h"
 #include "cli/render/export_heapsnapshot.h"
@@ -15,15 +16,23 @@ namespace {
 
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
-/// A list that C code holds, with an item whose type, value and name are what breaks files: quotes, controls, no UTF-8.
+/// A list that C code holds, with an item whose type, value and name are what breaks files: quotes, controls,
+/// no UTF-8.
 HandmadeHeap hostile_heap() {
     HandmadeHeap heap;
     Reference item = reference(0x10200, "[", ReferenceKind::strong);
     item.key = literal("'\"];\n\\\xff\xed\xb2\x80'", 7);
     item.after = std::string("]");
-    heap.objects = {
-        {Address(0x10100), "list", facts(56, 64), {}, {item, reference(0x10100, ".itself", ReferenceKind::weak)}},
-        {Address(0x10200), "app.\"N;\x1b[2J o\\\xff", facts(48, 9 * gib), literal("'\"\\n\n\xff\xed\xb2\x80'", 5), {}}};
+    heap.objects = {{Address(0x10100),
+                     "list",
+                     facts(56, 64),
+                     {},
+                     {item, reference(0x10100, ".itself", ReferenceKind::weak)}},
+                    {Address(0x10200),
+                     "app.\"N;\x1b[2J o\\\xff",
+                     facts(48, 9 * gib),
+                     literal("'\"\\n\n\xff\xed\xb2\x80'", 5),
+                     {}}};
     Reference native = reference(0x10100, "<block \"of\" C code;>", ReferenceKind::native);
     native.word = Address(0x20000);
     heap.natives = {native};
@@ -56,9 +65,10 @@ TEST_CASE("heapsnapshot: keys in order, exact counts, 32 bits; more than 4 GiB i
     const Json file = Json::parse(text);
     std::vector<std::string> keys;
     for (const auto& [key, value] : file.items()) keys.push_back(key);
-    CHECK(keys == std::vector<std::string>{"snapshot", "nodes", "edges", "trace_function_infos", "trace_tree", "samples",
-                                           "locations", "strings"});
-    const auto nodes = file["nodes"].get<std::vector<std::uint64_t>>(), edges = file["edges"].get<std::vector<std::uint64_t>>();
+    CHECK(keys == std::vector<std::string>{"snapshot", "nodes", "edges", "trace_function_infos", "trace_tree",
+                                           "samples", "locations", "strings"});
+    const auto nodes = file["nodes"].get<std::vector<std::uint64_t>>(),
+               edges = file["edges"].get<std::vector<std::uint64_t>>();
     CHECK(nodes.size() == 5 * file["snapshot"]["node_count"].get<std::size_t>());
     CHECK(edges.size() == 3 * file["snapshot"]["edge_count"].get<std::size_t>());
     std::uint64_t memory = 0, edge_count = 0, pieces = 0;
@@ -83,7 +93,8 @@ TEST_CASE("heapsnapshot: keys in order, exact counts, 32 bits; more than 4 GiB i
     for (const char c : text) CHECK((c == '\n' || (c >= ' ' && c < 0x7f)));
 }
 
-TEST_CASE("heapsnapshot: names are reprs, grouped by type; --redact keeps values out", "[cli][export][redact]") {
+TEST_CASE("heapsnapshot: names are reprs, grouped by type; --redact keeps values out",
+          "[cli][export][redact]") {
     const Json file = Json::parse(heap_snapshot(hostile_heap()));
     const auto strings = file["strings"].get<std::vector<std::string>>();
     CHECK(std::count(strings.begin(), strings.end(), "(GC roots)") == 1);
@@ -99,13 +110,15 @@ TEST_CASE("folded: a line a stack, whatever names hold; chains of one type are o
     HandmadeHeap made = hostile_heap();
     for (std::uint64_t i = 0; i < 5; ++i) {
         made.objects.push_back({Address(0x10300 + 0x100 * i), "app.Node", facts(48, 10), {}, {}});
-        made.objects[i == 0 ? 1 : made.objects.size() - 2].references.push_back(reference(0x10300 + 0x100 * i, ".next"));
+        made.objects[i == 0 ? 1 : made.objects.size() - 2].references.push_back(
+            reference(0x10300 + 0x100 * i, ".next"));
     }
     const HeapSnapshot heap = made.build();
     const HeapGraph graph(heap);
     std::string text;
     CHECK(write_folded(RetainedSizes(graph), 64, [&](std::string_view line) { text += line; }) == 3);
-    CHECK(lines_of(text) == std::vector<std::string>{"native;list 64", "native;list;app.\"N,\\x1b[2J o\\\\xff 9663676416",
+    CHECK(lines_of(text) == std::vector<std::string>{"native;list 64",
+                                                     "native;list;app.\"N,\\x1b[2J o\\\\xff 9663676416",
                                                      "native;list;app.\"N,\\x1b[2J o\\\\xff;app.Node ×5 50"});
 }
 

@@ -1,5 +1,5 @@
-// What is written by an export of results made by hand: the tables are asked for again, the lines read again; and a file that is
-// whole or absent.
+// What is written by an export of results made by hand: the tables are asked for again, the lines read again;
+// and a file that is whole or absent.
 
 #include "cli/render/export.h"
 
@@ -95,8 +95,11 @@ struct Query {
     sqlite3* database = nullptr;
 };
 
-const Json meta = {
-    {"schema", "heapsift.export/1"}, {"complete", false}, {"pid", 42}, {"signal", nullptr}, {"not_computed", {"root"}}};
+const Json meta = {{"schema", "heapsift.export/1"},
+                   {"complete", false},
+                   {"pid", 42},
+                   {"signal", nullptr},
+                   {"not_computed", {"root"}}};
 
 std::string written_database(const TemporaryDirectory& directory, bool redact) {
     const std::string path = directory.path() + "/heap.db";
@@ -156,19 +159,22 @@ std::size_t files_in(const TemporaryDirectory& directory) {
 TEST_CASE("export, SQLite: the tables of the contract", "[cli][export]") {
     const TemporaryDirectory directory;
     const Query query(written_database(directory, false));
-    CHECK(query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name") == "array|meta|object|reference|root|type");
+    CHECK(query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name") ==
+          "array|meta|object|reference|root|type");
     CHECK(query("SELECT key, value, typeof(value) FROM meta ORDER BY key") ==
-          "complete|0|integer|not_computed|[\"root\"]|text|pid|42|integer|schema|heapsift.export/1|text|signal|-|null");
+          "complete|0|integer|not_computed|[\"root\"]|text|pid|42|integer|schema|heapsift.export/"
+          "1|text|signal|-|null");
     CHECK(query("SELECT * FROM type") == "7|app.\\x1b[2JNode|2304|48|0|1");
-    CHECK(
-        query(
-            "SELECT printf('0x%x', address), type_id, size, memory, block_size, refcount, gc_tracked, generation FROM object") ==
-        "0xffffffffff600000|7|56|64|64|2|1|3");
+    CHECK(query("SELECT printf('0x%x', address), type_id, size, memory, block_size, refcount, gc_tracked, "
+                "generation FROM object") == "0xffffffffff600000|7|56|64|64|2|1|3");
     CHECK(query("SELECT state, retained, dominator, value FROM object") == "-|-|-|'hunter2'");
-    CHECK(query("SELECT * FROM array") == "65792|<f8|[3,4]|[-32,8]|96|131072|0|66048|66048|67840|-|-|-|-|-|-|-|-");
+    CHECK(query("SELECT * FROM array") ==
+          "65792|<f8|[3,4]|[-32,8]|96|131072|0|66048|66048|67840|-|-|-|-|-|-|-|-");
     CHECK(query("SELECT count(*) FROM root") == "0");
-    CHECK(query("SELECT printf('0x%x', source), printf('0x%x', target), name, kind, followed FROM reference ORDER BY rowid") ==
-          "0x10100|0x10200|.name|strong|1|0x10100|0x10300|key 'hunter2'|hidden|1|0xffffffffff601000|0x10300|<module "
+    CHECK(query("SELECT printf('0x%x', source), printf('0x%x', target), name, kind, followed FROM reference "
+                "ORDER BY rowid") ==
+          "0x10100|0x10200|.name|strong|1|0x10100|0x10300|key "
+          "'hunter2'|hidden|1|0xffffffffff601000|0x10300|<module "
           "data>|native|0");
     CHECK(query("SELECT address, kind, name FROM root").empty());
     CHECK(query("PRAGMA integrity_check") == "ok");
@@ -187,9 +193,10 @@ TEST_CASE("export, lines: each says its table; objects are those of heapsift obj
     CHECK(lines[0] ==
           "{\"table\":\"meta\",\"schema\":\"heapsift.export/"
           "1\",\"complete\":false,\"pid\":42,\"signal\":null,\"not_computed\":[\"root\"]}\n");
-    CHECK(lines[1] ==
-          "{\"table\":\"type\",\"id\":7,\"name\":\"app.\\u001b[2JNode\",\"address\":\"0x900\",\"basicsize\":48,"
-          "\"itemsize\":0,\"base_id\":1}\n");
+    CHECK(
+        lines[1] ==
+        "{\"table\":\"type\",\"id\":7,\"name\":\"app.\\u001b[2JNode\",\"address\":\"0x900\",\"basicsize\":48,"
+        "\"itemsize\":0,\"base_id\":1}\n");
     const Json object = Json::parse(lines[2]);
     CHECK(object["table"] == "object");
     CHECK(object["address"] == "0xffffffffff600000");
@@ -200,11 +207,14 @@ TEST_CASE("export, lines: each says its table; objects are those of heapsift obj
     CHECK(object["type_id"] == 7);
     CHECK(object["block_size"] == 64);
     CHECK(object["generation"] == 3);
-    CHECK(lines[3] ==
-          "{\"table\":\"array\",\"address\":\"0x10100\",\"dtype\":\"<f8\",\"shape\":[3,4],\"strides\":[-32,8],"
-          "\"nbytes\":96,\"data\":\"0x20000\",\"owns_data\":false,\"base\":\"0x10200\",\"owner\":\"0x10200\"}\n");
+    CHECK(
+        lines[3] ==
+        "{\"table\":\"array\",\"address\":\"0x10100\",\"dtype\":\"<f8\",\"shape\":[3,4],\"strides\":[-32,8],"
+        "\"nbytes\":96,\"data\":\"0x20000\",\"owns_data\":false,\"base\":\"0x10200\",\"owner\":\"0x10200\"}"
+        "\n");
     CHECK(lines[4] ==
-          "{\"table\":\"reference\",\"source\":\"0x10100\",\"target\":\"0x10200\",\"name\":\".name\",\"kind\":\"strong\","
+          "{\"table\":\"reference\",\"source\":\"0x10100\",\"target\":\"0x10200\",\"name\":\".name\","
+          "\"kind\":\"strong\","
           "\"followed\":true}\n");
     CHECK(Json::parse(lines[6])["source"] == "0xffffffffff601000");
     CHECK(Json::parse(lines[6])["followed"] == false);
@@ -222,9 +232,11 @@ TEST_CASE("export: meta says what the envelope says, flat, and what was not comp
     const Redactor redactor;
     Envelope envelope;
     envelope.command = "export";
-    envelope.core = {{"path", "core.1"}, {"chosen_by", "argument"}, {"pid", 5}, {"python", {{"version", "3.11.2"}}}};
+    envelope.core = {
+        {"path", "core.1"}, {"chosen_by", "argument"}, {"pid", 5}, {"python", {{"version", "3.11.2"}}}};
     envelope.complete = false;
-    const Json json = export_meta(envelope_json(envelope, redactor), Export(retained, ObjectStates(graph)), true);
+    const Json json =
+        export_meta(envelope_json(envelope, redactor), Export(retained, ObjectStates(graph)), true);
     CHECK(json["schema"] == "heapsift.export/1");
     CHECK(json["complete"] == false);
     CHECK(json["core"] == "core.1");
@@ -235,7 +247,8 @@ TEST_CASE("export: meta says what the envelope says, flat, and what was not comp
     CHECK(json["not_computed"].empty());
 }
 
-TEST_CASE("output file: beside its place until it is whole, and readable by its owner alone", "[cli][output]") {
+TEST_CASE("output file: beside its place until it is whole, and readable by its owner alone",
+          "[cli][output]") {
     const TemporaryDirectory directory;
     const std::string path = directory.path() + "/out";
     {

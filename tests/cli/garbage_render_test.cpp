@@ -46,13 +46,15 @@ TEST_CASE("render gc: how it was set, and what it would have found", "[cli][rend
           "  young            812  812 of 701 allocations\n"
           "  middle             0  3 of 11 young collections\n"
           "  old         ≥ 20,128  0 of 11 middle collections, and 7 of 100 new objects\n"
-          "gc.collect() would have found 4 tracked objects (160 B), and freed 9 objects with all that hangs on them: 1.0 KiB.\n"
+          "gc.collect() would have found 4 tracked objects (160 B), and freed 9 objects with all that hangs "
+          "on them: 1.0 KiB.\n"
           "gc.garbage is empty.\n"
           "Finalizers would run first, and could keep what they are given: 2 app.Handle.\n"
           "next: heapsift cycles    what this garbage is\n");
 }
 
-TEST_CASE("render gc: a threshold below 0 starts at each, and no survivors make no condition", "[cli][render]") {
+TEST_CASE("render gc: a threshold below 0 starts at each, and no survivors make no condition",
+          "[cli][render]") {
     Shown shown;
     GcResult result = disabled_collector();
     GcState& state = *result.interpreters[0].state;
@@ -67,15 +69,16 @@ TEST_CASE("render gc: a threshold below 0 starts at each, and no survivors make 
     CHECK_THAT(text, !ContainsSubstring("no collection starts"));
     CHECK_THAT(text, ContainsSubstring("put aside by gc.freeze(), or as Python starts (3.12)"));
     state.generations[0].threshold = 0;
-    CHECK_THAT(render_gc(result, shown.redactor).text(shown.page), ContainsSubstring("Its first threshold is 0: no collection"));
+    CHECK_THAT(render_gc(result, shown.redactor).text(shown.page),
+               ContainsSubstring("Its first threshold is 0: no collection"));
 }
 
 TEST_CASE("render gc: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
     const GcResult result = disabled_collector();
     const Json json = render_gc(result, shown.redactor).data["interpreters"][0];
-    for (const char* key : {"id", "enabled", "collecting", "debug_flags", "thresholds", "counts", "generations", "frozen",
-                            "garbage", "collectable", "uncollectable"})
+    for (const char* key : {"id", "enabled", "collecting", "debug_flags", "thresholds", "counts",
+                            "generations", "frozen", "garbage", "collectable", "uncollectable"})
         CHECK(json.contains(key));
     CHECK(json["debug_flags"] == Json({"STATS", "SAVEALL", "0x40"}));
     CHECK(json["thresholds"] == Json({700, 10, 10}));
@@ -103,11 +106,14 @@ TEST_CASE("render cycles: no garbage is a sentence", "[cli][render]") {
     CHECK(answer.data["total"]["cycles"] == 0);
 }
 
-TEST_CASE("render cycles: what a leaked reference holds is said, and rows that read alike say how they differ", "[cli][render]") {
+TEST_CASE(
+    "render cycles: what a leaked reference holds is said, and rows that read alike say how they differ",
+    "[cli][render]") {
     Shown shown;
     HandmadeHeap made;
     const auto node = [&](std::uint64_t address, std::int64_t refcount, std::vector<Reference> references) {
-        made.objects.push_back({Address(address), "Node", facts(40, 48, 0, refcount), {}, std::move(references)});
+        made.objects.push_back(
+            {Address(address), "Node", facts(40, 48, 0, refcount), {}, std::move(references)});
         made.objects.back().facts.gc_tracked = true;
     };
     node(0x100, 2, {reference(0x200, ".other")});
@@ -133,9 +139,11 @@ TEST_CASE("render cycles: what a leaked reference holds is said, and rows that r
         }
         return answer.text(shown.page);
     };
-    CHECK_THAT(text(),
-               ContainsSubstring("No cycle is garbage. 1 cycle (2 objects, 96 B) is held by what was not found alone, native "
-                                 "code or a leaked reference: heapsift refcounts\n"));
+    CHECK_THAT(
+        text(),
+        ContainsSubstring(
+            "No cycle is garbage. 1 cycle (2 objects, 96 B) is held by what was not found alone, native "
+            "code or a leaked reference: heapsift refcounts\n"));
     made.objects.clear();
     node(0x100, 1, {reference(0x200, ".other")});
     node(0x200, 1, {reference(0x100, ".other")});
@@ -144,7 +152,8 @@ TEST_CASE("render cycles: what a leaked reference holds is said, and rows that r
     CHECK_THAT(text(), ContainsSubstring("unlike 1: also by .head, .tail; "));
 }
 
-TEST_CASE("render why: a ring through dicts is folded, and of what repeats nothing the middle is left out", "[cli][render]") {
+TEST_CASE("render why: a ring through dicts is folded, and of what repeats nothing the middle is left out",
+          "[cli][render]") {
     Shown shown;
     WhyResult result;
     result.reach = Reach::unreachable;
@@ -166,15 +175,18 @@ TEST_CASE("render why: a ring through dicts is folded, and of what repeats nothi
     const auto folded = lines(20);
     CHECK(folded < 12);
     CHECK(lines(0) == folded);
-    CHECK_THAT(render_why(result, 20, shown.redactor).text(shown.page), ContainsSubstring("× 998 more .next.__dict__\n"));
+    CHECK_THAT(render_why(result, 20, shown.redactor).text(shown.page),
+               ContainsSubstring("× 998 more .next.__dict__\n"));
     result.cycle.clear();
     for (int step = 0; step < 300; ++step) add(".x" + std::to_string(step), "app.Node");
     CHECK(lines(0) > 300);
     CHECK(lines(20) < 30);
-    CHECK_THAT(render_why(result, 20, shown.redactor).text(shown.page), ContainsSubstring("… 280 more steps; all: add -n 0\n"));
+    CHECK_THAT(render_why(result, 20, shown.redactor).text(shown.page),
+               ContainsSubstring("… 280 more steps; all: add -n 0\n"));
 }
 
-TEST_CASE("render refcounts: a word that may be the holder is named, what is not found is said", "[cli][render]") {
+TEST_CASE("render refcounts: a word that may be the holder is named, what is not found is said",
+          "[cli][render]") {
     Shown shown;
     RefcountsResult result;
     RefcountRow row;
@@ -200,14 +212,16 @@ TEST_CASE("render refcounts: a word that may be the holder is named, what is not
     }
     shown.page.width = 0;
     const Answer answer = render_refcounts(result, shown.redactor);
-    CHECK(answer.text(shown.page) ==
-          "10 objects count 12 references; 10 were found in Python's own memory. 2 are in excess on 1 object: C code holds them, "
-          "or "
-          "they leaked. For 50 % of these a word was found that may be the holder.\n"
-          "  objects  excess ▾  held by C code  type\n"
-          "        1         2               1  app.Function\n"
-          "single objects: those first whose holder was not found\n"
-          "  address         counted  found  type          value  the rest is held by\n"
-          "  0x7f0000001000        3      1  app.Function         <libfoo.so cache+0x10> 0x5000, 1 not found\n"
-          "next: heapsift referrers 0x7f0000001000    the references that were found\n");
+    CHECK(
+        answer.text(shown.page) ==
+        "10 objects count 12 references; 10 were found in Python's own memory. 2 are in excess on 1 object: "
+        "C code holds them, "
+        "or "
+        "they leaked. For 50 % of these a word was found that may be the holder.\n"
+        "  objects  excess ▾  held by C code  type\n"
+        "        1         2               1  app.Function\n"
+        "single objects: those first whose holder was not found\n"
+        "  address         counted  found  type          value  the rest is held by\n"
+        "  0x7f0000001000        3      1  app.Function         <libfoo.so cache+0x10> 0x5000, 1 not found\n"
+        "next: heapsift referrers 0x7f0000001000    the references that were found\n");
 }

@@ -1,4 +1,5 @@
-// Whole command lines that are wrong: each is an error of exit 2 with a stable code, before any core is opened.
+// Whole command lines that are wrong: each is an error of exit 2 with a stable code, before any core is
+// opened.
 
 #include "cli/invocation.h"
 
@@ -7,7 +8,6 @@
 #include "cli/help.h"
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
-
 
 using namespace heapsift;
 using heapsift::test::TemporaryDirectory;
@@ -46,7 +46,7 @@ TEST_CASE("command line: values that are missing, too many, or wrong", "[cli][in
     CHECK(complaint({"types", "--json=1"}).code == "unexpected-value");
     CHECK(complaint({"types", "-n", "-5"}).code == "bad-option");
     CHECK(complaint({"types", "-n", "many"}).code == "bad-option");
-    CHECK(complaint({"types", "--format", "yaml"}).hint == "it is one of text, json, jsonl, csv");
+    CHECK(complaint({"types", "--format", "yaml"}).hint == "choose text, json, jsonl, csv");
     CHECK(complaint({"types", "--sort", "weight"}).code == "bad-option");
     CHECK(complaint({"objects", "--where", "size"}).code == "bad-where");
 }
@@ -86,7 +86,8 @@ TEST_CASE("command line: each command takes each format, or says that it is no t
     }
 }
 
-TEST_CASE("command line: an address is needed, and is checked before the core is opened", "[cli][invocation]") {
+TEST_CASE("command line: an address is needed, and is checked before the core is opened",
+          "[cli][invocation]") {
     CHECK(complaint({"show"}).code == "no-address");
     CHECK(complaint({"show", "app.CACHE['x'"}).code == "bad-address");
 }
@@ -101,8 +102,10 @@ TEST_CASE("command line: export knows its format, and where not to write", "[cli
     CHECK(code({}) == "no-output");
     CHECK(code({"-o", "heap.csv"}) == "unknown-ending");
     CHECK(complaint({"export", "--core", core, "-o", "heap"}).hint ==
-          "end it in .db, .jsonl, .heapsnapshot, .folded, .dot, or add --format db|jsonl|heapsnapshot|folded|dot");
-    CHECK(complaint({"export", "-o", "x", "--format", "csv"}).hint == "it is one of db, jsonl, heapsnapshot, folded, dot");
+          "end it in .db, .jsonl, .heapsnapshot, .folded, .dot, or add --format "
+          "db|jsonl|heapsnapshot|folded|dot");
+    CHECK(complaint({"export", "-o", "x", "--format", "csv"}).hint ==
+          "choose db, jsonl, heapsnapshot, folded, dot");
     CHECK(code({"-o", there}) == "output-exists");
     CHECK(code({"-o", core, "--format", "db", "-f"}) == "output-is-core");
     CHECK(code({"-o", directory.path() + "/no/heap.db"}) == "cannot-create");
@@ -113,14 +116,15 @@ TEST_CASE("command line: export knows its format, and where not to write", "[cli
 
 TEST_CASE("command line: two cores, two formats", "[cli][invocation]") {
     CHECK(complaint({"types", "--core", "a", "--core=b"}).code == "two-cores");
-    CHECK(complaint({"types", "--core", "a", "--core=b"}).message == "a and b: two cores, and one question is about one core");
+    CHECK(complaint({"types", "--core", "a", "--core=b"}).message == "two cores given, a and b");
     for (const char* format : {"text", "jsonl", "csv"}) {
         CHECK(complaint({"types", "--json", "--format", format}).code == "two-formats");
         CHECK(complaint({"types", "--format", format, "--json"}).code == "two-formats");
     }
 }
 
-TEST_CASE("command line: files and directories that are not there, or are something else", "[cli][invocation]") {
+TEST_CASE("command line: files and directories that are not there, or are something else",
+          "[cli][invocation]") {
     const TemporaryDirectory directory;
     const std::string file = directory.write("file", "bytes"), nothing = directory.path() + "/no thing";
     for (const char* option : {"--executable", "--sysroot", "--debug-dir"}) {
@@ -130,7 +134,8 @@ TEST_CASE("command line: files and directories that are not there, or are someth
     }
     CHECK(complaint({"types", "--core", file, "--sysroot", file}).code == "not-a-directory");
     CHECK(complaint({"types", "--core", file, "--debug-dir", file}).code == "not-a-directory");
-    CHECK(complaint({"types", "--core", file, "--executable", directory.path()}).code == "not-a-regular-file");
+    CHECK(complaint({"types", "--core", file, "--executable", directory.path()}).code ==
+          "not-a-regular-file");
 }
 
 TEST_CASE("command line: --help does not hide what is wrong", "[cli][invocation]") {
@@ -140,13 +145,16 @@ TEST_CASE("command line: --help does not hide what is wrong", "[cli][invocation]
     CHECK(complaint({"help", "types", "objects"}).code == "unexpected-word");
 }
 
-TEST_CASE("command line: three dashes are no option; what counts once is refused twice", "[cli][invocation]") {
+TEST_CASE("command line: three dashes are no option; what counts once is refused twice",
+          "[cli][invocation]") {
     CHECK(complaint({"types", "---limit=5"}).code == "unknown-option");
     const auto twice = complaint({"export", "-o", "a.db", "--output=b.db"});
     CHECK(twice.code == "bad-option");
     CHECK(twice.message == "--output is given twice");
-    CHECK(complaint({"why", "0x10", "--paths", "0"}).message == "--paths 0: a number from 1 to 10000 is needed");
-    CHECK(complaint({"why", "0x10", "--paths", "10001"}).message == "--paths 10001: a number from 1 to 10000 is needed");
+    CHECK(complaint({"why", "0x10", "--paths", "0"}).message ==
+          "--paths 0: a number from 1 to 10000 is needed");
+    CHECK(complaint({"why", "0x10", "--paths", "10001"}).message ==
+          "--paths 10001: a number from 1 to 10000 is needed");
     CHECK(complaint({"why", "0x10", "--exclude", "frame,,weak"}).code == "bad-exclude");
 }
 

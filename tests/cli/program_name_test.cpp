@@ -84,7 +84,8 @@ TEST_CASE("program name: what was typed where PATH leads to another file, or now
     const ProgramDirectory programs;
     const std::string file = programs.program("build/heapsift"), other = programs.directory("other");
     programs.program("other/heapsift");
-    for (const std::string& path : {other, other + ":" + programs.directory("build"), std::string("/nowhere"), std::string()}) {
+    for (const std::string& path :
+         {other, other + ":" + programs.directory("build"), std::string("/nowhere"), std::string()}) {
         CHECK(program_name_of({file, path, file}) == file);
         CHECK(program_name_of({"build/heapsift", path, file}) == "build/heapsift");
         CHECK(program_name_of({"./build/heapsift", path, file}) == "./build/heapsift");
@@ -95,7 +96,8 @@ TEST_CASE("program name: what was typed where PATH leads to another file, or now
         CHECK(program_name_of({file, other + ":" + programs.directory("build"), file}) == "heapsift");
     fs::create_directory(programs.directory("folder"));
     fs::create_directory(programs.directory("folder/heapsift"));
-    CHECK(program_name_of({file, programs.directory("folder") + ":" + programs.directory("build"), file}) == "heapsift");
+    CHECK(program_name_of({file, programs.directory("folder") + ":" + programs.directory("build"), file}) ==
+          "heapsift");
 }
 
 TEST_CASE("program name: an empty entry of PATH is the current directory", "[cli][program]") {
@@ -158,7 +160,8 @@ TEST_CASE("program name: --redact hides where the program lies", "[cli][program]
     CHECK(program_name() == "heapsift");
 }
 
-TEST_CASE("hint: the next command runs this program, and its remark goes below a long name", "[cli][program]") {
+TEST_CASE("hint: the next command runs this program, and its remark goes below a long name",
+          "[cli][program]") {
     Shown shown;
     shown.page.core_words = " core.1";
     shown.page.width = 80;
@@ -171,27 +174,32 @@ TEST_CASE("hint: the next command runs this program, and its remark goes below a
 }
 
 TEST_CASE("help: examples run this program; remarks are beside them, or below long ones", "[cli][program]") {
-    CHECK_THAT(first_words(""), ContainsSubstring("\n  heapsift core.1234 --top types    what the memory is made of\n"
-                                                  "  heapsift objects                  the largest objects"));
+    CHECK_THAT(first_words(""),
+               ContainsSubstring("\n  heapsift core.1234              what fills the memory\n"
+                                 "  heapsift objects                the largest objects"));
     {
         const Named named("build/dev/heapsift");
         CHECK_THAT(first_words(""),
-                   ContainsSubstring("\n  build/dev/heapsift core.1234 --top types    what the memory is made of\n"
-                                     "  build/dev/heapsift objects                  the largest objects"));
-        CHECK_THAT(help_topic("capture"), ContainsSubstring("build/dev/heapsift core.PID --sysroot /proc/PID/root"));
-        CHECK_THAT(first_words(""), Catch::Matchers::StartsWith("heapsift tells"));
+                   ContainsSubstring("\n  build/dev/heapsift core.1234              what fills the memory\n"
+                                     "  build/dev/heapsift objects                the largest objects"));
+        CHECK_THAT(help_topic("capture"),
+                   ContainsSubstring("build/dev/heapsift core.PID --sysroot /proc/PID/root"));
+        CHECK_THAT(first_words(""), Catch::Matchers::StartsWith("heapsift shows"));
     }
     const Named named("/home/somebody/projects/heapsift/build/release/heapsift");
-    CHECK_THAT(first_words(""), ContainsSubstring("\n  /home/somebody/projects/heapsift/build/release/heapsift objects\n"
-                                                  "      the largest objects of the same core\n"));
+    CHECK_THAT(first_words(""),
+               ContainsSubstring("\n  /home/somebody/projects/heapsift/build/release/heapsift objects\n"
+                                 "      the largest objects of the same core\n"));
     for (const std::string& topic : help_topics()) CHECK(widest_line(help_topic(topic)) <= 110);
     CHECK(widest_line(first_words("")) <= 100);
     const CommandOptions options("types", "objects grouped by type");
     const std::string help = general_help(all_commands(), options);
-    CHECK_THAT(help, ContainsSubstring("Usage: /home/somebody/projects/heapsift/build/release/heapsift [COMMAND] [CORE]"));
+    CHECK_THAT(help, ContainsSubstring(
+                         "Usage: /home/somebody/projects/heapsift/build/release/heapsift [COMMAND] [CORE]"));
     for (const Command& command : all_commands()) {
         if (!command.details) continue;
-        CHECK_THAT(command.details(), ContainsSubstring("\n  /home/") || ContainsSubstring("\n         /home/"));
+        CHECK_THAT(command.details(),
+                   ContainsSubstring("\n  /home/") || ContainsSubstring("\n         /home/"));
         CHECK_THAT(command.details(), !ContainsSubstring("\n  heapsift "));
     }
 }

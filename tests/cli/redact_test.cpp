@@ -25,8 +25,8 @@ TEST_CASE("redact: names and summaries stay, paths in them do not", "[cli][redac
     Redactor redactor(true);
     CHECK(redactor.value({ShortValue::Kind::summary, "list of 100", 0}, "list") == "list of 100");
     CHECK(redactor.value({ShortValue::Kind::name, "<function app.load>", 0}) == "<function app.load>");
-    CHECK(redactor.value({ShortValue::Kind::name, "<code object f, file \"/home/alice/app.py\", line 3>", 0}) ==
-          "<code object f, file \"app.py\", line 3>");
+    CHECK(redactor.value({ShortValue::Kind::name, "<code object f, file \"/home/alice/app.py\", line 3>",
+                          0}) == "<code object f, file \"app.py\", line 3>");
 }
 
 TEST_CASE("redact: without it nothing changes", "[cli][redact]") {
@@ -50,7 +50,8 @@ TEST_CASE("redact: a message keeps base names, whatever the paths", "[cli][redac
     Redactor redactor(true);
     CHECK(redactor.message("/home/alice/core.1: this is a core of /usr/bin/bash (pid 7)") ==
           "core.1: this is a core of bash (pid 7)");
-    CHECK(redactor.message("found '/srv/x/libfoo.so', ~/a/b and ../c/d.so.") == "found 'libfoo.so', b and d.so.");
+    CHECK(redactor.message("found '/srv/x/libfoo.so', ~/a/b and ../c/d.so.") ==
+          "found 'libfoo.so', b and d.so.");
     CHECK(redactor.message("C/C++ memory, 3/4 read") == "C/C++ memory, 3/4 read");
 }
 

@@ -1,4 +1,5 @@
-// Renderings of results made by hand. Text is compared with the text it should be; JSON with the keys of the contract.
+// Renderings of results made by hand. Text is compared with the text it should be; JSON with the keys of the
+// contract.
 
 #include "analysis/overview.h"
 #include "cli/json_envelope.h"
@@ -49,9 +50,9 @@ ShowResult shown_object(const HeapSnapshot& heap, Address address) {
     return show_object(retained, heap.find(address), 20);
 }
 
-const std::vector<std::string> object_keys = {"address",      "type",     "size",     "memory",     "array_data", "not_saved",
-                                              "retained",     "refcount", "immortal", "gc_tracked", "state",      "references",
-                                              "size_certain", "damaged",  "found_by", "value"};
+const std::vector<std::string> object_keys = {
+    "address",  "type",       "size",  "memory",     "array_data",   "not_saved", "retained", "refcount",
+    "immortal", "gc_tracked", "state", "references", "size_certain", "damaged",   "found_by", "value"};
 
 }  // namespace
 
@@ -77,14 +78,18 @@ TEST_CASE("render types: with what each row retains; size goes where a terminal 
     cut_types(result, 1);
     const Answer answer = render_types(result, SortKey::retained, shown.redactor);
     const std::string wide = answer.text(shown.page);
-    CHECK_THAT(wide, Catch::Matchers::StartsWith("  objects   memory  array data   size  retained ▾  type\n"
-                                                 "        1  1.0 MiB     1.0 MiB  112 B     1.0 MiB  numpy.ndarray\n"));
-    CHECK_THAT(wide, ContainsSubstring("\nretained: what would come free if all objects of the row went away; rows overlap"));
+    CHECK_THAT(wide, Catch::Matchers::StartsWith(
+                         "  objects   memory  array data   size  retained ▾  type\n"
+                         "        1  1.0 MiB     1.0 MiB  112 B     1.0 MiB  numpy.ndarray\n"));
+    CHECK_THAT(wide,
+               ContainsSubstring(
+                   "\nretained: what would come free if all objects of the row went away; rows overlap"));
     shown.page.lower_bounds = true;
     CHECK_THAT(answer.text(shown.page), ContainsSubstring("≈ retained ▾"));
     shown.page.lower_bounds = false;
     shown.page.width = 80;
-    CHECK_THAT(answer.text(shown.page), Catch::Matchers::StartsWith("  objects   memory  array data  retained ▾  type\n"));
+    CHECK_THAT(answer.text(shown.page),
+               Catch::Matchers::StartsWith("  objects   memory  array data  retained ▾  type\n"));
     CHECK(rows_of(answer)[0]["retained"] == 1049600 + 1024);
 }
 
@@ -112,7 +117,8 @@ TEST_CASE("render by holder: a row says type, owner and attribute", "[cli][rende
               std::string(retained_legend) +
               "\n"
               "next: heapsift why 0x10100    the path to one of the first row\n");
-    CHECK(csv_heading(answer.csv_columns) == "type,holder,attribute,expression,example,count,size,memory,array_data,retained\n");
+    CHECK(csv_heading(answer.csv_columns) ==
+          "type,holder,attribute,expression,example,count,size,memory,array_data,retained\n");
     CHECK(csv_line(rows_of(answer)[0], answer.csv_columns) ==
           "app.Job,app.Queue,jobs[*],app.QUEUE.jobs[*],0x10100,1234,4000,4096,0,1048576\n");
     CHECK(render_by_holder({}, "app.Job", shown.redactor).text(shown.page) ==
@@ -137,8 +143,8 @@ TEST_CASE("render types: JSON has the keys of the contract", "[cli][render]") {
     const std::vector<Json> rows = rows_of(answer);
     CHECK(answer.rows_key == "types");
     REQUIRE(rows.size() == 3);
-    CHECK(keys(rows[0]) ==
-          std::vector<std::string>{"name", "address", "count", "size", "memory", "array_data", "retained", "largest"});
+    CHECK(keys(rows[0]) == std::vector<std::string>{"name", "address", "count", "size", "memory",
+                                                    "array_data", "retained", "largest"});
     CHECK(rows[0]["retained"].is_null());
     CHECK(rows[0]["array_data"] == 1048576);
     CHECK(keys(rows[0]["largest"]) == object_keys);
@@ -170,7 +176,8 @@ TEST_CASE("render types: sizes that are not what sys.getsizeof would have said a
     Diagnostics diagnostics;
     note_uncertain_sizes(result, diagnostics);
     REQUIRE(diagnostics.all().size() == 3);
-    CHECK_THAT(diagnostics.all()[0].message, ContainsSubstring("12 of pandas.DataFrame, 3 of a.B, 2 of a.C and 1 more type"));
+    CHECK_THAT(diagnostics.all()[0].message,
+               ContainsSubstring("12 of pandas.DataFrame, 3 of a.B, 2 of a.C and 1 more type"));
     CHECK(diagnostics.complete());
 }
 
@@ -189,7 +196,8 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
           "  0x10200     64 B           –    48 B     1  app.\\x1b[2JEvil\n"
           "3 objects: memory 1.0 MiB; size 216 B\n"
           "next: heapsift show 0x10100\n");
-    const std::string text = render_objects(result, row, "objects", query.sort, redacted.redactor).text(redacted.page);
+    const std::string text =
+        render_objects(result, row, "objects", query.sort, redacted.redactor).text(redacted.page);
     CHECK_THAT(text, ContainsSubstring("‹str 7 #1›"));
     CHECK_THAT(text, !ContainsSubstring("hunter2"));
     CHECK_THAT(text, ContainsSubstring("(131072,) float64"));
@@ -207,11 +215,13 @@ TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][ren
     const auto row = [&](ObjectId object) { return object_row(retained, states, object); };
     Shown shown;
     const Answer answer = render_objects(result, row, "objects", query.sort, shown.redactor);
+    CHECK_THAT(
+        answer.text(shown.page),
+        Catch::Matchers::StartsWith(
+            "  address   memory  array data   size  retained ▾  refs  type             value\n"
+            "  0x10100  1.0 MiB     1.0 MiB  112 B     1.0 MiB     1  numpy.ndarray    (131072,) float64\n"));
     CHECK_THAT(answer.text(shown.page),
-               Catch::Matchers::StartsWith(
-                   "  address   memory  array data   size  retained ▾  refs  type             value\n"
-                   "  0x10100  1.0 MiB     1.0 MiB  112 B     1.0 MiB     1  numpy.ndarray    (131072,) float64\n"));
-    CHECK_THAT(answer.text(shown.page), ContainsSubstring("\nretained: what would come free if the object went away"));
+               ContainsSubstring("\nretained: what would come free if the object went away"));
     CHECK(rows_of(answer)[0]["retained"] == 1049600);
     CHECK(rows_of(answer)[0]["state"] == "held");
 }
@@ -249,7 +259,8 @@ TEST_CASE("render show: JSON has the keys of the contract", "[cli][render]") {
     const ShowResult result = shown_object(heap, Address(0x10300));
     const Json data = render_show(result, shown.redactor).data;
     for (const std::string& key : object_keys) CHECK(data.contains(key));
-    for (const char* key : {"block_size", "retained_size", "accounted", "referents", "referrers", "dominator"})
+    for (const char* key :
+         {"block_size", "retained_size", "accounted", "referents", "referrers", "dominator"})
         CHECK(data.contains(key));
     CHECK(data["accounted"] == 1);
     CHECK(data["state"] == "held");
@@ -268,10 +279,10 @@ TEST_CASE("render overview: text", "[cli][render]") {
     OverviewResult result = overview(heap, 2);
     const OverviewCore core = overview_core(heap.core(), heap.python());
     REQUIRE(result.holders.size() == 1);
-    CHECK_THAT(
-        render_overview(result, core, shown.redactor).text(shown.page),
-        ContainsSubstring("1.0 MiB of it (25625 %) is held by the numpy.ndarray at 0x10100: numpy.ndarray (131072,) float64.") &&
-            ContainsSubstring("next: heapsift why 0x10100\n"));
+    CHECK_THAT(render_overview(result, core, shown.redactor).text(shown.page),
+               ContainsSubstring("1.0 MiB of it (25625 %) is held by the numpy.ndarray at 0x10100: "
+                                 "numpy.ndarray (131072,) float64.") &&
+                   ContainsSubstring("next: heapsift why 0x10100\n"));
     result.holders.clear();
     result.headline = choose_headline(result.memory, result.mapped_bytes, result.types.types);
     CHECK(render_overview(result, core, shown.redactor).text(shown.page) ==
@@ -310,7 +321,8 @@ TEST_CASE("render overview: no longer than the terminal, the sentence first", "[
     };
     const std::string whole = text_on(0), shortest = text_on(1);
     CHECK(text_on(100) == whole);
-    CHECK_THAT(shortest, ContainsSubstring("\n  array data         93.8 KiB") && ContainsSubstring("\n  the rest              800 B") &&
+    CHECK_THAT(shortest, ContainsSubstring("\n  array data         93.8 KiB") &&
+                             ContainsSubstring("\n  the rest              800 B") &&
                              ContainsSubstring("\nnext: heapsift types") && !ContainsSubstring("\n  free "));
     std::size_t without_types = 0;
     for (std::size_t height = lines(whole) + 3; height > lines(shortest) + 3; --height) {
@@ -347,8 +359,10 @@ TEST_CASE("render doctor: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
     const DoctorResult result = examine(small_heap().build());
     const Answer answer = render_doctor(result, shown.redactor);
-    for (const char* key : {"segments", "modules", "layout", "references", "guessed"}) CHECK(answer.data.contains(key));
-    CHECK(keys(answer.data["references"]) == std::vector<std::string>{"written", "learned", "emulated", "guessed"});
+    for (const char* key : {"segments", "modules", "layout", "references", "guessed"})
+        CHECK(answer.data.contains(key));
+    CHECK(keys(answer.data["references"]) ==
+          std::vector<std::string>{"written", "learned", "emulated", "guessed"});
     CHECK(answer.data["layout"]["source"] == "built-in table for CPython 3.11");
     CHECK_THAT(answer.text(shown.page), ContainsSubstring("1 of 1 passed"));
 }
@@ -369,7 +383,8 @@ TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
     const OverviewResult all = overview(heap, 2);
     OverviewCore core = overview_core(heap.core(), heap.python());
     core.modules_missing = core.module_count = 3;
-    core.process.arguments = "gunicorn: worker [a shop with a long name] and its arguments, as many as the core keeps";
+    core.process.arguments =
+        "gunicorn: worker [a shop with a long name] and its arguments, as many as the core keeps";
     CHECK(fits(render_overview(all, core, shown.redactor).text(shown.page)));
     core.file_name = "core.gunicorn.1000.0123456789abcdef0123456789abcdef.1234.1700000000000000";
     CHECK(fits(render_overview(all, core, shown.redactor).text(shown.page)));
@@ -436,14 +451,16 @@ TEST_CASE("csv: what a terminal would act upon is spelled out, as in text", "[cl
     const Json row = {{"a", "\xc2\x9b\x7f"}, {"b", "\u2028\u202e"}, {"c", Json::array({"\u2066"})}};
     CHECK(csv_line(row, {"a", "b"}) == "\\x9b\\x7f,\\u2028\\u202e\n");
     const std::string nested = csv_line(row, {"c"});
-    CHECK(std::all_of(nested.begin(), nested.end(), [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); }));
+    CHECK(std::all_of(nested.begin(), nested.end(),
+                      [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); }));
 }
 
 TEST_CASE("envelope: an error has the keys of the contract", "[cli][json]") {
     Redactor redactor(true);
     Diagnostic cut{"core-cut", "/home/alice/core.1: cut", Severity::damage, 3};
     const Json document = envelope_json({"types", nullptr, false, false, {cut}}, redactor);
-    CHECK(keys(document) == std::vector<std::string>{"schema", "heapsift", "complete", "certain", "warnings", "core"});
+    CHECK(keys(document) ==
+          std::vector<std::string>{"schema", "heapsift", "complete", "certain", "warnings", "core"});
     CHECK(document["schema"] == "heapsift.types/1");
     CHECK(document["warnings"][0]["message"] == "core.1: cut (and 2 more like it)");
     const Json error = error_json(wrong_usage("no-core", "no core"), redactor);

@@ -93,7 +93,8 @@ TEST_CASE("width: a name is shortened in its middle, never to more than asked", 
     CHECK(shortened_in_the_middle("abc", 0).empty());
     for (std::size_t width = 0; width < 14; ++width) {
         CHECK(display_width(shortened_in_the_middle("日本語のクラス名", width)) <= width);
-        CHECK(display_width(shortened_in_the_middle("e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301", width)) <= width);
+        CHECK(display_width(shortened_in_the_middle(
+                  "e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301", width)) <= width);
     }
 }
 
@@ -138,13 +139,15 @@ TEST_CASE("units: what people type", "[cli][units]") {
     CHECK(parse_quantity("2GiB") == 2147483648);
     CHECK(parse_quantity("2 kb") == 2048);
     CHECK(parse_quantity("7B") == 7);
-    for (const char* wrong : {"", "K", "1.5", "1.", ".5M", "-1", "1X", "1Kx", "1..5M", "99999999999999999999"})
+    for (const char* wrong :
+         {"", "K", "1.5", "1.", ".5M", "-1", "1X", "1Kx", "1..5M", "99999999999999999999"})
         CHECK_FALSE(parse_quantity(wrong).has_value());
 }
 
 TEST_CASE("table: columns are aligned, lines do not end in blanks", "[cli][table]") {
     using Align = TableColumn::Align;
-    Table table({{Align::right, "objects"}, {Align::left, "type", TableColumn::Fit::middle}, {Align::left, "value"}});
+    Table table(
+        {{Align::right, "objects"}, {Align::left, "type", TableColumn::Fit::middle}, {Align::left, "value"}});
     table.add({"5", "dict", ""});
     table.add({"1,234", "日本.Node", "x"});
     CHECK(table.text(0, false) ==
@@ -170,7 +173,8 @@ TEST_CASE("width: a value is shortened at its end, never to more than asked", "[
     CHECK(shortened_at_the_end("'abcdef'", 5) == "'abc…");
     for (std::size_t width = 0; width < 40; ++width) {
         const std::string text = "<block of C code> 0x7f31c2a4d5e0, 1 not found";
-        for (const std::string& cut : {shortened_at_the_end(text, width), shortened_in_the_middle(text, width)}) {
+        for (const std::string& cut :
+             {shortened_at_the_end(text, width), shortened_in_the_middle(text, width)}) {
             CHECK(display_width(cut) <= width);
             const bool whole = cut.find("0x7f31c2a4d5e0") != std::string::npos;
             CHECK((whole || (cut.find("0x") == std::string::npos && cut.find("d5e0") == std::string::npos)));
@@ -186,7 +190,8 @@ TEST_CASE("width: a value is shortened at its end, never to more than asked", "[
 TEST_CASE("table: values give way first, then names, an address never", "[cli][table]") {
     using Align = TableColumn::Align;
     using Fit = TableColumn::Fit;
-    Table table({{Align::left, "address"}, {Align::left, "type", Fit::middle}, {Align::left, "value", Fit::end}});
+    Table table(
+        {{Align::left, "address"}, {Align::left, "type", Fit::middle}, {Align::left, "value", Fit::end}});
     table.add({"0x7f31c2a4d5e0", "package.module.ClassName", "'" + std::string(100, 'x') + "'"});
     for (std::size_t width = 26; width < 200; ++width) {
         const std::string text = table.text(width, false);

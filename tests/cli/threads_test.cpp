@@ -26,7 +26,8 @@ LocalRow local(std::string name, std::uint64_t address, std::string type, ShortV
     return row;
 }
 
-FrameRow frame(std::string function, std::uint64_t code, std::int32_t line, std::vector<LocalRow> locals = {}) {
+FrameRow frame(std::string function, std::uint64_t code, std::int32_t line,
+               std::vector<LocalRow> locals = {}) {
     FrameRow row;
     row.frame.name = std::move(function);
     row.frame.file = "/srv/shop/app.py";
@@ -60,7 +61,8 @@ ThreadsResult example() {
 
 }  // namespace
 
-TEST_CASE("render threads: a stack as a traceback has it, its locals below each call", "[cli][render][threads]") {
+TEST_CASE("render threads: a stack as a traceback has it, its locals below each call",
+          "[cli][render][threads]") {
     Shown shown;
     const ThreadsResult result = example();
     CHECK(render_threads(result, shown.redactor).text(shown.page) ==
@@ -110,7 +112,9 @@ TEST_CASE("render threads: what a thread, a call and a variable retain", "[cli][
         CHECK(json["frames"][0]["locals"][0]["object"]["retained"] == 2048);
         CHECK(json["frames"][1]["retained"] == 0);
     });
-    render_threads(example(), shown.redactor).rows([](const Json& json) { CHECK(json["retained"].is_null()); });
+    render_threads(example(), shown.redactor).rows([](const Json& json) {
+        CHECK(json["retained"].is_null());
+    });
 }
 
 TEST_CASE("render threads: a recursion is not written out", "[cli][render][threads]") {
@@ -119,11 +123,13 @@ TEST_CASE("render threads: a recursion is not written out", "[cli][render][threa
     ThreadRow& row = result.threads.emplace_back();
     row.thread.name = "deep";
     for (std::uint64_t depth = 0; depth < 1000; ++depth)
-        row.frames.push_back(frame("descend", 0x20100, 7, {local("depth", 0x10000 + 16 * depth, "int", literal("0", 1))}));
+        row.frames.push_back(
+            frame("descend", 0x20100, 7, {local("depth", 0x10000 + 16 * depth, "int", literal("0", 1))}));
     row.frames.push_back(frame("start", 0x20200, 9));
     row.frames.insert(row.frames.begin(), frame("descend", 0x20100, 5));
     CHECK(render_threads(result, shown.redactor).text(shown.page) ==
-          "1 thread of Python; the most recent call is the last; none had the GIL (the interpreter's lock): all waited or were "
+          "1 thread of Python; the most recent call is the last; none had the GIL (the interpreter's lock): "
+          "all waited or were "
           "in C "
           "code\n"
           "\n"
@@ -170,5 +176,6 @@ TEST_CASE("render threads: JSON has the keys of the contract, and is redacted", 
     CHECK(rows(redacted).at(0)["frames"][0]["file"] == "app.py");
     CHECK(rows(redacted).at(0)["frames"][0]["locals"][0]["object"]["value"] == "‹str 7 #1›");
     CHECK(render_threads(result, redacted.redactor).text(redacted.page).find("hunter2") == std::string::npos);
-    CHECK(render_threads(ThreadsResult{}, shown.redactor).text(shown.page) == "No thread of Python was found in this core.\n");
+    CHECK(render_threads(ThreadsResult{}, shown.redactor).text(shown.page) ==
+          "No thread of Python was found in this core.\n");
 }

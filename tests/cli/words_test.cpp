@@ -18,8 +18,10 @@ const std::vector<WordShape> commands = {{.name = "overview"},
                                          {.name = "help", .takes_core = false, .takes_topics = true},
                                          {.name = "batch", .takes_core = false, .takes_paths = true}};
 
-Words read(const std::vector<std::string>& words, const std::set<std::string>& files = {"core.1"}, bool core_given = false) {
-    return read_words(words, {commands, "overview", core_given, [&](const std::string& path) { return files.contains(path); }});
+Words read(const std::vector<std::string>& words, const std::set<std::string>& files = {"core.1"},
+           bool core_given = false) {
+    return read_words(words, {commands, "overview", core_given,
+                              [&](const std::string& path) { return files.contains(path); }});
 }
 
 struct Complaint {
@@ -55,7 +57,8 @@ TEST_CASE("words: batch takes every word as a path, and the one before it", "[cl
 }
 
 TEST_CASE("words: the command before or after the core", "[cli][words]") {
-    for (const auto& order : {std::vector<std::string>{"types", "core.1"}, std::vector<std::string>{"core.1", "types"}}) {
+    for (const auto& order :
+         {std::vector<std::string>{"types", "core.1"}, std::vector<std::string>{"core.1", "types"}}) {
         const Words words = read(order);
         CHECK(words.command == "types");
         CHECK(words.core == "core.1");
@@ -63,9 +66,9 @@ TEST_CASE("words: the command before or after the core", "[cli][words]") {
 }
 
 TEST_CASE("words: core and address in either order", "[cli][words]") {
-    for (const auto& order :
-         {std::vector<std::string>{"show", "core.1", "0x10"}, std::vector<std::string>{"show", "0x10", "core.1"},
-          std::vector<std::string>{"core.1", "show", "0x10"}}) {
+    for (const auto& order : {std::vector<std::string>{"show", "core.1", "0x10"},
+                              std::vector<std::string>{"show", "0x10", "core.1"},
+                              std::vector<std::string>{"core.1", "show", "0x10"}}) {
         const Words words = read(order);
         CHECK(words.command == "show");
         CHECK(words.core == "core.1");
@@ -73,23 +76,27 @@ TEST_CASE("words: core and address in either order", "[cli][words]") {
     }
 }
 
-TEST_CASE("words: an expression is the address, beside the core and without one", "[cli][words][expression]") {
-    for (const char* text : {"app", "app.CACHE", "core.cache", "app.CACHE['k']", "app.CACHE['/x']", "func().x", "0x10.x"}) {
+TEST_CASE("words: an expression is the address, beside the core and without one",
+          "[cli][words][expression]") {
+    for (const char* text :
+         {"app", "app.CACHE", "core.cache", "app.CACHE['k']", "app.CACHE['/x']", "func().x", "0x10.x"}) {
         CHECK(read({"show", text}).address == text);
         CHECK_FALSE(read({"show", text}).core.has_value());
-        for (const auto& order :
-             {std::vector<std::string>{"show", "core.1", text}, std::vector<std::string>{"show", text, "core.1"},
-              std::vector<std::string>{"core.1", "show", text}}) {
+        for (const auto& order : {std::vector<std::string>{"show", "core.1", text},
+                                  std::vector<std::string>{"show", text, "core.1"},
+                                  std::vector<std::string>{"core.1", "show", text}}) {
             const Words words = read(order);
             CHECK(words.core == "core.1");
             CHECK(words.address == text);
         }
     }
-    CHECK(read({"show", "core.1", "app"}, {"core.1", "app"}).address == "app");  // a folder is named like the package in it
+    // a folder is named like the package in it
+    CHECK(read({"show", "core.1", "app"}, {"core.1", "app"}).address == "app");
     CHECK(read({"show", "core1", "core.1"}).address == "core1");
     CHECK(complaint({"show", "dump.core"}).code == "no-such-file");
     CHECK(complaint({"show", "core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
-    CHECK(complaint({"app.CACHE['k']", "core.1"}).hint == "did you mean: heapsift show \"app.CACHE['k']\" core.1");
+    CHECK(complaint({"app.CACHE['k']", "core.1"}).hint ==
+          "did you mean: heapsift show \"app.CACHE['k']\" core.1");
 }
 
 TEST_CASE("words: a word with a slash is a file, whether or not it is there", "[cli][words]") {
@@ -139,7 +146,7 @@ TEST_CASE("words: a word that fits nowhere is never dropped", "[cli][words]") {
 }
 
 TEST_CASE("words: a process id, a script, two cores, an address", "[cli][words]") {
-    CHECK(complaint({"4711"}).message == "4711 is a process id, and heapsift reads cores");
+    CHECK(complaint({"4711"}).message == "4711 is a process id; heapsift reads cores");
     CHECK(complaint({"4711"}).hint == "gcore -o core 4711, then heapsift core.4711");
     CHECK(complaint({"types", "4711"}).code == "process-id");
     CHECK(complaint({"train.py"}).code == "script");
@@ -149,11 +156,15 @@ TEST_CASE("words: a process id, a script, two cores, an address", "[cli][words]"
     CHECK(complaint({"types", "core.1", "core.2"}, {"core.1", "core.2"}).code == "two-cores");
     CHECK(complaint({"0x7f31c2a4d5e0"}).hint == "did you mean: heapsift show 0x7f31c2a4d5e0");
     CHECK(complaint({"core.1", "7f31c2a4d5e0"}).hint == "did you mean: heapsift show 7f31c2a4d5e0 core.1");
-    CHECK(complaint({"0x7f31c2a4d5e0", "core.1"}).hint == "did you mean: heapsift show 0x7f31c2a4d5e0 core.1");
-    CHECK(complaint({"types", "0x7f31c2a4d5e0", "a b/core"}).hint == "did you mean: heapsift show 0x7f31c2a4d5e0 'a b/core'");
+    CHECK(complaint({"0x7f31c2a4d5e0", "core.1"}).hint ==
+          "did you mean: heapsift show 0x7f31c2a4d5e0 core.1");
+    CHECK(complaint({"types", "0x7f31c2a4d5e0", "a b/core"}).hint ==
+          "did you mean: heapsift show 0x7f31c2a4d5e0 'a b/core'");
 }
 
-TEST_CASE("words: a file named like a number is a file", "[cli][words]") { CHECK(read({"4711"}, {"4711"}).core == "4711"); }
+TEST_CASE("words: a file named like a number is a file", "[cli][words]") {
+    CHECK(read({"4711"}, {"4711"}).core == "4711");
+}
 
 namespace {
 

@@ -1,4 +1,5 @@
-// Objects around raw bytes, and the C types of the standard library whose __sizeof__ counts more than their header.
+// Objects around raw bytes, and the C types of the standard library whose __sizeof__ counts more than their
+// header.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -33,7 +34,8 @@ TEST_CASE("array.array: allocated places of its typecode's size, as array data",
     CHECK(size_of(heap, array) == 64);
 }
 
-TEST_CASE("memoryview: its managed buffer is strong, the object behind it is that buffer's", "[cpython][memoryview]") {
+TEST_CASE("memoryview: its managed buffer is strong, the object behind it is that buffer's",
+          "[cpython][memoryview]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address source = heap.bytes("abc");
@@ -110,7 +112,8 @@ TEST_CASE("Struct: one code more than its format has", "[cpython][struct]") {
     PythonHeapBuilder heap(*layout);
     const std::uint64_t code = *layout->format_code.size;
     const Address codes = heap.allocate(3 * code);
-    for (std::uint64_t i = 0; i < 2; ++i) heap.put(codes + i * code + *layout->format_code.fmtdef, heap.code_address());
+    for (std::uint64_t i = 0; i < 2; ++i)
+        heap.put(codes + i * code + *layout->format_code.fmtdef, heap.code_address());
     const Address object = heap.object("_struct.Struct");
     heap.set(object, layout->struct_.s_codes, codes);
     CHECK(size_of(heap, object) == *layout->struct_.size + 3 * code);
@@ -132,7 +135,8 @@ TEST_CASE("Decimal: digits that it allocated, not those inside it", "[cpython][d
     CHECK(buffers(heap, decimal).empty());
 }
 
-TEST_CASE("Element: text with a mark in its pointer, children inside its extra block or outside", "[cpython][element]") {
+TEST_CASE("Element: text with a mark in its pointer, children inside its extra block or outside",
+          "[cpython][element]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->element;
@@ -171,7 +175,8 @@ TEST_CASE("sequences: absurd lengths stop where memory stops", "[cpython][damage
     for (const std::int64_t length : {std::int64_t{5}, std::int64_t{1} << 40, std::int64_t{1} << 62}) {
         heap.put(list + *layout->var_object.ob_size, length);
         heap.set(list, layout->list.allocated, std::int64_t{3});
-        CHECK(referents(heap, list) == std::vector<Address>(3, item));  // no more than it says it has room for
+        // no more than it says it has room for
+        CHECK(referents(heap, list) == std::vector<Address>(3, item));
         heap.set(list, layout->list.allocated, length);
         CHECK(referents(heap, list) == std::vector<Address>(4, item));
         ask_everything(heap, list);

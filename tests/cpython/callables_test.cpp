@@ -1,5 +1,5 @@
-// Functions, code, methods and descriptors, and the small kinds with a handful of fields: each field by its Python name, and
-// which of them nothing reports.
+// Functions, code, methods and descriptors, and the small kinds with a handful of fields: each field by its
+// Python name, and which of them nothing reports.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -11,7 +11,8 @@ namespace {
 constexpr auto strong = ReferenceKind::strong;
 constexpr auto hidden = ReferenceKind::hidden;
 
-/// Puts an object of its own into `field` and expects it as the reference `name`; a field this version lacks gives none.
+/// Puts an object of its own into `field` and expects it as the reference `name`; a field this version lacks
+/// gives none.
 void check_field(PythonHeapBuilder& heap, Address object, LayoutOffset field, const std::string& name,
                  ReferenceKind kind = strong) {
     if (!field.present()) {
@@ -57,7 +58,8 @@ TEST_CASE("function: every field by its Python name, nothing twice", "[cpython][
     check_field(heap, function, l.func_closure, ".__closure__");
     check_field(heap, function, l.func_annotations, ".__annotations__");
     check_field(heap, function, l.func_typeparams, ".__type_params__");
-    CHECK(references(heap, function).size() == 11U + (l.func_builtins.present() ? 1 : 0) + (l.func_typeparams.present() ? 1 : 0));
+    CHECK(references(heap, function).size() ==
+          11U + (l.func_builtins.present() ? 1 : 0) + (l.func_typeparams.present() ? 1 : 0));
     CHECK(size_of(heap, function) == *l.size);
 }
 
@@ -93,7 +95,8 @@ TEST_CASE("code: constants and names are held, and nothing reports them", "[cpyt
     CHECK(referents(heap, code).empty());
 }
 
-TEST_CASE("code: one that was freed, and whose memory is part of another block now, is none", "[cpython][code]") {
+TEST_CASE("code: one that was freed, and whose memory is part of another block now, is none",
+          "[cpython][code]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address code = make_code(heap, "load");
@@ -111,7 +114,8 @@ TEST_CASE("code: bytecode is part of the object since 3.11, two bytes a unit", "
     else
         CHECK(size_of(heap, code) == *l.size);
     CHECK(plausible(heap, code));
-    CHECK(text_of(heap, code) == (l.co_qualname.present() ? "<code Loader.load, load.py:12>" : "<code load, load.py:12>"));
+    CHECK(text_of(heap, code) ==
+          (l.co_qualname.present() ? "<code Loader.load, load.py:12>" : "<code load, load.py:12>"));
 }
 
 TEST_CASE("code: without a name or constants it is none", "[cpython][code][damaged]") {
@@ -134,7 +138,8 @@ TEST_CASE("method: function and self", "[cpython][method]") {
     const Address method = heap.object("method");
     heap.set(method, layout->method.im_func, function);
     heap.set(method, layout->method.im_self, self);
-    CHECK(references(heap, method) == std::vector<Seen>{{function, ".__func__", strong}, {self, ".__self__", strong}});
+    CHECK(references(heap, method) ==
+          std::vector<Seen>{{function, ".__func__", strong}, {self, ".__self__", strong}});
     CHECK(text_of(heap, method) == "<bound method Loader.load>");
 }
 
@@ -165,7 +170,8 @@ TEST_CASE("descriptors report their class, not their name", "[cpython][method]")
     const Address name = heap.str("append");
     heap.set(descriptor, l.d_type, type);
     heap.set(descriptor, l.d_name, name);
-    CHECK(references(heap, descriptor) == std::vector<Seen>{{type, ".__objclass__", strong}, {name, ".__name__", hidden}});
+    CHECK(references(heap, descriptor) ==
+          std::vector<Seen>{{type, ".__objclass__", strong}, {name, ".__name__", hidden}});
     CHECK(text_of(heap, descriptor) == "<method_descriptor list.append>");
     const Address wrapper = heap.object("method-wrapper");
     check_field(heap, wrapper, layout->wrapper.descr, ".<descriptor>");

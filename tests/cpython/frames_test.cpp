@@ -1,5 +1,6 @@
-// Frames and generators. Since 3.11 what runs is an interpreter frame, which lies in a frame object only once its call has
-// returned, and in a generator while that lives; up to 3.10 a frame is an object that holds its locals itself.
+// Frames and generators. Since 3.11 what runs is an interpreter frame, which lies in a frame object only once
+// its call has returned, and in a generator while that lives; up to 3.10 a frame is an object that holds its
+// locals itself.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -27,13 +28,15 @@ Address make_code(PythonHeapBuilder& heap, const std::vector<std::string>& names
     heap.set(code, l.co_varnames, tuple);
     heap.set(code, l.co_freevars, heap.tuple({}));
     heap.set(code, l.co_cellvars, heap.tuple({}));
-    const std::int32_t words = count + 2 + static_cast<std::int32_t>(heap.layout().interpreter_frame.localsplus.or_else(0) / 8);
+    const std::int32_t words =
+        count + 2 + static_cast<std::int32_t>(heap.layout().interpreter_frame.localsplus.or_else(0) / 8);
     heap.set(code, l.co_framesize, words);
     return code;
 }
 
 /// Fills an interpreter frame; `stack` counts what is on its value stack, -1 while it runs.
-void fill_frame(PythonHeapBuilder& heap, Address frame, Address code, const std::vector<Address>& slots, std::int32_t stacktop) {
+void fill_frame(PythonHeapBuilder& heap, Address frame, Address code, const std::vector<Address>& slots,
+                std::int32_t stacktop) {
     const auto& l = heap.layout().interpreter_frame;
     heap.set(frame, l.f_executable, code);
     heap.set(frame, l.stacktop, stacktop);
@@ -42,7 +45,8 @@ void fill_frame(PythonHeapBuilder& heap, Address frame, Address code, const std:
 
 }  // namespace
 
-TEST_CASE("frame: one that outlived its call holds locals by name, and what is on its stack", "[cpython][frame]") {
+TEST_CASE("frame: one that outlived its call holds locals by name, and what is on its stack",
+          "[cpython][frame]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     if (!layout->frame.f_frame.present()) return;
@@ -64,7 +68,8 @@ TEST_CASE("frame: one that outlived its call holds locals by name, and what is o
                                                        {on_stack, ".<value stack>", strong}});
     CHECK(text_of(heap, frame) == "<frame of work()>");
     // frame_sizeof: the header, the interpreter frame's header, locals and stack.
-    CHECK(size_of(heap, frame) == *layout->frame.f_frame_data + *layout->interpreter_frame.localsplus + 8 * 4);
+    CHECK(size_of(heap, frame) ==
+          *layout->frame.f_frame_data + *layout->interpreter_frame.localsplus + 8 * 4);
     heap.set(data, layout->interpreter_frame.stacktop, std::int32_t{1 << 30});
     CHECK(all_references(heap, frame).count <= 2 + 4);
 }
@@ -103,11 +108,13 @@ TEST_CASE("frame: up to 3.10 it holds code, globals, locals and stack itself", "
     heap.set(frame, l.f_stackdepth, std::int32_t{1});
     // frame_traverse (frameobject.c, 3.9 and 3.10)
     const auto held = referents(heap, frame);
-    for (const Address target : {code, globals, x, on_stack}) CHECK(std::count(held.begin(), held.end(), target) == 1);
+    for (const Address target : {code, globals, x, on_stack})
+        CHECK(std::count(held.begin(), held.end(), target) == 1);
     CHECK(reference(heap, frame, ".f_locals['x']").target == x);
 }
 
-TEST_CASE("frame: up to 3.10 its size has a place for each local and for the deepest stack", "[cpython][frame]") {
+TEST_CASE("frame: up to 3.10 its size has a place for each local and for the deepest stack",
+          "[cpython][frame]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     if (layout->frame.f_frame.present()) return;
@@ -139,14 +146,15 @@ TEST_CASE("generator: suspended, it holds the locals of its frame", "[cpython][g
     }
     fill_frame(heap, generator + *l.gi_iframe, code, {x}, 1);
     heap.set(generator, l.gi_frame_state, std::int8_t{-1});
-    CHECK(reference(heap, generator, ".gi_frame.f_locals['x']") == Seen{x, ".gi_frame.f_locals['x']", strong});
+    CHECK(reference(heap, generator, ".gi_frame.f_locals['x']") ==
+          Seen{x, ".gi_frame.f_locals['x']", strong});
     CHECK(size_of(heap, generator) == *l.gi_iframe + *layout->interpreter_frame.localsplus + 8 * 3);
 }
 
 TEST_CASE("coroutine: it names its frame by attributes of its own", "[cpython][generator]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
-    const auto [type, prefix] =
-        GENERATE(table<std::string, std::string>({{"generator", ".gi_"}, {"coroutine", ".cr_"}, {"async_generator", ".ag_"}}));
+    const auto [type, prefix] = GENERATE(table<std::string, std::string>(
+        {{"generator", ".gi_"}, {"coroutine", ".cr_"}, {"async_generator", ".ag_"}}));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->generator;
     const Address code = make_code(heap, {"x"});
@@ -177,10 +185,12 @@ TEST_CASE("generator: f_locals shows what a cell holds, and the cell has no name
     const Address generator = heap.object("generator", 7);
     fill_frame(heap, generator + *l.gi_iframe, code, {cell, other, cell, argument, argument}, 5);
     heap.set(generator, l.gi_frame_state, std::int8_t{-1});
-    CHECK(reference(heap, generator, ".gi_frame.f_locals['plain']").target == cell);  // a local whose value is a cell
+    // a local whose value is a cell
+    CHECK(reference(heap, generator, ".gi_frame.f_locals['plain']").target == cell);
     CHECK(reference(heap, generator, ".<cell celled>").target == other);
     CHECK(reference(heap, generator, ".<cell free>").target == cell);
-    CHECK(reference(heap, generator, ".gi_frame.f_locals['waits']").target == argument);  // not in its cell yet
+    // not in its cell yet
+    CHECK(reference(heap, generator, ".gi_frame.f_locals['waits']").target == argument);
     CHECK(reference(heap, generator, ".<local inlined>").target == argument);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// What the tests of object kinds ask of one object: its __sizeof__, its references by name, its buffers, its short value. Names
-// are written as Python would, with str keys in plain; the wording for people is parsers/snapshot's and tested there.
+// What the tests of object kinds ask of one object: its __sizeof__, its references by name, its buffers, its
+// short value. Names are written as Python would, with str keys in plain; the wording for people is
+// parsers/snapshot's and tested there.
 
 #include "parsers/cpython/instance.h"
 #include "tests/catch.h"
@@ -85,7 +86,9 @@ inline CollectReferences all_references(PythonHeapBuilder& heap, Address object)
     return found;
 }
 
-inline std::vector<Seen> references(PythonHeapBuilder& heap, Address object) { return all_references(heap, object).seen; }
+inline std::vector<Seen> references(PythonHeapBuilder& heap, Address object) {
+    return all_references(heap, object).seen;
+}
 
 /// The targets that traverse reports, in order.
 inline std::vector<Address> referents(PythonHeapBuilder& heap, Address object) {
@@ -119,7 +122,8 @@ inline std::uint64_t size_of(PythonHeapBuilder& heap, Address object) {
 
 inline ShortValue value_of(PythonHeapBuilder& heap, Address object, std::size_t limit = 60) {
     const ObjectReader reader = heap.reader(object);
-    return reader.type().kind && reader.type().kind->describe ? reader.type().kind->describe(reader, limit) : ShortValue{};
+    return reader.type().kind && reader.type().kind->describe ? reader.type().kind->describe(reader, limit)
+                                                              : ShortValue{};
 }
 
 inline std::string text_of(PythonHeapBuilder& heap, Address object, std::size_t limit = 60) {
@@ -145,11 +149,13 @@ inline void ask_everything(PythonHeapBuilder& heap, Address object) {
 
 inline std::ostream& operator<<(std::ostream& out, const Seen& seen) {
     static const char* const kinds[] = {"strong", "hidden", "weak", "guess"};
-    return out << std::hex << seen.target.value << std::dec << " " << seen.name << " " << kinds[static_cast<int>(seen.kind)];
+    return out << std::hex << seen.target.value << std::dec << " " << seen.name << " "
+               << kinds[static_cast<int>(seen.kind)];
 }
 
 inline std::ostream& operator<<(std::ostream& out, const SeenBuffer& seen) {
-    return out << std::hex << seen.start.value << std::dec << " " << seen.bytes << (seen.array_data ? " array" : "");
+    return out << std::hex << seen.start.value << std::dec << " " << seen.bytes
+               << (seen.array_data ? " array" : "");
 }
 
 }  // namespace heapsift::test

@@ -1,5 +1,6 @@
-// What a class statement adds: a __dict__ at a fixed place (3.9, 3.10), values and a dict before the object (3.11), one tagged
-// word (3.12), values inside the object (3.13); __slots__; and the same behind a list or a tuple.
+// What a class statement adds: a __dict__ at a fixed place (3.9, 3.10), values and a dict before the object
+// (3.11), one tagged word (3.12), values inside the object (3.13); __slots__; and the same behind a list or a
+// tuple.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -15,7 +16,8 @@ struct Instance {
     Address values_block;  // null where the values are not a block of their own
 };
 
-/// An instance whose attributes are not yet a dict: inline values (3.13), separate ones (3.11, 3.12); a split dict before.
+/// An instance whose attributes are not yet a dict: inline values (3.13), separate ones (3.11, 3.12); a split
+/// dict before.
 Instance instance_with(PythonHeapBuilder& heap, Address type, const std::vector<Address>& attributes) {
     const Layout& l = heap.layout();
     Instance instance;
@@ -25,7 +27,8 @@ Instance instance_with(PythonHeapBuilder& heap, Address type, const std::vector<
         heap.set(values, l.dict_values.capacity, std::uint8_t{5});
         heap.set(values, l.dict_values.embedded, std::uint8_t{1});
         heap.set(values, l.dict_values.valid, std::uint8_t{1});
-        for (std::size_t i = 0; i < attributes.size(); ++i) heap.put(values + *l.dict_values.values + 8 * i, attributes[i]);
+        for (std::size_t i = 0; i < attributes.size(); ++i)
+            heap.put(values + *l.dict_values.values + 8 * i, attributes[i]);
     } else if (heap.minor() >= 11) {
         Address first;
         instance.values_block = heap.values(attributes, 5, first);
@@ -56,11 +59,13 @@ TEST_CASE("instance: attributes are named by the keys of the class", "[cpython][
     REQUIRE(!seen.empty());
     CHECK(seen[0] == Seen{type, ".__class__", strong});
     if (heap.minor() >= 11) {
-        CHECK(seen == std::vector<Seen>{{type, ".__class__", strong}, {x, ".x", strong}, {label, ".label", strong}});
+        CHECK(seen ==
+              std::vector<Seen>{{type, ".__class__", strong}, {x, ".x", strong}, {label, ".label", strong}});
     } else {
         REQUIRE(seen.size() == 2);
         CHECK(seen[1].name == ".__dict__");
-        CHECK(references(heap, seen[1].target) == std::vector<Seen>{{x, "['x']", strong}, {label, "['label']", strong}});
+        CHECK(references(heap, seen[1].target) ==
+              std::vector<Seen>{{x, "['x']", strong}, {label, "['label']", strong}});
     }
 }
 
@@ -90,8 +95,9 @@ TEST_CASE("instance: a __dict__ that was asked for holds the attributes instead"
     const bool in_instance = layout->dict_values.embedded.present();
     const bool reports_dict = GENERATE(true, false);
     heap.runtime().instance_reports_dict = reports_dict;
-    std::vector<Seen> expected{{type, ".__class__", strong},
-                               {dict, ".__dict__", in_instance && !reports_dict ? ReferenceKind::hidden : strong}};
+    std::vector<Seen> expected{
+        {type, ".__class__", strong},
+        {dict, ".__dict__", in_instance && !reports_dict ? ReferenceKind::hidden : strong}};
     // They still lie in the instance, which reports them up to 3.13.12; the dict owns them.
     if (in_instance && !reports_dict) expected.push_back({value, ".x", ReferenceKind::reported});
     CHECK(references(heap, point.object) == expected);
@@ -149,8 +155,9 @@ TEST_CASE("instance: a subclass of list has items, attributes and its class", "[
     heap.set(object, layout->list.allocated, std::uint64_t{2});
     const Address dict = heap.dict({});
     heap.put(heap.minor() >= 11 ? object - 24 : object + 40, dict);
-    CHECK(references(heap, object) ==
-          std::vector<Seen>{{item, "[0]", strong}, {type, ".__class__", strong}, {dict, ".__dict__", strong}});
+    CHECK(references(heap, object) == std::vector<Seen>{{item, "[0]", strong},
+                                                        {type, ".__class__", strong},
+                                                        {dict, ".__dict__", strong}});
     CHECK(size_of(heap, object) == (heap.minor() >= 11 ? 40U : 48U) + 2 * 8);
 }
 
@@ -178,7 +185,8 @@ TEST_CASE("instance: of object itself there is nothing", "[cpython][instance]") 
     CHECK(size_of(heap, object) == 16);
 }
 
-TEST_CASE("instance: values in unmapped memory are fewer references, not a crash", "[cpython][instance][damaged]") {
+TEST_CASE("instance: values in unmapped memory are fewer references, not a crash",
+          "[cpython][instance][damaged]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.attributes = {"x"}});

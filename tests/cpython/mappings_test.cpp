@@ -1,6 +1,6 @@
-// dict and its relatives: combined tables with the entries of 3.10 and older (a hash in each) and those of 3.11 and newer (a hash
-// only where keys are not all str), tables split between instances, deleted entries, and the order that OrderedDict keeps beside
-// them.
+// dict and its relatives: combined tables with the entries of 3.10 and older (a hash in each) and those of
+// 3.11 and newer (a hash only where keys are not all str), tables split between instances, deleted entries,
+// and the order that OrderedDict keeps beside them.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -12,7 +12,8 @@ namespace {
 constexpr auto strong = ReferenceKind::strong;
 constexpr auto hidden = ReferenceKind::hidden;
 
-/// sys.getsizeof of a dict with its first table of eight slots and room for five entries, without the collector's header.
+/// sys.getsizeof of a dict with its first table of eight slots and room for five entries, without the
+/// collector's header.
 std::uint64_t eight_slots(const Layout& l, bool general) {
     const bool has_hash = l.dict_keys.dk_size.present() || general;
     return 48 + (l.dict_keys.dk_size.present() ? 40 : 32) + 8 + 5 * (has_hash ? 24 : 16);
@@ -29,7 +30,8 @@ TEST_CASE("dict: values are referents, str keys are held but not reported", "[cp
     const Address dict = heap.dict({{a, one}, {b, one}});
     const auto key = hidden;
     CHECK(references(heap, dict) ==
-          std::vector<Seen>{{a, "key a", key}, {one, "['a']", strong}, {b, "key b", key}, {one, "['b']", strong}});
+          std::vector<Seen>{
+              {a, "key a", key}, {one, "['a']", strong}, {b, "key b", key}, {one, "['b']", strong}});
     CHECK(text_of(heap, dict) == "dict of 2");
 }
 
@@ -128,8 +130,8 @@ TEST_CASE("defaultdict: its factory, then its entries", "[cpython][dict]") {
     PythonHeapBuilder heap(*layout);
     const Address factory = heap.builtin("list");
     const Address value = heap.list({});
-    const Address dict =
-        heap.dict_of_type(heap.builtin("collections.defaultdict"), {{heap.integer(1), value}}, {.general = true});
+    const Address dict = heap.dict_of_type(heap.builtin("collections.defaultdict"),
+                                           {{heap.integer(1), value}}, {.general = true});
     heap.set(dict, layout->defaultdict.default_factory, factory);
     CHECK(reference(heap, dict, ".default_factory").target == factory);
     CHECK(referents(heap, dict).back() == value);
@@ -180,7 +182,8 @@ TEST_CASE("OrderedDict: nodes in their order hold the keys, and count", "[cpytho
     CHECK(buffers(heap, ordered.object).size() == 4);  // keys, fast nodes, two nodes
 }
 
-TEST_CASE("OrderedDict: nodes that form a ring do not hold up a walk, whatever the count says", "[cpython][dict][damaged]") {
+TEST_CASE("OrderedDict: nodes that form a ring do not hold up a walk, whatever the count says",
+          "[cpython][dict][damaged]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address a = heap.str("a");
@@ -196,8 +199,12 @@ TEST_CASE("dict: tables that cannot be are not read", "[cpython][dict][damaged]"
     PythonHeapBuilder heap(*layout);
     const Address dict = heap.dict({{heap.str("a"), heap.none()}});
     const Address keys = heap.heap().pointer(dict + *layout->dict.ma_keys);
-    SECTION("more entries than there is room for") { heap.set(keys, layout->dict_keys.dk_nentries, std::int64_t{6}); }
-    SECTION("a negative number of entries") { heap.set(keys, layout->dict_keys.dk_nentries, std::int64_t{-1}); }
+    SECTION("more entries than there is room for") {
+        heap.set(keys, layout->dict_keys.dk_nentries, std::int64_t{6});
+    }
+    SECTION("a negative number of entries") {
+        heap.set(keys, layout->dict_keys.dk_nentries, std::int64_t{-1});
+    }
     SECTION("a table larger than any memory") {
         heap.set(keys, layout->dict_keys.dk_size, std::int64_t{1} << 60);
         heap.set(keys, layout->dict_keys.dk_log2_size, std::uint8_t{60});
@@ -215,7 +222,8 @@ TEST_CASE("dict: tables that cannot be are not read", "[cpython][dict][damaged]"
     ask_everything(heap, dict);
 }
 
-TEST_CASE("dict: entries that begin in one mapping and end in another far away are not walked", "[cpython][dict][damaged]") {
+TEST_CASE("dict: entries that begin in one mapping and end in another far away are not walked",
+          "[cpython][dict][damaged]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address dict = heap.dict({{heap.str("a"), heap.none()}});

@@ -1,5 +1,5 @@
-// Pools as pymalloc leaves them: full, partly used, with a free list, torn; and the table of arenas that tells live pools from
-// what an arena that was given back has left in memory.
+// Pools as pymalloc leaves them: full, partly used, with a free list, torn; and the table of arenas that
+// tells live pools from what an arena that was given back has left in memory.
 
 #include "parsers/cpython/pymalloc.h"
 
@@ -16,7 +16,8 @@ constexpr Address arena_start(0x7e0000000000);
 
 /// Pools of 4 KiB in arenas of 256 KiB up to 3.9, of 16 KiB in 1 MiB since 3.10.
 struct PoolSpace {
-    explicit PoolSpace(const Layout& layout) : heap(layout), pool_size(layout.version.minor >= 10 ? 16384 : 4096) {
+    explicit PoolSpace(const Layout& layout)
+        : heap(layout), pool_size(layout.version.minor >= 10 ? 16384 : 4096) {
         arena_size = pool_size * 64;
         heap.map(arena_start, 2 * arena_size);
     }
@@ -26,9 +27,10 @@ struct PoolSpace {
         return pool(pool_index) + header_size + n * size;
     }
 
-    /// A pool of blocks of `size` bytes, `carved` of which were handed out; those in `free` were given back, last first.
-    void fill(std::uint64_t index, std::uint32_t size, std::uint32_t carved, const std::vector<std::uint32_t>& free,
-              std::uint32_t arena = 0) {
+    /// A pool of blocks of `size` bytes, `carved` of which were handed out; those in `free` were given back,
+    /// last first.
+    void fill(std::uint64_t index, std::uint32_t size, std::uint32_t carved,
+              const std::vector<std::uint32_t>& free, std::uint32_t arena = 0) {
         const auto& l = heap.layout().pool_header;
         const Address at = pool(index);
         heap.set(at, l.ref_count, static_cast<std::uint32_t>(carved - free.size()));
@@ -48,7 +50,8 @@ struct PoolSpace {
     void arenas(const std::vector<Address>& addresses) {
         const auto& l = heap.layout().arena_object;
         const Address table = heap.allocate(addresses.size() * *l.size);
-        for (std::size_t i = 0; i < addresses.size(); ++i) heap.put(table + i * *l.size + *l.address, addresses[i]);
+        for (std::size_t i = 0; i < addresses.size(); ++i)
+            heap.put(table + i * *l.size + *l.address, addresses[i]);
         heap.put(heap.allocate_static(8), table);
     }
 
@@ -122,7 +125,8 @@ TEST_CASE("pymalloc: a full pool, whose blocks need not fill it to the end", "[c
     CHECK(pymalloc.damaged_pools() == 0);
 }
 
-TEST_CASE("pymalloc: a free list that does not add up leaves the pool out, and is counted", "[cpython][pymalloc][damaged]") {
+TEST_CASE("pymalloc: a free list that does not add up leaves the pool out, and is counted",
+          "[cpython][pymalloc][damaged]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PoolSpace space(*layout);
     const auto& l = layout->pool_header;
@@ -130,7 +134,9 @@ TEST_CASE("pymalloc: a free list that does not add up leaves the pool out, and i
     space.fill(1, 64, 10, {2, 5});
     SECTION("a link off the grid") { space.heap.put(space.block(1, 64, 5), space.block(1, 64, 2) + 8); }
     SECTION("a link into another pool") { space.heap.put(space.block(1, 64, 5), space.block(0, 32, 0)); }
-    SECTION("a link to what was never handed out") { space.heap.put(space.block(1, 64, 5), space.block(1, 64, 12)); }
+    SECTION("a link to what was never handed out") {
+        space.heap.put(space.block(1, 64, 5), space.block(1, 64, 12));
+    }
     SECTION("a ring") { space.heap.put(space.block(1, 64, 2), space.block(1, 64, 5)); }
     SECTION("a list that is too short") { space.heap.put(space.block(1, 64, 5), Address()); }
     SECTION("a count that is too small") { space.heap.set(space.pool(1), l.ref_count, std::uint32_t{3}); }
@@ -140,7 +146,8 @@ TEST_CASE("pymalloc: a free list that does not add up leaves the pool out, and i
     CHECK(pymalloc.damaged_pools() == 1);
 }
 
-TEST_CASE("pymalloc: what does not read as a pool's header is none, and nobody is told", "[cpython][pymalloc]") {
+TEST_CASE("pymalloc: what does not read as a pool's header is none, and nobody is told",
+          "[cpython][pymalloc]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PoolSpace space(*layout);
     const auto& l = layout->pool_header;
@@ -150,7 +157,9 @@ TEST_CASE("pymalloc: what does not read as a pool's header is none, and nobody i
     SECTION("no block in use") { space.heap.set(at, l.ref_count, std::uint32_t{0}); }
     SECTION("more in use than handed out") { space.heap.set(at, l.ref_count, std::uint32_t{11}); }
     SECTION("a size class that does not exist") { space.heap.set(at, l.szidx, std::uint32_t{32}); }
-    SECTION("a size class that does not fit the last offset") { space.heap.set(at, l.szidx, std::uint32_t{4}); }
+    SECTION("a size class that does not fit the last offset") {
+        space.heap.set(at, l.szidx, std::uint32_t{4});
+    }
     SECTION("a next offset between blocks") { space.heap.set(at, l.nextoffset, std::uint32_t{48 + 65}); }
     SECTION("a next offset behind the pool") { space.heap.set(at, l.nextoffset, std::uint32_t{1 << 20}); }
     const Pymalloc pymalloc = space.find();
@@ -158,7 +167,8 @@ TEST_CASE("pymalloc: what does not read as a pool's header is none, and nobody i
     CHECK(pymalloc.damaged_pools() == 0);
 }
 
-TEST_CASE("pymalloc: the table of arenas is found, and drops a pool that it does not confirm", "[cpython][pymalloc]") {
+TEST_CASE("pymalloc: the table of arenas is found, and drops a pool that it does not confirm",
+          "[cpython][pymalloc]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PoolSpace space(*layout);
     // Arena 0 is live; arena 1 was given back, and its pool still stands in memory.
@@ -174,7 +184,8 @@ TEST_CASE("pymalloc: the table of arenas is found, and drops a pool that it does
     CHECK(pymalloc.arenas()[0].size() == space.arena_size);
 }
 
-TEST_CASE("pymalloc: without a table pools are known by their shape, and that is said", "[cpython][pymalloc]") {
+TEST_CASE("pymalloc: without a table pools are known by their shape, and that is said",
+          "[cpython][pymalloc]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PoolSpace space(*layout);
     space.fill(0, 64, 5, {});
@@ -216,7 +227,8 @@ TEST_CASE("pymalloc: since 3.12 the interpreter itself says where its arenas are
         space.heap.put(state, own);
         state = own;
     } else {
-        // The state begins with the first pool of the smallest blocks, and the words behind it there read as a table too.
+        // The state begins with the first pool of the smallest blocks, and the words behind it there read as
+        // a table too.
         space.fill(3, 16, 400, {}, 0);
         const Address pool = space.pool(3);
         const Address no_table = pool + *layout->obmalloc_state.arenas + 64;

@@ -1,5 +1,5 @@
-// How each thing lies in memory, written from CPython's headers and not from the readers under test. Sizes and flags of the types
-// are those of their static definitions in Objects/ and Modules/.
+// How each thing lies in memory, written from CPython's headers and not from the readers under test. Sizes
+// and flags of the types are those of their static definitions in Objects/ and Modules/.
 
 #include "tests/cpython/python_heap_builder.h"
 
@@ -22,7 +22,8 @@ std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) 
 
 }  // namespace
 
-PythonHeapBuilder::PythonHeapBuilder(const Layout& layout) : kinds(cpython_kinds().begin(), cpython_kinds().end()) {
+PythonHeapBuilder::PythonHeapBuilder(const Layout& layout)
+    : kinds(cpython_kinds().begin(), cpython_kinds().end()) {
     runtime_.layout = layout;
     runtime_.version.major = layout.version.major;
     runtime_.version.minor = layout.version.minor;
@@ -154,11 +155,13 @@ TypeOptions PythonHeapBuilder::builtin_options(const std::string& name) {
         plain(l.code.co_code_adaptive.present() ? l.code.co_code_adaptive : l.code.size, 0, true);
         if (l.code.co_code_adaptive.present()) o.itemsize = 2;
     } else if (name == "frame") {
-        gc(l.frame.f_frame_data.present() ? LayoutOffset(*l.frame.f_frame_data + frame_header) : l.frame.size, true);
+        gc(l.frame.f_frame_data.present() ? LayoutOffset(*l.frame.f_frame_data + frame_header) : l.frame.size,
+           true);
         o.itemsize = 8;
         o.no_var_size = l.frame.f_frame_data.present();
     } else if (name == "generator" || name == "coroutine" || name == "async_generator") {
-        gc(l.generator.gi_iframe.present() ? LayoutOffset(*l.generator.gi_iframe + frame_header) : l.generator.size,
+        gc(l.generator.gi_iframe.present() ? LayoutOffset(*l.generator.gi_iframe + frame_header)
+                                           : l.generator.size,
            l.generator.gi_iframe.present());
         if (l.generator.gi_iframe.present()) o.itemsize = 8;
         o.no_var_size = true;
@@ -246,13 +249,15 @@ Address PythonHeapBuilder::c_type(const std::string& tp_name, const TypeOptions&
     return type;
 }
 
-void PythonHeapBuilder::fill_type(Address type, const std::string& tp_name, const TypeOptions& options, const Entries& members) {
+void PythonHeapBuilder::fill_type(Address type, const std::string& tp_name, const TypeOptions& options,
+                                  const Entries& members) {
     const auto& l = layout().type;
     TypeRecord& record = records_[type.value];
     record.options = options;
     record.mro = {type};
     const Address base = options.base.is_null() && tp_name != "object" ? builtin("object") : options.base;
-    if (!base.is_null()) record.mro.insert(record.mro.end(), records_[base.value].mro.begin(), records_[base.value].mro.end());
+    if (!base.is_null())
+        record.mro.insert(record.mro.end(), records_[base.value].mro.begin(), records_[base.value].mro.end());
     // `object` itself may be in the making, as the base of `type` and of the types that describe it.
     put(type, std::uint64_t{1});
     put(type + *layout().object.ob_type, options.metatype.is_null() ? builtin("type") : options.metatype);
@@ -282,7 +287,8 @@ Address PythonHeapBuilder::python_class(const std::string& name, const ClassOpti
     options.basicsize += 8 * class_options.slots.size();
     if (class_options.slots.empty() && options.dictoffset == 0 && !(inherited.flags & managed_dict_flag)) {
         if (minor() >= 11 && options.itemsize == 0) {
-            options.flags |= managed_dict_flag | (minor() >= 13 && options.basicsize == 16 ? inline_values_flag : 0);
+            options.flags |=
+                managed_dict_flag | (minor() >= 13 && options.basicsize == 16 ? inline_values_flag : 0);
             options.dictoffset = minor() >= 12 ? -1 : 0;
         } else if (options.itemsize != 0) {
             options.dictoffset = -8;  // from the end of the items
@@ -293,7 +299,8 @@ Address PythonHeapBuilder::python_class(const std::string& name, const ClassOpti
         }
     }
     // Behind the type: one PyMemberDef a slot, which ob_size counts.
-    const Address type = allocate(16 + *l.heap_type.size + *l.member_def.size * class_options.slots.size()) + 16;
+    const Address type =
+        allocate(16 + *l.heap_type.size + *l.member_def.size * class_options.slots.size()) + 16;
     const Address name_str = str(name);
     Entries members = {{str("__module__"), str(class_options.module)}};
     for (const auto& [key, value] : class_options.members) members.emplace_back(str(key), value);
@@ -311,7 +318,8 @@ Address PythonHeapBuilder::python_class(const std::string& name, const ClassOpti
     set(type, l.heap_type.ht_qualname, str(name));
     if (!class_options.attributes.empty()) {
         Entries names;
-        for (const std::string& attribute : class_options.attributes) names.emplace_back(str(attribute), Address());
+        for (const std::string& attribute : class_options.attributes)
+            names.emplace_back(str(attribute), Address());
         KeysOptions shared;
         shared.log2_size = class_options.attributes.size() <= 5 ? 3 : 6;
         shared.refcount = 2;  // the class, and an instance
@@ -322,7 +330,8 @@ Address PythonHeapBuilder::python_class(const std::string& name, const ClassOpti
 
 std::uint64_t PythonHeapBuilder::presize(Address type) const {
     const std::uint64_t flags = records_.at(type.value).options.flags;
-    const bool managed = minor() >= 11 && (flags & (managed_dict_flag | (minor() >= 12 ? managed_weakref_flag : 0)));
+    const bool managed =
+        minor() >= 11 && (flags & (managed_dict_flag | (minor() >= 12 ? managed_weakref_flag : 0)));
     return (flags & have_gc_flag ? 16 : 0) + (managed ? 16 : 0);
 }
 
@@ -363,7 +372,8 @@ Address PythonHeapBuilder::integer_of_digits(const std::vector<std::uint32_t>& d
 
 Address PythonHeapBuilder::integer(std::int64_t value) {
     std::vector<std::uint32_t> digits;
-    std::uint64_t rest = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+    std::uint64_t rest =
+        value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
     for (; rest != 0; rest >>= 30) digits.push_back(static_cast<std::uint32_t>(rest & ((1U << 30) - 1)));
     return integer_of_digits(digits, value < 0);
 }
@@ -380,7 +390,9 @@ Address PythonHeapBuilder::real(double value) {
     return at;
 }
 
-Address PythonHeapBuilder::str(std::string_view ascii) { return str32(std::u32string(ascii.begin(), ascii.end())); }
+Address PythonHeapBuilder::str(std::string_view ascii) {
+    return str32(std::u32string(ascii.begin(), ascii.end()));
+}
 
 Address PythonHeapBuilder::str32(const std::u32string& text) {
     const auto& l = layout();
@@ -407,7 +419,8 @@ Address PythonHeapBuilder::str32(const std::u32string& text) {
 
 Address PythonHeapBuilder::bytes(const std::string& text) {
     const Address at = object("bytes", static_cast<std::int64_t>(text.size()));
-    if (!text.empty()) std::memcpy(bytes_at(at + *layout().bytes.ob_sval, text.size()), text.data(), text.size());
+    if (!text.empty())
+        std::memcpy(bytes_at(at + *layout().bytes.ob_sval, text.size()), text.data(), text.size());
     return at;
 }
 
@@ -458,7 +471,8 @@ Address PythonHeapBuilder::keys(const Entries& entries, const KeysOptions& optio
         static_cast<std::uint8_t>(options.log2_size + (index_width == 1   ? 0
                                                        : index_width == 2 ? 1
                                                                           : 2)));
-    const bool split = !entries.empty() && entries.front().second.is_null() && !entries.front().first.is_null();
+    const bool split =
+        !entries.empty() && entries.front().second.is_null() && !entries.front().first.is_null();
     set(at, l.dk_kind, static_cast<std::uint8_t>(options.general ? 0 : split ? 2 : 1));
     set(at, l.dk_usable, static_cast<std::int64_t>(usable - entries.size()));
     set(at, l.dk_nentries, static_cast<std::int64_t>(entries.size()));
@@ -474,7 +488,8 @@ Address PythonHeapBuilder::keys(const Entries& entries, const KeysOptions& optio
 Address PythonHeapBuilder::dict_of_type(Address type, const Entries& entries, const KeysOptions& options) {
     const auto& l = layout().dict;
     const Address at = object(type);
-    const auto live = std::count_if(entries.begin(), entries.end(), [](const auto& e) { return !e.first.is_null(); });
+    const auto live =
+        std::count_if(entries.begin(), entries.end(), [](const auto& e) { return !e.first.is_null(); });
     set(at, l.ma_used, static_cast<std::int64_t>(live));
     set(at, l.ma_keys, keys(entries, options));
     return at;
@@ -488,7 +503,8 @@ Address PythonHeapBuilder::values(const std::vector<Address>& items, std::uint64
         first = block + *l.values;
         set(block, l.capacity, static_cast<std::uint8_t>(capacity));
         set(block, l.valid, std::uint8_t{1});
-    } else if (layout().dict_keys.dk_log2_size.present()) {  // 3.11, 3.12: their order, and its size in the byte before them
+    } else if (layout().dict_keys.dk_log2_size.present()) {  // 3.11, 3.12: their order, and its size in the
+                                                             // byte before them
         const std::uint64_t prefix = round_up(capacity + 2, 8);
         block = allocate(prefix + 8 * capacity);
         first = block + prefix;
@@ -500,13 +516,15 @@ Address PythonHeapBuilder::values(const std::vector<Address>& items, std::uint64
     return block;
 }
 
-Address PythonHeapBuilder::split_dict(Address shared, const std::vector<Address>& items, std::uint64_t capacity) {
+Address PythonHeapBuilder::split_dict(Address shared, const std::vector<Address>& items,
+                                      std::uint64_t capacity) {
     const auto& l = layout().dict;
     const Address at = object("dict");
     Address first;
     const Address block = values(items, capacity, first);
-    set(at, l.ma_used,
-        static_cast<std::int64_t>(std::count_if(items.begin(), items.end(), [](Address a) { return !a.is_null(); })));
+    set(at, l.ma_used, static_cast<std::int64_t>(std::count_if(items.begin(), items.end(), [](Address a) {
+            return !a.is_null();
+        })));
     set(at, l.ma_keys, shared);
     set(at, l.ma_values, layout().dict_values.embedded.present() ? block : first);
     return at;

@@ -2,9 +2,10 @@
 
 // Python objects made by hand, for the layout of any supported version.
 //
-// Memory is a few regions at fixed addresses. One is a heap of glibc malloc, chunk by chunk with a top chunk at its end, so that
-// what is allocated in it can be proved; one is the writable data of a module; one is code. Types are made on first use with the
-// sizes and flags that CPython gives them, and found again by the real type finder: a test sees what a core would show.
+// Memory is a few regions at fixed addresses. One is a heap of glibc malloc, chunk by chunk with a top chunk
+// at its end, so that what is allocated in it can be proved; one is the writable data of a module; one is
+// code. Types are made on first use with the sizes and flags that CPython gives them, and found again by the
+// real type finder: a test sees what a core would show.
 //
 //     PythonHeapBuilder heap(*layout);
 //     const Address list = heap.list({heap.integer(7)}, /*allocated=*/4);
@@ -140,7 +141,8 @@ public:
     }
     Address dict_of_type(Address type, const Entries& entries, const KeysOptions& options = {});
     Address keys(const Entries& entries, const KeysOptions& options = {});
-    /// Values of a split table as this version lays them out; the address of the block, and in `first` that of the first value.
+    /// Values of a split table as this version lays them out; the address of the block, and in `first` that
+    /// of the first value.
     Address values(const std::vector<Address>& values, std::uint64_t capacity, Address& first);
     /// A split table over `shared` keys.
     Address split_dict(Address shared, const std::vector<Address>& values, std::uint64_t capacity);
@@ -156,7 +158,9 @@ public:
 
     /// Bytes before an object of `type`: the collector's header, and the words of a managed dict.
     std::uint64_t presize(Address type) const;
-    Address shared_keys_of(Address python_class) { return heap().pointer(python_class + *layout().heap_type.ht_cached_keys); }
+    Address shared_keys_of(Address python_class) {
+        return heap().pointer(python_class + *layout().heap_type.ht_cached_keys);
+    }
 
 private:
     struct TypeRecord {
@@ -166,7 +170,8 @@ private:
 
     std::byte* bytes_at(Address at, std::size_t size);
     TypeOptions builtin_options(const std::string& name);
-    void fill_type(Address type, const std::string& tp_name, const TypeOptions& options, const Entries& members);
+    void fill_type(Address type, const std::string& tp_name, const TypeOptions& options,
+                   const Entries& members);
 
     PythonRuntime runtime_;
     std::vector<Region> regions_;

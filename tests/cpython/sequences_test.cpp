@@ -1,5 +1,6 @@
-// list, tuple, set and deque: what they hold, what they have room for, and what a deleted entry leaves behind. Sizes are those of
-// sys.getsizeof on a 64-bit CPython, without the sixteen bytes of the collector's header.
+// list, tuple, set and deque: what they hold, what they have room for, and what a deleted entry leaves
+// behind. Sizes are those of sys.getsizeof on a 64-bit CPython, without the sixteen bytes of the collector's
+// header.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -11,7 +12,8 @@ TEST_CASE("list: items are referents, spare capacity is not", "[cpython][list]")
     PythonHeapBuilder heap(*layout);
     const Address item = heap.integer(7);
     const Address list = heap.list({item}, 4);
-    heap.put(heap.heap().pointer(list + *layout->list.ob_item) + 8, item);  // what pop() left in the spare capacity
+    heap.put(heap.heap().pointer(list + *layout->list.ob_item) + 8,
+             item);  // what pop() left in the spare capacity
     CHECK(references(heap, list) == std::vector<Seen>{{item, "[0]", ReferenceKind::strong}});
 }
 
@@ -21,7 +23,8 @@ TEST_CASE("list: its size is 40 bytes and eight for each place", "[cpython][list
     CHECK(size_of(heap, heap.list({})) == 40);
     const Address list = heap.list({heap.none()}, 4);
     CHECK(size_of(heap, list) == 40 + 4 * 8);
-    CHECK(buffers(heap, list) == std::vector<SeenBuffer>{{heap.heap().pointer(list + *layout->list.ob_item), 32, false}});
+    CHECK(buffers(heap, list) ==
+          std::vector<SeenBuffer>{{heap.heap().pointer(list + *layout->list.ob_item), 32, false}});
     CHECK(text_of(heap, list) == "list of 1");
     CHECK(buffers(heap, heap.list({})).empty());
 }
@@ -67,7 +70,8 @@ TEST_CASE("set: a larger table is a block of sixteen bytes a slot", "[cpython][s
     const Address a = heap.str("a");
     const Address set = heap.set({a}, 32);
     CHECK(size_of(heap, set) == 200 + 32 * 16);
-    CHECK(buffers(heap, set) == std::vector<SeenBuffer>{{heap.heap().pointer(set + *layout->set.table), 512, false}});
+    CHECK(buffers(heap, set) ==
+          std::vector<SeenBuffer>{{heap.heap().pointer(set + *layout->set.table), 512, false}});
     CHECK(references(heap, set) == std::vector<Seen>{{a, "key a", ReferenceKind::strong}});
 }
 
@@ -135,7 +139,8 @@ TEST_CASE("deque: its size counts one block for every 64 places", "[cpython][deq
     CHECK(found[1] == SeenBuffer{two.blocks[1], 528, false});
 }
 
-TEST_CASE("deque: links that form a ring do not hold up a walk, whatever its length says", "[cpython][deque][damaged]") {
+TEST_CASE("deque: links that form a ring do not hold up a walk, whatever its length says",
+          "[cpython][deque][damaged]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Deque deque = make_deque(heap, std::vector<Address>(100, heap.none()), 0);

@@ -1,5 +1,5 @@
-// str in all its forms, bytes and bytearray: sizes as sys.getsizeof has them, values as repr has them, and buffers beside the
-// object.
+// str in all its forms, bytes and bytearray: sizes as sys.getsizeof has them, values as repr has them, and
+// buffers beside the object.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -8,7 +8,8 @@ using namespace heapsift::test;
 
 namespace {
 
-/// A str whose characters lie in a block of their own: what a subclass of str is, and what up to 3.11 the old C interface made.
+/// A str whose characters lie in a block of their own: what a subclass of str is, and what up to 3.11 the old
+/// C interface made.
 Address separate_str(PythonHeapBuilder& heap, const std::string& text, Address& data) {
     const Layout& l = heap.layout();
     const Address at = heap.object("str");
@@ -26,7 +27,8 @@ Address separate_str(PythonHeapBuilder& heap, const std::string& text, Address& 
 
 }  // namespace
 
-TEST_CASE("str: a header, and one, two or four bytes a character with one more at the end", "[cpython][str]") {
+TEST_CASE("str: a header, and one, two or four bytes a character with one more at the end",
+          "[cpython][str]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     // sys.getsizeof('') is 49 up to 3.11 and 41 since: the field wstr is gone.
@@ -204,18 +206,21 @@ TEST_CASE("bytes: the value is what repr prints", "[cpython][bytes]") {
     CHECK(value_of(heap, heap.bytes("abcdef"), 3).length == 6);
 }
 
-TEST_CASE("bytes: a length that is not followed by that many bytes and a NUL is implausible", "[cpython][bytes][damaged]") {
+TEST_CASE("bytes: a length that is not followed by that many bytes and a NUL is implausible",
+          "[cpython][bytes][damaged]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address bytes = heap.bytes("abc");
-    for (const std::int64_t length : {std::int64_t{2}, std::int64_t{-1}, std::int64_t{1} << 40, std::int64_t{1} << 62}) {
+    for (const std::int64_t length :
+         {std::int64_t{2}, std::int64_t{-1}, std::int64_t{1} << 40, std::int64_t{1} << 62}) {
         heap.put(bytes + *layout->var_object.ob_size, length);
         CHECK_FALSE(plausible(heap, bytes));
         ask_everything(heap, bytes);
     }
 }
 
-TEST_CASE("bytearray: what it has allocated counts, what it shows may begin further on", "[cpython][bytearray]") {
+TEST_CASE("bytearray: what it has allocated counts, what it shows may begin further on",
+          "[cpython][bytearray]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address at = heap.object("bytearray");

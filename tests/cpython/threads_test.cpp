@@ -1,5 +1,5 @@
-// Threads and the frames that they run: chains of frame objects up to 3.10, of interpreter frames since; names as threading has
-// them; who had the interpreter's lock.
+// Threads and the frames that they run: chains of frame objects up to 3.10, of interpreter frames since;
+// names as threading has them; who had the interpreter's lock.
 
 #include "parsers/cpython/threads.h"
 
@@ -47,8 +47,8 @@ Address make_code(PythonHeapBuilder& heap, const Code& of) {
     return code;
 }
 
-/// One table for each form: bytes 0 to 3 are of line 10, 4 to 7 of line 12, 8 to 11 of line 11, 12 to 15 of none (up to 3.9: of
-/// 14).
+/// One table for each form: bytes 0 to 3 are of line 10, 4 to 7 of line 12, 8 to 11 of line 11, 12 to 15 of
+/// none (up to 3.9: of 14).
 std::string line_table(const PythonHeapBuilder& heap) {
     if (heap.minor() >= 11)
         return std::string("\x81\x00", 2)  // short: a column follows
@@ -65,7 +65,8 @@ struct FrameMaker {
 
     bool interpreter() const { return heap.layout().interpreter_frame.localsplus.present(); }
     Address slots(Address frame) const {
-        return frame + (interpreter() ? *heap.layout().interpreter_frame.localsplus : *heap.layout().frame.f_localsplus);
+        return frame + (interpreter() ? *heap.layout().interpreter_frame.localsplus
+                                      : *heap.layout().frame.f_localsplus);
     }
     Address make(Address code, std::int32_t offset, Address back = {}, std::uint8_t owner = 0) {
         const Layout& l = heap.layout();
@@ -118,7 +119,8 @@ Address make_thread(PythonHeapBuilder& heap, Address frame, std::uint64_t thread
     return thread;
 }
 
-std::vector<PythonThread> threads_of(PythonHeapBuilder& heap, const std::vector<CoreThread>& core_threads = {}) {
+std::vector<PythonThread> threads_of(PythonHeapBuilder& heap,
+                                     const std::vector<CoreThread>& core_threads = {}) {
     return python_threads(core_threads, 1, heap.heap());
 }
 
@@ -142,8 +144,9 @@ std::vector<SeenSlot> slots_of(PythonHeapBuilder& heap, const PythonFrame& frame
     visit_slots(read, frame, [&](const FrameSlot& slot) {
         CHECK(read.pointer(slot.word) == slot.value);
         if (seen.size() < 4096)
-            seen.push_back(
-                {slot.what, slot.value, slot.name.is_null() ? "" : read.unicode_text(slot.name).value_or("?"), slot.cell});
+            seen.push_back({slot.what, slot.value,
+                            slot.name.is_null() ? "" : read.unicode_text(slot.name).value_or("?"),
+                            slot.cell});
     });
     return seen;
 }
@@ -164,7 +167,8 @@ TEST_CASE("threads: the innermost call comes first, each with the line it is in"
     CHECK(threads[0].thread_id == self);
     CHECK(threads[0].name.empty());
     CHECK_FALSE(threads[0].gil);
-    CHECK(calls(threads[0]) == std::vector<std::pair<std::string, std::int32_t>>{{"inner", 12}, {"outer", 10}});
+    CHECK(calls(threads[0]) ==
+          std::vector<std::pair<std::string, std::int32_t>>{{"inner", 12}, {"outer", 10}});
     CHECK(threads[0].frames[0].file == "/srv/app.py");
     CHECK(threads[0].frames[0].frame == inner);
     CHECK(threads[0].frames[0].object == (frames.interpreter() ? Address() : inner));
@@ -176,8 +180,8 @@ TEST_CASE("threads: a line goes forward and back, and an instruction may have no
     FrameMaker frames{heap};
     const Address code = make_code(heap, {.lines = line_table(heap)});
     const std::int32_t last = heap.minor() >= 10 ? 0 : 14;
-    const std::pair<std::int32_t, std::int32_t> expected[] = {{-2, 10}, {0, 10},  {2, 10},    {4, 12},    {6, 12},
-                                                              {8, 11},  {10, 11}, {12, last}, {14, last}, {400, last}};
+    const std::pair<std::int32_t, std::int32_t> expected[] = {
+        {-2, 10}, {0, 10}, {2, 10}, {4, 12}, {6, 12}, {8, 11}, {10, 11}, {12, last}, {14, last}, {400, last}};
     for (const auto& [offset, line] : expected) {
         heap.runtime().interpreters.clear();
         make_thread(heap, frames.make(code, offset));
@@ -188,7 +192,8 @@ TEST_CASE("threads: a line goes forward and back, and an instruction may have no
     }
 }
 
-TEST_CASE("threads: from 3.11 on, long steps of the line are numbers of six bits a byte", "[cpython][threads]") {
+TEST_CASE("threads: from 3.11 on, long steps of the line are numbers of six bits a byte",
+          "[cpython][threads]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
@@ -236,7 +241,8 @@ TEST_CASE("threads: what a debugger says about the line comes first", "[cpython]
 TEST_CASE("threads: names are those of threading, numbers those of the core", "[cpython][threads]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
-    const Address thread_class = heap.python_class("Thread", {.module = "threading", .attributes = {"_target", "_name"}});
+    const Address thread_class =
+        heap.python_class("Thread", {.module = "threading", .attributes = {"_target", "_name"}});
     const Address worker = heap.object(thread_class);
     const Address attributes = heap.dict({{heap.str("_name"), heap.str("Worker-1")}});
     const TypeInfo& type = heap.type(thread_class);
@@ -247,7 +253,8 @@ TEST_CASE("threads: names are those of threading, numbers those of the core", "[
     } else {
         heap.put(worker + static_cast<std::uint64_t>(type.dictoffset), attributes);
     }
-    const Address active = heap.dict({{heap.integer(static_cast<std::int64_t>(self)), worker}}, {.general = true});
+    const Address active =
+        heap.dict({{heap.integer(static_cast<std::int64_t>(self)), worker}}, {.general = true});
     const Address module = heap.object("module");
     heap.set(module, layout->module.md_dict, heap.dict({{heap.str("_active"), active}}));
     make_thread(heap, {}, 0x7f0000000640);
@@ -294,16 +301,19 @@ TEST_CASE("threads: one of them had the interpreter's lock", "[cpython][threads]
     for (const PythonThread& thread : threads_of(heap)) CHECK(thread.gil == (thread.state == running));
 }
 
-TEST_CASE("threads: a class's body keeps its variables in a dict; a function does not, whatever locals() left",
-          "[cpython][threads]") {
+TEST_CASE(
+    "threads: a class's body keeps its variables in a dict; a function does not, whatever locals() left",
+    "[cpython][threads]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     FrameMaker frames{heap};
     const Address code = make_code(heap, {});
     const Address frame = frames.make(code, 0);
     const Address globals = heap.dict({}), locals = heap.dict({});
-    heap.set(frame, frames.interpreter() ? layout->interpreter_frame.f_globals : layout->frame.f_globals, globals);
-    heap.set(frame, frames.interpreter() ? layout->interpreter_frame.f_locals : layout->frame.f_locals, locals);
+    heap.set(frame, frames.interpreter() ? layout->interpreter_frame.f_globals : layout->frame.f_globals,
+             globals);
+    heap.set(frame, frames.interpreter() ? layout->interpreter_frame.f_locals : layout->frame.f_locals,
+             locals);
     make_thread(heap, frame);
     CHECK(threads_of(heap).at(0).frames.at(0).globals == globals);
     CHECK(threads_of(heap).at(0).frames.at(0).variables == locals);
@@ -318,7 +328,8 @@ TEST_CASE("frame slots: variables by name, cells as such, in order of their plac
     using What = FrameSlot::What;
     const Address code = make_code(heap, {.locals = {"x"}, .cells = {"shared"}, .free = {"outer"}});
     const Address frame = frames.make(code, 0);
-    const Address x = heap.integer(1), shared = heap.object("cell"), outer = heap.object("cell"), left_over = heap.list({});
+    const Address x = heap.integer(1), shared = heap.object("cell"), outer = heap.object("cell"),
+                  left_over = heap.list({});
     heap.put(frames.slots(frame), x);
     heap.put(frames.slots(frame) + 8, shared);
     heap.put(frames.slots(frame) + 16, outer);

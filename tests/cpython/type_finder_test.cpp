@@ -1,12 +1,13 @@
-// Finding types by sweeping memory: what reads as one and is none, what their names are, whose __sizeof__ answers, and the C
-// types that were never made ready and have instances all the same.
+// Finding types by sweeping memory: what reads as one and is none, what their names are, whose __sizeof__
+// answers, and the C types that were never made ready and have instances all the same.
 
 #include "tests/cpython/heap_questions.h"
 
 using namespace heapsift;
 using namespace heapsift::test;
 
-TEST_CASE("types: static types, classes and `type` itself are found, each with base and metatype", "[cpython][types]") {
+TEST_CASE("types: static types, classes and `type` itself are found, each with base and metatype",
+          "[cpython][types]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.base = heap.builtin("list")});
@@ -45,10 +46,12 @@ TEST_CASE("types: instances of metatypes are types, also of those of metatypes",
     PythonHeapBuilder heap(*layout);
     const Address meta = heap.python_class("Meta", {.base = heap.builtin("type"), .slots = {"extra"}});
     const Address meta_meta = heap.c_type(
-        "MetaMeta", {.base = heap.builtin("type"), .basicsize = *layout->heap_type.size, .flags = type_subclass_flag});
-    const Address meta_by_it = heap.c_type(
-        "MetaByIt",
-        {.base = heap.builtin("type"), .metatype = meta_meta, .basicsize = *layout->heap_type.size, .flags = type_subclass_flag});
+        "MetaMeta",
+        {.base = heap.builtin("type"), .basicsize = *layout->heap_type.size, .flags = type_subclass_flag});
+    const Address meta_by_it = heap.c_type("MetaByIt", {.base = heap.builtin("type"),
+                                                        .metatype = meta_meta,
+                                                        .basicsize = *layout->heap_type.size,
+                                                        .flags = type_subclass_flag});
     const Address type = heap.c_type("Made", {.metatype = meta});
     const Address other = heap.c_type("Other", {.metatype = meta_by_it});
     REQUIRE(heap.type_id(type) != no_type);
@@ -85,7 +88,8 @@ TEST_CASE("types: a __module__ that is no str names nothing", "[cpython][types]"
     CHECK(heap.type(type).name == "Odd");
 }
 
-TEST_CASE("types: a class statement makes a Python class, a specification in C does not", "[cpython][types]") {
+TEST_CASE("types: a class statement makes a Python class, a specification in C does not",
+          "[cpython][types]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address by_class = heap.python_class("A");
@@ -99,7 +103,8 @@ TEST_CASE("types: a class statement makes a Python class, a specification in C d
     CHECK(heap.type(by_spec).name == "app.B");
 }
 
-TEST_CASE("types: bytes before an object are the collector's header and the words of a managed dict", "[cpython][types]") {
+TEST_CASE("types: bytes before an object are the collector's header and the words of a managed dict",
+          "[cpython][types]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     CHECK(heap.type(heap.builtin("int")).presize == 0);
@@ -108,10 +113,12 @@ TEST_CASE("types: bytes before an object are the collector's header and the word
     CHECK(heap.type(type).presize == (heap.minor() >= 11 ? 32 : 16));
     CHECK(heap.type(heap.python_class("Slotted", {.slots = {"a"}})).presize == 16);
     const Address weakly = heap.c_type("weakly", {.flags = managed_weakref_flag});
-    if (heap.minor() != 11) CHECK(heap.type(weakly).presize == (heap.minor() >= 12 ? 16 : 0));  // 3.11 has no such flag
+    if (heap.minor() != 11)
+        CHECK(heap.type(weakly).presize == (heap.minor() >= 12 ? 16 : 0));  // 3.11 has no such flag
 }
 
-TEST_CASE("types: the kind is that of the nearest C base that has one, the rest is guessed", "[cpython][types]") {
+TEST_CASE("types: the kind is that of the nearest C base that has one, the rest is guessed",
+          "[cpython][types]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const TypeInfo stack = heap.type(heap.python_class("Stack", {.base = heap.builtin("list")}));
@@ -126,7 +133,8 @@ TEST_CASE("types: the kind is that of the nearest C base that has one, the rest 
     CHECK_FALSE(unknown.kind);
     CHECK(unknown.guessed);
     CHECK(unknown.guess_end == 64);
-    const TypeInfo extended = heap.type(heap.c_type("ext.List", {.base = heap.builtin("list"), .basicsize = 56}));
+    const TypeInfo extended =
+        heap.type(heap.c_type("ext.List", {.base = heap.builtin("list"), .basicsize = 56}));
     CHECK(extended.known_basicsize == 40);
     CHECK(extended.guessed);
     // A class called list is not a list.
@@ -144,7 +152,8 @@ TEST_CASE("types: the first __sizeof__ of the mro answers, as far as it is known
     CHECK(source(list) == SizeSource::known);
     const Address stack = heap.python_class("Stack", {.base = list});
     CHECK(heap.type(stack).size_kind == heap.type(list).size_kind);
-    const Address overriding = heap.python_class("Honest", {.base = list, .members = {{"__sizeof__", heap.object("function")}}});
+    const Address overriding =
+        heap.python_class("Honest", {.base = list, .members = {{"__sizeof__", heap.object("function")}}});
     CHECK(source(overriding) == SizeSource::python);
     CHECK(heap.type(overriding).size_kind == heap.type(list).size_kind);
     // __sizeof__ = object.__sizeof__ in the body of a class.
@@ -173,7 +182,8 @@ Address unready_type(PythonHeapBuilder& heap, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("types: static types that were never made ready are found by what a type must have", "[cpython][types]") {
+TEST_CASE("types: static types that were never made ready are found by what a type must have",
+          "[cpython][types]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address unready = unready_type(heap, "functools._lru_list_elem");
@@ -188,7 +198,9 @@ TEST_CASE("types: static types that were never made ready are found by what a ty
     SECTION("not without a destructor in code") { heap.set(unready, l.tp_dealloc, unready); }
     SECTION("not with a name that is none") { heap.set(unready, l.tp_name, heap.c_string("a\x01b")); }
     SECTION("not with an empty name") { heap.set(unready, l.tp_name, heap.c_string("")); }
-    SECTION("not with instances of four kilobytes and more") { heap.set(unready, l.tp_basicsize, std::uint64_t{5000}); }
+    SECTION("not with instances of four kilobytes and more") {
+        heap.set(unready, l.tp_basicsize, std::uint64_t{5000});
+    }
     SECTION("not as a heap type") { heap.set(unready, l.tp_flags, heap_type_flag); }
     heap.allocate(16);  // the types are looked for again
     CHECK(heap.type_id(unready) == no_type);
@@ -207,13 +219,15 @@ TEST_CASE("types: bases that form a ring are an end, not a loop", "[cpython][typ
     for (const TypeInfo& type : heap.heap().types()) {
         TypeId at = type.base;
         std::size_t steps = 0;
-        for (; at != no_type && steps <= heap.heap().types().size(); ++steps) at = heap.heap().types()[at].base;
+        for (; at != no_type && steps <= heap.heap().types().size(); ++steps)
+            at = heap.heap().types()[at].base;
         CHECK(at == no_type);
     }
     ask_everything(heap, object);
 }
 
-TEST_CASE("types: the state of a static builtin type is the interpreter's, where it says so", "[cpython][types]") {
+TEST_CASE("types: the state of a static builtin type is the interpreter's, where it says so",
+          "[cpython][types]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const auto& state = layout->managed_static_type_state;

@@ -28,11 +28,13 @@ TEST_CASE("type shape: the same wherever the type lies, whatever has been done w
     there.put(other + *layout->type.tp_cache, there.none());
     there.put(other + *layout->type.tp_weaklist + 16, std::uint64_t{77});  // tp_version_tag
     const auto flags = there.heap().integer<std::uint64_t>(other + *layout->type.tp_flags);
-    there.put(other + *layout->type.tp_flags, flags | 1ULL << 19 | 1ULL << 5);  // a valid version; a registered sequence
+    there.put(other + *layout->type.tp_flags,
+              flags | 1ULL << 19 | 1ULL << 5);  // a valid version; a registered sequence
     CHECK(shape_of(there, other) == shape);
 }
 
-TEST_CASE("type shape: sizes, flags, slots and keys of the dictionary make a difference", "[cpython][types]") {
+TEST_CASE("type shape: sizes, flags, slots and keys of the dictionary make a difference",
+          "[cpython][types]") {
     PythonHeapBuilder heap(*all_layouts().back());
     const auto& fields = heap.layout().type;
     const std::uint64_t plain = shape_of(heap, heap.c_type("mod.plain", {.basicsize = 40}));

@@ -1,4 +1,5 @@
-// Types and modules, exceptions and tracebacks, weak references: what each holds, and what of it nothing reports.
+// Types and modules, exceptions and tracebacks, weak references: what each holds, and what of it nothing
+// reports.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -12,7 +13,8 @@ constexpr auto hidden = ReferenceKind::hidden;
 
 }  // namespace
 
-TEST_CASE("type: a class reports its namespace, mro, bases and base; its names are hidden", "[cpython][type]") {
+TEST_CASE("type: a class reports its namespace, mro, bases and base; its names are hidden",
+          "[cpython][type]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.attributes = {"x"}});
@@ -24,7 +26,8 @@ TEST_CASE("type: a class reports its namespace, mro, bases and base; its names a
     CHECK(reference(heap, type, ".__bases__") == Seen{bases, ".__bases__", strong});
     CHECK(reference(heap, type, ".__base__") == Seen{heap.builtin("object"), ".__base__", strong});
     CHECK(reference(heap, type, ".__name__") == Seen{field(layout->heap_type.ht_name), ".__name__", hidden});
-    CHECK(reference(heap, type, ".__qualname__") == Seen{field(layout->heap_type.ht_qualname), ".__qualname__", hidden});
+    CHECK(reference(heap, type, ".__qualname__") ==
+          Seen{field(layout->heap_type.ht_qualname), ".__qualname__", hidden});
     CHECK(reference(heap, type, "key x").kind == hidden);
     CHECK(text_of(heap, type) == "<class 'app.Point'>");
 }
@@ -38,7 +41,8 @@ TEST_CASE("type: of a static type nothing is reported", "[cpython][type]") {
     CHECK(text_of(heap, type) == "<class 'list'>");
 }
 
-TEST_CASE("type: a class counts its header and the keys that its instances share, a static type its struct", "[cpython][type]") {
+TEST_CASE("type: a class counts its header and the keys that its instances share, a static type its struct",
+          "[cpython][type]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     CHECK(size_of(heap, heap.builtin("list")) == *layout->type.size);
@@ -54,8 +58,9 @@ TEST_CASE("type: fields that point nowhere are no crash", "[cpython][type][damag
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address type = heap.python_class("Point", {.attributes = {"x"}});
-    for (const LayoutOffset field : {layout->heap_type.ht_cached_keys, layout->heap_type.ht_name, layout->heap_type.ht_qualname,
-                                     layout->type.tp_dict, layout->type.tp_subclasses})
+    for (const LayoutOffset field :
+         {layout->heap_type.ht_cached_keys, layout->heap_type.ht_name, layout->heap_type.ht_qualname,
+          layout->type.tp_dict, layout->type.tp_subclasses})
         heap.set(type, field, Address(0x123456789001));
     heap.put(type + *layout->var_object.ob_size, std::int64_t{-1});
     ask_everything(heap, type);
@@ -90,12 +95,14 @@ TEST_CASE("exception: arguments, traceback, context and cause", "[cpython][excep
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->exception;
-    const Address type =
-        heap.c_type("ValueError", {.base = heap.builtin("BaseException"), .basicsize = *l.size, .flags = have_gc_flag});
+    const Address type = heap.c_type(
+        "ValueError", {.base = heap.builtin("BaseException"), .basicsize = *l.size, .flags = have_gc_flag});
     const Address exception = heap.object(type);
     CHECK_FALSE(plausible(heap, exception));
-    std::vector<std::pair<LayoutOffset, std::string>> fields = {
-        {l.dict, ".__dict__"}, {l.traceback, ".__traceback__"}, {l.context, ".__context__"}, {l.cause, ".__cause__"}};
+    std::vector<std::pair<LayoutOffset, std::string>> fields = {{l.dict, ".__dict__"},
+                                                                {l.traceback, ".__traceback__"},
+                                                                {l.context, ".__context__"},
+                                                                {l.cause, ".__cause__"}};
     if (l.notes.present()) fields.emplace_back(l.notes, ".__notes__");
     for (const auto& [field, name] : fields) {
         const Address target = heap.object("object");
@@ -119,7 +126,8 @@ TEST_CASE("traceback: its frame, the next one, and the line", "[cpython][excepti
     heap.set(traceback, layout->traceback.tb_next, next);
     heap.set(traceback, layout->traceback.tb_frame, frame);
     heap.set(traceback, layout->traceback.tb_lineno, std::int32_t{42});
-    CHECK(references(heap, traceback) == std::vector<Seen>{{next, ".tb_next", strong}, {frame, ".tb_frame", strong}});
+    CHECK(references(heap, traceback) ==
+          std::vector<Seen>{{next, ".tb_next", strong}, {frame, ".tb_frame", strong}});
     CHECK(text_of(heap, traceback) == "line 42");
 }
 

@@ -1,4 +1,5 @@
-// Sweeps over words, compared with the obvious loop: every aligned word of saved, writable memory, but for the ranges left out.
+// Sweeps over words, compared with the obvious loop: every aligned word of saved, writable memory, but for
+// the ranges left out.
 
 #include "parsers/elf/word_sweep.h"
 
@@ -27,7 +28,8 @@ constexpr std::uint64_t needle = 0x7fffdeadbeef;
 /// Bytes in which every word that is aligned in the dumped process is the needle.
 std::vector<std::uint8_t> needles(std::uint64_t start, std::size_t size) {
     std::vector<std::uint8_t> bytes(size);
-    for (std::uint64_t at = (8 - start % 8) % 8; at + 8 <= size; at += 8) std::memcpy(bytes.data() + at, &needle, 8);
+    for (std::uint64_t at = (8 - start % 8) % 8; at + 8 <= size; at += 8)
+        std::memcpy(bytes.data() + at, &needle, 8);
     return bytes;
 }
 
@@ -66,7 +68,8 @@ TEST_CASE("address set: holds what it was given and nothing else", "[elf][word_s
     CHECK(set.sorted() == std::vector<std::uint64_t>{0x1000, 0x5000, 0xffffffffffffffff});
     for (const std::uint64_t held : {0x1000UL, 0x5000UL, 0xffffffffffffffffUL}) CHECK(set.contains(held));
     // The same bit of the filter, and neighbours.
-    for (const std::uint64_t other : {0UL, 0xff8UL, 0x1008UL, 0x5001UL, 0x5000UL + (1UL << 40)}) CHECK_FALSE(set.contains(other));
+    for (const std::uint64_t other : {0UL, 0xff8UL, 0x1008UL, 0x5001UL, 0x5000UL + (1UL << 40)})
+        CHECK_FALSE(set.contains(other));
 }
 
 TEST_CASE("word sweep: every aligned word of saved, writable memory", "[elf][word_sweep]") {
@@ -76,7 +79,8 @@ TEST_CASE("word sweep: every aligned word of saved, writable memory", "[elf][wor
     auto from_file = segment_of(0x3000, bytes);
     from_file.state = ByteState::from_file;
     const AddressSpace memory({segment_of(0x1000, bytes), read_only, from_file});
-    CHECK(hits(memory, {}) == std::vector<std::uint64_t>{0x1000, 0x1008, 0x1010, 0x1018, 0x1020, 0x1028, 0x1030, 0x1038});
+    CHECK(hits(memory, {}) ==
+          std::vector<std::uint64_t>{0x1000, 0x1008, 0x1010, 0x1018, 0x1020, 0x1028, 0x1030, 0x1038});
 }
 
 TEST_CASE("word sweep: ranges are left out at the start, in the middle and at the end", "[elf][word_sweep]") {
@@ -103,7 +107,8 @@ TEST_CASE("word sweep: a segment that starts between words is read at the words"
     const AddressSpace memory({segment_of(0x1004, bytes)});
     CHECK(hits(memory, {}).size() == 7);
     CHECK(hits(memory, {}).front() == 0x1008);
-    CHECK(hits(memory, {range(0x1010, 0x1020)}) == std::vector<std::uint64_t>{0x1008, 0x1020, 0x1028, 0x1030, 0x1038});
+    CHECK(hits(memory, {range(0x1010, 0x1020)}) ==
+          std::vector<std::uint64_t>{0x1008, 0x1020, 0x1028, 0x1030, 0x1038});
 }
 
 TEST_CASE("word sweep: an address that was removed is met no more, others are", "[elf][word_sweep]") {

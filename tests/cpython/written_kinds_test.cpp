@@ -1,5 +1,5 @@
-// Kinds that are more than a table of fields: what is reached over links, tables and counts, what is whose, and links and counts
-// that lie.
+// Kinds that are more than a table of fields: what is reached over links, tables and counts, what is whose,
+// and links and counts that lie.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -10,14 +10,16 @@ using namespace heapsift::test;
 
 namespace {
 
-constexpr auto strong = ReferenceKind::strong, hidden = ReferenceKind::hidden, reported = ReferenceKind::reported,
-               weak = ReferenceKind::weak;
+constexpr auto strong = ReferenceKind::strong, hidden = ReferenceKind::hidden,
+               reported = ReferenceKind::reported, weak = ReferenceKind::weak;
 
 /// An instance of the C type `name`, of the size that the layout has for its struct.
 Address instance(PythonHeapBuilder& heap, const char* name, LayoutOffset size, std::int64_t itemsize = 0,
                  std::int64_t items = 0) {
-    const Address type =
-        heap.c_type(name, {.basicsize = *size, .itemsize = itemsize, .flags = heapsift::test::have_gc_flag, .own_sizeof = false});
+    const Address type = heap.c_type(name, {.basicsize = *size,
+                                            .itemsize = itemsize,
+                                            .flags = heapsift::test::have_gc_flag,
+                                            .own_sizeof = false});
     return heap.object(type, items);
 }
 
@@ -72,15 +74,16 @@ TEST_CASE("hamt: pairs of key and value, or nodes below; an array of nodes", "[c
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->hamt_bitmap_node;
-    const Address bitmap_type =
-        heap.c_type("hamt_bitmap_node", {.basicsize = *l.b_array, .itemsize = 8, .flags = heapsift::test::have_gc_flag});
+    const Address bitmap_type = heap.c_type(
+        "hamt_bitmap_node", {.basicsize = *l.b_array, .itemsize = 8, .flags = heapsift::test::have_gc_flag});
     const Address node = heap.object(bitmap_type, 4), below = heap.object(bitmap_type, 0);
     const Address key = heap.str("key"), value = heap.integer(1);
     heap.put(node + *l.b_array, key);
     heap.put(node + *l.b_array + 8, value);
     heap.put(node + *l.b_array + 24, below);
-    CHECK(references(heap, node) ==
-          std::vector<Seen>{{key, "key key", strong}, {value, "['key']", strong}, {below, ".<node>", strong}});
+    CHECK(references(heap, node) == std::vector<Seen>{{key, "key key", strong},
+                                                      {value, "['key']", strong},
+                                                      {below, ".<node>", strong}});
     for (const std::int64_t lie : {std::int64_t{-4}, std::int64_t{1} << 62, std::int64_t{-1} << 63}) {
         heap.put(node + *layout->var_object.ob_size, lie);
         ask_everything(heap, node);
@@ -99,8 +102,9 @@ TEST_CASE("exceptions: what all have, and what their own class adds", "[cpython]
     const Address base = heap.builtin("BaseException");
     const auto make = [&](const char* name, LayoutOffset size, LayoutOffset field) {
         const Address type = heap.c_type(
-            name,
-            {.base = base, .basicsize = *size, .flags = heapsift::test::have_gc_flag | heapsift::test::exception_subclass_flag});
+            name, {.base = base,
+                   .basicsize = *size,
+                   .flags = heapsift::test::have_gc_flag | heapsift::test::exception_subclass_flag});
         const Address exception = heap.object(type);
         heap.set(exception, layout->exception.args, args);
         heap.set(exception, field, value);
@@ -115,11 +119,14 @@ TEST_CASE("exceptions: what all have, and what their own class adds", "[cpython]
     check(make("SystemExit", layout->system_exit.size, layout->system_exit.code), ".code");
     check(make("ImportError", layout->import_error.size, layout->import_error.path), ".path");
     check(make("OSError", layout->os_error.size, layout->os_error.filename2), ".filename2");
-    check(make("SyntaxError", layout->syntax_error.size, layout->syntax_error.print_file_and_line), ".print_file_and_line");
+    check(make("SyntaxError", layout->syntax_error.size, layout->syntax_error.print_file_and_line),
+          ".print_file_and_line");
     check(make("UnicodeDecodeError", layout->unicode_error.size, layout->unicode_error.reason), ".reason");
-    if (layout->name_error.size.present()) check(make("NameError", layout->name_error.size, layout->name_error.name), ".name");
+    if (layout->name_error.size.present())
+        check(make("NameError", layout->name_error.size, layout->name_error.name), ".name");
     if (layout->exception_group.size.present())
-        check(make("BaseExceptionGroup", layout->exception_group.size, layout->exception_group.excs), ".exceptions");
+        check(make("BaseExceptionGroup", layout->exception_group.size, layout->exception_group.excs),
+              ".exceptions");
 }
 
 TEST_CASE("thread-local: dicts of threads are its own, the dummy in a thread borrows", "[cpython][kinds]") {
@@ -134,9 +141,11 @@ TEST_CASE("thread-local: dicts of threads are its own, the dummy in a thread bor
     if (l.key.present()) CHECK(reference(heap, local, ".<key>").kind == hidden);
     const Address watchdogs = heap.set({});
     heap.set(local, l.watchdogs, watchdogs);
-    CHECK(reference(heap, local, ".<watchdogs of threads>").target == (l.watchdogs.present() ? watchdogs : Address()));
+    CHECK(reference(heap, local, ".<watchdogs of threads>").target ==
+          (l.watchdogs.present() ? watchdogs : Address()));
     CHECK(l.watchdogs.present() != layout->thread_local_dummy.localdict.present());
-    if (!layout->thread_local_dummy.localdict.present()) return;  // 3.13: a key in the thread's dict, and no dummy's dict
+    if (!layout->thread_local_dummy.localdict.present())
+        return;  // 3.13: a key in the thread's dict, and no dummy's dict
     const Address dummy = instance(heap, "_thread._localdummy", layout->thread_local_dummy.size);
     heap.set(dummy, layout->thread_local_dummy.localdict, dicts);
     CHECK(reference(heap, dummy, ".<dict>").kind == weak);
@@ -147,7 +156,8 @@ TEST_CASE("Element: children, and texts that wait to be joined", "[cpython][kind
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->element;
     const auto& more = layout->element_extra;
-    const Address element = heap.object("xml.etree.ElementTree.Element"), child = heap.object("xml.etree.ElementTree.Element");
+    const Address element = heap.object("xml.etree.ElementTree.Element"),
+                  child = heap.object("xml.etree.ElementTree.Element");
     const Address pieces = heap.list({}), extra = heap.allocate(*more.size);
     heap.set(element, l.text, Address(pieces.value | 1));
     heap.set(element, l.extra, extra);
@@ -172,7 +182,8 @@ TEST_CASE("Task: what it waits for, runs, and calls when it is done", "[cpython]
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const auto& l = layout->task;
-    const Address task = instance(heap, "_asyncio.Task", l.size), future = instance(heap, "_asyncio.Future", layout->future.size);
+    const Address task = instance(heap, "_asyncio.Task", l.size),
+                  future = instance(heap, "_asyncio.Future", layout->future.size);
     const Address coroutine = heap.object("coroutine"), callback = heap.object("function");
     heap.set(task, l.waiter, future);
     heap.set(task, l.coro, coroutine);
@@ -190,7 +201,8 @@ TEST_CASE("Pickler: its memo owns what was written, reported since 3.11.7 and 3.
     PythonHeapBuilder heap(*layout);
     heap.runtime().version.micro = micro;
     const Address pickler = instance(heap, "_pickle.Pickler", layout->pickler.size);
-    const Address memo = heap.allocate(*layout->pickler_memo.size), table = heap.allocate(8 * *layout->pickler_memo_entry.size);
+    const Address memo = heap.allocate(*layout->pickler_memo.size),
+                  table = heap.allocate(8 * *layout->pickler_memo_entry.size);
     const Address written = heap.list({});
     heap.set(pickler, layout->pickler.memo, memo);
     heap.set(memo, layout->pickler_memo.mt_table, table);
@@ -198,7 +210,8 @@ TEST_CASE("Pickler: its memo owns what was written, reported since 3.11.7 and 3.
     heap.put(table + 5 * *layout->pickler_memo_entry.size + *layout->pickler_memo_entry.me_key, written);
     const int minor = heap.minor();
     const bool is_reported = minor >= 13 || (minor == 12 && micro >= 1) || (minor == 11 && micro >= 7);
-    CHECK(references(heap, pickler) == std::vector<Seen>{{written, ".<memo>", is_reported ? strong : hidden}});
+    CHECK(references(heap, pickler) ==
+          std::vector<Seen>{{written, ".<memo>", is_reported ? strong : hidden}});
     for (const std::uint64_t lie : {~std::uint64_t{0}, std::uint64_t{1} << 60}) {
         heap.set(memo, layout->pickler_memo.mt_allocated, lie);
         CHECK(all_references(heap, pickler).count < 100'000);
@@ -211,16 +224,17 @@ TEST_CASE("struct sequence: fields behind its length, by the names of its type",
     PythonHeapBuilder heap(*layout);
     const auto& def = layout->member_def;
     const std::uint64_t first = *layout->tuple.ob_item;
-    const Address type =
-        heap.c_type("os.stat_result", {.base = heap.builtin("tuple"),
-                                       .basicsize = first,
-                                       .itemsize = 8,
-                                       .flags = heapsift::test::have_gc_flag | heapsift::test::tuple_subclass_flag});
+    const Address type = heap.c_type(
+        "os.stat_result", {.base = heap.builtin("tuple"),
+                           .basicsize = first,
+                           .itemsize = 8,
+                           .flags = heapsift::test::have_gc_flag | heapsift::test::tuple_subclass_flag});
     heap.set(type, layout->type.tp_dict, heap.dict({{heap.str("n_fields"), heap.integer(4)}}));
     heap.set(type, layout->type.tp_traverse, Address(own_traverse ? 0x555500001234 : 0));
     const Address members = heap.allocate_static(4 * *def.size);
     heap.set(type, layout->type.tp_members, members);
-    for (const std::uint64_t i : {0, 1, 2})  // the last of the four, in place 2, has no name: members know 0, 1 and 3
+    for (const std::uint64_t i :
+         {0, 1, 2})  // the last of the four, in place 2, has no name: members know 0, 1 and 3
         for (const std::uint64_t offset : {first + 8 * (i == 2 ? 3 : i)}) {
             heap.set(members + i * *def.size, def.name, heap.c_string(i == 2 ? "st_mtime" : "st_mode"));
             heap.set(members + i * *def.size, def.offset, offset);
@@ -245,7 +259,8 @@ TEST_CASE("module: the words of its state are guesses, and without any it is exa
         const ObjectReader reader = heap.reader(module);
         return reader.type().kind->exact(reader);
     };
-    const Address definition = heap.allocate_static(*layout->module_def.m_size + 8), state = heap.allocate(32);
+    const Address definition = heap.allocate_static(*layout->module_def.m_size + 8),
+                  state = heap.allocate(32);
     const Address module = heap.object("module"), held = heap.str("held");
     CHECK(exact(module));
     heap.set(definition, layout->module_def.m_size, std::int64_t{32});
@@ -279,7 +294,8 @@ TEST_CASE("chains that lead back to themselves end", "[cpython][kinds][damaged]"
     PythonHeapBuilder heap(*layout);
     if (layout->profiler.size.present() && layout->profiler_entry.user_object.present()) {
         const auto& l = layout->profiler_entry;
-        const Address profiler = instance(heap, "_lsprof.Profiler", layout->profiler.size), entry = heap.allocate(256);
+        const Address profiler = instance(heap, "_lsprof.Profiler", layout->profiler.size),
+                      entry = heap.allocate(256);
         heap.set(profiler, layout->profiler.entries, entry);
         heap.set(entry, l.user_object, heap.none());
         heap.set(entry, l.left, entry);

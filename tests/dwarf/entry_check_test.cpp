@@ -1,4 +1,5 @@
-// Entries that run out of their unit, hand-made: the smallest .debug_info that is sound, and one damage at a time.
+// Entries that run out of their unit, hand-made: the smallest .debug_info that is sound, and one damage at a
+// time.
 
 #include "parsers/dwarf/entry_check.h"
 
@@ -43,15 +44,18 @@ TEST_CASE("entry check: a unit longer than its section, or of no known version, 
     const std::string table = abbreviation({});
     const std::string sound = unit(bytes({1}));
     REQUIRE(damage_in_entries(sound, table, false).empty());
-    CHECK_THAT(damage_in_entries(u32(100) + sound.substr(4), table, false), ContainsSubstring("header of the unit at offset 0"));
-    CHECK_FALSE(damage_in_entries(u32(0xffffffff) + std::string(8, '\xff') + sound.substr(4), table, false).empty());
+    CHECK_THAT(damage_in_entries(u32(100) + sound.substr(4), table, false),
+               ContainsSubstring("header of the unit at offset 0"));
+    CHECK_FALSE(
+        damage_in_entries(u32(0xffffffff) + std::string(8, '\xff') + sound.substr(4), table, false).empty());
     CHECK_FALSE(damage_in_entries(sound + bytes({1}), table, false).empty());
     std::string version = sound;
     version[4] = 9;
     CHECK_FALSE(damage_in_entries(version, table, false).empty());
 }
 
-TEST_CASE("entry check: an attribute that ends outside its unit is damage, even where another unit follows", "[dwarf]") {
+TEST_CASE("entry check: an attribute that ends outside its unit is damage, even where another unit follows",
+          "[dwarf]") {
     const std::string long_block = unit(bytes({1, 100}));
     CHECK_THAT(damage_in_entries(long_block + std::string(200, '\0'), abbreviation({block1}), false),
                ContainsSubstring("entries"));
@@ -60,12 +64,16 @@ TEST_CASE("entry check: an attribute that ends outside its unit is damage, even 
     // A length of almost 2^64, which wraps when it is added.
     const std::string wraps = bytes({1}) + std::string(9, '\xff') + bytes({1});
     CHECK_FALSE(damage_in_entries(unit(wraps), abbreviation({exprloc}), false).empty());
-    CHECK_FALSE(damage_in_entries(unit(bytes({1}) + std::string(20, '\xff')), abbreviation({exprloc}), false).empty());
+    CHECK_FALSE(damage_in_entries(unit(bytes({1}) + std::string(20, '\xff')), abbreviation({exprloc}), false)
+                    .empty());
 }
 
-TEST_CASE("entry check: an unknown abbreviation or form, and a table that does not end, are damage", "[dwarf]") {
+TEST_CASE("entry check: an unknown abbreviation or form, and a table that does not end, are damage",
+          "[dwarf]") {
     CHECK_FALSE(damage_in_entries(unit(bytes({2})), abbreviation({data4}), false).empty());
-    CHECK_FALSE(damage_in_entries(unit(bytes({1, data4, 0, 0, 0, 0})), abbreviation({indirect}), false).empty());
-    CHECK_THAT(damage_in_entries(unit(bytes({1})), bytes({1, 0x34, 0, 3}), false), ContainsSubstring("abbreviations"));
+    CHECK_FALSE(
+        damage_in_entries(unit(bytes({1, data4, 0, 0, 0, 0})), abbreviation({indirect}), false).empty());
+    CHECK_THAT(damage_in_entries(unit(bytes({1})), bytes({1, 0x34, 0, 3}), false),
+               ContainsSubstring("abbreviations"));
     CHECK_FALSE(damage_in_entries(unit(bytes({1})), "", false).empty());
 }

@@ -1,4 +1,5 @@
-// Layouts: the built-in tables have what every CPython has, and a layout read from debug information is that of the file.
+// Layouts: the built-in tables have what every CPython has, and a layout read from debug information is that
+// of the file.
 
 #include "parsers/cpython/layout.h"
 
@@ -155,8 +156,8 @@ TEST_CASE("layout: members lie inside their struct", "[cpython][layout]") {
         INFO(layout->version.minor << " " << field.struct_name << "." << field.field_name);
         if (!is_present(*layout, field)) continue;
         REQUIRE(size.present());
-        CHECK(*(field.bits ? layout_bits(*layout, field).byte : layout_offset(*layout, field)) <=
-              *size);  // equal: a flexible array
+        // equal: a flexible array
+        CHECK(*(field.bits ? layout_bits(*layout, field).byte : layout_offset(*layout, field)) <= *size);
     }
 }
 
@@ -169,7 +170,8 @@ TEST_CASE("layout: a version is found by its numbers and kind, an unknown one is
 }
 
 TEST_CASE("layout: facts of CPython's history hold in the tables", "[cpython][layout]") {
-    // A keys table stores the logarithm of its size since 3.11; strings lost wstr in 3.12; integers got a tag in 3.12.
+    // A keys table stores the logarithm of its size since 3.11; strings lost wstr in 3.12; integers got a tag
+    // in 3.12.
     for (const Layout* layout : all_layouts()) {
         INFO(layout->version.minor);
         CHECK(layout->dict_keys.dk_log2_size.present() == (layout->version.minor >= 11));
@@ -216,7 +218,8 @@ TEST_CASE("layout: read from debug information, it is that of the file", "[cpyth
     CHECK_FALSE(layout.list.size.present());
 }
 
-TEST_CASE("layout: debug information wins struct by struct, and what it lacks is the table's", "[cpython][layout]") {
+TEST_CASE("layout: debug information wins struct by struct, and what it lacks is the table's",
+          "[cpython][layout]") {
     Layout table;
     table.list.size = 40;
     table.list.ob_item = 24;
@@ -235,7 +238,8 @@ TEST_CASE("layout: debug information wins struct by struct, and what it lacks is
     CHECK(*both.tuple.ob_item == 24);
 }
 
-TEST_CASE("layout: a file without CPython's structs is of no use, and says no more than that", "[cpython][layout]") {
+TEST_CASE("layout: a file without CPython's structs is of no use, and says no more than that",
+          "[cpython][layout]") {
     const std::vector<std::string> files = {HEAPSIFT_SHAPES_FILE};
     const LayoutFromDebugInfo read = layout_from_debug_info(files, {3, 11});
     CHECK_FALSE(read.usable());

@@ -1,6 +1,7 @@
 // Struct layouts from debug information, against the compiler's own offsetof, and on damaged files.
 //
-// The shapes are C (c_shapes.inc), in a small shared object of their own: small enough to be damaged at thousands of places.
+// The shapes are C (c_shapes.inc), in a small shared object of their own: small enough to be damaged at
+// thousands of places.
 
 #include "parsers/dwarf/struct_layouts.h"
 
@@ -40,7 +41,8 @@ std::string bytes_of(const std::string& path) {
 class TemporaryFile {
 public:
     explicit TemporaryFile(const std::string& bytes)
-        : path_((std::filesystem::temp_directory_path() / ("heapsift-dwarf-" + std::to_string(getpid()))).string()) {
+        : path_((std::filesystem::temp_directory_path() / ("heapsift-dwarf-" + std::to_string(getpid())))
+                    .string()) {
         std::ofstream(path_, std::ios::binary) << bytes;
     }
     ~TemporaryFile() { std::remove(path_.c_str()); }
@@ -53,7 +55,8 @@ private:
 };
 
 /// What a damaged file is asked: enough to walk into every kind of entry.
-const StructRequest everything = {{"dwarf5_runtime"}, {{"generations[].head.prev"}, {"inside_deep"}, {"interpreters.main"}}};
+const StructRequest everything = {{"dwarf5_runtime"},
+                                  {{"generations[].head.prev"}, {"inside_deep"}, {"interpreters.main"}}};
 
 std::string problem_with(const std::string& bytes) {
     const TemporaryFile file(bytes);
@@ -103,7 +106,8 @@ TEST_CASE("struct layouts: a bit field is where its bits are, in both ways of wr
     }
 }
 
-TEST_CASE("struct layouts: the first name with a full definition and the first path that exists serve", "[dwarf]") {
+TEST_CASE("struct layouts: the first name with a full definition and the first path that exists serve",
+          "[dwarf]") {
     const StructRequest request = {
         {"no_such_struct", "dwarf5_opaque", "dwarf5_runtime", "dwarf5_bits"},
         {{"no_such_member", "other"}, {"initialized", "other"}, {"head"}, {"interpreters.none"}, {"grid[]"}}};
@@ -127,7 +131,8 @@ TEST_CASE("struct layouts: a declaration is not a definition", "[dwarf]") {
 
 TEST_CASE("struct layouts: a struct comes from the first file that defines it", "[dwarf]") {
     const TemporaryFile copy(bytes_of(shapes_file));
-    const std::vector<std::string> files = {"/nonexistent/libpython.so", HEAPSIFT_MINIATURE_FILE, shapes_file, copy.path()};
+    const std::vector<std::string> files = {"/nonexistent/libpython.so", HEAPSIFT_MINIATURE_FILE, shapes_file,
+                                            copy.path()};
     const std::vector<StructRequest> requests = {
         {{"PyDictObject"}, {{"ma_keys"}}}, {{"dwarf5_choice"}, {}}, {{"no_such_struct"}, {}}};
     const StructLayouts found = read_struct_layouts(files, requests);
@@ -199,7 +204,8 @@ TEST_CASE("struct layouts: a section that claims to unpack to a huge size is ref
 }
 
 #ifdef HEAPSIFT_SHARED_ENTRIES_FILE
-TEST_CASE("dwarf: entries and names that dwz moved to a shared file are read as if they were here", "[dwarf]") {
+TEST_CASE("dwarf: entries and names that dwz moved to a shared file are read as if they were here",
+          "[dwarf]") {
     const std::string file = HEAPSIFT_SHARED_ENTRIES_FILE;
     const StructLayouts whole = read_one(shapes_file, everything);
     const StructLayouts shared = read_one(file, everything);
@@ -212,11 +218,13 @@ TEST_CASE("dwarf: entries and names that dwz moved to a shared file are read as 
     for (std::size_t i = 0; i < whole.structs.at(0)->members.size(); ++i) {
         const auto &expected = whole.structs.at(0)->members[i], &got = shared.structs.at(0)->members[i];
         CHECK(got.has_value() == expected.has_value());
-        if (got && expected) CHECK(std::pair(got->byte, got->byte_size) == std::pair(expected->byte, expected->byte_size));
+        if (got && expected)
+            CHECK(std::pair(got->byte, got->byte_size) == std::pair(expected->byte, expected->byte_size));
     }
 }
 
-TEST_CASE("dwarf: without the file that has the shared entries nothing is read, and that is said", "[dwarf]") {
+TEST_CASE("dwarf: without the file that has the shared entries nothing is read, and that is said",
+          "[dwarf]") {
     const TemporaryFile alone(bytes_of(HEAPSIFT_SHARED_ENTRIES_FILE));  // its neighbour stays behind
     const StructLayouts read = read_one(alone.path(), everything);
     CHECK_FALSE(read.structs.at(0));

@@ -53,7 +53,8 @@ TEST_CASE("address space: a read that straddles two segments is put together, on
     CHECK(memory.read_bytes(Address(0x5000), &nothing, 0));
 }
 
-TEST_CASE("address space: strings end at their NUL, not at a border and not at the limit", "[elf][address_space]") {
+TEST_CASE("address space: strings end at their NUL, not at a border and not at the limit",
+          "[elf][address_space]") {
     using namespace std::string_view_literals;
     const AddressSpace memory({saved(0x1000, "ab"), saved(0x1002, "cd\0ef"sv), hole(0x1007, 9)});
     CHECK(memory.read_c_string(Address(0x1000)) == "abcd");
@@ -82,7 +83,8 @@ TEST_CASE("address space: what is learned to have been mapped fills gaps, and ch
     CHECK(memory.read<std::uint32_t>(Address(0x1000)) == 0x65726f63);
 }
 
-TEST_CASE("address space: a segment that would wrap around the end of memory is shortened", "[elf][address_space]") {
+TEST_CASE("address space: a segment that would wrap around the end of memory is shortened",
+          "[elf][address_space]") {
     const AddressSpace memory({hole(0x1000, 0x10), hole(~0ull - 0xff, ~0ull)});
     REQUIRE(memory.segments().size() == 2);
     CHECK(memory.segments()[1].end() == Address(~0ull));
@@ -90,7 +92,8 @@ TEST_CASE("address space: a segment that would wrap around the end of memory is 
     CHECK(memory.state_of(Address(0x0)) == ByteState::unmapped);
 }
 
-TEST_CASE("address space: overlaps go to the earlier segment of the input, as byte by byte", "[elf][address_space]") {
+TEST_CASE("address space: overlaps go to the earlier segment of the input, as byte by byte",
+          "[elf][address_space]") {
     std::mt19937 random(7);
     const std::string bytes(64, 'x');
     for (int round = 0; round < 300; ++round) {
@@ -105,14 +108,17 @@ TEST_CASE("address space: overlaps go to the earlier segment of the input, as by
         }
         const AddressSpace memory(input);
         for (std::uint64_t at = 0; at < 110; ++at) {
-            const auto holds = [&](const Segment& s) { return at >= s.start.value && at - s.start.value < s.size; };
+            const auto holds = [&](const Segment& s) {
+                return at >= s.start.value && at - s.start.value < s.size;
+            };
             const auto expected = std::find_if(input.begin(), input.end(), holds);
             const Segment* found = memory.find(Address(at));
             REQUIRE((found != nullptr) == (expected != input.end()));
             if (!found) continue;
             REQUIRE(found->module == expected->module);
             if (found->data)
-                REQUIRE(found->data + (Address(at) - found->start) == expected->data + (Address(at) - expected->start));
+                REQUIRE(found->data + (Address(at) - found->start) ==
+                        expected->data + (Address(at) - expected->start));
         }
         const auto segments = memory.segments();
         for (std::size_t i = 1; i < segments.size(); ++i) REQUIRE(segments[i - 1].end() <= segments[i].start);
@@ -137,8 +143,10 @@ TEST_CASE("address space: what was never written is left out of sweeps, and read
     CHECK(stretches() == Stretches{{0, 64 * 4096}});
     // Two holes, one of them at the end; and one of another file.
     const std::vector<std::byte> other(4096);
-    std::vector<std::span<const std::byte>> holes = {std::span(bytes).subspan(4096, 8192), std::span(bytes).subspan(40 * 4096)};
-    holes.insert(std::less<const std::byte*>{}(other.data(), bytes.data()) ? holes.begin() : holes.end(), std::span(other));
+    std::vector<std::span<const std::byte>> holes = {std::span(bytes).subspan(4096, 8192),
+                                                     std::span(bytes).subspan(40 * 4096)};
+    holes.insert(std::less<const std::byte*>{}(other.data(), bytes.data()) ? holes.begin() : holes.end(),
+                 std::span(other));
     space.set_holes(holes);
     CHECK(stretches() == Stretches{{0, 4096 + 7}, {3 * 4096, 40 * 4096 + 7}});
     space.set_holes({std::span<const std::byte>(bytes)});

@@ -1,5 +1,5 @@
-// Compressed cores: whatever the compression and the file's name, the core inside is read; a stream that ends early gives its
-// part.
+// Compressed cores: whatever the compression and the file's name, the core inside is read; a stream that ends
+// early gives its part.
 
 #include "parsers/elf/core_file.h"
 #include "tests/catch.h"
@@ -17,7 +17,8 @@ using namespace heapsift::test;
 
 namespace {
 
-/// A core with a megabyte of zeros, and bytes on both sides that do not repeat: compressed, it is still some 200 KiB.
+/// A core with a megabyte of zeros, and bytes on both sides that do not repeat: compressed, it is still some
+/// 200 KiB.
 std::string core_bytes() {
     std::string noise(200000, '\0');
     std::uint32_t state = 1;
@@ -50,11 +51,13 @@ std::string compressed(const std::string& bytes, int filter, const TemporaryDire
 
 }  // namespace
 
-TEST_CASE("compressed cores: each compression is told by content and read as the core inside", "[elf][compressed]") {
+TEST_CASE("compressed cores: each compression is told by content and read as the core inside",
+          "[elf][compressed]") {
     const TemporaryDirectory directory;
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
     const std::string core = core_bytes();
-    const int filter = GENERATE(ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD, ARCHIVE_FILTER_LZ4);
+    const int filter =
+        GENERATE(ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD, ARCHIVE_FILTER_LZ4);
     const std::string path = directory.write("no ending tells", compressed(core, filter, directory));
     Diagnostics diagnostics;
     const CoreFile file = CoreFile::open(path, {}, diagnostics);
@@ -68,7 +71,8 @@ TEST_CASE("compressed cores: each compression is told by content and read as the
     CHECK(std::filesystem::is_empty(directory.path() + "/heapsift"));  // nothing is left behind
 }
 
-TEST_CASE("compressed cores: a stream that ends early gives what it held, marked as damage", "[elf][compressed]") {
+TEST_CASE("compressed cores: a stream that ends early gives what it held, marked as damage",
+          "[elf][compressed]") {
     const TemporaryDirectory directory;
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
     std::string stream = compressed(core_bytes(), ARCHIVE_FILTER_GZIP, directory);
@@ -80,19 +84,22 @@ TEST_CASE("compressed cores: a stream that ends early gives what it held, marked
     CHECK(file.process().pid == 7);
 }
 
-TEST_CASE("compressed cores: gzip's checksum is checked, and what comes before it is read", "[elf][compressed]") {
+TEST_CASE("compressed cores: gzip's checksum is checked, and what comes before it is read",
+          "[elf][compressed]") {
     const TemporaryDirectory directory;
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
     std::string stream = compressed(core_bytes(), ARCHIVE_FILTER_GZIP, directory);
-    stream[stream.size() - 6] = static_cast<char>(stream[stream.size() - 6] ^ 1);  // of the checksum, before four bytes of length
+    // of the checksum, before four bytes of length
+    stream[stream.size() - 6] = static_cast<char>(stream[stream.size() - 6] ^ 1);
     Diagnostics diagnostics;
     const CoreFile core = CoreFile::open(directory.write("core.gz", stream), {}, diagnostics);
     CHECK_FALSE(diagnostics.complete());
     CHECK(core.memory().read<std::uint64_t>(Address(0x10000000)));
 }
 
-TEST_CASE("compressed cores: a gzip that lacks but the end of its checksum has all of the core, and is marked",
-          "[elf][compressed]") {
+TEST_CASE(
+    "compressed cores: a gzip that lacks but the end of its checksum has all of the core, and is marked",
+    "[elf][compressed]") {
     const TemporaryDirectory directory;
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
     const std::string bytes = core_bytes();
@@ -108,7 +115,8 @@ TEST_CASE("compressed cores: what is inside may be no core, and a stream may be 
     const TemporaryDirectory directory;
     ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
     Diagnostics diagnostics;
-    const std::string text = directory.write("log.gz", compressed("just a log\nof lines\n", ARCHIVE_FILTER_GZIP, directory));
+    const std::string text =
+        directory.write("log.gz", compressed("just a log\nof lines\n", ARCHIVE_FILTER_GZIP, directory));
     CHECK_THROWS_WITH(CoreFile::open(text, {}, diagnostics), ContainsSubstring("is a text file, not a core"));
     const std::string broken = directory.write("core.zst", std::string("\x28\xb5\x2f\xfd garbage", 12));
     CHECK_THROWS_WITH(CoreFile::open(broken, {}, diagnostics), ContainsSubstring("does not unpack"));

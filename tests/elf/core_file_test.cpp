@@ -22,7 +22,9 @@ CoreWriter small_core() {
         .signal(11, 1, 0xdead0)
         .auxiliary({{AT_PAGESZ, 4096}, {AT_ENTRY, 0x401000}})
         .thread(101, 0);
-    core.load(0x10000, std::string(4096, 'a')).load(0x20000, std::string(8, 'b'), 4096).load(0x30000, "", 8192, PF_R | PF_X);
+    core.load(0x10000, std::string(4096, 'a'))
+        .load(0x20000, std::string(8, 'b'), 4096)
+        .load(0x30000, "", 8192, PF_R | PF_X);
     return core;
 }
 
@@ -80,8 +82,8 @@ TEST_CASE("core: threads, process and signal come from the notes", "[elf][core]"
 TEST_CASE("core: a signal that a process sent has no fault address", "[elf][core]") {
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreFile core =
-        open_bytes(directory, CoreWriter().thread(7, 11).signal(11, 0, 0x3e8).load(0x1000, "x").bytes(), diagnostics);
+    const CoreFile core = open_bytes(
+        directory, CoreWriter().thread(7, 11).signal(11, 0, 0x3e8).load(0x1000, "x").bytes(), diagnostics);
     CHECK(core.process().signal == 11);
     CHECK_FALSE(core.process().fault_address);
     CHECK(core.process().pid == 7);
@@ -149,7 +151,8 @@ TEST_CASE("core: bytes that the headers promise and the file lacks are marked as
     CHECK(lost->state == ByteState::not_saved);
     CHECK(lost->cut);
     CHECK_FALSE(core.memory().find(Address(0x20008))->cut);
-    CHECK_THAT(find_diagnostic(diagnostics, "core-cut")->message, ContainsSubstring("lowest address lost is 0x10c18"));
+    CHECK_THAT(find_diagnostic(diagnostics, "core-cut")->message,
+               ContainsSubstring("lowest address lost is 0x10c18"));
 }
 
 TEST_CASE("core: 70,000 segments open quickly, and their count may be lost", "[elf][core]") {
@@ -170,7 +173,8 @@ TEST_CASE("core: 70,000 segments open quickly, and their count may be lost", "[e
         Diagnostics diagnostics;
         const auto before = std::chrono::steady_clock::now();
         const CoreFile core = open_bytes(directory, bytes, diagnostics);
-        CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(5));  // milliseconds, without sanitizers
+        CHECK(std::chrono::steady_clock::now() - before <
+              std::chrono::seconds(5));  // milliseconds, without sanitizers
         CHECK(core.extent().segment_count == count);
         CHECK_FALSE(core.process().from_gcore);
         for (const std::uint64_t page : {std::uint64_t{0}, std::uint64_t{1}, count / 2, count - 1})
@@ -178,14 +182,17 @@ TEST_CASE("core: 70,000 segments open quickly, and their count may be lost", "[e
         return diagnostics.complete();
     };
     CHECK(check(whole));
-    CHECK_FALSE(check(whole.substr(0, whole.size() - sizeof(Elf64_Shdr))));  // the section header with the count is gone
+    CHECK_FALSE(check(
+        whole.substr(0, whole.size() - sizeof(Elf64_Shdr))));  // the section header with the count is gone
 }
 
 TEST_CASE("core: overlapping segments are resolved, saved bytes first", "[elf][core]") {
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
     CoreWriter writer;
-    writer.load(0x10000, "", 8192).load(0x11000, std::string(4096, 's')).load(0x11800, std::string(4096, 't'));
+    writer.load(0x10000, "", 8192)
+        .load(0x11000, std::string(4096, 's'))
+        .load(0x11800, std::string(4096, 't'));
     const CoreFile core = open_bytes(directory, writer.bytes(), diagnostics);
     CHECK(core.memory().state_of(Address(0x10fff)) == ByteState::not_saved);
     CHECK(core.memory().read<char>(Address(0x11000)) == 's');
@@ -199,8 +206,9 @@ TEST_CASE("core: numbers near 2^64 in headers are survived", "[elf][core]") {
     const std::string whole = small_core().bytes();
     const std::uint64_t values[] = {
         0, 1, 0x7fffffffffffffff, ~0ull, ~0ull - 7, ~0ull - 4095, 1ull << 60, whole.size(), whole.size() - 1};
-    for (const std::size_t field : {offsetof(Elf64_Phdr, p_offset), offsetof(Elf64_Phdr, p_vaddr), offsetof(Elf64_Phdr, p_filesz),
-                                    offsetof(Elf64_Phdr, p_memsz), offsetof(Elf64_Phdr, p_align)})
+    for (const std::size_t field :
+         {offsetof(Elf64_Phdr, p_offset), offsetof(Elf64_Phdr, p_vaddr), offsetof(Elf64_Phdr, p_filesz),
+          offsetof(Elf64_Phdr, p_memsz), offsetof(Elf64_Phdr, p_align)})
         for (const std::uint64_t a : values)
             for (std::size_t header = 0; header < 4; ++header) {
                 std::string bytes = whole;
@@ -209,7 +217,8 @@ TEST_CASE("core: numbers near 2^64 in headers are survived", "[elf][core]") {
             }
     for (const std::size_t field : {offsetof(Elf64_Ehdr, e_phoff), offsetof(Elf64_Ehdr, e_shoff)})
         for (const std::uint64_t a : values)
-            for (const std::uint16_t count : {std::uint16_t{0}, std::uint16_t{4}, std::uint16_t{0xfffe}, std::uint16_t{0xffff}}) {
+            for (const std::uint16_t count :
+                 {std::uint16_t{0}, std::uint16_t{4}, std::uint16_t{0xfffe}, std::uint16_t{0xffff}}) {
                 std::string bytes = whole;
                 put_at(bytes, field, a);
                 put_at(bytes, offsetof(Elf64_Ehdr, e_phnum), count);
@@ -240,15 +249,16 @@ TEST_CASE("core: notes that claim too much are read as far as they go", "[elf][c
     };
     SECTION("a claimed 2^60 mapped files") {
         Diagnostics diagnostics;
-        const auto core =
-            open_bytes(directory, CoreWriter().note(NT_FILE, file_note(1ull << 60, 4096)).load(0x1000, "x").bytes(), diagnostics);
+        const auto core = open_bytes(
+            directory, CoreWriter().note(NT_FILE, file_note(1ull << 60, 4096)).load(0x1000, "x").bytes(),
+            diagnostics);
         CHECK(core.mapped_files().empty());
         CHECK(find_diagnostic(diagnostics, "notes-damaged"));
     }
     SECTION("more rows than names, and an offset that overflows") {
         Diagnostics diagnostics;
-        const auto core =
-            open_bytes(directory, CoreWriter().note(NT_FILE, file_note(2, 4096)).load(0x1000, "x").bytes(), diagnostics);
+        const auto core = open_bytes(
+            directory, CoreWriter().note(NT_FILE, file_note(2, 4096)).load(0x1000, "x").bytes(), diagnostics);
         REQUIRE(core.mapped_files().size() == 2);
         CHECK(core.mapped_files()[0].file_offset == 4096);
         CHECK(core.mapped_files()[1].file_offset == ~0ull);
@@ -277,7 +287,8 @@ TEST_CASE("core: notes that claim too much are read as far as they go", "[elf][c
     SECTION("files that end before they start") {
         Diagnostics diagnostics;
         const auto core =
-            open_bytes(directory, CoreWriter().files({{0x2000, 0x1000, 0, "/a"}}).load(0x1000, "x").bytes(), diagnostics);
+            open_bytes(directory, CoreWriter().files({{0x2000, 0x1000, 0, "/a"}}).load(0x1000, "x").bytes(),
+                       diagnostics);
         CHECK(core.mapped_files().empty());
     }
 }
@@ -285,12 +296,15 @@ TEST_CASE("core: notes that claim too much are read as far as they go", "[elf][c
 TEST_CASE("core: random damage never does more than lose data", "[elf][core]") {
     const TemporaryDirectory directory;
     const std::string whole =
-        small_core().files({{0x10000, 0x11000, 0, "/nowhere/libx.so"}, {0x30000, 0x32000, 1, "/nowhere/libx.so"}}).bytes();
+        small_core()
+            .files({{0x10000, 0x11000, 0, "/nowhere/libx.so"}, {0x30000, 0x32000, 1, "/nowhere/libx.so"}})
+            .bytes();
     std::mt19937 random(11);
     for (int round = 0; round < 1500; ++round) {
         std::string bytes = whole;
         const std::size_t headers = 64 + 4 * 56 + 1500;
-        for (int i = 0; i < 1 + round % 6; ++i) bytes[random() % std::min(bytes.size(), headers)] = static_cast<char>(random());
+        for (int i = 0; i < 1 + round % 6; ++i)
+            bytes[random() % std::min(bytes.size(), headers)] = static_cast<char>(random());
         if (round % 5 == 0) bytes.resize(random() % bytes.size());
         open_and_touch(directory, bytes);
     }

@@ -49,5 +49,6 @@ TEST_CASE("core probe: ELF cores, plain and compressed; nothing else", "[elf][pr
     write_compressed(log, "a log, and nothing but a log");
     CHECK(looks_like_core(packed));
     CHECK_FALSE(looks_like_core(log));
-    CHECK_FALSE(looks_like_core(directory.write("cut.gz", std::string("\x1f\x8b", 2) + std::string(30, 'x'))));
+    CHECK_FALSE(
+        looks_like_core(directory.write("cut.gz", std::string("\x1f\x8b", 2) + std::string(30, 'x'))));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// Writes small ELF cores as the kernel and gcore do, and ones that lie. What a test does not set is as in a good core.
+// Writes small ELF cores as the kernel and gcore do, and ones that lie. What a test does not set is as in a
+// good core.
 
 #include <elf.h>
 #include <cstdint>
@@ -85,17 +86,19 @@ public:
         }
         return head + names;
     }
-    static std::string note_bytes(std::uint32_t type, const std::string& description, const std::string& owner = "CORE") {
+    static std::string note_bytes(std::uint32_t type, const std::string& description,
+                                  const std::string& owner = "CORE") {
         const auto padded = [](std::string text) {
             text.resize((text.size() + 3) / 4 * 4);
             return text;
         };
-        const Elf64_Nhdr header{static_cast<std::uint32_t>(owner.size() + 1), static_cast<std::uint32_t>(description.size()),
-                                type};
+        const Elf64_Nhdr header{static_cast<std::uint32_t>(owner.size() + 1),
+                                static_cast<std::uint32_t>(description.size()), type};
         return bytes_of(header) + padded(owner + '\0') + padded(description);
     }
 
-    /// The whole file: header, program headers, notes, segments; gcore's section headers if asked for, and PN_XNUM where needed.
+    /// The whole file: header, program headers, notes, segments; gcore's section headers if asked for, and
+    /// PN_XNUM where needed.
     std::string bytes() const {
         const std::uint64_t count = loads.size() + 1;
         const bool extended = count >= PN_XNUM;
@@ -105,7 +108,8 @@ public:
         std::string table = bytes_of(program_header(PT_NOTE, PF_R, offset, 0, notes.size(), 0));
         offset += notes.size();
         for (const Load& l : loads) {
-            table += bytes_of(program_header(PT_LOAD, l.flags, offset, l.address, l.bytes.size(), l.memory_bytes));
+            table +=
+                bytes_of(program_header(PT_LOAD, l.flags, offset, l.address, l.bytes.size(), l.memory_bytes));
             offset += l.bytes.size();
         }
         const unsigned sections = gcore ? 3 : extended ? 1 : 0;
@@ -140,8 +144,9 @@ public:
         header.e_phentsize = sizeof(Elf64_Phdr);
         return header;
     }
-    static Elf64_Phdr program_header(std::uint32_t type, std::uint32_t flags, std::uint64_t offset, std::uint64_t address,
-                                     std::uint64_t file_bytes, std::uint64_t memory_bytes) {
+    static Elf64_Phdr program_header(std::uint32_t type, std::uint32_t flags, std::uint64_t offset,
+                                     std::uint64_t address, std::uint64_t file_bytes,
+                                     std::uint64_t memory_bytes) {
         Elf64_Phdr header{};
         header.p_type = type;
         header.p_flags = flags;
@@ -153,7 +158,9 @@ public:
         return header;
     }
     /// Where the program header of load `index` stands in `bytes()`.
-    static std::size_t header_of_load(std::size_t index) { return sizeof(Elf64_Ehdr) + (index + 1) * sizeof(Elf64_Phdr); }
+    static std::size_t header_of_load(std::size_t index) {
+        return sizeof(Elf64_Ehdr) + (index + 1) * sizeof(Elf64_Phdr);
+    }
 
     std::vector<Load> loads;
     std::string notes;

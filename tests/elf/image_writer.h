@@ -1,7 +1,8 @@
 #pragma once
 
-// Writes a tiny shared object: headers, dynamic symbols and a build-id in the first page, code in the second, relocated data in
-// the third, writable data in the fourth. With section headers, or as a file of separate debug information.
+// Writes a tiny shared object: headers, dynamic symbols and a build-id in the first page, code in the second,
+// relocated data in the third, writable data in the fourth. With section headers, or as a file of separate
+// debug information.
 
 #include "tests/elf/core_writer.h"
 
@@ -21,7 +22,8 @@ std::string with_nuls(const char (&text)[size]) {
 class ImageWriter {
 public:
     static constexpr std::uint64_t page = 4096;
-    static constexpr std::uint64_t code_at = page, data_at = 2 * page;  // file offsets and virtual addresses alike
+    static constexpr std::uint64_t code_at = page,
+                                   data_at = 2 * page;  // file offsets and virtual addresses alike
     static constexpr std::uint64_t file_bytes = 4 * page, memory_bytes = 4 * page;
 
     std::string build_id = std::string("\xab\xcd\xef\x01\x23\x45\x67\x89", 8);
@@ -36,10 +38,12 @@ public:
         std::string image(file_bytes, '\0');
         std::string program_headers;
         const std::uint64_t v = virtual_base;
-        const std::string note = build_id.empty() ? std::string() : CoreWriter::note_bytes(NT_GNU_BUILD_ID, build_id, "GNU");
+        const std::string note =
+            build_id.empty() ? std::string() : CoreWriter::note_bytes(NT_GNU_BUILD_ID, build_id, "GNU");
         const std::uint64_t note_at = notes_at_end ? 3 * page + 0x800 : 0x200;
         std::uint16_t count = 0;
-        const auto header = [&](std::uint32_t type, std::uint32_t flags, std::uint64_t at, std::uint64_t size) {
+        const auto header = [&](std::uint32_t type, std::uint32_t flags, std::uint64_t at,
+                                std::uint64_t size) {
             Elf64_Phdr ph = CoreWriter::program_header(type, flags, at, v + at, size, size);
             if (type == PT_NOTE) ph.p_align = 4;
             program_headers += bytes_of(ph);
@@ -71,9 +75,10 @@ private:
     void write_dynamic(std::string& image) const {
         const std::uint64_t v = virtual_base;
         image.replace(strings_at, strings.size(), strings);
-        const auto symbol = [&](std::size_t index, std::uint32_t name, unsigned char info, std::uint16_t section,
-                                std::uint64_t value) {
-            put_at(image, symbols_at + index * sizeof(Elf64_Sym), Elf64_Sym{name, info, 0, section, v + value, 16});
+        const auto symbol = [&](std::size_t index, std::uint32_t name, unsigned char info,
+                                std::uint16_t section, std::uint64_t value) {
+            put_at(image, symbols_at + index * sizeof(Elf64_Sym),
+                   Elf64_Sym{name, info, 0, section, v + value, 16});
         };
         symbol(1, 19, ELF64_ST_INFO(STB_LOCAL, STT_OBJECT), 2, data_at + 0x300);
         symbol(2, 1, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 2, data_at + 0x200);
@@ -92,13 +97,16 @@ private:
         put_at(image, data_at, entries);
     }
 
-    void append_sections(std::string& image, Elf64_Ehdr& elf, std::uint64_t note_at, std::uint64_t note_bytes) const {
-        const std::string names = with_nuls("\0.text\0.data\0.dynsym\0.dynstr\0.note\0.debug_info\0.shstrtab");
+    void append_sections(std::string& image, Elf64_Ehdr& elf, std::uint64_t note_at,
+                         std::uint64_t note_bytes) const {
+        const std::string names =
+            with_nuls("\0.text\0.data\0.dynsym\0.dynstr\0.note\0.debug_info\0.shstrtab");
         const std::uint64_t names_at = image.size();
         image += names;
         image.resize((image.size() + 7) / 8 * 8);
         std::vector<Elf64_Shdr> sections(1);
-        const auto add = [&](const char* name, std::uint32_t type, std::uint64_t flags, std::uint64_t at, std::uint64_t size) {
+        const auto add = [&](const char* name, std::uint32_t type, std::uint64_t flags, std::uint64_t at,
+                             std::uint64_t size) {
             Elf64_Shdr s{};
             s.sh_name = static_cast<std::uint32_t>(names.find(name));
             s.sh_type = type;
@@ -112,7 +120,8 @@ private:
         };
         add(".text", debug_only ? SHT_NOBITS : SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, code_at, page);
         add(".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, data_at, page);
-        Elf64_Shdr* symbols = add(".dynsym", SHT_DYNSYM, SHF_ALLOC, symbols_at, symbol_count * sizeof(Elf64_Sym));
+        Elf64_Shdr* symbols =
+            add(".dynsym", SHT_DYNSYM, SHF_ALLOC, symbols_at, symbol_count * sizeof(Elf64_Sym));
         symbols->sh_entsize = sizeof(Elf64_Sym);
         symbols->sh_addralign = 8;
         symbols->sh_link = 4;

@@ -20,8 +20,9 @@ constexpr std::uint64_t page = 4096;
 constexpr const char* id_hex = "abcdef0123456789";
 
 std::vector<FileRow> rows_of_image(std::uint64_t start, const std::string& path) {
-    return {
-        {start, start + page, 0, path}, {start + page, start + 2 * page, 1, path}, {start + 2 * page, start + 4 * page, 2, path}};
+    return {{start, start + page, 0, path},
+            {start + page, start + 2 * page, 1, path},
+            {start + 2 * page, start + 4 * page, 2, path}};
 }
 
 /// As the kernel saves an image: the first page, nothing of the code, all of the data.
@@ -62,7 +63,8 @@ TEST_CASE("modules: code that the core lacks comes from the file with an equal b
     const ImageWriter image;
     const std::string path = directory.write("lib/libx.so.1", image.bytes());
     const bool gcore = GENERATE(false, true);
-    const Opened opened = open(directory, gcore ? gcore_core(image.bytes(), path) : kernel_core(image.bytes(), path));
+    const Opened opened =
+        open(directory, gcore ? gcore_core(image.bytes(), path) : kernel_core(image.bytes(), path));
     const CoreFile& core = *opened.core;
     REQUIRE(core.modules().size() == 1);
     const Module& module = opened.module();
@@ -166,7 +168,8 @@ TEST_CASE("modules: files are found under the sysroot, as the executable and by 
         search.debug_dir = directory.path() + "/debug";
         ImageWriter debug = image;
         debug.debug_only = debug.debug_info = true;
-        const std::string debug_file = directory.write("debug/.build-id/ab/cdef0123456789.debug", debug.bytes());
+        const std::string debug_file =
+            directory.write("debug/.build-id/ab/cdef0123456789.debug", debug.bytes());
         CHECK(open(directory, core, search).module().file_state == ModuleFileState::missing);
         const std::string file = directory.write("debug/deep/er/some.bin", image.bytes());
         REQUIRE(::mkfifo(directory.below("debug/fifo").c_str(), 0600) == 0);
@@ -192,11 +195,14 @@ TEST_CASE("modules: a path that names a FIFO or nothing regular is not opened", 
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
     const Opened opened = open(directory, kernel_core(ImageWriter().bytes(), fifo));
     CHECK(opened.module().file_state == ModuleFileState::missing);
-    CHECK(open(directory, kernel_core(ImageWriter().bytes(), "/dev/zero")).module().file_state == ModuleFileState::missing);
-    CHECK(open(directory, kernel_core(ImageWriter().bytes(), "relative.so")).module().file_state == ModuleFileState::missing);
+    CHECK(open(directory, kernel_core(ImageWriter().bytes(), "/dev/zero")).module().file_state ==
+          ModuleFileState::missing);
+    CHECK(open(directory, kernel_core(ImageWriter().bytes(), "relative.so")).module().file_state ==
+          ModuleFileState::missing);
 }
 
-TEST_CASE("modules: the executable holds AT_PHDR, the vDSO has no file, data files are no modules", "[elf][modules]") {
+TEST_CASE("modules: the executable holds AT_PHDR, the vDSO has no file, data files are no modules",
+          "[elf][modules]") {
     const TemporaryDirectory directory;
     ImageWriter program, library, vdso;
     program.virtual_base = 0x400000;
@@ -248,7 +254,8 @@ TEST_CASE("modules: the same file mapped twice in a row is two images", "[elf][m
     CHECK(opened.core->modules()[1].load_bias == base + 4 * page);
 }
 
-TEST_CASE("modules: a build-id note at the end of the image is found through the program headers", "[elf][modules]") {
+TEST_CASE("modules: a build-id note at the end of the image is found through the program headers",
+          "[elf][modules]") {
     const TemporaryDirectory directory;
     ImageWriter image;
     image.notes_at_end = true;
@@ -283,7 +290,8 @@ TEST_CASE("symbols: from the file, or from the image in the core", "[elf][symbol
     CHECK_FALSE(core.section(module, ".nothing"));
 }
 
-TEST_CASE("symbols: pointers of the dynamic section may have been relocated by the loader", "[elf][symbols]") {
+TEST_CASE("symbols: pointers of the dynamic section may have been relocated by the loader",
+          "[elf][symbols]") {
     const TemporaryDirectory directory;
     std::string image = ImageWriter().bytes();
     for (const std::size_t entry : {0, 1, 3}) {
@@ -309,14 +317,17 @@ TEST_CASE("symbols: separate debug information answers where the file is missing
     CHECK(opened.core->symbol(opened.module(), "the_data") == Address(base + ImageWriter::data_at + 0x200));
 }
 
-TEST_CASE("modules: random damage to an image, or to its file, never does more than lose data", "[elf][modules]") {
+TEST_CASE("modules: random damage to an image, or to its file, never does more than lose data",
+          "[elf][modules]") {
     const TemporaryDirectory directory;
     std::mt19937 random(5);
     const auto damaged = [&](std::string bytes) {
         // The headers, the tables of the first page, the dynamic section, and the section headers at the end.
-        const std::size_t places[] = {random() % 0x200, 0x200 + random() % 0x400, 2 * page + random() % 0x60,
-                                      ImageWriter::file_bytes + random() % (bytes.size() - ImageWriter::file_bytes)};
-        for (int i = 0; i < 3; ++i) bytes[places[random() % 4]] = static_cast<char>(random() % 4 ? random() : 0xff);
+        const std::size_t places[] = {
+            random() % 0x200, 0x200 + random() % 0x400, 2 * page + random() % 0x60,
+            ImageWriter::file_bytes + random() % (bytes.size() - ImageWriter::file_bytes)};
+        for (int i = 0; i < 3; ++i)
+            bytes[places[random() % 4]] = static_cast<char>(random() % 4 ? random() : 0xff);
         return bytes;
     };
     for (int round = 0; round < 2000; ++round) {
@@ -327,8 +338,8 @@ TEST_CASE("modules: random damage to an image, or to its file, never does more t
         const bool damage_file = round % 4 < 2;
         const std::string path = directory.write("libx.so", damage_file ? damaged(whole) : whole);
         const bool missing = round % 4 == 3;
-        const Opened opened =
-            open(directory, kernel_core(damage_file ? whole : damaged(whole), missing ? "/nowhere/libx.so" : path));
+        const Opened opened = open(directory, kernel_core(damage_file ? whole : damaged(whole),
+                                                          missing ? "/nowhere/libx.so" : path));
         const CoreFile& core = *opened.core;
         for (const Module& m : core.modules()) {
             (void)core.symbol(m, "the_data");

@@ -72,8 +72,12 @@ TEST_CASE("errors: files that cannot be opened", "[elf][errors]") {
 TEST_CASE("errors: files that are something else, told by their first bytes", "[elf][errors]") {
     using namespace std::string_literals;
     const TemporaryDirectory directory;
-    const auto code_of = [&](const std::string& bytes) { return failure_of(directory.write("file", bytes)).code; };
-    const auto message_of = [&](const std::string& bytes) { return failure_of(directory.write("file", bytes)).message; };
+    const auto code_of = [&](const std::string& bytes) {
+        return failure_of(directory.write("file", bytes)).code;
+    };
+    const auto message_of = [&](const std::string& bytes) {
+        return failure_of(directory.write("file", bytes)).message;
+    };
     CHECK(code_of("") == "empty-file");
     CHECK(code_of("\x1f\x8b\x08\0"s) == "cannot-unpack");
     CHECK(code_of("\x28\xb5\x2f\xfd...") == "cannot-unpack");
@@ -83,7 +87,8 @@ TEST_CASE("errors: files that are something else, told by their first bytes", "[
     CHECK(code_of("\xcf\xfa\xed\xfe\x07\0"s) == "macho");
     CHECK_THAT(message_of("#!/usr/bin/env python3\nimport os\n"),
                ContainsSubstring("is a script (#!/usr/bin/env python3), not a core"));
-    CHECK_THAT(message_of("Traceback (most recent call last):\n\tgrün\n"), ContainsSubstring("is a text file, not a core"));
+    CHECK_THAT(message_of("Traceback (most recent call last):\n\tgrün\n"),
+               ContainsSubstring("is a text file, not a core"));
     CHECK_THAT(message_of("\0\x01\x02\x03"s), ContainsSubstring("is not an ELF core"));
     CHECK(code_of("\x7f"
                   "ELF") == "not-a-core");
@@ -91,7 +96,9 @@ TEST_CASE("errors: files that are something else, told by their first bytes", "[
 
 TEST_CASE("errors: ELF files that are no core of x86-64", "[elf][errors]") {
     const TemporaryDirectory directory;
-    const auto code_of = [&](const std::string& bytes) { return failure_of(directory.write("file", bytes)).code; };
+    const auto code_of = [&](const std::string& bytes) {
+        return failure_of(directory.write("file", bytes)).code;
+    };
     CHECK(code_of(core_header(ET_EXEC, EM_X86_64)) == "elf-executable");
     CHECK(code_of(core_header(ET_DYN, EM_X86_64)) == "elf-shared-library");
     CHECK(code_of(ImageWriter().bytes()) == "elf-shared-library");

@@ -1,8 +1,9 @@
-// The core reader on arbitrary bytes: headers, notes, modules, symbols from images in the core, and reads all over the memory
-// that they make up. A core is written by a dying process, cut by a full disk and sent by strangers; every number in it may lie.
+// The core reader on arbitrary bytes: headers, notes, modules, symbols from images in the core, and reads all
+// over the memory that they make up. A core is written by a dying process, cut by a full disk and sent by
+// strangers; every number in it may lie.
 //
-// Asked beyond "no crash": segments are sorted and do not overlap, what is said to be saved can be read, and the bytes that were
-// counted are no more than the file has room for.
+// Asked beyond "no crash": segments are sorted and do not overlap, what is said to be saved can be read, and
+// the bytes that were counted are no more than the file has room for.
 
 #include "parsers/base/error.h"
 #include "parsers/elf/core_file.h"
@@ -58,7 +59,9 @@ std::string good_core(bool gcore) {
     core.gcore = gcore;
     core.process(7, "python3", "python3 app.py").thread(7, 11, 0x401000).signal(11, 1, 0x10);
     core.auxiliary({{3, 0x400040}, {9, 0x401000}, {33, 0x700000}});
-    core.files({{0x400000, 0x401000, 0, "/bin/a"}, {0x402000, 0x404000, 2, "/bin/a"}, {0x500000, 0x501000, 0, "/lib/b.so"}});
+    core.files({{0x400000, 0x401000, 0, "/bin/a"},
+                {0x402000, 0x404000, 2, "/bin/a"},
+                {0x500000, 0x501000, 0, "/lib/b.so"}});
     const std::string bytes = image.bytes();
     core.load(0x400000, bytes.substr(0, 4096), 4096, PF_R);
     core.load(0x402000, bytes.substr(8192, 2048), 8192);
@@ -72,7 +75,9 @@ std::vector<std::string> heapsift::test::fuzz_seeds() {
     CoreWriter small;
     small.thread(1, 6).load(0x1000, std::string(64, 'x'));
     CoreWriter overlapping;
-    overlapping.load(0x1000, std::string(128, 'a')).load(0x1040, std::string(128, 'b')).load(0x1000, std::string(8, 'c'), 4096);
+    overlapping.load(0x1000, std::string(128, 'a'))
+        .load(0x1040, std::string(128, 'b'))
+        .load(0x1000, std::string(8, 'c'), 4096);
     std::string many = small.bytes();  // PN_XNUM without its section header
     put_at(many, offsetof(Elf64_Ehdr, e_phnum), std::uint16_t{PN_XNUM});
     // An empty gzip stream, and one cut in its header.
@@ -93,7 +98,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const CoreFile core = CoreFile::open(file.path(), search, diagnostics);
         ask_memory(core);
         ask_modules(core);
-        for (const CoreThread& thread : core.threads()) (void)core.memory().read<std::uint64_t>(Address(thread.stack_pointer()));
+        for (const CoreThread& thread : core.threads())
+            (void)core.memory().read<std::uint64_t>(Address(thread.stack_pointer()));
         (void)core.auxiliary(3);
     } catch (const Error& error) {
         require(error.exit() == ExitCode::cannot_analyse && !error.message().empty());

@@ -1,5 +1,5 @@
-// Files beside a core: their headers, symbols and debug information, read through libelf and LLVM. They come from the crashed
-// machine, by a path that the core names, and need not be what they say.
+// Files beside a core: their headers, symbols and debug information, read through libelf and LLVM. They come
+// from the crashed machine, by a path that the core names, and need not be what they say.
 
 #include "parsers/dwarf/entry_check.h"
 #include "parsers/dwarf/struct_layouts.h"
@@ -19,7 +19,8 @@ namespace {
 const std::vector<StructRequest>& requests() {
     static const std::vector<StructRequest> all = {
         {{"PyObject", "_object"}, {{"ob_refcnt"}, {"ob_type"}}},
-        {{"_PyRuntimeState", "pyruntimestate"}, {{"interpreters.head"}, {"gc.generations[].count", "generations[].count"}}},
+        {{"_PyRuntimeState", "pyruntimestate"},
+         {{"interpreters.head"}, {"gc.generations[].count", "generations[].count"}}},
         {{"shape", "outer", "bits"}, {{"a"}, {"inner.b"}, {"flags"}}}};
     return all;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// A file that lies in memory, for readers that take a path. It is kept open and written again for each input: opening, mapping
-// and closing it costs some microseconds.
+// A file that lies in memory, for readers that take a path. It is kept open and written again for each input:
+// opening, mapping and closing it costs some microseconds.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,7 +14,8 @@ namespace heapsift::test {
 
 class MemoryFile {
 public:
-    MemoryFile() : fd_(::memfd_create("heapsift-fuzz", MFD_CLOEXEC)), path_("/proc/self/fd/" + std::to_string(fd_)) {
+    MemoryFile()
+        : fd_(::memfd_create("heapsift-fuzz", MFD_CLOEXEC)), path_("/proc/self/fd/" + std::to_string(fd_)) {
         if (fd_ < 0) std::abort();
     }
     MemoryFile(const MemoryFile&) = delete;

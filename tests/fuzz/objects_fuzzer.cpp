@@ -1,12 +1,14 @@
 // Every kind of object, on every layout, over bodies that say anything.
 //
-// The types are good (made as tests/cpython makes them, and found by the real finder), the bodies are the fuzzer's. An input is:
-// the layout, the type (two bytes), then words. A word is a byte that says how it is made, and what that takes: a number, a small
-// number, a power of two, a pointer into the bodies themselves, at a good object, at a type. So chains of bodies that refer to
-// each other come easily, and lengths that are huge, negative, or one too many.
+// The types are good (made as tests/cpython makes them, and found by the real finder), the bodies are the
+// fuzzer's. An input is: the layout, the type (two bytes), then words. A word is a byte that says how it is
+// made, and what that takes: a number, a small number, a power of two, a pointer into the bodies themselves,
+// at a good object, at a type. So chains of bodies that refer to each other come easily, and lengths that are
+// huge, negative, or one too many.
 //
-// Asked: everything that heapsift asks of an object; answers must come, and be no longer than the memory that is there. A type
-// has the size that its kind's struct has in the layout: of any other size it would be read by guess.
+// Asked: everything that heapsift asks of an object; answers must come, and be no longer than the memory that
+// is there. A type has the size that its kind's struct has in the layout: of any other size it would be read
+// by guess.
 
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
@@ -43,9 +45,10 @@ struct FuzzedHeap {
         types.push_back(struct_sequence());
         types.push_back(heap.python_class("Module", {.base = heap.builtin("module")}));
         types.push_back(heap.python_class("Cache", {.base = heap.builtin("collections.OrderedDict")}));
-        types.push_back(heap.c_type("fuzz.unknown", {.basicsize = 200, .flags = heapsift::test::have_gc_flag}));
         types.push_back(
-            heap.c_type("fuzz.unknown_items", {.basicsize = 24, .itemsize = 8, .flags = heapsift::test::have_gc_flag}));
+            heap.c_type("fuzz.unknown", {.basicsize = 200, .flags = heapsift::test::have_gc_flag}));
+        types.push_back(heap.c_type("fuzz.unknown_items",
+                                    {.basicsize = 24, .itemsize = 8, .flags = heapsift::test::have_gc_flag}));
         good = {heap.none(), heap.integer(7), heap.str("name"), heap.bytes("bytes"), heap.real(1.5)};
         good.push_back(heap.tuple({good[1], good[2]}));
         good.push_back(heap.list({good[1], good[5]}, 4));
@@ -60,17 +63,18 @@ struct FuzzedHeap {
             return heap.builtin(name);
         } catch (const std::exception&) {
             const LayoutOffset size = kind.struct_size ? kind.struct_size(heap.layout()) : LayoutOffset();
-            return heap.c_type(
-                name, {.basicsize = size.or_else(80), .flags = heapsift::test::have_gc_flag, .own_sizeof = kind.size != nullptr});
+            return heap.c_type(name, {.basicsize = size.or_else(80),
+                                      .flags = heapsift::test::have_gc_flag,
+                                      .own_sizeof = kind.size != nullptr});
         }
     }
     /// A tuple of C with more fields than its length says.
     Address struct_sequence() {
-        const Address type =
-            heap.c_type("fuzz.stat", {.base = heap.builtin("tuple"),
-                                      .basicsize = 24,
-                                      .itemsize = 8,
-                                      .flags = heapsift::test::have_gc_flag | heapsift::test::tuple_subclass_flag});
+        const Address type = heap.c_type(
+            "fuzz.stat", {.base = heap.builtin("tuple"),
+                          .basicsize = 24,
+                          .itemsize = 8,
+                          .flags = heapsift::test::have_gc_flag | heapsift::test::tuple_subclass_flag});
         heap.set(type, heap.layout().type.tp_dict, heap.dict({{heap.str("n_fields"), heap.integer(900)}}));
         return type;
     }
@@ -128,8 +132,11 @@ std::uint64_t read_word(Input& input, const FuzzedHeap& heap) {
 const Allocations& no_allocations() {
     static const CoreFile core = [] {
         MemoryFile file;
-        const std::string bytes =
-            CoreWriter().thread(100, 0).process(100, "python3", "python3").load(0x10000, std::string(4096, 'a')).bytes();
+        const std::string bytes = CoreWriter()
+                                      .thread(100, 0)
+                                      .process(100, "python3", "python3")
+                                      .load(0x10000, std::string(4096, 'a'))
+                                      .bytes();
         file.write(bytes.data(), bytes.size());
         Diagnostics diagnostics;
         return CoreFile::open(file.path(), {}, diagnostics);
@@ -183,7 +190,8 @@ std::vector<std::string> heapsift::test::fuzz_seeds() {
             std::string words;
             for (int i = 0; i < 24; ++i)
                 words += {static_cast<char>(1 + (i + static_cast<int>(type)) % 5), static_cast<char>(i * 3)};
-            seeds.push_back(std::string{static_cast<char>(layout), static_cast<char>(type), static_cast<char>(type >> 8)} +
+            seeds.push_back(std::string{static_cast<char>(layout), static_cast<char>(type),
+                                        static_cast<char>(type >> 8)} +
                             words);
         }
     return seeds;

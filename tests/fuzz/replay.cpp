@@ -1,11 +1,12 @@
-// A fuzzer's input without libFuzzer, in the ordinary build: regression tests of what fuzzing found, and a short walk around it.
+// A fuzzer's input without libFuzzer, in the ordinary build: regression tests of what fuzzing found, and a
+// short walk around it.
 //
-//     fuzz_core_replay CORPUS [ROUNDS]     seeds, every file of the folder CORPUS, and ROUNDS variations of them (2,000)
+//     fuzz_core_replay CORPUS [ROUNDS]     seeds, the files in CORPUS, and ROUNDS variations (2,000)
 //     fuzz_core_replay --seeds FOLDER      writes the seeds there, for libFuzzer to start from
 //     fuzz_core_replay FILE                one input
 //
-// The variations are the same on every run: bytes and words overwritten with numbers that break things (0, -1, powers of two,
-// words from elsewhere in the input), pieces cut, doubled and swapped.
+// The variations are the same on every run: bytes and words overwritten with numbers that break things (0,
+// -1, powers of two, words from elsewhere in the input), pieces cut, doubled and swapped.
 
 #include "tests/fuzz/fuzzer.h"
 
@@ -27,7 +28,9 @@ std::string read_file(const fs::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void run(const std::string& input) { LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size()); }
+void run(const std::string& input) {
+    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+}
 
 class Variations {
 public:
@@ -40,7 +43,9 @@ public:
     }
 
 private:
-    std::size_t pick(std::size_t below) { return below == 0 ? 0 : static_cast<std::size_t>(random_() % below); }
+    std::size_t pick(std::size_t below) {
+        return below == 0 ? 0 : static_cast<std::size_t>(random_() % below);
+    }
 
     void change(std::string& bytes) {
         const std::size_t at = pick(bytes.size());

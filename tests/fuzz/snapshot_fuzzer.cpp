@@ -1,11 +1,13 @@
-// The whole way from bytes to answers, on a small good core in which the fuzzer overwrites words and cuts the end.
+// The whole way from bytes to answers, on a small good core in which the fuzzer overwrites words and cuts the
+// end.
 //
-// Bytes of a core at random would never get past its interpreter, so the input is a list of changes: ten bytes each, two that say
-// which word (of those that are not zero in the good core), one that says how its new value is made, seven for the value. A value
-// is a number, a small one, a power of two, an address of the core's memory, or another word of the core.
+// Bytes of a core at random would never get past its interpreter, so the input is a list of changes: ten
+// bytes each, two that say which word (of those that are not zero in the good core), one that says how its
+// new value is made, seven for the value. A value is a number, a small one, a power of two, an address of the
+// core's memory, or another word of the core.
 //
-// Asked beyond "no crash": objects are in address order, no object's memory is larger than what was mapped, references come to an
-// end, and the rows of memory add up.
+// Asked beyond "no crash": objects are in address order, no object's memory is larger than what was mapped,
+// references come to an end, and the rows of memory add up.
 
 #include "parsers/base/error.h"
 #include "parsers/snapshot/heap_snapshot.h"
@@ -70,8 +72,8 @@ Change read_change(const GoodCore& good, const std::uint8_t* data) {
     }
 }
 
-/// Every reference of the graph leads to an object and is one that was found to it; those from elsewhere come by their words, and
-/// are no more than the object counts.
+/// Every reference of the graph leads to an object and is one that was found to it; those from elsewhere come
+/// by their words, and are no more than the object counts.
 void ask_graph(const HeapSnapshot& heap) {
     const ReferenceGraph& graph = heap.references();
     require(graph.object_count() == heap.object_count());
@@ -100,7 +102,8 @@ void ask_graph(const HeapSnapshot& heap) {
     std::uint64_t natives = 0;
     heap.visit_native_references([&](const Reference& r) { natives += r.name().empty() ? 0 : 1; });
     require(natives == graph.natives().size());
-    for (ObjectId id = 0; id < heap.object_count(); id += 7) heap.visit_referrers(id, [](ObjectId, const Reference&) {});
+    for (ObjectId id = 0; id < heap.object_count(); id += 7)
+        heap.visit_referrers(id, [](ObjectId, const Reference&) {});
     require(heap.object_count() == 0 || heap.find(heap.address_of(0)) == 0);
 }
 
@@ -130,9 +133,16 @@ std::vector<std::string> heapsift::test::fuzz_seeds() {
         std::string changes;
         for (unsigned i = 0; i < 8; ++i) {
             const auto which = static_cast<char>(way * 29 + i * 7);
-            changes +=
-                {which, static_cast<char>(i), static_cast<char>(way), static_cast<char>(i * 5), static_cast<char>(i), 0, 0, 0, 0,
-                 0};
+            changes += {which,
+                        static_cast<char>(i),
+                        static_cast<char>(way),
+                        static_cast<char>(i * 5),
+                        static_cast<char>(i),
+                        0,
+                        0,
+                        0,
+                        0,
+                        0};
         }
         seeds.push_back(changes);
     }
@@ -146,7 +156,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         changes.push_back(read_change(good, data));
     for (const Change& change : changes) good.file.write_at(change.at, &change.value, 8);
     // What is left over cuts the core: two bytes, in 65,536ths.
-    if (size >= 2) good.file.resize(good.bytes.size() * static_cast<std::uint64_t>(data[0] | data[1] << 8) / 65536);
+    if (size >= 2)
+        good.file.resize(good.bytes.size() * static_cast<std::uint64_t>(data[0] | data[1] << 8) / 65536);
     Diagnostics diagnostics;
     FileSearch search;
     search.sysroot = "/nonexistent";

@@ -1,5 +1,6 @@
-// Chains of chunks as glibc leaves them: the brk heap, a thread's heap behind its heap_info, blocks in mappings of their own, and
-// what only looks like a chunk: headers that a top or a merged chunk has swallowed, and sizes that lead nowhere.
+// Chains of chunks as glibc leaves them: the brk heap, a thread's heap behind its heap_info, blocks in
+// mappings of their own, and what only looks like a chunk: headers that a top or a merged chunk has
+// swallowed, and sizes that lead nowhere.
 
 #include "parsers/malloc/malloc_heaps.h"
 
@@ -219,8 +220,9 @@ TEST_CASE("malloc: an aligned block in a mapping of its own says what lies befor
 }
 
 TEST_CASE("malloc: a chain with a bogus size is not believed", "[malloc][damaged]") {
-    const std::uint64_t bogus = GENERATE(std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0x11}, std::uint64_t{0x2a | 1},
-                                         std::uint64_t{1} << 40 | 1, ~std::uint64_t{0}, std::uint64_t{0x40 | 3});
+    const std::uint64_t bogus =
+        GENERATE(std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0x11}, std::uint64_t{0x2a | 1},
+                 std::uint64_t{1} << 40 | 1, ~std::uint64_t{0}, std::uint64_t{0x40 | 3});
     Heap heap(page);
     heap.chunk(0x40);
     const std::uint64_t second = heap.at();
@@ -258,7 +260,8 @@ TEST_CASE("malloc: memory that is not a heap is none", "[malloc]") {
         CHECK(MallocHeaps::find(AddressSpace({other})).heaps().empty());
 }
 
-TEST_CASE("malloc: before glibc 2.32 a fast bin links a freed block to the next chunk of its size", "[malloc]") {
+TEST_CASE("malloc: before glibc 2.32 a fast bin links a freed block to the next chunk of its size",
+          "[malloc]") {
     Heap heap(page);
     const Address freed = heap.chunk(0x40), next = heap.chunk(0x40), larger = heap.chunk(0x50);
     const Address unlinked = heap.chunk(0x40, false), third = heap.chunk(0x40);
@@ -309,7 +312,8 @@ TEST_CASE("malloc: a block above the fast bins' sizes is in none of them", "[mal
     CHECK(MallocHeaps::find(memory).is_fast_bin_link(freed) == (size == 0xb0));
 }
 
-TEST_CASE("malloc: a thread's cache of glibc 2.26 leaves the address of the next block and no more", "[malloc]") {
+TEST_CASE("malloc: a thread's cache of glibc 2.26 leaves the address of the next block and no more",
+          "[malloc]") {
     Heap heap(page);
     const Address freed = heap.chunk(0x400), next = heap.chunk(0x400), other = heap.chunk(0x40);
     heap.chunk(0x30);
@@ -344,15 +348,18 @@ TEST_CASE("malloc: elsewhere a chunk is believed by its own header and that of t
     CHECK_FALSE(heaps.block_starting_at(s.start + 0x110));
 }
 
-TEST_CASE("malloc: a heap that is cut after a page is read to its last byte and no further", "[malloc][damaged]") {
+TEST_CASE("malloc: a heap that is cut after a page is read to its last byte and no further",
+          "[malloc][damaged]") {
     // What follows the bytes that were saved must not be touched: it is a page that traps.
-    auto* mapping =
-        static_cast<std::byte*>(::mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* mapping = static_cast<std::byte*>(
+        ::mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     REQUIRE(mapping != MAP_FAILED);
     REQUIRE(::mprotect(mapping + 2 * page, page, PROT_NONE) == 0);
     const std::uint64_t size = page + 8;
     std::byte* data = mapping + 2 * page - size;
-    const auto word = [&](std::uint64_t offset, std::uint64_t value) { std::memcpy(data + offset, &value, 8); };
+    const auto word = [&](std::uint64_t offset, std::uint64_t value) {
+        std::memcpy(data + offset, &value, 8);
+    };
     word(8, 0x400 | prev_in_use);
     word(0x408, 0x400 | prev_in_use);
     word(0x808, 0x800 | prev_in_use);  // ends with the page; the next header is cut off

@@ -1,6 +1,6 @@
-// Arrays, dtypes and scalars, with the descriptor of NumPy 1.x (elsize of 32 bits) and of 2.x (64-bit flags before an elsize of
-// 64). Offsets are those of numpy/ndarraytypes.h; sizes those of ndarray.__sizeof__: the struct, shape and strides, and owned
-// data.
+// Arrays, dtypes and scalars, with the descriptor of NumPy 1.x (elsize of 32 bits) and of 2.x (64-bit flags
+// before an elsize of 64). Offsets are those of numpy/ndarraytypes.h; sizes those of ndarray.__sizeof__: the
+// struct, shape and strides, and owned data.
 
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
@@ -18,13 +18,16 @@ constexpr std::uint64_t owns_data = 4;
 
 /// The types of one NumPy release.
 struct Numpy {
-    Numpy(const Layout& layout, int major, std::uint64_t fields_size = array_basicsize) : heap(layout), old(major == 1) {
-        for (const ObjectKind* kind : {&ndarray_kind, &numpy_scalar_kind, &numpy_void_kind, &numpy_dtype_kind})
+    Numpy(const Layout& layout, int major, std::uint64_t fields_size = array_basicsize)
+        : heap(layout), old(major == 1) {
+        for (const ObjectKind* kind :
+             {&ndarray_kind, &numpy_scalar_kind, &numpy_void_kind, &numpy_dtype_kind})
             heap.kinds.push_back(kind);
         array_type = heap.c_type("numpy.ndarray", {.basicsize = fields_size, .own_sizeof = true});
         dtype_type = heap.c_type("numpy.dtype", {.basicsize = old ? 96UL : 136UL});
         // The class of one dtype, as numpy.dtype[float64] is: it adds nothing.
-        double_type = heap.c_type("numpy.dtypes.Float64DType", {.base = dtype_type, .basicsize = old ? 96UL : 136UL});
+        double_type =
+            heap.c_type("numpy.dtypes.Float64DType", {.base = dtype_type, .basicsize = old ? 96UL : 136UL});
         generic = heap.c_type("numpy.generic", {.own_sizeof = true});
     }
 
@@ -71,12 +74,13 @@ struct Numpy {
         return at;
     }
 
-    Address array(Address dtype, const std::vector<std::int64_t>& shape, Address data, std::uint32_t flags = owns_data,
-                  const std::vector<std::int64_t>& strides = {}) {
+    Address array(Address dtype, const std::vector<std::int64_t>& shape, Address data,
+                  std::uint32_t flags = owns_data, const std::vector<std::int64_t>& strides = {}) {
         const Address at = heap.object(array_type);
         const Address dimensions = heap.allocate(16 * std::max<std::size_t>(shape.size(), 1));
         for (std::size_t i = 0; i < shape.size(); ++i) heap.put(dimensions + 8 * i, shape[i]);
-        for (std::size_t i = 0; i < strides.size(); ++i) heap.put(dimensions + 8 * (shape.size() + i), strides[i]);
+        for (std::size_t i = 0; i < strides.size(); ++i)
+            heap.put(dimensions + 8 * (shape.size() + i), strides[i]);
         heap.put(at + 16, data);
         heap.put(at + 24, static_cast<std::int32_t>(shape.size()));
         heap.put(at + 32, dimensions);
@@ -111,21 +115,26 @@ TEST_CASE("ndarray: shape, itemsize and bytes, with the descriptors of both rele
     CHECK(shape_text(*facts) == "(5, 4, 3)");
     CHECK(text_of(numpy.heap, array) == "(5, 4, 3) float64");
     CHECK(size_of(numpy.heap, array) == array_basicsize + 3 * 16 + 480);
-    CHECK(buffers(numpy.heap, array) == std::vector<SeenBuffer>{{facts->dimensions, 48, false}, {data, 480, true}});
+    CHECK(buffers(numpy.heap, array) ==
+          std::vector<SeenBuffer>{{facts->dimensions, 48, false}, {data, 480, true}});
     CHECK(plausible(numpy.heap, array));
 }
 
-TEST_CASE("ndarray: NumPy 1.19 sizes an instance of a subclass as an ndarray, and has no handler of its memory", "[numpy]") {
+TEST_CASE(
+    "ndarray: NumPy 1.19 sizes an instance of a subclass as an ndarray, and has no handler of its memory",
+    "[numpy]") {
     const std::uint64_t fields_size = GENERATE(80, 88, 96);
     Numpy numpy(*all_layouts().front(), 1, fields_size);
     numpy.array_type = numpy.heap.python_class("Kind", {.base = numpy.array_type});
     const std::uint64_t subclass_size = numpy.heap.type(numpy.array_type).basicsize;
     REQUIRE(subclass_size > fields_size);
     const Address array = numpy.array(numpy.descr('f', 8, 12), {3}, numpy.heap.allocate(24));
-    numpy.heap.put(array + 88, numpy.heap.none());  // the handler, from 1.22 on; before, what the subclass keeps there
+    numpy.heap.put(array + 88,
+                   numpy.heap.none());  // the handler, from 1.22 on; before, what the subclass keeps there
     CHECK(size_of(numpy.heap, array) == (fields_size == 80 ? 80 : subclass_size) + 16 + 24);
     const auto seen = references(numpy.heap, array);
-    const bool handler = std::any_of(seen.begin(), seen.end(), [](const auto& r) { return r.name == ".<mem_handler>"; });
+    const bool handler =
+        std::any_of(seen.begin(), seen.end(), [](const auto& r) { return r.name == ".<mem_handler>"; });
     CHECK(handler == (fields_size == 96));
 }
 
@@ -170,7 +179,8 @@ TEST_CASE("ndarray: the owner of the elements is the end of the chain of bases",
     CHECK(owner_of(first).is_null());  // a ring
 }
 
-TEST_CASE("ndarray: the owner is behind a record that is a view, and behind what NumPy makes for a window", "[numpy]") {
+TEST_CASE("ndarray: the owner is behind a record that is a view, and behind what NumPy makes for a window",
+          "[numpy]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address dtype = numpy.descr('f', 8, 12);
@@ -181,7 +191,8 @@ TEST_CASE("ndarray: the owner is behind a record that is a view, and behind what
         numpy.heap.put(view + 48, base);
         return array_owner(numpy.heap.reader(view));
     };
-    const Address record = numpy.heap.object(numpy.heap.c_type("numpy.void", {.base = numpy.generic, .basicsize = 64}));
+    const Address record =
+        numpy.heap.object(numpy.heap.c_type("numpy.void", {.base = numpy.generic, .basicsize = 64}));
     numpy.heap.put(record + 24, data + 16);
     numpy.heap.put(record + 48, owner);
     CHECK(owner_of_view(record) == owner);
@@ -192,8 +203,10 @@ TEST_CASE("ndarray: the owner is behind a record that is a view, and behind what
     CHECK(owner_of_view(record).is_null());
 
     const std::string module = GENERATE("numpy.lib.stride_tricks", "numpy.lib._stride_tricks_impl", "app");
-    const Address window = numpy.heap.object(numpy.heap.python_class("DummyArray", {.module = module, .attributes = {"base"}}));
-    numpy.heap.put(numpy.heap.minor() >= 11 ? window - 24 : window + 16, numpy.heap.dict({{numpy.heap.str("base"), owner}}));
+    const Address window =
+        numpy.heap.object(numpy.heap.python_class("DummyArray", {.module = module, .attributes = {"base"}}));
+    numpy.heap.put(numpy.heap.minor() >= 11 ? window - 24 : window + 16,
+                   numpy.heap.dict({{numpy.heap.str("base"), owner}}));
     CHECK(owner_of_view(window) == (module == "app" ? window : owner));
 }
 
@@ -221,7 +234,8 @@ TEST_CASE("dtype.str: byte order, kind, length, and the unit of a date", "[numpy
     };
     CHECK(str_of(numpy.descr('f', 8, 12)) == "<f8");
     CHECK(str_of(numpy.descr('U', 160, 19)) == "<U40");
-    const Address native = numpy.descr('i', 4, 5), objects = numpy.descr('O', 8, 17), date = numpy.descr('M', 8, 21);
+    const Address native = numpy.descr('i', 4, 5), objects = numpy.descr('O', 8, 17),
+                  date = numpy.descr('M', 8, 21);
     numpy.heap.put(native + 26, '=');
     numpy.heap.put(objects + 26, '|');
     CHECK(str_of(native) == "<i4");
@@ -270,8 +284,10 @@ TEST_CASE("ndarray: an element is named by an index for each dimension", "[numpy
     };
     using Names = std::vector<std::string>;
     CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {24, 8})) == Names{"[0, 1]", "[1, 2]"});
-    CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {8, 16})) == Names{"[1, 0]", "[1, 2]"});  // Fortran's order
-    CHECK(names(numpy.array(dtype, {1, 6, 1}, data, owns_data, {0, 8, 48})) == Names{"[0, 1, 0]", "[0, 5, 0]"});
+    // Fortran's order
+    CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {8, 16})) == Names{"[1, 0]", "[1, 2]"});
+    CHECK(names(numpy.array(dtype, {1, 6, 1}, data, owns_data, {0, 8, 48})) ==
+          Names{"[0, 1, 0]", "[0, 5, 0]"});
     CHECK(names(numpy.array(dtype, {}, data + 8)) == Names{"[()]"});
     CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {-24, 8})) == Names{"<element>", "<element>"});
     CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {96, 40})) == Names{"<element>", "[0, 1]"});
@@ -283,15 +299,15 @@ TEST_CASE("ndarray: an object in a record is named by index and field", "[numpy]
     const Address object = numpy.descr('O', 8, 17), number = numpy.descr('i', 8, 7);
     const Address two = numpy.subarray(object, 16, {2}), grid = numpy.subarray(object, 48, {2, 3});
     const Address inner = numpy.record(64, {{"it's", grid, 0}, {"more", two, 48}});
-    const Address record =
-        numpy.record(80, {{"number", number, 0}, {"overlaid", number, 8}, {"what", object, 8}, {"inner", inner, 16}});
+    const Address record = numpy.record(
+        80, {{"number", number, 0}, {"overlaid", number, 8}, {"what", object, 8}, {"inner", inner, 16}});
     const Address item = numpy.heap.list({}), data = numpy.heap.allocate(160);
     for (const std::uint64_t at : {0, 8, 16 + 40, 64 + 8, 80 + 8}) numpy.heap.put(data + at, item);
     std::vector<std::string> found;
     for (const Seen& seen : references(numpy.heap, numpy.array(record, {2}, data, owns_data, {80})))
         if (seen.target == item) found.push_back(seen.name);
-    CHECK(found ==
-          std::vector<std::string>{"[0]['what']", "[0]['inner'][\"it's\"][1, 2]", "[0]['inner']['more'][1]", "[1]['what']"});
+    CHECK(found == std::vector<std::string>{"[0]['what']", "[0]['inner'][\"it's\"][1, 2]",
+                                            "[0]['inner']['more'][1]", "[1]['what']"});
     // A dtype that holds itself ends.
     numpy.heap.put(inner + (numpy.old ? 48 : 96), numpy.fields({{"again", inner, 0}}));
     ask_everything(numpy.heap, numpy.array(record, {2}, data, owns_data, {80}));
@@ -349,7 +365,8 @@ TEST_CASE("dtype: names as NumPy writes them, negative sizes are none", "[numpy]
     const Layout* layout = GENERATE(from_range(all_layouts()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const auto name = [&](char kind, std::uint64_t itemsize) {
-        const Address descr = numpy.descr(kind, itemsize, 12);  // before the heap is asked for: it ends with each allocation
+        // before the heap is asked for: it ends with each allocation
+        const Address descr = numpy.descr(kind, itemsize, 12);
         return descr_facts(numpy.heap.heap(), descr)->name();
     };
     CHECK(name('f', 8) == "float64");
@@ -384,7 +401,8 @@ TEST_CASE("dtype: fields and names of a record are hidden references", "[numpy]"
 namespace {
 
 /// The dtype of a record that has objects: its fields by name, dtype and offset.
-Address record(Numpy& numpy, std::uint64_t itemsize, const std::vector<std::tuple<std::string, Address, std::int64_t>>& fields) {
+Address record(Numpy& numpy, std::uint64_t itemsize,
+               const std::vector<std::tuple<std::string, Address, std::int64_t>>& fields) {
     const Address descr = numpy.descr('V', itemsize, 20);
     Entries entries;
     for (const auto& [name, dtype, offset] : fields)
@@ -406,13 +424,15 @@ Address subarray(Numpy& numpy, Address base, std::uint64_t itemsize) {
 
 }  // namespace
 
-TEST_CASE("dtype: objects in the fields of a record, and in those of its fields, each place once", "[numpy]") {
+TEST_CASE("dtype: objects in the fields of a record, and in those of its fields, each place once",
+          "[numpy]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const Address object = numpy.descr('O', 8, 17), number = numpy.descr('f', 8, 12);
     const Address inner = record(numpy, 16, {{"n", number, 0}, {"o", object, 8}});
     const Address pair = subarray(numpy, inner, 32);
-    const Address outer = record(numpy, 48, {{"o", object, 0}, {"title", object, 0}, {"pair", pair, 8}, {"n", number, 40}});
+    const Address outer =
+        record(numpy, 48, {{"o", object, 0}, {"title", object, 0}, {"pair", pair, 8}, {"n", number, 40}});
     CHECK(object_places(numpy.heap.heap(), outer) == std::vector<std::uint64_t>{0, 16, 32});
     CHECK(reference(numpy.heap, pair, ".base") == Seen{inner, ".base", ReferenceKind::hidden});
     const Address data = numpy.heap.allocate(96), item = numpy.heap.list({});
@@ -443,14 +463,16 @@ TEST_CASE("ufunc: what it reports, and the loops that it hides", "[numpy]") {
     const std::uint64_t size = GENERATE(216, 232);
     Numpy numpy(*layout, 2);
     for (const ObjectKind& kind : numpy_internal_kinds()) numpy.heap.kinds.push_back(&kind);
-    const Address type = numpy.heap.c_type("numpy.ufunc", {.basicsize = size, .flags = heapsift::test::have_gc_flag});
+    const Address type =
+        numpy.heap.c_type("numpy.ufunc", {.basicsize = size, .flags = heapsift::test::have_gc_flag});
     const Address ufunc = numpy.heap.object(type), object = numpy.heap.list({}), loops = numpy.heap.dict({}),
                   identity = numpy.heap.integer(0);
     numpy.heap.put(ufunc + 88, object);
     numpy.heap.put(ufunc + 96, loops);
     numpy.heap.put(ufunc + 208, identity);
     CHECK(references(numpy.heap, ufunc) ==
-          std::vector<Seen>{{object, ".<object>", ReferenceKind::strong}, {loops, ".<user loops>", ReferenceKind::hidden}});
+          std::vector<Seen>{{object, ".<object>", ReferenceKind::strong},
+                            {loops, ".<user loops>", ReferenceKind::hidden}});
     numpy.heap.put(ufunc + 28, std::int32_t{-3});
     CHECK(reference(numpy.heap, ufunc, ".identity").target == identity);
     if (size <= 224) return;
@@ -461,7 +483,8 @@ TEST_CASE("ufunc: what it reports, and the loops that it hides", "[numpy]") {
 TEST_CASE("scalars: the header, and the value once more", "[numpy]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     Numpy numpy(*layout, 2);
-    const Address double_scalar = numpy.heap.c_type("numpy.float64", {.base = numpy.generic, .basicsize = 24});
+    const Address double_scalar =
+        numpy.heap.c_type("numpy.float64", {.base = numpy.generic, .basicsize = 24});
     const Address byte_scalar = numpy.heap.c_type("numpy.uint8", {.base = numpy.generic, .basicsize = 24});
     const Address real = numpy.heap.object(double_scalar);
     numpy.heap.put(real + 16, 2.5);

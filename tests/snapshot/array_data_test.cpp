@@ -1,5 +1,5 @@
-// The data of arrays: no object is in it, and where the core lacks it, it counts by its size and is marked, and no damage. A
-// kernel's core names the mapping; gcore's leaves it out, and the array itself tells of it.
+// The data of arrays: no object is in it, and where the core lacks it, it counts by its size and is marked,
+// and no damage. A kernel's core names the mapping; gcore's leaves it out, and the array itself tells of it.
 
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
@@ -48,7 +48,8 @@ struct CoreWithArray : SmallCore {
 
 struct Opened {
     explicit Opened(SmallCore& core)
-        : snapshot(HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), diagnostics)) {}
+        : snapshot(HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
+                                       diagnostics)) {}
     TemporaryDirectory directory;
     Diagnostics diagnostics;
     HeapSnapshot snapshot;
@@ -94,7 +95,9 @@ TEST_CASE("not saved: what cannot be a mapping that was left out is damage", "[s
     SECTION("malloc's header says another length") { core.map_header(64 * page); }
     SECTION("malloc's header is none") { core.heap.map(mapping, page); }
     SECTION("something else lies in it") { core.heap.map(mapping + 16 * page, page); }
-    SECTION("it is where no process has memory") { core.heap.put(core.array + 16, std::uint64_t{0x900000000010}); }
+    SECTION("it is where no process has memory") {
+        core.heap.put(core.array + 16, std::uint64_t{0x900000000010});
+    }
     SECTION("it is no address that malloc returns") { core.heap.put(core.array + 16, mapping + 17); }
     const Opened opened(core);
     CHECK(opened.facts(core.array).damaged);
@@ -102,7 +105,8 @@ TEST_CASE("not saved: what cannot be a mapping that was left out is damage", "[s
     CHECK(opened.facts(core.array).memory < data_bytes);
 }
 
-TEST_CASE("array data: what reads as an object in the block of an array's elements is none", "[snapshot][numpy]") {
+TEST_CASE("array data: what reads as an object in the block of an array's elements is none",
+          "[snapshot][numpy]") {
     CoreWithArray core(Address(), 24);
     const Address block = core.heap.allocate(24), other = core.heap.allocate(24);
     for (const Address at : {block, other}) {

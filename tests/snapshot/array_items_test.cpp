@@ -31,16 +31,19 @@ Address add_array(SmallCore& core, Row row, std::uint64_t allocated, std::uint64
 
 HeapSnapshot snapshot_of(SmallCore& core, Diagnostics& diagnostics) {
     const TemporaryDirectory directory;  // the core is mapped, and need not be there any more
-    return HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), diagnostics);
+    return HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
+                               diagnostics);
 }
 
 bool has_warning(const Diagnostics& diagnostics, const std::string& code) {
-    return std::any_of(diagnostics.all().begin(), diagnostics.all().end(), [&](const auto& one) { return one.code == code; });
+    return std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
+                       [&](const auto& one) { return one.code == code; });
 }
 
 }  // namespace
 
-TEST_CASE("array.array: item sizes are learned from the buffers where the table of types was not saved", "[snapshot][array]") {
+TEST_CASE("array.array: item sizes are learned from the buffers where the table of types was not saved",
+          "[snapshot][array]") {
     SmallCore core;
     const Address bytes = add_array(core, row_of_bytes, 1000, 1000);
     const Address shorts = add_array(core, row_of_shorts, 1000, 2000);
@@ -55,7 +58,8 @@ TEST_CASE("array.array: item sizes are learned from the buffers where the table 
     CHECK_FALSE(has_warning(diagnostics, "array-items-unknown"));
 }
 
-TEST_CASE("array.array: where the buffers do not tell, the arrays are counted and no size is made up", "[snapshot][array]") {
+TEST_CASE("array.array: where the buffers do not tell, the arrays are counted and no size is made up",
+          "[snapshot][array]") {
     SmallCore core;
     const Address one = add_array(core, row_of_shorts, 1, 8);  // one item: of one, two, four or eight bytes
     Diagnostics diagnostics;

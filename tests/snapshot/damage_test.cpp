@@ -1,4 +1,5 @@
-// What is torn or overwritten in a heap is told and counted, costs no more than itself, and never makes a number absurd.
+// What is torn or overwritten in a heap is told and counted, costs no more than itself, and never makes a
+// number absurd.
 
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
@@ -16,7 +17,8 @@ namespace {
 
 struct Opened {
     explicit Opened(SmallCore& core)
-        : snapshot(HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), diagnostics)) {}
+        : snapshot(HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
+                                       diagnostics)) {}
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
@@ -36,16 +38,17 @@ TEST_CASE("damage: a good heap has none", "[snapshot][damaged]") {
     const Opened opened(core);
     CHECK(opened.diagnostics.complete());
     for (ObjectId id = 0; id < opened.snapshot.object_count(); ++id) {
-        INFO(opened.snapshot.types()[opened.snapshot.type_of(id)].name << " at " << std::hex
-                                                                       << opened.snapshot.address_of(id).value);
+        INFO(opened.snapshot.types()[opened.snapshot.type_of(id)].name
+             << " at " << std::hex << opened.snapshot.address_of(id).value);
         CHECK_FALSE(opened.snapshot.facts(id).damaged);
     }
 }
 
-TEST_CASE("damage: a list that claims more than its block has the bytes that are there", "[snapshot][damaged]") {
+TEST_CASE("damage: a list that claims more than its block has the bytes that are there",
+          "[snapshot][damaged]") {
     SmallCore core;
-    const auto claim =
-        GENERATE(std::int64_t{4}, std::int64_t{1} << 20, std::int64_t{1} << 40, std::int64_t{1} << 61, std::int64_t{-2});
+    const auto claim = GENERATE(std::int64_t{4}, std::int64_t{1} << 20, std::int64_t{1} << 40,
+                                std::int64_t{1} << 61, std::int64_t{-2});
     core.heap.set(core.items, core.heap.layout().list.allocated, claim);
     const Opened opened(core);
     const ObjectFacts facts = opened.facts(core.items);
@@ -54,7 +57,8 @@ TEST_CASE("damage: a list that claims more than its block has the bytes that are
     CHECK(facts.size <= 56 + 24 + 16);
 }
 
-TEST_CASE("damage: a reference to what is no object is counted, and the first one can be looked at", "[snapshot][damaged]") {
+TEST_CASE("damage: a reference to what is no object is counted, and the first one can be looked at",
+          "[snapshot][damaged]") {
     SmallCore core;
     const Layout& l = core.heap.layout();
     const Address items = core.heap.heap().pointer(core.items + *l.list.ob_item);
@@ -66,10 +70,12 @@ TEST_CASE("damage: a reference to what is no object is counted, and the first on
     REQUIRE(references.first_dangling());
     const ObjectId first = std::min(opened.snapshot.find(core.items), opened.snapshot.find(core.module));
     CHECK(references.first_dangling()->source == first);
-    CHECK(references.first_dangling()->target == (first == opened.snapshot.find(core.items) ? core.text : core.number) + 8);
+    CHECK(references.first_dangling()->target ==
+          (first == opened.snapshot.find(core.items) ? core.text : core.number) + 8);
 }
 
-TEST_CASE("damage: a count of entries, of items or of references that cannot be is damage", "[snapshot][damaged]") {
+TEST_CASE("damage: a count of entries, of items or of references that cannot be is damage",
+          "[snapshot][damaged]") {
     SmallCore core;
     const Layout& l = core.heap.layout();
     core.heap.set(core.module_dict, l.dict.ma_used, std::uint64_t{1} << 50);

@@ -1,5 +1,5 @@
-// What a heap teaches about itself: which dict keeps the interned strings, which function looks up any key, and which memory is
-// whose.
+// What a heap teaches about itself: which dict keeps the interned strings, which function looks up any key,
+// and which memory is whose.
 
 #include "parsers/snapshot/learned_dicts.h"
 #include "parsers/snapshot/owned_memory.h"
@@ -43,7 +43,8 @@ struct Passes {
 };
 
 bool holds(const OwnedMemory& owned, Address address) {
-    return std::any_of(owned.ranges().begin(), owned.ranges().end(), [&](const AddressRange& r) { return r.contains(address); });
+    return std::any_of(owned.ranges().begin(), owned.ranges().end(),
+                       [&](const AddressRange& r) { return r.contains(address); });
 }
 
 Address interned(SmallCore& core, const char* text) {
@@ -88,11 +89,12 @@ TEST_CASE("interned strings: the dict of strings that stand for themselves", "[s
         (void)core.heap.tuple({table, not_interned});
         const TemporaryDirectory directory;
         Diagnostics diagnostics;
-        const HeapSnapshot snapshot =
-            HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), diagnostics);
+        const HeapSnapshot snapshot = HeapSnapshot::build(
+            CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), diagnostics);
         const auto kinds = [&](Address dict) {
             std::vector<ReferenceKind> all;
-            snapshot.visit_references(snapshot.find(dict), [&](const Reference& r) { all.push_back(r.kind); });
+            snapshot.visit_references(snapshot.find(dict),
+                                      [&](const Reference& r) { all.push_back(r.kind); });
             return all;
         };
         CHECK(kinds(table) == std::vector(4, ReferenceKind::weak));
@@ -112,7 +114,8 @@ TEST_CASE("lookup function: that of any dict with a key that is no str", "[snaps
     const Address numbers = heap.dict({{heap.integer(1), heap.none()}}, {.general = true});
     const Address asked = heap.dict({{heap.str("b"), heap.none()}}, {.general = true});
     for (const Address dict : {strings, numbers, asked})
-        heap.set(heap.heap().pointer(dict + *layout->dict.ma_keys), l.dk_lookup, dict == strings ? of_str : general);
+        heap.set(heap.heap().pointer(dict + *layout->dict.ma_keys), l.dk_lookup,
+                 dict == strings ? of_str : general);
     FoundObjects objects;
     const auto add = [&](Address address) {
         objects.addresses.push_back(address);
@@ -138,14 +141,16 @@ TEST_CASE("owned memory: blocks of objects and their buffers, each byte once", "
     CHECK(holds(owned, core.text + 40));
     CHECK_FALSE(holds(owned, block));
     CHECK_FALSE(holds(owned, core.freed_list));
-    for (std::size_t i = 1; i < owned.ranges().size(); ++i) CHECK(owned.ranges()[i - 1].end < owned.ranges()[i].start);
+    for (std::size_t i = 1; i < owned.ranges().size(); ++i)
+        CHECK(owned.ranges()[i - 1].end < owned.ranges()[i].start);
     REQUIRE(passes.allocations.pymalloc().pools().size() == 1);
     CHECK(owned.owns_block(0, 0));
     CHECK_FALSE(owned.owns_block(0, 1));
     CHECK(owned.owns_block(0, 2));
 }
 
-TEST_CASE("owned memory: a length that lies takes nothing from the neighbours", "[snapshot][owned][damaged]") {
+TEST_CASE("owned memory: a length that lies takes nothing from the neighbours",
+          "[snapshot][owned][damaged]") {
     SmallCore core;
     const auto lie = GENERATE(std::int64_t{1} << 16, std::int64_t{1} << 40, std::int64_t{1} << 61);
     core.heap.set(core.items, core.heap.layout().list.allocated, lie);

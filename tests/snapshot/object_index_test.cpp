@@ -21,7 +21,8 @@ bool agrees(const std::vector<Address>& addresses) {
             const Address near(addresses[id].value + static_cast<std::uint64_t>(step));
             const auto it = std::lower_bound(addresses.begin(), addresses.end(), near);
             const bool there = it != addresses.end() && *it == near;
-            if (index.find(near) != (there ? static_cast<ObjectId>(it - addresses.begin()) : no_object)) return false;
+            if (index.find(near) != (there ? static_cast<ObjectId>(it - addresses.begin()) : no_object))
+                return false;
             index.fetch(near);
         }
     }

@@ -1,5 +1,5 @@
-// Who holds whom, added up over a small heap: which references count, what becomes of a word that may be one, and what memory
-// that is nobody's object holds.
+// Who holds whom, added up over a small heap: which references count, what becomes of a word that may be one,
+// and what memory that is nobody's object holds.
 
 #include "parsers/snapshot/reference_graph.h"
 
@@ -18,8 +18,9 @@ namespace {
 
 struct Opened {
     explicit Opened(SmallCore& core, Address stack_pointer = {})
-        : snapshot(HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes(stack_pointer)), {}, diagnostics),
-                                       diagnostics)) {}
+        : snapshot(HeapSnapshot::build(
+              CoreFile::open(directory.write("core", core.bytes(stack_pointer)), {}, diagnostics),
+              diagnostics)) {}
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
@@ -33,7 +34,8 @@ struct Opened {
     std::uint32_t found(Address address) const { return snapshot.references().found(id(address)); }
     std::vector<Address> targets(Address address) const {
         std::vector<Address> all;
-        for (const ObjectId target : snapshot.references().targets(id(address))) all.push_back(snapshot.address_of(target));
+        for (const ObjectId target : snapshot.references().targets(id(address)))
+            all.push_back(snapshot.address_of(target));
         return all;
     }
     std::vector<Reference> references(Address address) const {
@@ -58,7 +60,8 @@ void check_graph(const HeapSnapshot& snapshot) {
     for (ObjectId id = 0; id < snapshot.object_count(); ++id) {
         std::vector<ObjectId> one_by_one;
         snapshot.visit_references(id, [&](const Reference& r) {
-            if (const ObjectId target = snapshot.find(r.target); r.followed && target != no_object) one_by_one.push_back(target);
+            if (const ObjectId target = snapshot.find(r.target); r.followed && target != no_object)
+                one_by_one.push_back(target);
         });
         const auto targets = graph.targets(id);
         CHECK(std::vector<ObjectId>(targets.begin(), targets.end()) == one_by_one);
@@ -71,7 +74,8 @@ void count(SmallCore& core, Address object, std::int64_t references) { core.heap
 
 }  // namespace
 
-TEST_CASE("reference graph: each reference is found once, with multiplicity; weak ones do not count", "[snapshot][graph]") {
+TEST_CASE("reference graph: each reference is found once, with multiplicity; weak ones do not count",
+          "[snapshot][graph]") {
     SmallCore core;
     const Address shared = core.heap.str("shared"), key = core.heap.str("key");
     const Address pair = core.heap.tuple({shared, shared});
@@ -92,13 +96,16 @@ TEST_CASE("reference graph: each reference is found once, with multiplicity; wea
     CHECK(opened.targets(core.instance) == std::vector{core.type, core.number});
 }
 
-TEST_CASE("reference graph: what is reported of others' references does not count twice", "[snapshot][graph]") {
+TEST_CASE("reference graph: what is reported of others' references does not count twice",
+          "[snapshot][graph]") {
     // A link of a bounded lru_cache owns its key; the cache reports it.
     SmallCore core;
     const Layout& l = core.heap.layout();
-    const Address link_type = core.heap.c_type("functools._lru_list_elem", {.basicsize = *l.lru_cache_link.size});
+    const Address link_type =
+        core.heap.c_type("functools._lru_list_elem", {.basicsize = *l.lru_cache_link.size});
     const Address cache_type =
-        core.heap.c_type("functools._lru_cache_wrapper", {.basicsize = *l.lru_cache.size, .flags = heapsift::test::have_gc_flag});
+        core.heap.c_type("functools._lru_cache_wrapper",
+                         {.basicsize = *l.lru_cache.size, .flags = heapsift::test::have_gc_flag});
     const Address key = core.heap.str("key"), result = core.heap.str("result");
     const Address link = core.heap.object(link_type), cache = core.heap.object(cache_type);
     core.heap.set(link, l.lru_cache_link.key, key);
@@ -113,8 +120,8 @@ TEST_CASE("reference graph: what is reported of others' references does not coun
     CHECK(opened.found(result) == 1);
     CHECK(opened.found(link) == 1);
     const auto reported = opened.references(cache);
-    CHECK(std::count_if(reported.begin(), reported.end(), [](const Reference& r) { return r.kind == ReferenceKind::reported; }) ==
-          2);
+    CHECK(std::count_if(reported.begin(), reported.end(),
+                        [](const Reference& r) { return r.kind == ReferenceKind::reported; }) == 2);
 }
 
 TEST_CASE("reference graph: what was once taken from the interpreter's array of free lists is not held by it",
@@ -144,7 +151,8 @@ TEST_CASE("reference graph: what was once taken from the interpreter's array of 
 TEST_CASE("reference graph: counts of the targets tell which guesses are references", "[snapshot][graph]") {
     SmallCore core;
     const Address thing_type = core.heap.c_type("c.Thing", {.basicsize = 48});
-    // Word 16 of a Thing is a reference: nothing else explains the count. Word 24 is left over: the list explains it.
+    // Word 16 of a Thing is a reference: nothing else explains the count. Word 24 is left over: the list
+    // explains it.
     std::vector<Address> things, held, owned;
     for (int i = 0; i < 8; ++i) {
         things.push_back(core.heap.object(thing_type));
@@ -194,7 +202,8 @@ TEST_CASE("reference graph: counts of the targets tell which guesses are referen
     CHECK(shown[0].followed);
 }
 
-TEST_CASE("reference graph: a count that lies takes no guess away from others", "[snapshot][graph][damaged]") {
+TEST_CASE("reference graph: a count that lies takes no guess away from others",
+          "[snapshot][graph][damaged]") {
     SmallCore core;
     const Address thing_type = core.heap.c_type("c.Thing", {.basicsize = 32});
     const Address thing = core.heap.object(thing_type), other = core.heap.object(thing_type);
@@ -202,7 +211,8 @@ TEST_CASE("reference graph: a count that lies takes no guess away from others", 
     core.heap.put(thing + 16, target);
     core.heap.put(other + 16, good);
     (void)core.heap.tuple({thing, other, target, good});
-    const auto lie = GENERATE(std::int64_t{0x7fffffff}, std::int64_t{1} << 31, std::int64_t{-1}, std::int64_t{1} << 63);
+    const auto lie =
+        GENERATE(std::int64_t{0x7fffffff}, std::int64_t{1} << 31, std::int64_t{-1}, std::int64_t{1} << 63);
     count(core, target, lie);
     count(core, good, 2);
     const Opened opened(core);
@@ -230,7 +240,8 @@ TEST_CASE("reference graph: the state of a module is guessed word by word", "[sn
     CHECK(opened.words(kept).empty());  // the state is the module's, no block of C code
 }
 
-TEST_CASE("native references: a block of C code, the interpreter's state, a stack above its pointer", "[snapshot][native]") {
+TEST_CASE("native references: a block of C code, the interpreter's state, a stack above its pointer",
+          "[snapshot][native]") {
     SmallCore core;
     const Address target = core.heap.str("held by C code"), balanced = core.heap.str("balanced");
     const Address block = core.heap.allocate(64);
@@ -245,7 +256,8 @@ TEST_CASE("native references: a block of C code, the interpreter's state, a stac
     const Opened opened(core, stack + 4096);
     check_graph(opened.snapshot);
     CHECK(opened.words(balanced).empty());
-    // No more than are left; the interpreter's before a block's before a stack's; never what is below the stack pointer.
+    // No more than are left; the interpreter's before a block's before a stack's; never what is below the
+    // stack pointer.
     std::vector<Address> expected;
     if (references > 1) expected.push_back(in_state);
     if (references > 2) expected.push_back(block + 8);
@@ -265,7 +277,8 @@ TEST_CASE("native references: a block of C code, the interpreter's state, a stac
               std::vector<std::string>{"<interpreter state>", "<block of C code>", "<native stack>"});
 }
 
-TEST_CASE("native references: what was given back, and what an object owns, is nobody's", "[snapshot][native]") {
+TEST_CASE("native references: what was given back, and what an object owns, is nobody's",
+          "[snapshot][native]") {
     SmallCore core;
     const Address target = core.heap.str("target");
     const Address freed = core.heap.allocate(256);

@@ -1,8 +1,9 @@
 #pragma once
 
-// A whole core of CPython 3.13, with little in it: the runtime with its debug offsets, one interpreter and thread, the
-// collector's three generations, a pool of pymalloc, and a heap of malloc with a module, an instance and what they hold. It has
-// no modules (files), so that the interpreter is found by its cookie, as in a core of a stripped, static build.
+// A whole core of CPython 3.13, with little in it: the runtime with its debug offsets, one interpreter and
+// thread, the collector's three generations, a pool of pymalloc, and a heap of malloc with a module, an
+// instance and what they hold. It has no modules (files), so that the interpreter is found by its cookie, as
+// in a core of a stripped, static build.
 
 #include "tests/cpython/python_heap_builder.h"
 #include "tests/elf/core_writer.h"
@@ -23,14 +24,17 @@ public:
         core.gcore = gcore;
         core.thread(100, 11, 0, stack_pointer.value).process(100, "python3", "python3 app.py ");
         for (const Region& region : heap.regions()) {
-            const std::uint32_t flags = PF_R | (region.writable ? PF_W : 0U) | (region.executable ? PF_X : 0U);
-            core.load(region.start.value, std::string(reinterpret_cast<const char*>(region.bytes.data()), region.bytes.size()), 0,
+            const std::uint32_t flags =
+                PF_R | (region.writable ? PF_W : 0U) | (region.executable ? PF_X : 0U);
+            core.load(region.start.value,
+                      std::string(reinterpret_cast<const char*>(region.bytes.data()), region.bytes.size()), 0,
                       flags);
         }
         return core.bytes();
     }
 
-    /// Gives a block of the malloc heap back, as free() does once its neighbours know: the next chunk says that this one is free.
+    /// Gives a block of the malloc heap back, as free() does once its neighbours know: the next chunk says
+    /// that this one is free.
     void give_back(Address block) {
         const std::uint64_t size = heap.heap().integer<std::uint64_t>(block - 8) & ~std::uint64_t{7};
         const std::uint64_t next = heap.heap().integer<std::uint64_t>(block - 8 + size);
@@ -58,7 +62,8 @@ private:
         heap.put(instance + 16 + *values.values, number);
         freed_list = heap.list({});
         items = heap.list({text, instance});
-        module_dict = heap.dict({{heap.str("__name__"), heap.str("app")}, {heap.str("items"), items}, {heap.str("Point"), type}});
+        module_dict = heap.dict(
+            {{heap.str("__name__"), heap.str("app")}, {heap.str("items"), items}, {heap.str("Point"), type}});
         module = heap.object("module");
         heap.set(module, heap.layout().module.md_dict, module_dict);
         modules = heap.dict({{heap.str("app"), module}});
@@ -97,26 +102,27 @@ private:
         heap.put(runtime, cookie);
         heap.put(runtime + 8, std::uint64_t{0x030d01f0});  // 3.13.1
         // struct _Py_DebugOffsets, pycore_debug_offsets.h of 3.13
-        const std::pair<std::uint64_t, LayoutOffset> offsets[] = {{40, 4096},  // interpreters_head: behind the offsets
-                                                                  {56, l.interpreter_state.id},
-                                                                  {64, l.interpreter_state.next},
-                                                                  {72, l.interpreter_state.threads_head},
-                                                                  {80, l.interpreter_state.gc},
-                                                                  {88, l.interpreter_state.modules},
-                                                                  {96, l.interpreter_state.sysdict},
-                                                                  {104, l.interpreter_state.builtins},
-                                                                  {160, l.thread_state.prev},
-                                                                  {168, l.thread_state.next},
-                                                                  {176, l.thread_state.interp},
-                                                                  {184, l.thread_state.current_frame},
-                                                                  {192, l.thread_state.thread_id},
-                                                                  {200, l.thread_state.native_thread_id},
-                                                                  {208, l.thread_state.datastack_chunk},
-                                                                  {360, l.object.ob_type},
-                                                                  {376, l.type.tp_name},
-                                                                  {392, l.type.tp_flags},
-                                                                  {456, l.dict.ma_keys},
-                                                                  {464, l.dict.ma_values}};
+        const std::pair<std::uint64_t, LayoutOffset> offsets[] = {
+            {40, 4096},  // interpreters_head: behind the offsets
+            {56, l.interpreter_state.id},
+            {64, l.interpreter_state.next},
+            {72, l.interpreter_state.threads_head},
+            {80, l.interpreter_state.gc},
+            {88, l.interpreter_state.modules},
+            {96, l.interpreter_state.sysdict},
+            {104, l.interpreter_state.builtins},
+            {160, l.thread_state.prev},
+            {168, l.thread_state.next},
+            {176, l.thread_state.interp},
+            {184, l.thread_state.current_frame},
+            {192, l.thread_state.thread_id},
+            {200, l.thread_state.native_thread_id},
+            {208, l.thread_state.datastack_chunk},
+            {360, l.object.ob_type},
+            {376, l.type.tp_name},
+            {392, l.type.tp_flags},
+            {456, l.dict.ma_keys},
+            {464, l.dict.ma_values}};
         for (const auto& [at, offset] : offsets) heap.put(runtime + at, std::uint64_t{*offset});
         heap.put(runtime + 4096, interpreter);
         heap.set(interpreter, l.interpreter_state.threads_head, thread);

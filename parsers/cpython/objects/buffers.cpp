@@ -1,4 +1,5 @@
-// Objects around raw bytes: memoryview and the managed buffer behind it, array.array. (memoryobject.h, arraymodule.c)
+// Objects around raw bytes: memoryview and the managed buffer behind it, array.array. (memoryobject.h,
+// arraymodule.c)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -14,7 +15,8 @@ void memoryview_references(const ObjectReader& object, ReferenceVisitor& visit) 
     const Layout& l = object.layout();
     visit.named(object.pointer(l.memoryview.mbuf), ".<managed buffer>");
     if (l.memoryview.view.present() && l.buffer.obj.present())
-        visit.named(object.heap().pointer(object.at(*l.memoryview.view + *l.buffer.obj)), ".obj", ReferenceKind::weak);
+        visit.named(object.heap().pointer(object.at(*l.memoryview.view + *l.buffer.obj)), ".obj",
+                    ReferenceKind::weak);
 }
 
 void managed_buffer_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -41,7 +43,8 @@ void array_buffers(const ObjectReader& object, BufferVisitor& visit) {
 ShortValue array_describe(const ObjectReader& object, std::size_t) {
     const char code = array_items(object).typecode;
     return {ShortValue::Kind::summary,
-            fmt::format("array '{}' of {}", code >= ' ' && code < 127 ? code : '?', std::max<std::int64_t>(object.var_size(), 0)),
+            fmt::format("array '{}' of {}", code >= ' ' && code < 127 ? code : '?',
+                        std::max<std::int64_t>(object.var_size(), 0)),
             0};
 }
 
@@ -53,9 +56,13 @@ constexpr const char* array_names[] = {"array.array"};
 
 const ObjectKind memoryview_kind = {
     .name = "memoryview", .type_names = memoryview_names, .visit_references = memoryview_references};
-const ObjectKind managed_buffer_kind = {
-    .name = "managedbuffer", .type_names = managed_buffer_names, .visit_references = managed_buffer_references};
-const ObjectKind array_kind = {
-    .name = "array", .type_names = array_names, .size = array_size, .visit_buffers = array_buffers, .describe = array_describe};
+const ObjectKind managed_buffer_kind = {.name = "managedbuffer",
+                                        .type_names = managed_buffer_names,
+                                        .visit_references = managed_buffer_references};
+const ObjectKind array_kind = {.name = "array",
+                               .type_names = array_names,
+                               .size = array_size,
+                               .visit_buffers = array_buffers,
+                               .describe = array_describe};
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
-// Types of C modules of the standard library whose __sizeof__ counts more than their header: struct.Struct, itertools'
-// combinatorics, Decimal. (_struct.c, itertoolsmodule.c, _decimal.c)
+// Types of C modules of the standard library whose __sizeof__ counts more than their header: struct.Struct,
+// itertools' combinatorics, Decimal. (_struct.c, itertoolsmodule.c, _decimal.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -43,7 +43,8 @@ std::uint64_t struct_size(const ObjectReader& object) {
 }
 
 void struct_buffers(const ObjectReader& object, BufferVisitor& visit) {
-    buffer(object, object.layout().struct_.s_codes, *object.layout().format_code.size * (format_codes(object) + 1), visit);
+    buffer(object, object.layout().struct_.s_codes,
+           *object.layout().format_code.size * (format_codes(object) + 1), visit);
 }
 
 void struct_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -55,7 +56,8 @@ std::uint64_t product_size(const ObjectReader& object) {
 }
 
 void product_buffers(const ObjectReader& object, BufferVisitor& visit) {
-    buffer(object, object.layout().product.indices, 8 * tuple_length(object, object.layout().product.pools), visit);
+    buffer(object, object.layout().product.indices, 8 * tuple_length(object, object.layout().product.pools),
+           visit);
 }
 
 void product_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -68,7 +70,8 @@ std::uint64_t combinations_size(const ObjectReader& object) {
 }
 
 void combinations_buffers(const ObjectReader& object, BufferVisitor& visit) {
-    buffer(object, object.layout().combinations.indices, 8 * count_of(object, object.layout().combinations.r), visit);
+    buffer(object, object.layout().combinations.indices, 8 * count_of(object, object.layout().combinations.r),
+           visit);
 }
 
 void combinations_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -100,15 +103,19 @@ std::uint64_t decimal_bytes(const ObjectReader& object) {
     return object.integer<std::uint8_t>(l.dec_flags) & foreign_data ? 0 : 8 * count_of(object, l.dec_alloc);
 }
 
-std::uint64_t decimal_size(const ObjectReader& object) { return object.type().basicsize + decimal_bytes(object); }
+std::uint64_t decimal_size(const ObjectReader& object) {
+    return object.type().basicsize + decimal_bytes(object);
+}
 
 void decimal_buffers(const ObjectReader& object, BufferVisitor& visit) {
-    if (const std::uint64_t bytes = decimal_bytes(object)) buffer(object, object.layout().decimal.dec_data, bytes, visit);
+    if (const std::uint64_t bytes = decimal_bytes(object))
+        buffer(object, object.layout().decimal.dec_data, bytes, visit);
 }
 
 constexpr const char* struct_names[] = {"_struct.Struct", "Struct"};
 constexpr const char* product_names[] = {"itertools.product"};
-constexpr const char* combinations_names[] = {"itertools.combinations", "itertools.combinations_with_replacement"};
+constexpr const char* combinations_names[] = {"itertools.combinations",
+                                              "itertools.combinations_with_replacement"};
 constexpr const char* permutations_names[] = {"itertools.permutations"};
 constexpr const char* decimal_names[] = {"decimal.Decimal"};
 

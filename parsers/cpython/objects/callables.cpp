@@ -1,5 +1,5 @@
-// Methods and their relatives: bound methods, C functions, descriptors, method wrappers. (classobject.h, methodobject.h,
-// descrobject.h)
+// Methods and their relatives: bound methods, C functions, descriptors, method wrappers. (classobject.h,
+// methodobject.h, descrobject.h)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -21,20 +21,23 @@ void method_references(const ObjectReader& object, ReferenceVisitor& visit) {
 ShortValue method_describe(const ObjectReader& object, std::size_t) {
     const Address function = object.pointer(object.layout().method.im_func);
     const auto& heap = object.heap();
-    const auto name = heap.unicode_text(heap.pointer(function + *object.layout().function.func_qualname), 200);
+    const auto name =
+        heap.unicode_text(heap.pointer(function + *object.layout().function.func_qualname), 200);
     return {ShortValue::Kind::name, "<bound method " + name.value_or("?") + ">", 0};
 }
 
 std::int32_t builtin_flags(const ObjectReader& object) {
     const Address def = object.pointer(object.layout().builtin_function.m_ml);
-    return def.is_null() ? 0 : object.heap().integer<std::int32_t>(def + *object.layout().method_def.ml_flags);
+    return def.is_null() ? 0
+                         : object.heap().integer<std::int32_t>(def + *object.layout().method_def.ml_flags);
 }
 
 void builtin_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().builtin_function;
     visit.named(object.pointer(l.m_self), ".__self__");
     visit.named(object.pointer(l.m_module), ".__module__");
-    if (builtin_flags(object) & meth_method) visit.named(object.pointer(object.layout().builtin_method.mm_class), ".<class>");
+    if (builtin_flags(object) & meth_method)
+        visit.named(object.pointer(object.layout().builtin_method.mm_class), ".<class>");
 }
 
 ShortValue builtin_describe(const ObjectReader& object, std::size_t) {
@@ -54,7 +57,8 @@ ShortValue descriptor_describe(const ObjectReader& object, std::size_t) {
     const auto& l = object.layout().descriptor;
     const TypeId owner = object.heap().types().find(object.pointer(l.d_type));
     return {ShortValue::Kind::name,
-            fmt::format("<{} {}.{}>", object.type().name, owner == no_type ? "?" : object.heap().types()[owner].name,
+            fmt::format("<{} {}.{}>", object.type().name,
+                        owner == no_type ? "?" : object.heap().types()[owner].name,
                         text_of(object.heap(), object.pointer(l.d_name))),
             0};
 }
@@ -66,14 +70,16 @@ void wrapper_references(const ObjectReader& object, ReferenceVisitor& visit) {
 
 constexpr const char* method_names[] = {"method"};
 constexpr const char* builtin_names[] = {"builtin_function_or_method", "builtin_method"};
-constexpr const char* descriptor_names[] = {"method_descriptor", "classmethod_descriptor", "member_descriptor",
-                                            "getset_descriptor", "wrapper_descriptor"};
+constexpr const char* descriptor_names[] = {"method_descriptor", "classmethod_descriptor",
+                                            "member_descriptor", "getset_descriptor", "wrapper_descriptor"};
 constexpr const char* wrapper_names[] = {"method-wrapper"};
 
 }  // namespace
 
-const ObjectKind method_kind = {
-    .name = "method", .type_names = method_names, .visit_references = method_references, .describe = method_describe};
+const ObjectKind method_kind = {.name = "method",
+                                .type_names = method_names,
+                                .visit_references = method_references,
+                                .describe = method_describe};
 const ObjectKind builtin_function_kind = {.name = "builtin_function_or_method",
                                           .type_names = builtin_names,
                                           .visit_references = builtin_references,

@@ -1,6 +1,6 @@
-// function and code. A code object is not tracked by the collector, and nothing reports its constants and names: hidden
-// references. Up to 3.10 the bytecode is a bytes object; since 3.11 (cpython/code.h) it follows the header, ob_size units of two
-// bytes.
+// function and code. A code object is not tracked by the collector, and nothing reports its constants and
+// names: hidden references. Up to 3.10 the bytecode is a bytes object; since 3.11 (cpython/code.h) it follows
+// the header, ob_size units of two bytes.
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/type_flags.h"
@@ -38,8 +38,8 @@ std::string text_of(const ObjectReader& object, LayoutOffset field) {
 ShortValue function_describe(const ObjectReader& object, std::size_t) {
     const auto& l = object.layout().function;
     const auto module = object.heap().unicode_text(object.pointer(l.func_module), 200);
-    return {ShortValue::Kind::name, fmt::format("<function {}{}>", module ? *module + "." : "", text_of(object, l.func_qualname)),
-            0};
+    return {ShortValue::Kind::name,
+            fmt::format("<function {}{}>", module ? *module + "." : "", text_of(object, l.func_qualname)), 0};
 }
 
 /// _PyObject_VAR_SIZE rounds up to words.
@@ -53,8 +53,11 @@ std::uint64_t code_size(const ObjectReader& object) {
         const auto count = object.heap().integer<std::int64_t>(extra);
         if (count > 0 && count < 65536) size += 16 + 8 * (static_cast<std::uint64_t>(count) - 1);
     }
-    if (!object.pointer(l.co_opcache_map).is_null() && object.layout().opcache_entry.size.present()) {  // 3.8 to 3.10
-        size += static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(object.pointer(l.co_code)), 0)) / 2;
+    if (!object.pointer(l.co_opcache_map).is_null() &&
+        object.layout().opcache_entry.size.present()) {  // 3.8 to 3.10
+        size += static_cast<std::uint64_t>(
+                    std::max<std::int64_t>(object.heap().var_size(object.pointer(l.co_code)), 0)) /
+                2;
         size += *object.layout().opcache_entry.size * object.integer<std::uint8_t>(l.co_opcache_size);
     }
     if (l.co_cell2arg.present() && !object.pointer(l.co_cell2arg).is_null()) {
@@ -107,10 +110,11 @@ ShortValue code_describe(const ObjectReader& object, std::size_t) {
     const auto& l = object.layout().code;
     const std::string file = text_of(object, l.co_filename);
     const std::string base = file.substr(file.rfind('/') + 1);
-    return {ShortValue::Kind::name,
-            fmt::format("<code {}, {}:{}>", text_of(object, l.co_qualname.present() ? l.co_qualname : l.co_name), base,
-                        object.integer<std::int32_t>(l.co_firstlineno)),
-            0};
+    return {
+        ShortValue::Kind::name,
+        fmt::format("<code {}, {}:{}>", text_of(object, l.co_qualname.present() ? l.co_qualname : l.co_name),
+                    base, object.integer<std::int32_t>(l.co_firstlineno)),
+        0};
 }
 
 constexpr const char* function_names[] = {"function"};
@@ -118,8 +122,10 @@ constexpr const char* code_names[] = {"code"};
 
 }  // namespace
 
-const ObjectKind function_kind = {
-    .name = "function", .type_names = function_names, .visit_references = function_references, .describe = function_describe};
+const ObjectKind function_kind = {.name = "function",
+                                  .type_names = function_names,
+                                  .visit_references = function_references,
+                                  .describe = function_describe};
 const ObjectKind code_kind = {.name = "code",
                               .type_names = code_names,
                               .size = code_size,

@@ -1,5 +1,5 @@
-// Contexts, their variables, and the trie in which a context keeps its values. What a variable holds as its last value is
-// borrowed. (context.c, hamt.c)
+// Contexts, their variables, and the trie in which a context keeps its values. What a variable holds as its
+// last value is borrowed. (context.c, hamt.c)
 
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -24,16 +24,19 @@ constexpr ReferenceField<context_variable_layout> context_variable_fields[] = {
     {&context_variable_layout::var_name, ".name"},
     {&context_variable_layout::var_default, ".<default>"},
     {&context_variable_layout::var_cached, ".<cached>", ReferenceKind::weak}};
-constexpr ReferenceField<context_token_layout> context_token_fields[] = {{&context_token_layout::tok_ctx, ".<context>"},
-                                                                         {&context_token_layout::tok_var, ".var"},
-                                                                         {&context_token_layout::tok_oldval, ".old_value"}};
+constexpr ReferenceField<context_token_layout> context_token_fields[] = {
+    {&context_token_layout::tok_ctx, ".<context>"},
+    {&context_token_layout::tok_var, ".var"},
+    {&context_token_layout::tok_oldval, ".old_value"}};
 constexpr ReferenceField<hamt_layout> hamt_fields[] = {{&hamt_layout::h_root, ".<root>"}};
-constexpr ReferenceField<hamt_iterator_layout> hamt_iterator_fields[] = {{&hamt_iterator_layout::hi_obj, ".<hamt>"}};
+constexpr ReferenceField<hamt_iterator_layout> hamt_iterator_fields[] = {
+    {&hamt_iterator_layout::hi_obj, ".<hamt>"}};
 
 /// A key, or null and a node, and the key's value or the node: pair after pair.
 void visit_pairs(const ObjectReader& object, LayoutOffset array, ReferenceVisitor& visit) {
     const Address items = object.at(*array);
-    const std::uint64_t count = object.readable_items(items, std::min<std::int64_t>(object.var_size(), max_pair_words));
+    const std::uint64_t count =
+        object.readable_items(items, std::min<std::int64_t>(object.var_size(), max_pair_words));
     for (std::uint64_t i = 0; i + 1 < count; i += 2) {
         const Address key = object.heap().pointer(items + 8 * i);
         const Address value = object.heap().pointer(items + 8 * (i + 1));
@@ -42,7 +45,8 @@ void visit_pairs(const ObjectReader& object, LayoutOffset array, ReferenceVisito
             continue;
         }
         visit.visit(key, ReferenceKind::strong, {ReferenceName::Form::key, "", 0, key});
-        if (!value.is_null()) visit.visit(value, ReferenceKind::strong, {ReferenceName::Form::item, "", 0, key});
+        if (!value.is_null())
+            visit.visit(value, ReferenceKind::strong, {ReferenceName::Form::item, "", 0, key});
     }
 }
 

@@ -1,5 +1,6 @@
-// Instances of ctypes, functions, callbacks; the classes, and the dict in which a class keeps what ctypes knows of it (up
-// to 3.12; since then it lies behind the class itself). (_ctypes/_ctypes.c, callproc.c, cfield.c, callbacks.c, stgdict.c)
+// Instances of ctypes, functions, callbacks; the classes, and the dict in which a class keeps what ctypes
+// knows of it (up to 3.12; since then it lies behind the class itself). (_ctypes/_ctypes.c, callproc.c,
+// cfield.c, callbacks.c, stgdict.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -28,18 +29,21 @@ std::uint64_t stgdict_size(const ObjectReader& object) {
     if (!object.pointer(l.stgdict.format).is_null()) size += c_string_size(object, l.stgdict.format);
     const auto ndim = object.integer<std::int32_t>(l.stgdict.ndim);
     if (ndim > 0 && ndim < 64) size += 8 * static_cast<std::uint64_t>(ndim);
-    if (!object.pointer(l.stgdict.ffi_elements).is_null()) size += 8 * (count_of(object, l.stgdict.length) + 1);
+    if (!object.pointer(l.stgdict.ffi_elements).is_null())
+        size += 8 * (count_of(object, l.stgdict.length) + 1);
     return size;
 }
 
-/// A ctypes class since 3.13: what ctypes knows of it lies behind the part that it has as a type (PyObject_GetTypeData).
+/// A ctypes class since 3.13: what ctypes knows of it lies behind the part that it has as a type
+/// (PyObject_GetTypeData).
 Address stginfo(const ObjectReader& object) {
     const TypeInfo* at = &object.type();
     const auto& types = object.heap().types();
     while (at->name != "_ctypes.CType_Type" && at->base != no_type) at = &types[at->base];
     if (at->base == no_type || !object.layout().stginfo.size.present()) return {};
     const Address info = object.at((types[at->base].basicsize + 15) / 16 * 16);
-    return object.heap().integer<std::int32_t>(info + *object.layout().stginfo.initialized) ? info : Address();
+    return object.heap().integer<std::int32_t>(info + *object.layout().stginfo.initialized) ? info
+                                                                                            : Address();
 }
 
 std::uint64_t ctypes_class_size(const ObjectReader& object) {
@@ -52,7 +56,8 @@ std::uint64_t ctypes_class_size(const ObjectReader& object) {
         size += heap.memory().read_c_string(format, 1 << 20).value_or("").size() + 1;
     if (!heap.pointer(info + *l.ffi_elements).is_null()) {
         const auto length = heap.integer<std::int64_t>(info + *l.length);
-        if (length >= 0 && length < static_cast<std::int64_t>(sane)) size += 8 * (static_cast<std::uint64_t>(length) + 1);
+        if (length >= 0 && length < static_cast<std::int64_t>(sane))
+            size += 8 * (static_cast<std::uint64_t>(length) + 1);
     }
     const auto ndim = heap.integer<std::int32_t>(info + *l.ndim);
     if (ndim > 0 && ndim < 64) size += 8 * static_cast<std::uint64_t>(ndim);
@@ -84,7 +89,8 @@ void class_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(heap.pointer(info + *l.module), ".<module>");
 }
 
-/// Up to 3.12 a structure, a union, a pointer or a function type reports what its dict owns: the type that it points at.
+/// Up to 3.12 a structure, a union, a pointer or a function type reports what its dict owns: the type that it
+/// points at.
 void pointing_class_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
     class_references(object, visit);
@@ -95,8 +101,8 @@ void pointing_class_references(const ObjectReader& object, ReferenceVisitor& vis
         visit.named(heap.pointer(dict + *l.proto), ".<type>", ReferenceKind::reported);
 }
 
-/// The bytes of a value that does not fit into the object: its own, unless it shows another's. Numbers, whatever they look like:
-/// what a pointer in there keeps alive is in `_objects`.
+/// The bytes of a value that does not fit into the object: its own, unless it shows another's. Numbers,
+/// whatever they look like: what a pointer in there keeps alive is in `_objects`.
 void data_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto& l = object.layout().cdata;
     const Address data = object.pointer(l.b_ptr);
@@ -108,8 +114,8 @@ void data_buffers(const ObjectReader& object, BufferVisitor& visit) {
 
 constexpr const char* stgdict_names[] = {"StgDict", "_ctypes.StgDict"};
 constexpr const char* class_names[] = {"_ctypes.CType_Type", "_ctypes.PyCArrayType", "_ctypes.PyCSimpleType"};
-constexpr const char* pointing_class_names[] = {"_ctypes.PyCStructType", "_ctypes.UnionType", "_ctypes.PyCPointerType",
-                                                "_ctypes.PyCFuncPtrType"};
+constexpr const char* pointing_class_names[] = {"_ctypes.PyCStructType", "_ctypes.UnionType",
+                                                "_ctypes.PyCPointerType", "_ctypes.PyCFuncPtrType"};
 
 constexpr const char* cdata_names[] = {"_ctypes._CData", "_ctypes.Structure", "_ctypes.Union",
                                        "_ctypes.Array",  "_ctypes._Pointer",  "_ctypes._SimpleCData"};
@@ -122,24 +128,26 @@ constexpr const char* dict_remover_names[] = {"_ctypes.DictRemover"};
 
 constexpr VersionedField<cdata_layout> cdata_fields[] = {{&cdata_layout::b_objects, "._objects"},
                                                          {&cdata_layout::b_base, "._b_base_"}};
-constexpr VersionedField<cfuncptr_layout> cfuncptr_fields[] = {{&cfuncptr_layout::callable, ".<callable>"},
-                                                               {&cfuncptr_layout::restype, ".restype"},
-                                                               {&cfuncptr_layout::checker, ".<checker>"},
-                                                               {&cfuncptr_layout::errcheck, ".errcheck"},
-                                                               {&cfuncptr_layout::argtypes, ".argtypes"},
-                                                               {&cfuncptr_layout::converters, ".<converters>"},
-                                                               {&cfuncptr_layout::paramflags, ".<parameter flags>"},
-                                                               {&cfuncptr_layout::thunk, ".<thunk>"},
-                                                               {&cfuncptr_layout::b_objects, "._objects"},
-                                                               {&cfuncptr_layout::b_base, "._b_base_"}};
+constexpr VersionedField<cfuncptr_layout> cfuncptr_fields[] = {
+    {&cfuncptr_layout::callable, ".<callable>"},
+    {&cfuncptr_layout::restype, ".restype"},
+    {&cfuncptr_layout::checker, ".<checker>"},
+    {&cfuncptr_layout::errcheck, ".errcheck"},
+    {&cfuncptr_layout::argtypes, ".argtypes"},
+    {&cfuncptr_layout::converters, ".<converters>"},
+    {&cfuncptr_layout::paramflags, ".<parameter flags>"},
+    {&cfuncptr_layout::thunk, ".<thunk>"},
+    {&cfuncptr_layout::b_objects, "._objects"},
+    {&cfuncptr_layout::b_base, "._b_base_"}};
 constexpr VersionedField<carg_layout> carg_fields[] = {{&carg_layout::obj, "._obj", 12}};
 constexpr VersionedField<cfield_layout> cfield_fields[] = {{&cfield_layout::proto, ".<type>"}};
 constexpr VersionedField<cthunk_layout> cthunk_fields[] = {{&cthunk_layout::converters, ".<converters>"},
                                                            {&cthunk_layout::callable, ".<callable>"},
                                                            {&cthunk_layout::restype, ".<result type>"}};
-constexpr VersionedField<cstruct_param_layout> cstruct_param_fields[] = {{&cstruct_param_layout::keep, ".<structure>", never}};
-constexpr VersionedField<dict_remover_layout> dict_remover_fields[] = {{&dict_remover_layout::key, ".<key>", 12},
-                                                                       {&dict_remover_layout::dict, ".<dict>", 12}};
+constexpr VersionedField<cstruct_param_layout> cstruct_param_fields[] = {
+    {&cstruct_param_layout::keep, ".<structure>", never}};
+constexpr VersionedField<dict_remover_layout> dict_remover_fields[] = {
+    {&dict_remover_layout::key, ".<key>", 12}, {&dict_remover_layout::dict, ".<dict>", 12}};
 
 const ObjectKind kinds[] = {
     {.name = "StgDict",
@@ -172,7 +180,8 @@ const ObjectKind kinds[] = {
     versioned_kind<&Layout::carg, carg_fields>("ctypes argument", carg_names),
     versioned_kind<&Layout::cfield, cfield_fields>("ctypes field", cfield_names),
     versioned_kind<&Layout::cthunk, cthunk_fields>("ctypes thunk", cthunk_names),
-    versioned_kind<&Layout::cstruct_param, cstruct_param_fields>("ctypes structure argument", cstruct_param_names),
+    versioned_kind<&Layout::cstruct_param, cstruct_param_fields>("ctypes structure argument",
+                                                                 cstruct_param_names),
     versioned_kind<&Layout::dict_remover, dict_remover_fields>("ctypes dict remover", dict_remover_names),
 };
 

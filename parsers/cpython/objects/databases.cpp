@@ -1,5 +1,5 @@
-// sqlite3. Up to 3.9 its types take no part in collection. Exceptions that a connection names are borrowed, and left out.
-// (_sqlite/*.c)
+// sqlite3. Up to 3.9 its types take no part in collection. Exceptions that a connection names are borrowed,
+// and left out. (_sqlite/*.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -58,16 +58,21 @@ constexpr VersionedField<sqlite_connection_layout> sqlite_connection_fields[] = 
     {&sqlite_connection_layout::authorizer, ".<authorizer>", 10},
     {&sqlite_connection_layout::collations, ".<collations>", 10}};
 constexpr VersionedField<sqlite_cursor_layout> sqlite_cursor_fields[] = {
-    {&sqlite_cursor_layout::connection, ".connection", 10},     {&sqlite_cursor_layout::description, ".description", 10},
-    {&sqlite_cursor_layout::row_cast_map, ".<converters>", 10}, {&sqlite_cursor_layout::lastrowid, ".lastrowid", 10},
-    {&sqlite_cursor_layout::row_factory, ".row_factory", 10},   {&sqlite_cursor_layout::statement, ".<statement>", 10},
+    {&sqlite_cursor_layout::connection, ".connection", 10},
+    {&sqlite_cursor_layout::description, ".description", 10},
+    {&sqlite_cursor_layout::row_cast_map, ".<converters>", 10},
+    {&sqlite_cursor_layout::lastrowid, ".lastrowid", 10},
+    {&sqlite_cursor_layout::row_factory, ".row_factory", 10},
+    {&sqlite_cursor_layout::statement, ".<statement>", 10},
     {&sqlite_cursor_layout::next_row, ".<next row>", 10}};
-constexpr VersionedField<sqlite_row_layout> sqlite_row_fields[] = {{&sqlite_row_layout::data, ".<values>", 10},
-                                                                   {&sqlite_row_layout::description, ".<description>", 10}};
-constexpr VersionedField<sqlite_statement_layout> sqlite_statement_fields[] = {{&sqlite_statement_layout::sql, ".<SQL>", 10}};
-constexpr VersionedField<sqlite_blob_layout> sqlite_blob_fields[] = {{&sqlite_blob_layout::connection, ".<connection>"}};
-constexpr VersionedField<sqlite_node_layout> sqlite_node_fields[] = {{&sqlite_node_layout::key, ".<key>", 10},
-                                                                     {&sqlite_node_layout::data, ".<data>", 10}};
+constexpr VersionedField<sqlite_row_layout> sqlite_row_fields[] = {
+    {&sqlite_row_layout::data, ".<values>", 10}, {&sqlite_row_layout::description, ".<description>", 10}};
+constexpr VersionedField<sqlite_statement_layout> sqlite_statement_fields[] = {
+    {&sqlite_statement_layout::sql, ".<SQL>", 10}};
+constexpr VersionedField<sqlite_blob_layout> sqlite_blob_fields[] = {
+    {&sqlite_blob_layout::connection, ".<connection>"}};
+constexpr VersionedField<sqlite_node_layout> sqlite_node_fields[] = {
+    {&sqlite_node_layout::key, ".<key>", 10}, {&sqlite_node_layout::data, ".<data>", 10}};
 
 void connection_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit_versioned_fields<&Layout::sqlite_connection, sqlite_connection_fields>(object, visit);
@@ -92,7 +97,8 @@ const ObjectKind kinds[] = {
     {.name = "sqlite3.PrepareProtocol", .type_names = prepare_protocol_names},
     versioned_kind<&Layout::sqlite_cursor, sqlite_cursor_fields>("sqlite3.Cursor", sqlite_cursor_names),
     versioned_kind<&Layout::sqlite_row, sqlite_row_fields>("sqlite3.Row", sqlite_row_names),
-    versioned_kind<&Layout::sqlite_statement, sqlite_statement_fields>("sqlite3.Statement", sqlite_statement_names),
+    versioned_kind<&Layout::sqlite_statement, sqlite_statement_fields>("sqlite3.Statement",
+                                                                       sqlite_statement_names),
     versioned_kind<&Layout::sqlite_blob, sqlite_blob_fields>("sqlite3.Blob", sqlite_blob_names),
     versioned_kind<&Layout::sqlite_node, sqlite_node_fields>("node of a sqlite3 cache", sqlite_node_names),
 };

@@ -1,5 +1,5 @@
-// Dates, times and zones. A time without a zone ends before the field of the zone; no type but ZoneInfo (since 3.12) takes part
-// in collection, their subclasses do. (_datetimemodule.c, _zoneinfo.c)
+// Dates, times and zones. A time without a zone ends before the field of the zone; no type but ZoneInfo
+// (since 3.12) takes part in collection, their subclasses do. (_datetimemodule.c, _zoneinfo.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -13,7 +13,8 @@ namespace {
 template <auto Struct>
 void time_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().*Struct;
-    if (object.integer<std::uint8_t>(l.hastzinfo) != 0) visit.named(object.pointer(l.tzinfo), ".tzinfo", ReferenceKind::hidden);
+    if (object.integer<std::uint8_t>(l.hastzinfo) != 0)
+        visit.named(object.pointer(l.tzinfo), ".tzinfo", ReferenceKind::hidden);
 }
 
 void timezone_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -51,7 +52,9 @@ constexpr const char* zone_names[] = {"zoneinfo.ZoneInfo"};
 
 const ObjectKind kinds[] = {
     {.name = "date", .type_names = plain_names},
-    {.name = "datetime", .type_names = datetime_names, .visit_references = time_references<&Layout::datetime>},
+    {.name = "datetime",
+     .type_names = datetime_names,
+     .visit_references = time_references<&Layout::datetime>},
     {.name = "time", .type_names = time_names, .visit_references = time_references<&Layout::time_of_day>},
     {.name = "timezone",
      .type_names = timezone_names,

@@ -1,4 +1,5 @@
-// collections.deque: a doubly linked list of blocks of 64 items; spare blocks are kept for reuse. (_collectionsmodule.c)
+// collections.deque: a doubly linked list of blocks of 64 items; spare blocks are kept for reuse.
+// (_collectionsmodule.c)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -18,7 +19,8 @@ std::uint64_t length(const ObjectReader& object) {
 
 std::uint64_t block_count(const ObjectReader& object) {
     const std::uint64_t per_block = block_items(object.layout());
-    return (object.integer<std::uint64_t>(object.layout().deque.leftindex) % per_block + length(object) + per_block - 1) /
+    return (object.integer<std::uint64_t>(object.layout().deque.leftindex) % per_block + length(object) +
+            per_block - 1) /
            per_block;
 }
 
@@ -26,11 +28,14 @@ std::uint64_t size(const ObjectReader& object) {
     return object.type().basicsize + block_count(object) * *object.layout().deque_block.size;
 }
 
-/// The block to the right, null where the links do not agree or come back to the first: then no block can be met twice.
+/// The block to the right, null where the links do not agree or come back to the first: then no block can be
+/// met twice.
 Address next_block(const ObjectReader& object, Address block) {
     const Layout& l = object.layout();
     const Address next = object.heap().pointer(block + *l.deque_block.rightlink);
-    if (next == object.pointer(l.deque.leftblock) || object.heap().pointer(next + *l.deque_block.leftlink) != block) return {};
+    if (next == object.pointer(l.deque.leftblock) ||
+        object.heap().pointer(next + *l.deque_block.leftlink) != block)
+        return {};
     return next;
 }
 
@@ -47,7 +52,8 @@ void buffers(const ObjectReader& object, BufferVisitor& visit) {
     if (!l.deque.freeblocks.present()) return;
     const auto spare = std::min<std::uint64_t>(object.integer<std::uint64_t>(l.deque.numfreeblocks), 16);
     for (std::uint64_t i = 0; i < spare; ++i)
-        if (const Address free = object.heap().pointer(object.at(*l.deque.freeblocks + 8 * i)); !free.is_null())
+        if (const Address free = object.heap().pointer(object.at(*l.deque.freeblocks + 8 * i));
+            !free.is_null())
             visit.visit(free, *l.deque_block.size, false);
 }
 

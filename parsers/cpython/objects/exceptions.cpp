@@ -1,5 +1,6 @@
-// Exceptions and tracebacks. Every exception starts with the same fields; some builtin classes add fields of their own (OSError's
-// file names, StopIteration's value), which their Python subclasses inherit. (pyerrors.h, cpython/traceback.h)
+// Exceptions and tracebacks. Every exception starts with the same fields; some builtin classes add fields of
+// their own (OSError's file names, StopIteration's value), which their Python subclasses inherit.
+// (pyerrors.h, cpython/traceback.h)
 
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -33,8 +34,8 @@ void traceback_references(const ObjectReader& object, ReferenceVisitor& visit) {
 }
 
 ShortValue traceback_describe(const ObjectReader& object, std::size_t) {
-    return {ShortValue::Kind::summary, fmt::format("line {}", object.integer<std::int32_t>(object.layout().traceback.tb_lineno)),
-            0};
+    return {ShortValue::Kind::summary,
+            fmt::format("line {}", object.integer<std::int32_t>(object.layout().traceback.tb_lineno)), 0};
 }
 
 /// An exception whose class has fields of its own in C.
@@ -61,17 +62,20 @@ constexpr const char* system_exit_names[] = {"SystemExit"};
 constexpr const char* import_error_names[] = {"ImportError"};
 constexpr const char* os_error_names[] = {"OSError"};
 constexpr const char* syntax_error_names[] = {"SyntaxError"};
-constexpr const char* unicode_error_names[] = {"UnicodeEncodeError", "UnicodeDecodeError", "UnicodeTranslateError"};
+constexpr const char* unicode_error_names[] = {"UnicodeEncodeError", "UnicodeDecodeError",
+                                               "UnicodeTranslateError"};
 constexpr const char* name_error_names[] = {"NameError"};
 constexpr const char* attribute_error_names[] = {"AttributeError"};
 constexpr const char* exception_group_names[] = {"BaseExceptionGroup"};
 
-constexpr ReferenceField<stop_iteration_layout> stop_iteration_fields[] = {{&stop_iteration_layout::value, ".value"}};
+constexpr ReferenceField<stop_iteration_layout> stop_iteration_fields[] = {
+    {&stop_iteration_layout::value, ".value"}};
 constexpr ReferenceField<system_exit_layout> system_exit_fields[] = {{&system_exit_layout::code, ".code"}};
-constexpr ReferenceField<import_error_layout> import_error_fields[] = {{&import_error_layout::msg, ".msg"},
-                                                                       {&import_error_layout::name, ".name"},
-                                                                       {&import_error_layout::path, ".path"},
-                                                                       {&import_error_layout::name_from, ".name_from"}};
+constexpr ReferenceField<import_error_layout> import_error_fields[] = {
+    {&import_error_layout::msg, ".msg"},
+    {&import_error_layout::name, ".name"},
+    {&import_error_layout::path, ".path"},
+    {&import_error_layout::name_from, ".name_from"}};
 constexpr ReferenceField<os_error_layout> os_error_fields[] = {{&os_error_layout::myerrno, ".errno"},
                                                                {&os_error_layout::strerror, ".strerror"},
                                                                {&os_error_layout::filename, ".filename"},
@@ -85,14 +89,15 @@ constexpr ReferenceField<syntax_error_layout> syntax_error_fields[] = {
     {&syntax_error_layout::end_offset, ".end_offset"},
     {&syntax_error_layout::text, ".text"},
     {&syntax_error_layout::print_file_and_line, ".print_file_and_line"}};
-constexpr ReferenceField<unicode_error_layout> unicode_error_fields[] = {{&unicode_error_layout::encoding, ".encoding"},
-                                                                         {&unicode_error_layout::object, ".object"},
-                                                                         {&unicode_error_layout::reason, ".reason"}};
+constexpr ReferenceField<unicode_error_layout> unicode_error_fields[] = {
+    {&unicode_error_layout::encoding, ".encoding"},
+    {&unicode_error_layout::object, ".object"},
+    {&unicode_error_layout::reason, ".reason"}};
 constexpr ReferenceField<name_error_layout> name_error_fields[] = {{&name_error_layout::name, ".name"}};
-constexpr ReferenceField<attribute_error_layout> attribute_error_fields[] = {{&attribute_error_layout::obj, ".obj"},
-                                                                             {&attribute_error_layout::name, ".name"}};
-constexpr ReferenceField<exception_group_layout> exception_group_fields[] = {{&exception_group_layout::msg, ".message"},
-                                                                             {&exception_group_layout::excs, ".exceptions"}};
+constexpr ReferenceField<attribute_error_layout> attribute_error_fields[] = {
+    {&attribute_error_layout::obj, ".obj"}, {&attribute_error_layout::name, ".name"}};
+constexpr ReferenceField<exception_group_layout> exception_group_fields[] = {
+    {&exception_group_layout::msg, ".message"}, {&exception_group_layout::excs, ".exceptions"}};
 
 const ObjectKind kinds[] = {
     {.name = "exception",

@@ -17,7 +17,8 @@ struct ReferenceField {
 /// A visit_references that visits the fields in this order. Those that the version lacks are passed over.
 template <auto Struct, const auto& Fields>
 void visit_fields(const ObjectReader& object, ReferenceVisitor& visit) {
-    for (const auto& field : Fields) visit.named(object.pointer(object.layout().*Struct.*(field.field)), field.name, field.kind);
+    for (const auto& field : Fields)
+        visit.named(object.pointer(object.layout().*Struct.*(field.field)), field.name, field.kind);
 }
 
 /// A struct_size: that of the layout's struct.

@@ -1,9 +1,10 @@
 // frame, generator, coroutine, asynchronous generator.
 //
-// Since 3.11 (pycore_frame.h) what runs is an interpreter frame, which is no object: it lies on the thread's own stack of data,
-// inside its generator, or, once its call has returned and somebody still has the frame object, inside that. Whoever it lies in
-// reports what it holds: its function, code, locals and value stack. The value stack is known only while the frame is not
-// running. Up to 3.10 the frame object itself has all of it.
+// Since 3.11 (pycore_frame.h) what runs is an interpreter frame, which is no object: it lies on the thread's
+// own stack of data, inside its generator, or, once its call has returned and somebody still has the frame
+// object, inside that. Whoever it lies in reports what it holds: its function, code, locals and value stack.
+// The value stack is known only while the frame is not running. Up to 3.10 the frame object itself has all of
+// it.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -57,19 +58,25 @@ CodeShape code_shape(const PythonHeap& heap, Address code) {
     return shape;
 }
 
-/// f_locals shows a cell's content, never the cell, and no variable of a comprehension that was made part of a class or module.
-ReferenceName slot_name(const PythonHeap& heap, const CodeShape& shape, std::uint64_t slot, Address target, const char* locals) {
+/// f_locals shows a cell's content, never the cell, and no variable of a comprehension that was made part of
+/// a class or module.
+ReferenceName slot_name(const PythonHeap& heap, const CodeShape& shape, std::uint64_t slot, Address target,
+                        const char* locals) {
     const Address name = heap.pointer(shape.names + *heap.layout().tuple.ob_item + 8 * slot);
-    const auto kind = shape.kinds.is_null() ? 0 : heap.integer<std::uint8_t>(shape.kinds + *heap.layout().bytes.ob_sval + slot);
+    const auto kind = shape.kinds.is_null()
+                          ? 0
+                          : heap.integer<std::uint8_t>(shape.kinds + *heap.layout().bytes.ob_sval + slot);
     if (kind & hidden_local) return {ReferenceName::Form::unnamed, ".<local ", slot, name};
     if (kind & cell_or_free) {
         const TypeId type = heap.type_of(target);
-        if (type != no_type && heap.types()[type].name == "cell") return {ReferenceName::Form::unnamed, ".<cell ", slot, name};
+        if (type != no_type && heap.types()[type].name == "cell")
+            return {ReferenceName::Form::unnamed, ".<cell ", slot, name};
     }
     return {ReferenceName::Form::local, locals, slot, name};
 }
 
-void visit_interpreter_frame(const ObjectReader& object, Address frame, const FrameNames& names, ReferenceVisitor& visit) {
+void visit_interpreter_frame(const ObjectReader& object, Address frame, const FrameNames& names,
+                             ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
     const auto& l = heap.layout().interpreter_frame;
     const Address code(heap.pointer(frame + *l.f_executable).value & ~tag_bits);
@@ -84,7 +91,8 @@ void visit_interpreter_frame(const ObjectReader& object, Address frame, const Fr
         if (top >= 0)
             live = std::min<std::int64_t>(top, static_cast<std::int64_t>(shape.slots));
         else
-            kind = ReferenceKind::hidden;  // it is running: the depth of its stack is in a register, and traverse stops here
+            kind = ReferenceKind::hidden;  // it is running: the depth of its stack is in a register, and
+                                           // traverse stops here
     }
     const Address first = frame + *l.localsplus;
     for (std::uint64_t i = 0; i < object.readable_items(first, live); ++i) {
@@ -127,30 +135,33 @@ std::uint64_t old_frame_size(const ObjectReader& object) {
         return std::clamp<std::int64_t>(heap.var_size(heap.pointer(code + *tuple)), 0, 1 << 20);
     };
     const std::int64_t slots = std::clamp(heap.integer<std::int32_t>(code + *l.co_stacksize), 0, 1 << 20) +
-                               std::clamp(heap.integer<std::int32_t>(code + *l.co_nlocals), 0, 1 << 20) + length(l.co_cellvars) +
-                               length(l.co_freevars);
+                               std::clamp(heap.integer<std::int32_t>(code + *l.co_nlocals), 0, 1 << 20) +
+                               length(l.co_cellvars) + length(l.co_freevars);
     return object.type().basicsize + 8 * static_cast<std::uint64_t>(slots) - 8;
 }
 
 std::uint64_t frame_size(const ObjectReader& object) {
     const Layout& l = object.layout();
     if (!l.frame.f_frame_data.present()) return old_frame_size(object);
-    // sys.getsizeof counts the slots whether the frame's data lies inside the object or not (frameobject.c, frame_sizeof).
+    // sys.getsizeof counts the slots whether the frame's data lies inside the object or not (frameobject.c,
+    // frame_sizeof).
     const CodeShape shape = code_shape(object.heap(), frame_code(object));
     return *l.frame.f_frame_data + frame_header(l) + 8 * shape.slots;
 }
 
 bool owns_data(const ObjectReader& object) {
     const Layout& l = object.layout();
-    return object.heap().integer<std::uint8_t>(object.pointer(l.frame.f_frame) + *l.interpreter_frame.owner) ==
-           owned_by_frame_object;
+    return object.heap().integer<std::uint8_t>(object.pointer(l.frame.f_frame) +
+                                               *l.interpreter_frame.owner) == owned_by_frame_object;
 }
 
-/// Up to 3.10: is the frame's function running, or in a call? (3.9: no top of the stack; 3.10: its state is FRAME_EXECUTING, 0.)
+/// Up to 3.10: is the frame's function running, or in a call? (3.9: no top of the stack; 3.10: its state is
+/// FRAME_EXECUTING, 0.)
 bool runs(const ObjectReader& object) {
     const auto& l = object.layout().frame;
     if (l.f_state.present()) return object.integer<std::int8_t>(l.f_state) == 0;
-    return l.f_stacktop.present() && object.pointer(l.f_stacktop).is_null() && object.integer<std::int8_t>(l.f_executing) != 0;
+    return l.f_stacktop.present() && object.pointer(l.f_stacktop).is_null() &&
+           object.integer<std::int8_t>(l.f_executing) != 0;
 }
 
 /// Up to 3.10: of the n-th cell, those of the function's own variables first, then those from around it.
@@ -159,15 +170,17 @@ Address cell_name(const PythonHeap& heap, Address code, std::uint64_t n) {
     for (const LayoutOffset names : {l.co_cellvars, l.co_freevars}) {
         if (!names.present()) return {};
         const Address tuple = heap.pointer(code + *names);
-        const auto count = static_cast<std::uint64_t>(std::clamp<std::int64_t>(heap.var_size(tuple), 0, 1 << 20));
+        const auto count =
+            static_cast<std::uint64_t>(std::clamp<std::int64_t>(heap.var_size(tuple), 0, 1 << 20));
         if (n < count) return heap.pointer(tuple + *heap.layout().tuple.ob_item + 8 * n);
         n -= count;
     }
     return {};
 }
 
-/// Up to 3.10 the frame object has it all: locals, cells and free variables from f_localsplus on, the value stack behind them.
-/// The depth of the stack is known only while the frame is not running (frameobject.c, frame_traverse).
+/// Up to 3.10 the frame object has it all: locals, cells and free variables from f_localsplus on, the value
+/// stack behind them. The depth of the stack is known only while the frame is not running (frameobject.c,
+/// frame_traverse).
 void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
     const auto& l = object.layout().frame;
@@ -181,31 +194,37 @@ void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address first = object.at(*l.f_localsplus);
     if (code.is_null() || stack < first) return;
     const Address names = heap.pointer(code + *code_layout.co_varnames);
-    const std::int64_t named = std::clamp<std::int64_t>(heap.integer<std::int32_t>(code + *code_layout.co_nlocals), 0,
-                                                        std::max<std::int64_t>(heap.var_size(names), 0));
-    const std::uint64_t locals =
-        object.readable_items(first, std::min<std::int64_t>(static_cast<std::int64_t>((stack - first) / 8), 1 << 20));
+    const std::int64_t named =
+        std::clamp<std::int64_t>(heap.integer<std::int32_t>(code + *code_layout.co_nlocals), 0,
+                                 std::max<std::int64_t>(heap.var_size(names), 0));
+    const std::uint64_t locals = object.readable_items(
+        first, std::min<std::int64_t>(static_cast<std::int64_t>((stack - first) / 8), 1 << 20));
     for (std::uint64_t i = 0; i < locals; ++i) {
         const Address target = heap.pointer(first + 8 * i);
         if (target.is_null()) continue;
         if (i < static_cast<std::uint64_t>(named))
             visit.visit(target, ReferenceKind::strong,
-                        {ReferenceName::Form::local, ".", i, heap.pointer(names + *heap.layout().tuple.ob_item + 8 * i)});
+                        {ReferenceName::Form::local, ".", i,
+                         heap.pointer(names + *heap.layout().tuple.ob_item + 8 * i)});
         else
-            visit.visit(
-                target, ReferenceKind::strong,
-                {ReferenceName::Form::unnamed, ".<cell ", i, cell_name(heap, code, i - static_cast<std::uint64_t>(named))});
+            visit.visit(target, ReferenceKind::strong,
+                        {ReferenceName::Form::unnamed, ".<cell ", i,
+                         cell_name(heap, code, i - static_cast<std::uint64_t>(named))});
     }
     std::int64_t depth = object.integer<std::int32_t>(l.f_stackdepth);
-    if (const Address top = object.pointer(l.f_stacktop); top > stack) depth = static_cast<std::int64_t>((top - stack) / 8);
-    depth = std::min<std::int64_t>(depth, std::max(heap.integer<std::int32_t>(code + *code_layout.co_stacksize), 0));
+    if (const Address top = object.pointer(l.f_stacktop); top > stack)
+        depth = static_cast<std::int64_t>((top - stack) / 8);
+    depth = std::min<std::int64_t>(depth,
+                                   std::max(heap.integer<std::int32_t>(code + *code_layout.co_stacksize), 0));
     for (std::uint64_t i = 0; i < object.readable_items(stack, depth); ++i)
         visit.named(heap.pointer(stack + 8 * i), ".<value stack>");
     if (!runs(object)) return;
     // What is on the stack of a frame that runs, and how much, only the interpreter's registers know.
-    const std::int64_t most = std::clamp<std::int64_t>(heap.integer<std::int32_t>(code + *code_layout.co_stacksize), 0, 1 << 20);
+    const std::int64_t most =
+        std::clamp<std::int64_t>(heap.integer<std::int32_t>(code + *code_layout.co_stacksize), 0, 1 << 20);
     for (std::uint64_t i = 0; i < object.readable_items(stack, most); ++i)
-        if (const Address target = heap.pointer(stack + 8 * i); target.aligned(8) && heap.type_of(target) != no_type)
+        if (const Address target = heap.pointer(stack + 8 * i);
+            target.aligned(8) && heap.type_of(target) != no_type)
             visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::text, ".<value stack>", i, {}});
 }
 
@@ -223,7 +242,8 @@ void frame_references(const ObjectReader& object, ReferenceVisitor& visit) {
 std::string function_name(const ObjectReader& object, Address code) {
     const auto& l = object.layout().code;
     return object.heap()
-        .unicode_text(object.heap().pointer(code + *(l.co_qualname.present() ? l.co_qualname : l.co_name)), 200)
+        .unicode_text(object.heap().pointer(code + *(l.co_qualname.present() ? l.co_qualname : l.co_name)),
+                      200)
         .value_or("?");
 }
 
@@ -231,12 +251,15 @@ ShortValue frame_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::name, "<frame of " + function_name(object, frame_code(object)) + "()>", 0};
 }
 
-Address generator_frame(const ObjectReader& object) { return object.at(*object.layout().generator.gi_iframe); }
+Address generator_frame(const ObjectReader& object) {
+    return object.at(*object.layout().generator.gi_iframe);
+}
 
 Address generator_code(const ObjectReader& object) {
     const Layout& l = object.layout();
     if (l.generator.gi_code.present()) return object.pointer(l.generator.gi_code);
-    return Address(object.heap().pointer(generator_frame(object) + *l.interpreter_frame.f_executable).value & ~tag_bits);
+    return Address(object.heap().pointer(generator_frame(object) + *l.interpreter_frame.f_executable).value &
+                   ~tag_bits);
 }
 
 /// The frame's data is there below FRAME_CLEARED (pycore_frame.h, 3.11 to 3.14).
@@ -252,24 +275,32 @@ std::uint64_t generator_size(const ObjectReader& object) {
 
 void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().generator;
-    const bool coroutine = object.type().name == "coroutine", async_generator = object.type().name == "async_generator";
-    const GeneratorNames& names = coroutine ? coroutine_names : async_generator ? async_generator_names : plain_names;
+    const bool coroutine = object.type().name == "coroutine",
+               async_generator = object.type().name == "async_generator";
+    const GeneratorNames& names = coroutine         ? coroutine_names
+                                  : async_generator ? async_generator_names
+                                                    : plain_names;
     visit.named(object.pointer(l.gi_code), names.code);
     visit.named(object.pointer(l.gi_name), ".__name__");
     visit.named(object.pointer(l.gi_qualname), ".__qualname__");
     visit.named(object.pointer(l.gi_frame), names.frame);
     if (l.gi_iframe.present() && frame_is_alive(object)) {
-        visit.named(object.heap().pointer(generator_frame(object) + *object.layout().interpreter_frame.frame_obj), names.frame);
+        visit.named(
+            object.heap().pointer(generator_frame(object) + *object.layout().interpreter_frame.frame_obj),
+            names.frame);
         visit_interpreter_frame(object, generator_frame(object), names.inner, visit);
     } else if (!l.gi_code.present()) {
-        visit.named(generator_code(object), names.code, ReferenceKind::hidden);  // kept although the frame is cleared
+        visit.named(generator_code(object), names.code,
+                    ReferenceKind::hidden);  // kept although the frame is cleared
     }
     visit.named(object.pointer(l.gi_exc_type), ".<exception type>");
     visit.named(object.pointer(l.gi_exc_value), ".<exception>");
     visit.named(object.pointer(l.gi_exc_traceback), ".<traceback>");
     // A plain generator never writes this word: what stands there is left over from the block's last owner.
-    if (coroutine) visit.named(object.pointer(object.layout().coroutine.cr_origin), ".cr_origin", ReferenceKind::hidden);
-    if (async_generator) visit.named(object.pointer(object.layout().async_generator.ag_finalizer), ".<finalizer>");
+    if (coroutine)
+        visit.named(object.pointer(object.layout().coroutine.cr_origin), ".cr_origin", ReferenceKind::hidden);
+    if (async_generator)
+        visit.named(object.pointer(object.layout().async_generator.ag_finalizer), ".<finalizer>");
 }
 
 ShortValue generator_describe(const ObjectReader& object, std::size_t) {
@@ -291,12 +322,13 @@ const ObjectKind frame_kind = {
     .describe = frame_describe,
     .exact = [](const ObjectReader& o) { return !o.layout().frame.f_valuestack.present() || !runs(o); },
     .no_var_size = true};
-const ObjectKind generator_kind = {.name = "generator",
-                                   .type_names = generator_names,
-                                   .size = generator_size,
-                                   .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; },
-                                   .visit_references = generator_references,
-                                   .describe = generator_describe,
-                                   .no_var_size = true};
+const ObjectKind generator_kind = {
+    .name = "generator",
+    .type_names = generator_names,
+    .size = generator_size,
+    .body_size = [](const ObjectReader& o) -> std::uint64_t { return o.type().basicsize; },
+    .visit_references = generator_references,
+    .describe = generator_describe,
+    .no_var_size = true};
 
 }  // namespace heapsift

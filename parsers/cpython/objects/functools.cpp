@@ -1,8 +1,9 @@
 // functools and operator: partial, cmp_to_key, lru_cache, and the getters. (_functoolsmodule.c, _operator.c)
 //
-// A bounded lru_cache keeps its results in links, objects that take no part in collection. A link owns its key and result; the
-// cache's dict and the ring of links own the link, one reference each. For lack of a traverse of the links it is the cache that
-// reports what they hold: keys, results and, since the links are of a heap type, their class.
+// A bounded lru_cache keeps its results in links, objects that take no part in collection. A link owns its
+// key and result; the cache's dict and the ring of links own the link, one reference each. For lack of a
+// traverse of the links it is the cache that reports what they hold: keys, results and, since the links are
+// of a heap type, their class.
 
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -16,12 +17,13 @@ constexpr const char* itemgetter_names[] = {"operator.itemgetter"};
 constexpr const char* attrgetter_names[] = {"operator.attrgetter"};
 constexpr const char* methodcaller_names[] = {"operator.methodcaller"};
 
-constexpr ReferenceField<comparison_key_layout> comparison_key_fields[] = {{&comparison_key_layout::cmp, ".<comparison>"},
-                                                                           {&comparison_key_layout::object, ".obj"}};
+constexpr ReferenceField<comparison_key_layout> comparison_key_fields[] = {
+    {&comparison_key_layout::cmp, ".<comparison>"}, {&comparison_key_layout::object, ".obj"}};
 constexpr ReferenceField<itemgetter_layout> itemgetter_fields[] = {{&itemgetter_layout::item, ".<items>"}};
-constexpr ReferenceField<attrgetter_layout> attrgetter_fields[] = {{&attrgetter_layout::attr, ".<attributes>"}};
-constexpr ReferenceField<methodcaller_layout> methodcaller_fields[] = {{&methodcaller_layout::args, ".<arguments>"},
-                                                                       {&methodcaller_layout::kwds, ".<keyword arguments>"}};
+constexpr ReferenceField<attrgetter_layout> attrgetter_fields[] = {
+    {&attrgetter_layout::attr, ".<attributes>"}};
+constexpr ReferenceField<methodcaller_layout> methodcaller_fields[] = {
+    {&methodcaller_layout::args, ".<arguments>"}, {&methodcaller_layout::kwds, ".<keyword arguments>"}};
 
 void lru_cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
@@ -38,12 +40,16 @@ void lru_cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const bool class_reported = link_type != no_type && heap.types()[link_type].heap_type;
     // The ring goes on while it agrees with itself: no link is met twice.
     Address before = object.address();
-    for (Address link = object.pointer(l.root_next); link != object.address(); link = heap.pointer(link + *link_layout.next)) {
-        if (link.is_null() || heap.pointer(link + *link_layout.prev) != before || heap.type_of(link) != link_type) return;
+    for (Address link = object.pointer(l.root_next); link != object.address();
+         link = heap.pointer(link + *link_layout.next)) {
+        if (link.is_null() || heap.pointer(link + *link_layout.prev) != before ||
+            heap.type_of(link) != link_type)
+            return;
         visit.named(link, ".<link>", ReferenceKind::hidden);
         visit.named(heap.pointer(link + *link_layout.key), ".<link>.key", ReferenceKind::reported);
         visit.named(heap.pointer(link + *link_layout.result), ".<link>.result", ReferenceKind::reported);
-        if (class_reported) visit.named(heap.type_address(link), ".<link>.__class__", ReferenceKind::reported);
+        if (class_reported)
+            visit.named(heap.type_address(link), ".<link>.__class__", ReferenceKind::reported);
         before = link;
     }
 }
@@ -60,8 +66,9 @@ constexpr ReferenceField<lru_cache_link_layout> lru_cache_link_fields[] = {
     {&lru_cache_link_layout::key, ".key", ReferenceKind::hidden},
     {&lru_cache_link_layout::result, ".result", ReferenceKind::hidden}};
 
-/// Up to 3.9 traverse leaves out the name. 3.13 keeps the arguments of the call ready; its first releases in an array of borrowed
-/// pointers beside a tuple of names, which is set with the array and not before, the later ones in two tuples that they report.
+/// Up to 3.9 traverse leaves out the name. 3.13 keeps the arguments of the call ready; its first releases in
+/// an array of borrowed pointers beside a tuple of names, which is set with the array and not before, the
+/// later ones in two tuples that they report.
 void methodcaller_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().methodcaller;
     const PythonHeap& heap = object.heap();

@@ -1,6 +1,6 @@
-// Files of the io module: those on the disk and in memory, their bases, buffers and wrappers. Since 3.12 their types are heap
-// types, and report what they kept to themselves before. What a StringIO has not yet put together lies in a list or a writer of
-// its own.
+// Files of the io module: those on the disk and in memory, their bases, buffers and wrappers. Since 3.12
+// their types are heap types, and report what they kept to themselves before. What a StringIO has not yet put
+// together lies in a list or a writer of its own.
 // (_io/*.c)
 
 #include "parsers/cpython/objects/kinds.h"
@@ -48,7 +48,8 @@ void buffered_references(const ObjectReader& object, ReferenceVisitor& visit) {
 constexpr const char* bytes_io_names[] = {"_io.BytesIO"};
 constexpr const char* buffered_names[] = {"_io.BufferedReader", "_io.BufferedWriter", "_io.BufferedRandom"};
 
-constexpr const char* io_base_names[] = {"_io._IOBase", "_io._RawIOBase", "_io._BufferedIOBase", "_io._TextIOBase"};
+constexpr const char* io_base_names[] = {"_io._IOBase", "_io._RawIOBase", "_io._BufferedIOBase",
+                                         "_io._TextIOBase"};
 constexpr const char* file_io_names[] = {"_io.FileIO"};
 constexpr const char* string_io_names[] = {"_io.StringIO"};
 constexpr const char* buffered_pair_names[] = {"_io.BufferedRWPair"};
@@ -58,29 +59,33 @@ constexpr const char* bytes_io_buffer_names[] = {"_io._BytesIOBuffer"};
 
 constexpr VersionedField<io_base_layout> io_base_fields[] = {{&io_base_layout::dict, ".__dict__"}};
 constexpr VersionedField<file_io_layout> file_io_fields[] = {{&file_io_layout::dict, ".__dict__"}};
-constexpr VersionedField<string_io_layout> string_io_fields[] = {{&string_io_layout::dict, ".__dict__"},
-                                                                 {&string_io_layout::readnl, ".<newline>", 12},
-                                                                 {&string_io_layout::writenl, ".<newline written>", 12},
-                                                                 {&string_io_layout::decoder, ".<decoder>", 12},
-                                                                 {&string_io_layout::accumulated, ".<accumulated>", never},
-                                                                 {&string_io_layout::small, ".<accumulated pieces>", never}};
-constexpr VersionedField<buffered_pair_layout> buffered_pair_fields[] = {{&buffered_pair_layout::dict, ".__dict__"},
-                                                                         {&buffered_pair_layout::reader, ".<reader>", 12},
-                                                                         {&buffered_pair_layout::writer, ".<writer>", 12}};
-constexpr VersionedField<text_io_layout> text_io_fields[] = {{&text_io_layout::buffer, ".buffer"},
-                                                             {&text_io_layout::encoding, ".encoding"},
-                                                             {&text_io_layout::encoder, ".<encoder>"},
-                                                             {&text_io_layout::decoder, ".<decoder>"},
-                                                             {&text_io_layout::readnl, ".<newline>"},
-                                                             {&text_io_layout::decoded_chars, ".<decoded characters>"},
-                                                             {&text_io_layout::pending_bytes, ".<pending bytes>"},
-                                                             {&text_io_layout::snapshot, ".<snapshot>"},
-                                                             {&text_io_layout::errors, ".errors"},
-                                                             {&text_io_layout::raw, ".<raw>"},
-                                                             {&text_io_layout::dict, ".__dict__"}};
-constexpr VersionedField<newline_decoder_layout> newline_decoder_fields[] = {{&newline_decoder_layout::decoder, ".<decoder>", 12},
-                                                                             {&newline_decoder_layout::errors, ".errors", 12}};
-constexpr VersionedField<bytes_io_buffer_layout> bytes_io_buffer_fields[] = {{&bytes_io_buffer_layout::source, ".<BytesIO>"}};
+constexpr VersionedField<string_io_layout> string_io_fields[] = {
+    {&string_io_layout::dict, ".__dict__"},
+    {&string_io_layout::readnl, ".<newline>", 12},
+    {&string_io_layout::writenl, ".<newline written>", 12},
+    {&string_io_layout::decoder, ".<decoder>", 12},
+    {&string_io_layout::accumulated, ".<accumulated>", never},
+    {&string_io_layout::small, ".<accumulated pieces>", never}};
+constexpr VersionedField<buffered_pair_layout> buffered_pair_fields[] = {
+    {&buffered_pair_layout::dict, ".__dict__"},
+    {&buffered_pair_layout::reader, ".<reader>", 12},
+    {&buffered_pair_layout::writer, ".<writer>", 12}};
+constexpr VersionedField<text_io_layout> text_io_fields[] = {
+    {&text_io_layout::buffer, ".buffer"},
+    {&text_io_layout::encoding, ".encoding"},
+    {&text_io_layout::encoder, ".<encoder>"},
+    {&text_io_layout::decoder, ".<decoder>"},
+    {&text_io_layout::readnl, ".<newline>"},
+    {&text_io_layout::decoded_chars, ".<decoded characters>"},
+    {&text_io_layout::pending_bytes, ".<pending bytes>"},
+    {&text_io_layout::snapshot, ".<snapshot>"},
+    {&text_io_layout::errors, ".errors"},
+    {&text_io_layout::raw, ".<raw>"},
+    {&text_io_layout::dict, ".__dict__"}};
+constexpr VersionedField<newline_decoder_layout> newline_decoder_fields[] = {
+    {&newline_decoder_layout::decoder, ".<decoder>", 12}, {&newline_decoder_layout::errors, ".errors", 12}};
+constexpr VersionedField<bytes_io_buffer_layout> bytes_io_buffer_fields[] = {
+    {&bytes_io_buffer_layout::source, ".<BytesIO>"}};
 
 const ObjectKind kinds[] = {
     {.name = "BytesIO",
@@ -99,8 +104,10 @@ const ObjectKind kinds[] = {
     versioned_kind<&Layout::string_io, string_io_fields>("StringIO", string_io_names),
     versioned_kind<&Layout::buffered_pair, buffered_pair_fields>("BufferedRWPair", buffered_pair_names),
     versioned_kind<&Layout::text_io, text_io_fields>("TextIOWrapper", text_io_names),
-    versioned_kind<&Layout::newline_decoder, newline_decoder_fields>("IncrementalNewlineDecoder", newline_decoder_names),
-    versioned_kind<&Layout::bytes_io_buffer, bytes_io_buffer_fields>("buffer of a BytesIO", bytes_io_buffer_names),
+    versioned_kind<&Layout::newline_decoder, newline_decoder_fields>("IncrementalNewlineDecoder",
+                                                                     newline_decoder_names),
+    versioned_kind<&Layout::bytes_io_buffer, bytes_io_buffer_fields>("buffer of a BytesIO",
+                                                                     bytes_io_buffer_names),
 };
 
 }  // namespace

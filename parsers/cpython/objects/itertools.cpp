@@ -1,4 +1,5 @@
-// Iterators of itertools. A tee's data lies in a chain of blocks, which are objects of their own. (itertoolsmodule.c)
+// Iterators of itertools. A tee's data lies in a chain of blocks, which are objects of their own.
+// (itertoolsmodule.c)
 
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -29,20 +30,23 @@ constexpr const char* batched_names[] = {"itertools.batched"};
 
 constexpr ReferenceField<chain_layout> chain_fields[] = {{&chain_layout::source, ".<source>"},
                                                          {&chain_layout::active, ".<active>"}};
-constexpr ReferenceField<cycle_layout> cycle_fields[] = {{&cycle_layout::it, ".<iterator>"}, {&cycle_layout::saved, ".<saved>"}};
-constexpr ReferenceField<groupby_layout> groupby_fields[] = {{&groupby_layout::it, ".<iterator>"},
-                                                             {&groupby_layout::keyfunc, ".<key function>"},
-                                                             {&groupby_layout::tgtkey, ".<target key>"},
-                                                             {&groupby_layout::currkey, ".<current key>"},
-                                                             {&groupby_layout::currvalue, ".<current value>"}};
+constexpr ReferenceField<cycle_layout> cycle_fields[] = {{&cycle_layout::it, ".<iterator>"},
+                                                         {&cycle_layout::saved, ".<saved>"}};
+constexpr ReferenceField<groupby_layout> groupby_fields[] = {
+    {&groupby_layout::it, ".<iterator>"},
+    {&groupby_layout::keyfunc, ".<key function>"},
+    {&groupby_layout::tgtkey, ".<target key>"},
+    {&groupby_layout::currkey, ".<current key>"},
+    {&groupby_layout::currvalue, ".<current value>"}};
 constexpr ReferenceField<grouper_layout> grouper_fields[] = {{&grouper_layout::parent, ".<parent>"},
                                                              {&grouper_layout::tgtkey, ".<target key>"}};
 constexpr ReferenceField<islice_layout> islice_fields[] = {{&islice_layout::it, ".<iterator>"}};
 constexpr ReferenceField<tee_layout> tee_fields[] = {{&tee_layout::dataobj, ".<data>"}};
-constexpr ReferenceField<accumulate_layout> accumulate_fields[] = {{&accumulate_layout::binop, ".<function>"},
-                                                                   {&accumulate_layout::it, ".<iterator>"},
-                                                                   {&accumulate_layout::total, ".<total>"},
-                                                                   {&accumulate_layout::initial, ".<initial>"}};
+constexpr ReferenceField<accumulate_layout> accumulate_fields[] = {
+    {&accumulate_layout::binop, ".<function>"},
+    {&accumulate_layout::it, ".<iterator>"},
+    {&accumulate_layout::total, ".<total>"},
+    {&accumulate_layout::initial, ".<initial>"}};
 constexpr ReferenceField<compress_layout> compress_fields[] = {{&compress_layout::data, ".<data>"},
                                                                {&compress_layout::selectors, ".<selectors>"}};
 constexpr ReferenceField<dropwhile_layout> dropwhile_fields[] = {{&dropwhile_layout::func, ".<function>"},
@@ -51,16 +55,18 @@ constexpr ReferenceField<takewhile_layout> takewhile_fields[] = {{&takewhile_lay
                                                                  {&takewhile_layout::it, ".<iterator>"}};
 constexpr ReferenceField<starmap_layout> starmap_fields[] = {{&starmap_layout::func, ".<function>"},
                                                              {&starmap_layout::it, ".<iterator>"}};
-constexpr ReferenceField<filterfalse_layout> filterfalse_fields[] = {{&filterfalse_layout::func, ".<function>"},
-                                                                     {&filterfalse_layout::it, ".<iterator>"}};
-constexpr ReferenceField<zip_longest_layout> zip_longest_fields[] = {{&zip_longest_layout::ittuple, ".<iterators>"},
-                                                                     {&zip_longest_layout::result, ".<result>"},
-                                                                     {&zip_longest_layout::fillvalue, ".<fill value>"}};
+constexpr ReferenceField<filterfalse_layout> filterfalse_fields[] = {
+    {&filterfalse_layout::func, ".<function>"}, {&filterfalse_layout::it, ".<iterator>"}};
+constexpr ReferenceField<zip_longest_layout> zip_longest_fields[] = {
+    {&zip_longest_layout::ittuple, ".<iterators>"},
+    {&zip_longest_layout::result, ".<result>"},
+    {&zip_longest_layout::fillvalue, ".<fill value>"}};
 constexpr ReferenceField<repeat_layout> repeat_fields[] = {{&repeat_layout::element, ".<element>"}};
 constexpr ReferenceField<count_layout> count_fields[] = {{&count_layout::long_cnt, ".<count>"},
                                                          {&count_layout::long_step, ".<step>"}};
-constexpr ReferenceField<pairwise_layout> pairwise_fields[] = {
-    {&pairwise_layout::it, ".<iterator>"}, {&pairwise_layout::old, ".<last item>"}, {&pairwise_layout::result, ".<result>"}};
+constexpr ReferenceField<pairwise_layout> pairwise_fields[] = {{&pairwise_layout::it, ".<iterator>"},
+                                                               {&pairwise_layout::old, ".<last item>"},
+                                                               {&pairwise_layout::result, ".<result>"}};
 constexpr ReferenceField<batched_layout> batched_fields[] = {{&batched_layout::it, ".<iterator>"}};
 
 /// Of the items of a block only those that were read.
@@ -68,7 +74,8 @@ void tee_data_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().tee_data;
     visit.named(object.pointer(l.it), ".<iterator>");
     const std::uint64_t room = (*l.size - *l.values) / 8;
-    const std::uint64_t read = std::min<std::uint64_t>(std::max(object.integer<std::int32_t>(l.numread), 0), room);
+    const std::uint64_t read =
+        std::min<std::uint64_t>(std::max(object.integer<std::int32_t>(l.numread), 0), room);
     const Address items = object.at(*l.values);
     for (std::uint64_t i = 0; i < read; ++i)
         visit.indexed(object.heap().pointer(items + 8 * i), i, ReferenceKind::strong, ".<items>");

@@ -48,9 +48,10 @@ std::span<const ObjectKind* const> cpython_kinds() {
     static const std::vector<const ObjectKind*> kinds = [] {
         std::vector<const ObjectKind*> all(std::begin(single), std::end(single));
         for (const auto family :
-             {simple_kinds(), iterator_kinds(), exception_kinds(), functools_kinds(), itertools_kinds(), contextvars_kinds(),
-              typing_kinds(), io_kinds(), thread_kinds(), asyncio_kinds(), text_module_kinds(), datetime_kinds(), xml_kinds(),
-              pickle_kinds(), ctypes_kinds(), database_kinds(), system_module_kinds()})
+             {simple_kinds(), iterator_kinds(), exception_kinds(), functools_kinds(), itertools_kinds(),
+              contextvars_kinds(), typing_kinds(), io_kinds(), thread_kinds(), asyncio_kinds(),
+              text_module_kinds(), datetime_kinds(), xml_kinds(), pickle_kinds(), ctypes_kinds(),
+              database_kinds(), system_module_kinds()})
             for (const ObjectKind& kind : family) all.push_back(&kind);
         return all;
     }();

@@ -1,8 +1,8 @@
-// dict, defaultdict, OrderedDict: a keys object (shared between the instances of a class, or the dict's own), and for a split
-// table an array of values. A string key is a reference that no traverse reports: hidden, and owned by the dict only where the
-// keys are its own; values that lie inside an instance may be reported by that (instance.cpp). The table of interned strings
-// counts neither its keys nor its values. OrderedDict keeps its order in nodes beside the table. (dictobject.c, odictobject.c,
-// _collectionsmodule.c)
+// dict, defaultdict, OrderedDict: a keys object (shared between the instances of a class, or the dict's own),
+// and for a split table an array of values. A string key is a reference that no traverse reports: hidden, and
+// owned by the dict only where the keys are its own; values that lie inside an instance may be reported by
+// that (instance.cpp). The table of interned strings counts neither its keys nor its values. OrderedDict
+// keeps its order in nodes beside the table. (dictobject.c, odictobject.c, _collectionsmodule.c)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -33,7 +33,8 @@ void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const Layout& l = object.layout();
     if (l.dict_values.embedded.present()) {
         visit.visit(facts->values - *l.dict_values.values, *l.dict_values.values + facts->values_size, false);
-    } else if (l.dict_keys.dk_log2_size.present()) {  // 3.11, 3.12: a prefix before the values, its size in the byte before them
+    } else if (l.dict_keys.dk_log2_size
+                   .present()) {  // 3.11, 3.12: a prefix before the values, its size in the byte before them
         const auto prefix = object.heap().integer<std::uint8_t>(facts->values - 1);
         visit.visit(facts->values - prefix, prefix + facts->values_size, false);
     } else {
@@ -41,7 +42,8 @@ void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
     }
 }
 
-/// The table reads, has room for what is in it, and no more is in use than was ever entered. (Null while a dict is being made.)
+/// The table reads, has room for what is in it, and no more is in use than was ever entered. (Null while a
+/// dict is being made.)
 bool dict_reads(const ObjectReader& object) {
     if (object.pointer(object.layout().dict.ma_keys).is_null()) return true;
     const auto& facts = object.dict();
@@ -54,8 +56,12 @@ void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const bool keys_are_ours = owns_keys(*facts);
     const bool counted = !object.heap().is_interned_table(object.address());
     const bool in_instance = facts->values_embedded && !object.heap().runtime().instance_reports_dict;
-    const auto value_kind = !counted ? ReferenceKind::weak : in_instance ? ReferenceKind::hidden : ReferenceKind::strong;
-    const auto key_kind = !counted ? ReferenceKind::weak : facts->unicode_keys ? ReferenceKind::hidden : ReferenceKind::strong;
+    const auto value_kind = !counted      ? ReferenceKind::weak
+                            : in_instance ? ReferenceKind::hidden
+                                          : ReferenceKind::strong;
+    const auto key_kind = !counted              ? ReferenceKind::weak
+                          : facts->unicode_keys ? ReferenceKind::hidden
+                                                : ReferenceKind::strong;
     object.heap().visit_dict(*facts, [&](Address key, Address value) {
         // A general table reports its keys; a table of str does not, but holds them all the same.
         if (keys_are_ours) visit.visit(key, key_kind, {ReferenceName::Form::key, "", 0, key});
@@ -64,7 +70,8 @@ void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
 }
 
 ShortValue dict_describe(const ObjectReader& object, std::size_t) {
-    return {ShortValue::Kind::summary, fmt::format("dict of {}", object.integer<std::uint64_t>(object.layout().dict.ma_used)), 0};
+    return {ShortValue::Kind::summary,
+            fmt::format("dict of {}", object.integer<std::uint64_t>(object.layout().dict.ma_used)), 0};
 }
 
 void defaultdict_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -89,7 +96,8 @@ std::uint64_t ordered_dict_size(const ObjectReader& object) {
     const Layout& l = object.layout();
     const auto absurd = std::uint64_t{1} << 56;  // what is more is not believed, and must not wrap
     const auto used = std::min(object.integer<std::uint64_t>(l.dict.ma_used), absurd);
-    return dict_size(object) + 8 * std::min(object.integer<std::uint64_t>(l.ordered_dict.od_fast_nodes_size), absurd) +
+    return dict_size(object) +
+           8 * std::min(object.integer<std::uint64_t>(l.ordered_dict.od_fast_nodes_size), absurd) +
            (object.pointer(l.ordered_dict.od_first).is_null() ? 0 : *l.ordered_dict_node.size * used);
 }
 
@@ -97,7 +105,8 @@ void ordered_dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const Layout& l = object.layout();
     dict_buffers(object, visit);
     const Address fast = object.pointer(l.ordered_dict.od_fast_nodes);
-    if (!fast.is_null()) visit.visit(fast, 8 * object.integer<std::uint64_t>(l.ordered_dict.od_fast_nodes_size), false);
+    if (!fast.is_null())
+        visit.visit(fast, 8 * object.integer<std::uint64_t>(l.ordered_dict.od_fast_nodes_size), false);
     visit_nodes(object, [&](Address node) { visit.visit(node, *l.ordered_dict_node.size, false); });
 }
 

@@ -1,7 +1,8 @@
 // int, bool, float, complex: no references; an int's digits follow its header.
 //
-// Since 3.12 (longobject.h) lv_tag holds the number of digits above three flag bits; before, ob_size holds it with the sign.
-// Digits are of 30 bits. A result can be shorter than what was allocated for it, so a block may be larger than its int.
+// Since 3.12 (longobject.h) lv_tag holds the number of digits above three flag bits; before, ob_size holds it
+// with the sign. Digits are of 30 bits. A result can be shorter than what was allocated for it, so a block
+// may be larger than its int.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -37,8 +38,8 @@ std::uint64_t int_size(const ObjectReader& object) {
 }
 
 std::uint64_t int_body(const ObjectReader& object) {
-    return std::max(object.type().basicsize,
-                    *object.layout().long_.ob_digit + 4 * std::min(digits(object).count, std::uint64_t{1} << 40));
+    return std::max(object.type().basicsize, *object.layout().long_.ob_digit +
+                                                 4 * std::min(digits(object).count, std::uint64_t{1} << 40));
 }
 
 bool int_plausible(const ObjectReader& object) {
@@ -108,7 +109,8 @@ ShortValue complex_describe(const ObjectReader& object, std::size_t) {
     const auto& l = object.layout().complex;
     const double real = object.integer<double>(l.real);
     const double imag = object.integer<double>(l.imag);
-    std::string text = real == 0 && !std::signbit(real) ? fmt::format("{}j", imag) : fmt::format("({}{:+}j)", real, imag);
+    std::string text =
+        real == 0 && !std::signbit(real) ? fmt::format("{}j", imag) : fmt::format("({}{:+}j)", real, imag);
     const std::size_t length = text.size();
     return {ShortValue::Kind::literal, std::move(text), length};
 }
@@ -133,6 +135,7 @@ const ObjectKind bool_kind = {.name = "bool",
                               .describe = bool_describe,
                               .plausible = int_plausible};
 const ObjectKind float_kind = {.name = "float", .type_names = float_names, .describe = float_describe};
-const ObjectKind complex_kind = {.name = "complex", .type_names = complex_names, .describe = complex_describe};
+const ObjectKind complex_kind = {
+    .name = "complex", .type_names = complex_names, .describe = complex_describe};
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
-// Picklers and unpicklers. Their memos are tables of their own, reported since 3.11.7 and 3.12.1; what an unpickler has on its
-// stack is reported by nobody. (_pickle.c)
+// Picklers and unpicklers. Their memos are tables of their own, reported since 3.11.7 and 3.12.1; what an
+// unpickler has on its stack is reported by nobody. (_pickle.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -27,8 +27,9 @@ std::uint64_t bytes_size(const ObjectReader& object, Address bytes) {
            static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(bytes), 0));
 }
 
-/// A field behind one that some builds of this version have and others lack: the type's own size tells by how much it moved.
-/// (3.13.0 to 3.13.x: Pickler and Unpickler lost and regained the word behind persistent_id and persistent_load.)
+/// A field behind one that some builds of this version have and others lack: the type's own size tells by how
+/// much it moved. (3.13.0 to 3.13.x: Pickler and Unpickler lost and regained the word behind persistent_id
+/// and persistent_load.)
 LayoutOffset moved(const ObjectReader& object, LayoutOffset field, LayoutOffset struct_size) {
     const TypeInfo* at = &object.type();
     while (at->python_class && at->base != no_type) at = &object.heap().types()[at->base];
@@ -38,7 +39,9 @@ LayoutOffset moved(const ObjectReader& object, LayoutOffset field, LayoutOffset 
 std::uint64_t memo_entries(const ObjectReader& object, Address memo) {
     return memo.is_null()
                ? 0
-               : std::min(object.heap().integer<std::uint64_t>(memo + *object.layout().pickler_memo.mt_allocated), sane);
+               : std::min(
+                     object.heap().integer<std::uint64_t>(memo + *object.layout().pickler_memo.mt_allocated),
+                     sane);
 }
 
 std::uint64_t pickler_size(const ObjectReader& object) {
@@ -56,7 +59,8 @@ void pickler_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const Address memo = object.pointer(l.pickler.memo);
     if (memo.is_null()) return;
     visit.visit(memo, *l.pickler_memo.size, false);
-    visit.visit(object.heap().pointer(memo + *l.pickler_memo.mt_table), 16 * memo_entries(object, memo), false);
+    visit.visit(object.heap().pointer(memo + *l.pickler_memo.mt_table), 16 * memo_entries(object, memo),
+                false);
 }
 
 std::uint64_t unpickler_size(const ObjectReader& object) {
@@ -88,7 +92,8 @@ void pickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     };
     visit.named(object.pointer(p.pers_func), ".persistent_id");
     visit.named(object.pointer(p.persistent_id), ".persistent_id");
-    if (moved(object, p.size, p.size) == p.size) visit.named(object.pointer(p.persistent_id_attr), ".<persistent_id>");
+    if (moved(object, p.size, p.size) == p.size)
+        visit.named(object.pointer(p.persistent_id_attr), ".<persistent_id>");
     field(p.dispatch_table, ".dispatch_table");
     field(p.reducer_override, ".reducer_override");
     field(p.write, ".<write>");
@@ -102,7 +107,8 @@ void pickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto words = static_cast<std::int64_t>(memo_entries(object, memo) * step / 8);
     const std::uint64_t there = object.readable_items(table, words) * 8 / step;
     for (std::uint64_t i = 0; i < there; ++i)
-        visit.named(object.heap().pointer(table + i * step + *l.pickler_memo_entry.me_key), ".<memo>", memo_kind(object));
+        visit.named(object.heap().pointer(table + i * step + *l.pickler_memo_entry.me_key), ".<memo>",
+                    memo_kind(object));
 }
 
 void unpickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -113,7 +119,8 @@ void unpickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(u.stack), ".<stack>");
     visit.named(object.pointer(u.pers_func), ".persistent_load");
     visit.named(object.pointer(u.persistent_load), ".persistent_load");
-    if (moved(object, u.size, u.size) == u.size) visit.named(object.pointer(u.persistent_load_attr), ".<persistent_load>");
+    if (moved(object, u.size, u.size) == u.size)
+        visit.named(object.pointer(u.persistent_load_attr), ".<persistent_load>");
     field(u.read, ".<read>");
     field(u.readinto, ".<readinto>");
     field(u.readline, ".<readline>");
@@ -121,8 +128,10 @@ void unpickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     field(u.buffers, ".<buffers>");
     field(u.buffer, ".<input>", ReferenceKind::hidden);
     const Address memo = object.pointer(u.memo);
-    const std::uint64_t entries = object.readable_items(memo, static_cast<std::int64_t>(count_of(object, u.memo_size)));
-    for (std::uint64_t i = 0; i < entries; ++i) visit.named(object.heap().pointer(memo + 8 * i), ".<memo>", memo_kind(object));
+    const std::uint64_t entries =
+        object.readable_items(memo, static_cast<std::int64_t>(count_of(object, u.memo_size)));
+    for (std::uint64_t i = 0; i < entries; ++i)
+        visit.named(object.heap().pointer(memo + 8 * i), ".<memo>", memo_kind(object));
 }
 
 void stack_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -153,13 +162,17 @@ const ObjectKind kinds[] = {
      .visit_buffers = pickler_buffers,
      .visit_references = pickler_references,
      .size_counts_others = true},
-    {.name = "Unpickler", .type_names = unpickler_names, .size = unpickler_size, .visit_references = unpickler_references},
+    {.name = "Unpickler",
+     .type_names = unpickler_names,
+     .size = unpickler_size,
+     .visit_references = unpickler_references},
     {.name = "stack of an Unpickler",
      .type_names = stack_names,
      .body_size = stack_body,
      .visit_references = stack_references,
      .struct_size = struct_size<&Layout::pickler_stack>},
-    versioned_kind<&Layout::pickler_memo_proxy, pickler_memo_proxy_fields>("memo of a Pickler", pickler_memo_proxy_names),
+    versioned_kind<&Layout::pickler_memo_proxy, pickler_memo_proxy_fields>("memo of a Pickler",
+                                                                           pickler_memo_proxy_names),
     versioned_kind<&Layout::unpickler_memo_proxy, unpickler_memo_proxy_fields>("memo of an Unpickler",
                                                                                unpickler_memo_proxy_names),
 };

@@ -1,5 +1,6 @@
-// list: a header and one array of item pointers in a block of its own. tuple: the items follow the header. (listobject.h,
-// tupleobject.h) Named tuples and the like are tuples; a struct sequence counts only its visible fields in ob_size.
+// list: a header and one array of item pointers in a block of its own. tuple: the items follow the header.
+// (listobject.h, tupleobject.h) Named tuples and the like are tuples; a struct sequence counts only its
+// visible fields in ob_size.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -11,7 +12,8 @@ namespace heapsift {
 
 namespace {
 
-/// Of the array of items; an absurd number stays one, and does not wrap. (-1: list.sort() is at work, as sys.getsizeof has it.)
+/// Of the array of items; an absurd number stays one, and does not wrap. (-1: list.sort() is at work, as
+/// sys.getsizeof has it.)
 std::uint64_t array_bytes(const ObjectReader& object) {
     const auto allocated = object.integer<std::int64_t>(object.layout().list.allocated);
     if (allocated < 0) return 8 * static_cast<std::uint64_t>(allocated);
@@ -30,22 +32,26 @@ bool list_reads(const ObjectReader& object) {
     const auto allocated = object.integer<std::int64_t>(object.layout().list.allocated);
     const Address items = object.pointer(object.layout().list.ob_item);
     if (allocated == -1) return items.is_null();  // list.sort() is at work on it
-    return count >= 0 && count <= allocated && allocated <= (std::int64_t{1} << 48) && (count == 0 || !items.is_null());
+    return count >= 0 && count <= allocated && allocated <= (std::int64_t{1} << 48) &&
+           (count == 0 || !items.is_null());
 }
 
 void list_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address items = object.pointer(object.layout().list.ob_item);
     // No more than it has room for, where these disagree.
     const auto allocated = object.integer<std::int64_t>(object.layout().list.allocated);
-    const std::uint64_t count = object.readable_items(items, std::min(object.var_size(), std::max<std::int64_t>(allocated, 0)));
+    const std::uint64_t count =
+        object.readable_items(items, std::min(object.var_size(), std::max<std::int64_t>(allocated, 0)));
     for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(items + 8 * i), i);
 }
 
 ShortValue list_describe(const ObjectReader& object, std::size_t) {
-    return {ShortValue::Kind::summary, fmt::format("list of {}", std::max<std::int64_t>(object.var_size(), 0)), 0};
+    return {ShortValue::Kind::summary,
+            fmt::format("list of {}", std::max<std::int64_t>(object.var_size(), 0)), 0};
 }
 
-/// The names by which the C type of a struct sequence knows its fields; in the order of the fields, and asked for in that order.
+/// The names by which the C type of a struct sequence knows its fields; in the order of the fields, and asked
+/// for in that order.
 class FieldNames {
 public:
     FieldNames(const ObjectReader& object, const TypeInfo& c_type)
@@ -86,7 +92,8 @@ void hidden_field_references(const ObjectReader& object, ReferenceVisitor& visit
     const TypeInfo& type = struct_sequence_type(object);
     const LayoutOffset traverse = object.layout().type.tp_traverse;
     const Address of_tuple = type.base == no_type ? Address() : object.heap().types()[type.base].address;
-    const bool reported = object.heap().pointer(type.address + *traverse) != object.heap().pointer(of_tuple + *traverse);
+    const bool reported =
+        object.heap().pointer(type.address + *traverse) != object.heap().pointer(of_tuple + *traverse);
     FieldNames names(object, type);
     for (auto i = static_cast<std::uint64_t>(shown); i < object.type().field_count; ++i) {
         const std::uint64_t offset = *object.layout().tuple.ob_item + 8 * i;
@@ -122,7 +129,8 @@ bool tuple_plausible(const ObjectReader& object) {
 
 /// With the hidden fields of a struct sequence, which neither ob_size nor (up to 3.11) tp_basicsize counts.
 std::uint64_t tuple_body(const ObjectReader& object) {
-    return std::max(basic_size(object), *object.layout().tuple.ob_item + 8 * std::uint64_t{object.type().field_count});
+    return std::max(basic_size(object),
+                    *object.layout().tuple.ob_item + 8 * std::uint64_t{object.type().field_count});
 }
 
 bool tuple_reads(const ObjectReader& object) {
@@ -131,7 +139,8 @@ bool tuple_reads(const ObjectReader& object) {
 }
 
 ShortValue tuple_describe(const ObjectReader& object, std::size_t) {
-    return {ShortValue::Kind::summary, fmt::format("tuple of {}", std::max<std::int64_t>(object.var_size(), 0)), 0};
+    return {ShortValue::Kind::summary,
+            fmt::format("tuple of {}", std::max<std::int64_t>(object.var_size(), 0)), 0};
 }
 
 constexpr const char* list_names[] = {"list"};

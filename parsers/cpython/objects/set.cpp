@@ -1,4 +1,5 @@
-// set, frozenset: a table of {key, hash}, inside the object up to eight slots. A deleted slot holds a dummy object. (setobject.h)
+// set, frozenset: a table of {key, hash}, inside the object up to eight slots. A deleted slot holds a dummy
+// object. (setobject.h)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -26,12 +27,14 @@ std::uint64_t set_size(const ObjectReader& object) {
 }
 
 void set_buffers(const ObjectReader& object, BufferVisitor& visit) {
-    if (external_table(object)) visit.visit(object.pointer(object.layout().set.table), slots(object) * slot_size, false);
+    if (external_table(object))
+        visit.visit(object.pointer(object.layout().set.table), slots(object) * slot_size, false);
 }
 
 void set_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address table = object.pointer(object.layout().set.table);
-    const std::uint64_t count = object.readable_items(table, static_cast<std::int64_t>(slots(object) * 2)) / 2;
+    const std::uint64_t count =
+        object.readable_items(table, static_cast<std::int64_t>(slots(object) * 2)) / 2;
     for (std::uint64_t i = 0; i < count; ++i) {
         const Address key = object.heap().pointer(table + i * slot_size);
         // A dummy has the hash -1, which no object has.
@@ -41,7 +44,8 @@ void set_references(const ObjectReader& object, ReferenceVisitor& visit) {
 }
 
 ShortValue set_describe(const ObjectReader& object, std::size_t) {
-    return {ShortValue::Kind::summary, fmt::format("set of {}", object.integer<std::uint64_t>(object.layout().set.used)), 0};
+    return {ShortValue::Kind::summary,
+            fmt::format("set of {}", object.integer<std::uint64_t>(object.layout().set.used)), 0};
 }
 
 constexpr const char* names[] = {"set", "frozenset"};

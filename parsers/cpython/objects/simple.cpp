@@ -1,5 +1,5 @@
-// Kinds with a handful of fields: cells, properties, class and static methods, proxies, slices, ranges, capsules, namespaces, and
-// the singletons that have none.
+// Kinds with a handful of fields: cells, properties, class and static methods, proxies, slices, ranges,
+// capsules, namespaces, and the singletons that have none.
 
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -24,11 +24,17 @@ ShortValue capsule_describe(const ObjectReader& object, std::size_t) {
 }
 
 /// Since 3.13 a capsule may hold objects, which its maker alone knows.
-bool capsule_exact(const ObjectReader& object) { return object.pointer(object.layout().capsule.traverse_func).is_null(); }
+bool capsule_exact(const ObjectReader& object) {
+    return object.pointer(object.layout().capsule.traverse_func).is_null();
+}
 
 ShortValue none_describe(const ObjectReader& object, std::size_t) {
     const std::string& name = object.type().name;
-    return {ShortValue::Kind::name, name == "NoneType" ? "None" : name == "ellipsis" ? "Ellipsis" : "NotImplemented", 0};
+    return {ShortValue::Kind::name,
+            name == "NoneType"   ? "None"
+            : name == "ellipsis" ? "Ellipsis"
+                                 : "NotImplemented",
+            0};
 }
 
 constexpr const char* cell_names[] = {"cell"};
@@ -55,23 +61,28 @@ constexpr ReferenceField<property_layout> property_fields[] = {{&property_layout
                                                                {&property_layout::prop_del, ".fdel"},
                                                                {&property_layout::prop_doc, ".__doc__"},
                                                                {&property_layout::prop_name, ".__name__"}};
-constexpr ReferenceField<classmethod_layout> classmethod_fields[] = {{&classmethod_layout::callable, ".__func__"},
-                                                                     {&classmethod_layout::dict, ".__dict__"}};
-constexpr ReferenceField<staticmethod_layout> staticmethod_fields[] = {{&staticmethod_layout::callable, ".__func__"},
-                                                                       {&staticmethod_layout::dict, ".__dict__"}};
-constexpr ReferenceField<mappingproxy_layout> mappingproxy_fields[] = {{&mappingproxy_layout::mapping, ".<mapping>"}};
+constexpr ReferenceField<classmethod_layout> classmethod_fields[] = {
+    {&classmethod_layout::callable, ".__func__"}, {&classmethod_layout::dict, ".__dict__"}};
+constexpr ReferenceField<staticmethod_layout> staticmethod_fields[] = {
+    {&staticmethod_layout::callable, ".__func__"}, {&staticmethod_layout::dict, ".__dict__"}};
+constexpr ReferenceField<mappingproxy_layout> mappingproxy_fields[] = {
+    {&mappingproxy_layout::mapping, ".<mapping>"}};
 constexpr ReferenceField<slice_layout> slice_fields[] = {
     {&slice_layout::start, ".start"}, {&slice_layout::stop, ".stop"}, {&slice_layout::step, ".step"}};
-constexpr ReferenceField<super_layout> super_fields[] = {
-    {&super_layout::obj, ".__self__"}, {&super_layout::type, ".__thisclass__"}, {&super_layout::obj_type, ".__self_class__"}};
-constexpr ReferenceField<instance_method_layout> instance_method_fields[] = {{&instance_method_layout::func, ".__func__"}};
+constexpr ReferenceField<super_layout> super_fields[] = {{&super_layout::obj, ".__self__"},
+                                                         {&super_layout::type, ".__thisclass__"},
+                                                         {&super_layout::obj_type, ".__self_class__"}};
+constexpr ReferenceField<instance_method_layout> instance_method_fields[] = {
+    {&instance_method_layout::func, ".__func__"}};
 constexpr ReferenceField<namespace__layout> namespace_fields[] = {{&namespace__layout::ns_dict, ".__dict__"}};
 constexpr ReferenceField<frame_locals_proxy_layout> frame_locals_proxy_fields[] = {
     {&frame_locals_proxy_layout::frame, ".<frame>"}};
-constexpr ReferenceField<tuple_getter_layout> tuple_getter_fields[] = {{&tuple_getter_layout::doc, ".__doc__"}};
-constexpr ReferenceField<buffer_wrapper_layout> buffer_wrapper_fields[] = {{&buffer_wrapper_layout::mv, ".<memoryview>"},
-                                                                           {&buffer_wrapper_layout::obj, ".obj"}};
-constexpr ReferenceField<pickle_buffer_layout> pickle_buffer_fields[] = {{&pickle_buffer_layout::obj, ".obj"}};
+constexpr ReferenceField<tuple_getter_layout> tuple_getter_fields[] = {
+    {&tuple_getter_layout::doc, ".__doc__"}};
+constexpr ReferenceField<buffer_wrapper_layout> buffer_wrapper_fields[] = {
+    {&buffer_wrapper_layout::mv, ".<memoryview>"}, {&buffer_wrapper_layout::obj, ".obj"}};
+constexpr ReferenceField<pickle_buffer_layout> pickle_buffer_fields[] = {
+    {&pickle_buffer_layout::obj, ".obj"}};
 
 const ObjectKind kinds[] = {
     {.name = "range", .type_names = range_names, .visit_references = range_references},
@@ -86,7 +97,8 @@ const ObjectKind kinds[] = {
     fields_kind<&Layout::super, super_fields>("super", super_names),
     fields_kind<&Layout::instance_method, instance_method_fields>("instancemethod", instance_method_names),
     fields_kind<&Layout::namespace_, namespace_fields>("SimpleNamespace", namespace_names),
-    fields_kind<&Layout::frame_locals_proxy, frame_locals_proxy_fields>("FrameLocalsProxy", frame_locals_proxy_names),
+    fields_kind<&Layout::frame_locals_proxy, frame_locals_proxy_fields>("FrameLocalsProxy",
+                                                                        frame_locals_proxy_names),
     fields_kind<&Layout::tuple_getter, tuple_getter_fields>("tuplegetter", tuple_getter_names),
     fields_kind<&Layout::buffer_wrapper, buffer_wrapper_fields>("buffer wrapper", buffer_wrapper_names),
     fields_kind<&Layout::pickle_buffer, pickle_buffer_fields>("PickleBuffer", pickle_buffer_names),

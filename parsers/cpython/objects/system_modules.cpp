@@ -1,6 +1,6 @@
-// ssl, compression, decimal contexts, directories, the data behind abstract classes, profilers, and types of C modules that refer
-// to nothing but their class. (_ssl.c, zlibmodule.c, _bz2module.c, _lzmamodule.c, _decimal.c, posixmodule.c, _abc.c, _lsprof.c,
-// …)
+// ssl, compression, decimal contexts, directories, the data behind abstract classes, profilers, and types of
+// C modules that refer to nothing but their class. (_ssl.c, zlibmodule.c, _bz2module.c, _lzmamodule.c,
+// _decimal.c, posixmodule.c, _abc.c, _lsprof.c, …)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -12,7 +12,8 @@ namespace heapsift {
 
 namespace {
 
-/// A profiler keeps what it met in a binary tree; of each entry it owns the code object, or the name of the built-in function.
+/// A profiler keeps what it met in a binary tree; of each entry it owns the code object, or the name of the
+/// built-in function.
 void profiler_entries(const ObjectReader& object, Address root, ReferenceVisitor& visit) {
     const auto& l = object.layout().profiler_entry;
     std::vector<Address> open = {root};
@@ -31,7 +32,8 @@ void profiler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
     visit.named(object.pointer(l.profiler.timer), ".<timer>", reported_since(object, 13));
     visit.named(object.pointer(l.profiler.missing), ".<missing>", ReferenceKind::hidden);
-    if (l.profiler_entry.user_object.present()) profiler_entries(object, object.pointer(l.profiler.entries), visit);
+    if (l.profiler_entry.user_object.present())
+        profiler_entries(object, object.pointer(l.profiler.entries), visit);
 }
 
 constexpr const char* profiler_names[] = {"_lsprof.Profiler"};
@@ -101,34 +103,41 @@ constexpr VersionedField<ssl_socket_layout> ssl_socket_fields[] = {
     {&ssl_socket_layout::ctx, ".context", never},
     {&ssl_socket_layout::owner, ".<weak reference to the owner>", never},
     {&ssl_socket_layout::server_hostname, ".server_hostname", never}};
-constexpr VersionedField<ssl_session_layout> ssl_session_fields[] = {{&ssl_session_layout::ctx, ".<context>"}};
+constexpr VersionedField<ssl_session_layout> ssl_session_fields[] = {
+    {&ssl_session_layout::ctx, ".<context>"}};
 constexpr VersionedField<zlib_object_layout> zlib_object_fields[] = {
     {&zlib_object_layout::unused_data, ".unused_data", never},
     {&zlib_object_layout::unconsumed_tail, ".unconsumed_tail", never},
     {&zlib_object_layout::zdict, ".<dictionary>", never}};
 constexpr VersionedField<zlib_decompressor_layout> zlib_decompressor_fields[] = {
-    {&zlib_decompressor_layout::zdict, ".<dictionary>", never}, {&zlib_decompressor_layout::unused_data, ".unused_data", never}};
+    {&zlib_decompressor_layout::zdict, ".<dictionary>", never},
+    {&zlib_decompressor_layout::unused_data, ".unused_data", never}};
 constexpr VersionedField<bz2_decompressor_layout> bz2_decompressor_fields[] = {
     {&bz2_decompressor_layout::unused_data, ".unused_data", never}};
 constexpr VersionedField<lzma_decompressor_layout> lzma_decompressor_fields[] = {
     {&lzma_decompressor_layout::unused_data, ".unused_data", never}};
-constexpr VersionedField<array_iterator_layout> array_iterator_fields[] = {{&array_iterator_layout::ao, ".<array>"}};
+constexpr VersionedField<array_iterator_layout> array_iterator_fields[] = {
+    {&array_iterator_layout::ao, ".<array>"}};
 constexpr VersionedField<poll_layout> poll_fields[] = {{&poll_layout::dict, ".<events>", never}};
-constexpr VersionedField<directory_entry_layout> directory_entry_fields[] = {{&directory_entry_layout::name, ".name", never},
-                                                                             {&directory_entry_layout::path, ".path", never},
-                                                                             {&directory_entry_layout::stat, ".<stat>", never},
-                                                                             {&directory_entry_layout::lstat, ".<lstat>", never}};
+constexpr VersionedField<directory_entry_layout> directory_entry_fields[] = {
+    {&directory_entry_layout::name, ".name", never},
+    {&directory_entry_layout::path, ".path", never},
+    {&directory_entry_layout::stat, ".<stat>", never},
+    {&directory_entry_layout::lstat, ".<lstat>", never}};
 constexpr VersionedField<directory_iterator_layout> directory_iterator_fields[] = {
-    {&directory_iterator_layout::path, ".<path>", never}, {&directory_iterator_layout::cleanup, ".<encoded path>", never}};
-constexpr VersionedField<abc_data_layout> abc_data_fields[] = {{&abc_data_layout::registry, ".<registry>"},
-                                                               {&abc_data_layout::cache, ".<cache>"},
-                                                               {&abc_data_layout::negative_cache, ".<negative cache>"}};
-constexpr VersionedField<decimal_context_layout> decimal_context_fields[] = {{&decimal_context_layout::traps, ".traps", 13},
-                                                                             {&decimal_context_layout::flags, ".flags", 13}};
+    {&directory_iterator_layout::path, ".<path>", never},
+    {&directory_iterator_layout::cleanup, ".<encoded path>", never}};
+constexpr VersionedField<abc_data_layout> abc_data_fields[] = {
+    {&abc_data_layout::registry, ".<registry>"},
+    {&abc_data_layout::cache, ".<cache>"},
+    {&abc_data_layout::negative_cache, ".<negative cache>"}};
+constexpr VersionedField<decimal_context_layout> decimal_context_fields[] = {
+    {&decimal_context_layout::traps, ".traps", 13}, {&decimal_context_layout::flags, ".flags", 13}};
 constexpr VersionedField<decimal_context_manager_layout> decimal_context_manager_fields[] = {
     {&decimal_context_manager_layout::local, ".<local context>", 13},
     {&decimal_context_manager_layout::global_, ".<global context>", 13}};
-constexpr VersionedField<curses_panel_layout> curses_panel_fields[] = {{&curses_panel_layout::window, ".<window>", never}};
+constexpr VersionedField<curses_panel_layout> curses_panel_fields[] = {
+    {&curses_panel_layout::window, ".<window>", never}};
 
 const ObjectKind kinds[] = {
     {.name = "no references", .type_names = no_references_names},
@@ -140,17 +149,22 @@ const ObjectKind kinds[] = {
     versioned_kind<&Layout::ssl_socket, ssl_socket_fields>("SSLSocket", ssl_socket_names),
     versioned_kind<&Layout::ssl_session, ssl_session_fields>("SSLSession", ssl_session_names),
     versioned_kind<&Layout::zlib_object, zlib_object_fields>("zlib stream", zlib_object_names),
-    versioned_kind<&Layout::zlib_decompressor, zlib_decompressor_fields>("zlib decompressor", zlib_decompressor_names),
-    versioned_kind<&Layout::bz2_decompressor, bz2_decompressor_fields>("bz2 decompressor", bz2_decompressor_names),
-    versioned_kind<&Layout::lzma_decompressor, lzma_decompressor_fields>("lzma decompressor", lzma_decompressor_names),
+    versioned_kind<&Layout::zlib_decompressor, zlib_decompressor_fields>("zlib decompressor",
+                                                                         zlib_decompressor_names),
+    versioned_kind<&Layout::bz2_decompressor, bz2_decompressor_fields>("bz2 decompressor",
+                                                                       bz2_decompressor_names),
+    versioned_kind<&Layout::lzma_decompressor, lzma_decompressor_fields>("lzma decompressor",
+                                                                         lzma_decompressor_names),
     versioned_kind<&Layout::array_iterator, array_iterator_fields>("array iterator", array_iterator_names),
     versioned_kind<&Layout::poll, poll_fields>("poll", poll_names),
     versioned_kind<&Layout::directory_entry, directory_entry_fields>("DirEntry", directory_entry_names),
-    versioned_kind<&Layout::directory_iterator, directory_iterator_fields>("scandir iterator", directory_iterator_names),
+    versioned_kind<&Layout::directory_iterator, directory_iterator_fields>("scandir iterator",
+                                                                           directory_iterator_names),
     versioned_kind<&Layout::abc_data, abc_data_fields>("data of an abstract class", abc_data_names),
-    versioned_kind<&Layout::decimal_context, decimal_context_fields>("decimal.Context", decimal_context_names),
-    versioned_kind<&Layout::decimal_context_manager, decimal_context_manager_fields>("decimal context manager",
-                                                                                     decimal_context_manager_names),
+    versioned_kind<&Layout::decimal_context, decimal_context_fields>("decimal.Context",
+                                                                     decimal_context_names),
+    versioned_kind<&Layout::decimal_context_manager, decimal_context_manager_fields>(
+        "decimal context manager", decimal_context_manager_names),
     versioned_kind<&Layout::curses_panel, curses_panel_fields>("curses panel", curses_panel_names),
 };
 

@@ -1,4 +1,5 @@
-// str, bytes, bytearray: characters in the object or in a buffer of its own. (unicodeobject.h, bytesobject.h, bytearrayobject.h)
+// str, bytes, bytearray: characters in the object or in a buffer of its own. (unicodeobject.h, bytesobject.h,
+// bytearrayobject.h)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -36,13 +37,14 @@ std::uint64_t str_body(const ObjectReader& object) {
 void str_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto& facts = object.unicode();
     if (!facts) return;
-    if (!facts->compact && !facts->data.is_null()) visit.visit(facts->data, (facts->length + 1) * facts->kind, false);
+    if (!facts->compact && !facts->data.is_null())
+        visit.visit(facts->data, (facts->length + 1) * facts->kind, false);
     if (!facts->utf8.is_null()) visit.visit(facts->utf8, facts->utf8_length + 1, false);
     if (!facts->wstr.is_null()) visit.visit(facts->wstr, (facts->wstr_length + 1) * 4, false);
 }
 
-/// A str that is still being written (io.StringIO's, say): its room was made, one holds it, nobody asked for its hash, and behind
-/// what was written there may be anything.
+/// A str that is still being written (io.StringIO's, say): its room was made, one holds it, nobody asked for
+/// its hash, and behind what was written there may be anything.
 bool is_being_written(const ObjectReader& object, std::byte first) {
     const auto refcount = object.heap().integer<std::int64_t>(object.address());
     return refcount == 1 && object.integer<std::int64_t>(object.layout().ascii.hash) == -1 &&
@@ -60,22 +62,27 @@ bool str_plausible(const ObjectReader& object) {
     const std::uint32_t mask = facts->kind == 4 ? 0xffffffffU : (1U << (8 * facts->kind)) - 1;
     if ((last & mask) != 0) return false;
     if (facts->ascii && facts->length > 0) {
-        const auto bytes = memory.view(facts->data, static_cast<std::size_t>(std::min<std::uint64_t>(facts->length, 64)));
+        const auto bytes =
+            memory.view(facts->data, static_cast<std::size_t>(std::min<std::uint64_t>(facts->length, 64)));
         for (const std::byte b : bytes)
             if (std::to_integer<unsigned>(b) >= 0x80) return is_being_written(object, bytes[0]);
     }
     return true;
 }
 
-/// repr of text, cut after `limit` characters. `quote` is never inside: the other one is taken, as Python does.
+/// repr of text, cut after `limit` characters. `quote` is never inside: the other one is taken, as Python
+/// does.
 std::string quoted(const std::string& utf8, bool cut, const char* prefix) {
-    const char quote = utf8.find('\'') != std::string::npos && utf8.find('"') == std::string::npos ? '"' : '\'';
+    const char quote =
+        utf8.find('\'') != std::string::npos && utf8.find('"') == std::string::npos ? '"' : '\'';
     std::string out = prefix;
     out += quote;
     for (std::size_t i = 0; i < utf8.size(); ++i) {
         const char c = utf8[i];
         const auto byte = static_cast<unsigned char>(c);
-        auto next = [&](std::size_t k) { return static_cast<unsigned char>(i + k < utf8.size() ? utf8[i + k] : 0); };
+        auto next = [&](std::size_t k) {
+            return static_cast<unsigned char>(i + k < utf8.size() ? utf8[i + k] : 0);
+        };
         if (byte == 0xed && next(1) >= 0xa0) {  // a lone surrogate, which UTF-8 does not have
             out += fmt::format("\\u{:04x}", 0xd000U | (next(1) & 0x3fU) << 6 | (next(2) & 0x3fU));
             i += 2;
@@ -133,15 +140,16 @@ std::string bytes_text(const AddressSpace& memory, Address data, std::uint64_t l
 bool bytes_plausible(const ObjectReader& object) {
     const std::int64_t length = object.var_size();
     if (length < 0 || length > (std::int64_t{1} << 46)) return false;
-    const auto last =
-        object.heap().memory().read<std::uint8_t>(object.at(*object.layout().bytes.ob_sval + static_cast<std::uint64_t>(length)));
+    const auto last = object.heap().memory().read<std::uint8_t>(
+        object.at(*object.layout().bytes.ob_sval + static_cast<std::uint64_t>(length)));
     return last && *last == 0;
 }
 
 ShortValue bytes_describe(const ObjectReader& object, std::size_t limit) {
     const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
     return {ShortValue::Kind::literal,
-            bytes_text(object.heap().memory(), object.at(*object.layout().bytes.ob_sval), length, limit), length};
+            bytes_text(object.heap().memory(), object.at(*object.layout().bytes.ob_sval), length, limit),
+            length};
 }
 
 std::uint64_t bytearray_size(const ObjectReader& object) {
@@ -150,7 +158,8 @@ std::uint64_t bytearray_size(const ObjectReader& object) {
 
 void bytearray_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const Address bytes = object.pointer(object.layout().bytearray.ob_bytes);
-    if (!bytes.is_null()) visit.visit(bytes, object.integer<std::uint64_t>(object.layout().bytearray.ob_alloc), false);
+    if (!bytes.is_null())
+        visit.visit(bytes, object.integer<std::uint64_t>(object.layout().bytearray.ob_alloc), false);
 }
 
 bool bytearray_reads(const ObjectReader& object) {
@@ -162,7 +171,8 @@ bool bytearray_reads(const ObjectReader& object) {
 ShortValue bytearray_describe(const ObjectReader& object, std::size_t limit) {
     const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
     const Address start = object.pointer(object.layout().bytearray.ob_start);
-    return {ShortValue::Kind::literal, "bytearray(" + bytes_text(object.heap().memory(), start, length, limit) + ")", length};
+    return {ShortValue::Kind::literal,
+            "bytearray(" + bytes_text(object.heap().memory(), start, length, limit) + ")", length};
 }
 
 constexpr const char* str_names[] = {"str"};

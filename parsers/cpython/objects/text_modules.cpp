@@ -14,7 +14,8 @@ void scanner_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().sre_scanner;
     visit.named(object.pointer(l.pattern), ".pattern", reported_since(object, 10));
     visit.named(object.pointer(l.string), ".<string>", ReferenceKind::hidden);
-    if (!object.pointer(l.buffer_start).is_null()) visit.named(object.pointer(l.buffer), ".<buffer>", ReferenceKind::hidden);
+    if (!object.pointer(l.buffer_start).is_null())
+        visit.named(object.pointer(l.buffer), ".<buffer>", ReferenceKind::hidden);
 }
 
 /// Pairs of a group's number and the literal behind it.
@@ -22,7 +23,8 @@ void template_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().sre_template;
     visit.named(object.pointer(l.literal), ".<literal>");
     const Address items = object.at(*l.items);
-    const std::uint64_t words = object.readable_items(items, std::clamp<std::int64_t>(object.var_size(), 0, 1 << 30) * 2);
+    const std::uint64_t words =
+        object.readable_items(items, std::clamp<std::int64_t>(object.var_size(), 0, 1 << 30) * 2);
     for (std::uint64_t i = 1; i < words; i += 2)
         visit.indexed(object.heap().pointer(items + 8 * i), i / 2, ReferenceKind::strong, ".<items>");
 }
@@ -38,7 +40,8 @@ void codec_references(const ObjectReader& object, ReferenceVisitor& visit) {
 
 void encoder_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit_errors(object, object.layout().multibyte_encoder.errors, visit);
-    visit.named(object.pointer(object.layout().multibyte_encoder.pending), ".<pending>", ReferenceKind::hidden);
+    visit.named(object.pointer(object.layout().multibyte_encoder.pending), ".<pending>",
+                ReferenceKind::hidden);
 }
 
 void decoder_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -53,7 +56,8 @@ void stream_reader_references(const ObjectReader& object, ReferenceVisitor& visi
 void stream_writer_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit_errors(object, object.layout().multibyte_writer.errors, visit);
     visit.named(object.pointer(object.layout().multibyte_writer.stream), ".stream");
-    visit.named(object.pointer(object.layout().multibyte_writer.pending), ".<pending>", ReferenceKind::hidden);
+    visit.named(object.pointer(object.layout().multibyte_writer.pending), ".<pending>",
+                ReferenceKind::hidden);
 }
 
 bool no_class(const Layout&) { return false; }
@@ -75,10 +79,14 @@ void tokenizer_references(const ObjectReader& object, ReferenceVisitor& visit) {
 constexpr const char* scanner_names[] = {"_sre.SRE_Scanner"};
 constexpr const char* template_names[] = {"_sre.SRE_Template"};
 constexpr const char* codec_names[] = {"_multibytecodec.MultibyteCodec", "MultibyteCodec"};
-constexpr const char* encoder_names[] = {"_multibytecodec.MultibyteIncrementalEncoder", "MultibyteIncrementalEncoder"};
-constexpr const char* decoder_names[] = {"_multibytecodec.MultibyteIncrementalDecoder", "MultibyteIncrementalDecoder"};
-constexpr const char* stream_reader_names[] = {"_multibytecodec.MultibyteStreamReader", "MultibyteStreamReader"};
-constexpr const char* stream_writer_names[] = {"_multibytecodec.MultibyteStreamWriter", "MultibyteStreamWriter"};
+constexpr const char* encoder_names[] = {"_multibytecodec.MultibyteIncrementalEncoder",
+                                         "MultibyteIncrementalEncoder"};
+constexpr const char* decoder_names[] = {"_multibytecodec.MultibyteIncrementalDecoder",
+                                         "MultibyteIncrementalDecoder"};
+constexpr const char* stream_reader_names[] = {"_multibytecodec.MultibyteStreamReader",
+                                               "MultibyteStreamReader"};
+constexpr const char* stream_writer_names[] = {"_multibytecodec.MultibyteStreamWriter",
+                                               "MultibyteStreamWriter"};
 constexpr const char* tokenizer_names[] = {"_tokenize.TokenizerIter"};
 constexpr const char* ucd_names[] = {"unicodedata.UCD"};
 
@@ -93,31 +101,39 @@ constexpr const char* unpack_iterator_names[] = {"_struct.unpack_iterator", "unp
 constexpr const char* symtable_entry_names[] = {"symtable entry"};
 constexpr const char* ast_names[] = {"ast.AST"};
 
-constexpr VersionedField<pattern_layout> pattern_fields[] = {{&pattern_layout::groupindex, ".groupindex", 10},
-                                                             {&pattern_layout::indexgroup, ".<names of groups>", 10},
-                                                             {&pattern_layout::pattern, ".pattern", 10}};
-constexpr VersionedField<match_layout> match_fields[] = {
-    {&match_layout::string, ".string", 10}, {&match_layout::regs, ".regs", 10}, {&match_layout::pattern, ".re", 10}};
+constexpr VersionedField<pattern_layout> pattern_fields[] = {
+    {&pattern_layout::groupindex, ".groupindex", 10},
+    {&pattern_layout::indexgroup, ".<names of groups>", 10},
+    {&pattern_layout::pattern, ".pattern", 10}};
+constexpr VersionedField<match_layout> match_fields[] = {{&match_layout::string, ".string", 10},
+                                                         {&match_layout::regs, ".regs", 10},
+                                                         {&match_layout::pattern, ".re", 10}};
 constexpr VersionedField<json_scanner_layout> json_scanner_fields[] = {
-    {&json_scanner_layout::object_hook, ".object_hook"},       {&json_scanner_layout::object_pairs_hook, ".object_pairs_hook"},
-    {&json_scanner_layout::parse_float, ".parse_float"},       {&json_scanner_layout::parse_int, ".parse_int"},
-    {&json_scanner_layout::parse_constant, ".parse_constant"}, {&json_scanner_layout::memo, ".<memo>"}};
-constexpr VersionedField<json_encoder_layout> json_encoder_fields[] = {{&json_encoder_layout::markers, ".markers"},
-                                                                       {&json_encoder_layout::defaultfn, ".default"},
-                                                                       {&json_encoder_layout::encoder, ".encoder"},
-                                                                       {&json_encoder_layout::indent, ".indent"},
-                                                                       {&json_encoder_layout::key_separator, ".key_separator"},
-                                                                       {&json_encoder_layout::item_separator, ".item_separator"}};
+    {&json_scanner_layout::object_hook, ".object_hook"},
+    {&json_scanner_layout::object_pairs_hook, ".object_pairs_hook"},
+    {&json_scanner_layout::parse_float, ".parse_float"},
+    {&json_scanner_layout::parse_int, ".parse_int"},
+    {&json_scanner_layout::parse_constant, ".parse_constant"},
+    {&json_scanner_layout::memo, ".<memo>"}};
+constexpr VersionedField<json_encoder_layout> json_encoder_fields[] = {
+    {&json_encoder_layout::markers, ".markers"},
+    {&json_encoder_layout::defaultfn, ".default"},
+    {&json_encoder_layout::encoder, ".encoder"},
+    {&json_encoder_layout::indent, ".indent"},
+    {&json_encoder_layout::key_separator, ".key_separator"},
+    {&json_encoder_layout::item_separator, ".item_separator"}};
 constexpr VersionedField<csv_dialect_layout> csv_dialect_fields[] = {
     {&csv_dialect_layout::lineterminator, ".lineterminator", 10}};
-constexpr VersionedField<csv_reader_layout> csv_reader_fields[] = {{&csv_reader_layout::dialect, ".dialect"},
-                                                                   {&csv_reader_layout::input_iter, ".<input>"},
-                                                                   {&csv_reader_layout::fields, ".<fields>"}};
-constexpr VersionedField<csv_writer_layout> csv_writer_fields[] = {{&csv_writer_layout::dialect, ".dialect"},
-                                                                   {&csv_writer_layout::write, ".<write>"},
-                                                                   {&csv_writer_layout::error_obj, ".<error>"}};
-constexpr VersionedField<unpack_iterator_layout> unpack_iterator_fields[] = {{&unpack_iterator_layout::so, ".<Struct>"},
-                                                                             {&unpack_iterator_layout::buffer, ".<buffer>"}};
+constexpr VersionedField<csv_reader_layout> csv_reader_fields[] = {
+    {&csv_reader_layout::dialect, ".dialect"},
+    {&csv_reader_layout::input_iter, ".<input>"},
+    {&csv_reader_layout::fields, ".<fields>"}};
+constexpr VersionedField<csv_writer_layout> csv_writer_fields[] = {
+    {&csv_writer_layout::dialect, ".dialect"},
+    {&csv_writer_layout::write, ".<write>"},
+    {&csv_writer_layout::error_obj, ".<error>"}};
+constexpr VersionedField<unpack_iterator_layout> unpack_iterator_fields[] = {
+    {&unpack_iterator_layout::so, ".<Struct>"}, {&unpack_iterator_layout::buffer, ".<buffer>"}};
 constexpr VersionedField<symtable_entry_layout> symtable_entry_fields[] = {
     {&symtable_entry_layout::id, ".id", never},
     {&symtable_entry_layout::symbols, ".symbols", never},
@@ -173,7 +189,8 @@ const ObjectKind kinds[] = {
     versioned_kind<&Layout::csv_dialect, csv_dialect_fields>("CSV dialect", csv_dialect_names),
     versioned_kind<&Layout::csv_reader, csv_reader_fields>("CSV reader", csv_reader_names),
     versioned_kind<&Layout::csv_writer, csv_writer_fields>("CSV writer", csv_writer_names),
-    versioned_kind<&Layout::unpack_iterator, unpack_iterator_fields>("unpack_iterator", unpack_iterator_names),
+    versioned_kind<&Layout::unpack_iterator, unpack_iterator_fields>("unpack_iterator",
+                                                                     unpack_iterator_names),
     versioned_kind<&Layout::symtable_entry, symtable_entry_fields>("symtable entry", symtable_entry_names),
     versioned_kind<&Layout::ast, ast_fields>("ast.AST", ast_names),
 };

@@ -1,5 +1,6 @@
-// Locks, thread-local data, queues between threads. A thread-local refers to one dict for each thread that used it, by way of a
-// dict of its own; the dummy in a thread's own dict only borrows it. (_threadmodule.c, _queuemodule.c)
+// Locks, thread-local data, queues between threads. A thread-local refers to one dict for each thread that
+// used it, by way of a dict of its own; the dummy in a thread's own dict only borrows it. (_threadmodule.c,
+// _queuemodule.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -23,25 +24,31 @@ void simple_queue_references(const ObjectReader& object, ReferenceVisitor& visit
     const auto first = object.integer<std::uint64_t>(l.get_idx);
     const auto count = std::min(object.integer<std::uint64_t>(l.num_items), capacity);
     for (std::uint64_t i = 0; i < count; ++i)
-        visit.indexed(object.heap().pointer(items + 8 * ((first + i) % capacity)), i, ReferenceKind::strong, ".<items>");
+        visit.indexed(object.heap().pointer(items + 8 * ((first + i) % capacity)), i, ReferenceKind::strong,
+                      ".<items>");
 }
 
 void simple_queue_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto& l = object.layout().simple_queue;
     if (const Address items = object.pointer(l.items); !items.is_null())
-        visit.visit(items, 8 * std::min(object.integer<std::uint64_t>(l.items_cap), std::uint64_t{1} << 40), false);
+        visit.visit(items, 8 * std::min(object.integer<std::uint64_t>(l.items_cap), std::uint64_t{1} << 40),
+                    false);
 }
 
 constexpr const char* dummy_names[] = {"_thread._localdummy"};
-constexpr const char* lock_names[] = {"_thread.lock", "_thread.RLock", "_thread._ThreadHandle", "_multiprocessing.SemLock"};
+constexpr const char* lock_names[] = {"_thread.lock", "_thread.RLock", "_thread._ThreadHandle",
+                                      "_multiprocessing.SemLock"};
 constexpr const char* simple_queue_names[] = {"_queue.SimpleQueue"};
 
 constexpr const char* thread_locals_names[] = {"_thread._local"};
 
 constexpr VersionedField<thread_locals_layout> thread_locals_fields[] = {
-    {&thread_locals_layout::args, ".<arguments>"},           {&thread_locals_layout::kw, ".<keyword arguments>"},
-    {&thread_locals_layout::dummies, ".<dicts of threads>"}, {&thread_locals_layout::watchdogs, ".<watchdogs of threads>"},
-    {&thread_locals_layout::key, ".<key>", never},           {&thread_locals_layout::wr_callback, ".<callback>", never}};
+    {&thread_locals_layout::args, ".<arguments>"},
+    {&thread_locals_layout::kw, ".<keyword arguments>"},
+    {&thread_locals_layout::dummies, ".<dicts of threads>"},
+    {&thread_locals_layout::watchdogs, ".<watchdogs of threads>"},
+    {&thread_locals_layout::key, ".<key>", never},
+    {&thread_locals_layout::wr_callback, ".<callback>", never}};
 
 const ObjectKind kinds[] = {
     {.name = "lock", .type_names = lock_names},

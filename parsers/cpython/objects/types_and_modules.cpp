@@ -1,5 +1,6 @@
-// type and module. A type holds its namespace, bases and mro; a class statement adds names, slots and the keys that its instances
-// share. Members of __slots__ lie behind the type and are not counted by sys.getsizeof. (typeobject.c, moduleobject.c)
+// type and module. A type holds its namespace, bases and mro; a class statement adds names, slots and the
+// keys that its instances share. Members of __slots__ lie behind the type and are not counted by
+// sys.getsizeof. (typeobject.c, moduleobject.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/type_flags.h"
@@ -46,8 +47,9 @@ void type_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.type.tp_bases), ".__bases__", reported);
     visit.named(object.pointer(l.type.tp_base), ".__base__", reported);
     // Of a static builtin type of 3.12 and later tp_subclasses is an index, not a pointer.
-    const Address subclasses = state.is_null() ? object.pointer(l.type.tp_subclasses)
-                                               : object.heap().pointer(state + *l.managed_static_type_state.tp_subclasses);
+    const Address subclasses =
+        state.is_null() ? object.pointer(l.type.tp_subclasses)
+                        : object.heap().pointer(state + *l.managed_static_type_state.tp_subclasses);
     visit.named(subclasses, ".<subclasses>", ReferenceKind::hidden);
     if (!heap_type) return;
     visit.named(object.pointer(l.heap_type.ht_module), ".<module>");
@@ -58,14 +60,16 @@ void type_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto facts = keys.is_null() ? std::nullopt : object.heap().dict_keys(keys);
     if (!facts) return;
     for (std::uint64_t i = 0; i < facts->entry_count; ++i) {
-        const Address key = object.heap().pointer(facts->entries + i * facts->entry_size + (facts->entry_size == 24 ? 8 : 0));
+        const Address key =
+            object.heap().pointer(facts->entries + i * facts->entry_size + (facts->entry_size == 24 ? 8 : 0));
         if (!key.is_null()) visit.visit(key, ReferenceKind::hidden, {ReferenceName::Form::key, "", 0, key});
     }
 }
 
 ShortValue type_describe(const ObjectReader& object, std::size_t) {
     const TypeId id = object.heap().types().find(object.address());
-    return {ShortValue::Kind::name, fmt::format("<class '{}'>", id == no_type ? "?" : object.heap().types()[id].name), 0};
+    return {ShortValue::Kind::name,
+            fmt::format("<class '{}'>", id == no_type ? "?" : object.heap().types()[id].name), 0};
 }
 
 // Of a guess in the state; those in the body of a module's subclass have numbers below.
@@ -100,7 +104,8 @@ void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
     for (std::uint64_t i = 0; i < state.words; ++i) {
         const Address target = object.heap().pointer(state.start + 8 * i);
         if (is_candidate(object, target))
-            visit.visit(target, ReferenceKind::guess, {ReferenceName::Form::text, ".<module state>", first_of_state + i, {}});
+            visit.visit(target, ReferenceKind::guess,
+                        {ReferenceName::Form::text, ".<module state>", first_of_state + i, {}});
     }
 }
 
@@ -129,7 +134,9 @@ void module_buffers(const ObjectReader& object, BufferVisitor& visit) {
 ShortValue module_describe(const ObjectReader& object, std::size_t) {
     const auto& l = object.layout().module;
     auto name = object.heap().unicode_text(object.pointer(l.md_name), 200);
-    if (!name) name = object.heap().unicode_text(object.heap().dict_value(object.pointer(l.md_dict), "__name__"), 200);
+    if (!name)
+        name =
+            object.heap().unicode_text(object.heap().dict_value(object.pointer(l.md_dict), "__name__"), 200);
     return {ShortValue::Kind::name, "<module '" + name.value_or("?") + "'>", 0};
 }
 

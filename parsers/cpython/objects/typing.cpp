@@ -1,5 +1,5 @@
-// What typing has in C: generic aliases, unions, and since 3.12 type parameters and aliases. (genericaliasobject.c,
-// unionobject.c, typevarobject.c)
+// What typing has in C: generic aliases, unions, and since 3.12 type parameters and aliases.
+// (genericaliasobject.c, unionobject.c, typevarobject.c)
 
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -16,11 +16,12 @@ constexpr const char* type_variable_tuple_names[] = {"typing.TypeVarTuple"};
 constexpr const char* parameter_attribute_names[] = {"typing.ParamSpecArgs", "typing.ParamSpecKwargs"};
 constexpr const char* type_alias_names[] = {"typing.TypeAliasType"};
 
-constexpr ReferenceField<generic_alias_layout> generic_alias_fields[] = {{&generic_alias_layout::origin, ".__origin__"},
-                                                                         {&generic_alias_layout::args, ".__args__"},
-                                                                         {&generic_alias_layout::parameters, ".__parameters__"}};
-constexpr ReferenceField<union_type_layout> union_type_fields[] = {{&union_type_layout::args, ".__args__"},
-                                                                   {&union_type_layout::parameters, ".__parameters__"}};
+constexpr ReferenceField<generic_alias_layout> generic_alias_fields[] = {
+    {&generic_alias_layout::origin, ".__origin__"},
+    {&generic_alias_layout::args, ".__args__"},
+    {&generic_alias_layout::parameters, ".__parameters__"}};
+constexpr ReferenceField<union_type_layout> union_type_fields[] = {
+    {&union_type_layout::args, ".__args__"}, {&union_type_layout::parameters, ".__parameters__"}};
 constexpr ReferenceField<type_variable_layout> type_variable_fields[] = {
     {&type_variable_layout::name, ".__name__", ReferenceKind::hidden},
     {&type_variable_layout::bound, ".__bound__"},
@@ -40,18 +41,21 @@ constexpr ReferenceField<type_variable_tuple_layout> type_variable_tuple_fields[
     {&type_variable_tuple_layout::evaluate_default, ".<evaluate default>"}};
 constexpr ReferenceField<parameter_attribute_layout> parameter_attribute_fields[] = {
     {&parameter_attribute_layout::origin, ".__origin__"}};
-constexpr ReferenceField<type_alias_layout> type_alias_fields[] = {{&type_alias_layout::name, ".__name__", ReferenceKind::hidden},
-                                                                   {&type_alias_layout::type_params, ".__type_params__"},
-                                                                   {&type_alias_layout::compute_value, ".<compute value>"},
-                                                                   {&type_alias_layout::value, ".__value__"},
-                                                                   {&type_alias_layout::module, ".__module__"}};
+constexpr ReferenceField<type_alias_layout> type_alias_fields[] = {
+    {&type_alias_layout::name, ".__name__", ReferenceKind::hidden},
+    {&type_alias_layout::type_params, ".__type_params__"},
+    {&type_alias_layout::compute_value, ".<compute value>"},
+    {&type_alias_layout::value, ".__value__"},
+    {&type_alias_layout::module, ".__module__"}};
 
 const ObjectKind kinds[] = {
     fields_kind<&Layout::generic_alias, generic_alias_fields>("generic alias", generic_alias_names),
     fields_kind<&Layout::union_type, union_type_fields>("union", union_type_names),
     fields_kind<&Layout::type_variable, type_variable_fields>("TypeVar", type_variable_names),
-    fields_kind<&Layout::parameter_specification, parameter_specification_fields>("ParamSpec", parameter_specification_names),
-    fields_kind<&Layout::type_variable_tuple, type_variable_tuple_fields>("TypeVarTuple", type_variable_tuple_names),
+    fields_kind<&Layout::parameter_specification, parameter_specification_fields>(
+        "ParamSpec", parameter_specification_names),
+    fields_kind<&Layout::type_variable_tuple, type_variable_tuple_fields>("TypeVarTuple",
+                                                                          type_variable_tuple_names),
     {.name = "ParamSpecArgs",
      .type_names = parameter_attribute_names,
      .visit_references = visit_fields<&Layout::parameter_attribute, parameter_attribute_fields>,

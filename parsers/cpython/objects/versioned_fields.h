@@ -1,7 +1,7 @@
 #pragma once
 
-// Kinds whose references are pointer fields of one C struct, not all of which every version reports: types of extension modules
-// learned to take part in collection one after the other (3.9 to 3.13).
+// Kinds whose references are pointer fields of one C struct, not all of which every version reports: types of
+// extension modules learned to take part in collection one after the other (3.9 to 3.13).
 
 #include "parsers/cpython/objects/fields.h"
 
@@ -9,7 +9,8 @@ namespace heapsift {
 
 inline constexpr int never = 99;
 
-/// A pointer field of a struct of the layout. Its object owns what it refers to; traverse reports that since 3.`reported_since`.
+/// A pointer field of a struct of the layout. Its object owns what it refers to; traverse reports that since
+/// 3.`reported_since`.
 template <class Struct>
 struct VersionedField {
     LayoutOffset Struct::*field;

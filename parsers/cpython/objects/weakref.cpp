@@ -1,5 +1,5 @@
-// weakref.ref and proxies: the referent is weak, the callback strong. A reference gives its referent when it is called; a proxy
-// passes every call, and every attribute, on. (weakrefobject.h)
+// weakref.ref and proxies: the referent is weak, the callback strong. A reference gives its referent when it
+// is called; a proxy passes every call, and every attribute, on. (weakrefobject.h)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -12,11 +12,14 @@ void visit_weak(const ObjectReader& object, const char* name, const char* callba
     const Address referent = object.pointer(l.wr_object);
     // A cleared reference points at None.
     const TypeId type = referent.is_null() ? no_type : object.heap().type_of(referent);
-    if (type != no_type && object.heap().types()[type].name != "NoneType") visit.named(referent, name, ReferenceKind::weak);
+    if (type != no_type && object.heap().types()[type].name != "NoneType")
+        visit.named(referent, name, ReferenceKind::weak);
     visit.named(object.pointer(l.wr_callback), callback);
 }
 
-void references(const ObjectReader& object, ReferenceVisitor& visit) { visit_weak(object, "()", ".__callback__", visit); }
+void references(const ObjectReader& object, ReferenceVisitor& visit) {
+    visit_weak(object, "()", ".__callback__", visit);
+}
 
 void proxy_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit_weak(object, ".<referent>", ".<callback>", visit);
@@ -25,17 +28,22 @@ void proxy_references(const ObjectReader& object, ReferenceVisitor& visit) {
 ShortValue describe(const ObjectReader& object, std::size_t) {
     const Address referent = object.pointer(object.layout().weakref.wr_object);
     const TypeId type = referent.is_null() ? no_type : object.heap().type_of(referent);
-    if (type == no_type || object.heap().types()[type].name == "NoneType") return {ShortValue::Kind::summary, "dead", 0};
+    if (type == no_type || object.heap().types()[type].name == "NoneType")
+        return {ShortValue::Kind::summary, "dead", 0};
     return {ShortValue::Kind::summary, "to " + object.heap().types()[type].name, 0};
 }
 
 constexpr const char* names[] = {"weakref", "weakref.ReferenceType"};
-constexpr const char* proxy_names[] = {"weakproxy", "weakcallableproxy", "weakref.ProxyType", "weakref.CallableProxyType"};
+constexpr const char* proxy_names[] = {"weakproxy", "weakcallableproxy", "weakref.ProxyType",
+                                       "weakref.CallableProxyType"};
 
 }  // namespace
 
-const ObjectKind weakref_kind = {.name = "weakref", .type_names = names, .visit_references = references, .describe = describe};
-const ObjectKind weakproxy_kind = {
-    .name = "weak proxy", .type_names = proxy_names, .visit_references = proxy_references, .describe = describe};
+const ObjectKind weakref_kind = {
+    .name = "weakref", .type_names = names, .visit_references = references, .describe = describe};
+const ObjectKind weakproxy_kind = {.name = "weak proxy",
+                                   .type_names = proxy_names,
+                                   .visit_references = proxy_references,
+                                   .describe = describe};
 
 }  // namespace heapsift

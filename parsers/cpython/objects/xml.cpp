@@ -30,7 +30,8 @@ ElementExtra element_extra(const ObjectReader& object) {
 
 std::uint64_t element_size(const ObjectReader& object) {
     const ElementExtra extra = element_extra(object);
-    return object.type().basicsize + (extra.start.is_null() ? 0 : *object.layout().element_extra.size + extra.external);
+    return object.type().basicsize +
+           (extra.start.is_null() ? 0 : *object.layout().element_extra.size + extra.external);
 }
 
 void element_buffers(const ObjectReader& object, BufferVisitor& visit) {
@@ -38,7 +39,8 @@ void element_buffers(const ObjectReader& object, BufferVisitor& visit) {
     if (extra.start.is_null()) return;
     visit.visit(extra.start, *object.layout().element_extra.size, false);
     if (extra.external)
-        visit.visit(object.heap().pointer(extra.start + *object.layout().element_extra.children), extra.external, false);
+        visit.visit(object.heap().pointer(extra.start + *object.layout().element_extra.children),
+                    extra.external, false);
 }
 
 void element_references(const ObjectReader& object, ReferenceVisitor& visit) {
@@ -59,9 +61,10 @@ void element_iterator_references(const ObjectReader& object, ReferenceVisitor& v
     const Layout& l = object.layout();
     const Address stack = object.pointer(l.element_iterator.parent_stack);
     const std::uint64_t step = *l.parent_locator.size;
-    const auto used =
-        std::clamp(object.integer<std::int64_t>(l.element_iterator.parent_stack_used), std::int64_t{0}, std::int64_t{1} << 40);
-    const std::uint64_t there = object.readable_items(stack, used * static_cast<std::int64_t>(step / 8)) * 8 / step;
+    const auto used = std::clamp(object.integer<std::int64_t>(l.element_iterator.parent_stack_used),
+                                 std::int64_t{0}, std::int64_t{1} << 40);
+    const std::uint64_t there =
+        object.readable_items(stack, used * static_cast<std::int64_t>(step / 8)) * 8 / step;
     for (std::uint64_t i = 0; i < there; ++i)
         visit.named(object.heap().pointer(stack + i * step + *l.parent_locator.parent), ".<parent>");
     visit.named(object.pointer(l.element_iterator.root_element), ".<root>");
@@ -108,19 +111,20 @@ constexpr VersionedField<tree_builder_layout> tree_builder_fields[] = {
     {&tree_builder_layout::end_ns_event, ".<end-ns event>"},
     {&tree_builder_layout::comment_event, ".<comment event>"},
     {&tree_builder_layout::pi_event, ".<pi event>"}};
-constexpr VersionedField<xml_parser_layout> xml_parser_fields[] = {{&xml_parser_layout::target, ".target"},
-                                                                   {&xml_parser_layout::entity, ".entity"},
-                                                                   {&xml_parser_layout::names, ".<names>"},
-                                                                   {&xml_parser_layout::handle_start_ns, ".<handle start ns>"},
-                                                                   {&xml_parser_layout::handle_end_ns, ".<handle end ns>"},
-                                                                   {&xml_parser_layout::handle_start, ".<handle start>"},
-                                                                   {&xml_parser_layout::handle_data, ".<handle data>"},
-                                                                   {&xml_parser_layout::handle_end, ".<handle end>"},
-                                                                   {&xml_parser_layout::handle_comment, ".<handle comment>"},
-                                                                   {&xml_parser_layout::handle_pi, ".<handle pi>"},
-                                                                   {&xml_parser_layout::handle_doctype, ".<handle doctype>"},
-                                                                   {&xml_parser_layout::handle_close, ".<handle close>"},
-                                                                   {&xml_parser_layout::module, ".<module>", never}};
+constexpr VersionedField<xml_parser_layout> xml_parser_fields[] = {
+    {&xml_parser_layout::target, ".target"},
+    {&xml_parser_layout::entity, ".entity"},
+    {&xml_parser_layout::names, ".<names>"},
+    {&xml_parser_layout::handle_start_ns, ".<handle start ns>"},
+    {&xml_parser_layout::handle_end_ns, ".<handle end ns>"},
+    {&xml_parser_layout::handle_start, ".<handle start>"},
+    {&xml_parser_layout::handle_data, ".<handle data>"},
+    {&xml_parser_layout::handle_end, ".<handle end>"},
+    {&xml_parser_layout::handle_comment, ".<handle comment>"},
+    {&xml_parser_layout::handle_pi, ".<handle pi>"},
+    {&xml_parser_layout::handle_doctype, ".<handle doctype>"},
+    {&xml_parser_layout::handle_close, ".<handle close>"},
+    {&xml_parser_layout::module, ".<module>", never}};
 
 const ObjectKind kinds[] = {
     {.name = "Element",

@@ -1,11 +1,13 @@
-// heapsift-layout-table: prints a built-in layout table, as C++ source, from the debug information of a real build.
+// heapsift-layout-table: prints a built-in layout table, as C++ source, from the debug information of a real
+// build.
 //
 //     heapsift-layout-table --version 3.11 --build "Debian 12's python3.11 3.11.2-6" FILE...
 //
-// The problem: offsets typed by hand are wrong sooner or later. The idea: the compiler has written them down; print those that
-// layout_fields.def asks for, with designated initialisers, so that a table reads like the structs. Absent fields are left out.
-// `--version` takes 3.13, 3.13t (free-threaded), 3.13d (debug) or 3.13td. Files that are not needed contribute nothing; one that
-// cannot be read ends the run (a table must not be made from half of its input).
+// The problem: offsets typed by hand are wrong sooner or later. The idea: the compiler has written them down;
+// print those that layout_fields.def asks for, with designated initialisers, so that a table reads like the
+// structs. Absent fields are left out. `--version` takes 3.13, 3.13t (free-threaded), 3.13d (debug) or
+// 3.13td. Files that are not needed contribute nothing; one that cannot be read ends the run (a table must
+// not be made from half of its input).
 
 #include <fmt/format.h>
 
@@ -63,8 +65,8 @@ std::optional<Request> parse_arguments(const std::vector<std::string>& arguments
 
 /// cpython_3_13, cpython_3_13_free_threaded, cpython_3_13_debug…
 std::string table_name(const LayoutVersion& version) {
-    return fmt::format("cpython_{}_{}{}{}", version.major, version.minor, version.free_threaded ? "_free_threaded" : "",
-                       version.debug ? "_debug" : "");
+    return fmt::format("cpython_{}_{}{}{}", version.major, version.minor,
+                       version.free_threaded ? "_free_threaded" : "", version.debug ? "_debug" : "");
 }
 
 std::string version_initialiser(const LayoutVersion& version) {
@@ -79,7 +81,8 @@ std::string field_initialiser(const Layout& layout, const LayoutFieldName& field
     if (field.bits) {
         const LayoutBits& bits = layout_bits(layout, field);
         if (!bits.present()) return {};
-        return fmt::format(".{} = {{.byte = {}, .bit = {}, .width = {}}}", field.field_name, *bits.byte, bits.bit, bits.width);
+        return fmt::format(".{} = {{.byte = {}, .bit = {}, .width = {}}}", field.field_name, *bits.byte,
+                           bits.bit, bits.width);
     }
     const LayoutOffset& offset = layout_offset(layout, field);
     return offset.present() ? fmt::format(".{} = {}", field.field_name, *offset) : std::string{};
@@ -104,16 +107,21 @@ std::string file_name(std::string_view path) { return std::string(path.substr(pa
 std::string header_comment(const Request& request, const LayoutFromDebugInfo& read) {
     const LayoutSource& interpreter = read.files.front();
     std::string text = fmt::format(
-        "// The layout of CPython {}.{}{}{}, read by heapsift-layout-table from the debug information of a real build: do not "
+        "// The layout of CPython {}.{}{}{}, read by heapsift-layout-table from the debug information of a "
+        "real build: do not "
         "edit.\n//\n",
         request.version.major, request.version.minor, request.version.free_threaded ? ", free-threaded" : "",
         request.version.debug ? ", debug build" : "");
-    text += fmt::format("// Build: {}\n", request.build.empty() ? file_name(interpreter.path) : request.build);
-    text += fmt::format("// Build-id of the interpreter: {}\n//\n", interpreter.build_id.empty() ? "none" : interpreter.build_id);
     text +=
-        "// Structs of built-in objects are the same in every build of this version. Those private to the interpreter "
+        fmt::format("// Build: {}\n", request.build.empty() ? file_name(interpreter.path) : request.build);
+    text += fmt::format("// Build-id of the interpreter: {}\n//\n",
+                        interpreter.build_id.empty() ? "none" : interpreter.build_id);
+    text +=
+        "// Structs of built-in objects are the same in every build of this version. Those private to the "
+        "interpreter "
         "(PyInterpreterState,\n"
-        "// PyThreadState, _PyRuntimeState, _gc_runtime_state) and to extension modules (_pickle...) are those of this build: "
+        "// PyThreadState, _PyRuntimeState, _gc_runtime_state) and to extension modules (_pickle...) are "
+        "those of this build: "
         "check them on\n"
         "// the core before trusting them.\n";
     return text;
@@ -124,11 +132,13 @@ std::string table_source(const Request& request, const LayoutFromDebugInfo& read
     std::string source = header_comment(request, read);
     source += "\n#include \"parsers/cpython/layout.h\"\n\n";
     source +=
-        "// Written by a program, not by clang-format.\n// clang-format off\n// Absent fields are left out on purpose.\n#pragma "
+        "// Written by a program, not by clang-format.\n// clang-format off\n// Absent fields are left out "
+        "on purpose.\n#pragma "
         "GCC diagnostic ignored "
         "\"-Wmissing-field-initializers\"\n\n";
     source += fmt::format(
-        "namespace heapsift {{\n\nextern const Layout {0};\n\nconstexpr Layout {0} = {{\n    .version = {1},\n    "
+        "namespace heapsift {{\n\nextern const Layout {0};\n\nconstexpr Layout {0} = {{\n    .version = "
+        "{1},\n    "
         ".build_id = \"{2}\",\n",
         name, version_initialiser(request.version), read.files.front().build_id);
     std::string_view struct_name;
@@ -139,7 +149,8 @@ std::string table_source(const Request& request, const LayoutFromDebugInfo& read
             struct_name = field.struct_name;
             fields.clear();
         }
-        if (std::string text = field_initialiser(read.layout, field); !text.empty()) fields.push_back(std::move(text));
+        if (std::string text = field_initialiser(read.layout, field); !text.empty())
+            fields.push_back(std::move(text));
     }
     append_struct(source, struct_name, fields);
     return source + "};\n\n}  // namespace heapsift\n";
@@ -150,7 +161,8 @@ std::string table_source(const Request& request, const LayoutFromDebugInfo& read
 int main(int argc, char** argv) {
     const auto request = parse_arguments({argv + 1, argv + argc});
     if (!request) {
-        fmt::print(stderr, "usage: heapsift-layout-table --version MAJOR.MINOR[t][d] [--build TEXT] FILE...\n");
+        fmt::print(stderr,
+                   "usage: heapsift-layout-table --version MAJOR.MINOR[t][d] [--build TEXT] FILE...\n");
         return 2;
     }
     const LayoutFromDebugInfo read = layout_from_debug_info(request->files, request->version);
@@ -162,7 +174,8 @@ int main(int argc, char** argv) {
     }
     if (!readable) return 1;
     if (!read.usable()) {
-        fmt::print(stderr, "heapsift-layout-table: {}: no CPython in its debug information\n", request->files.front());
+        fmt::print(stderr, "heapsift-layout-table: {}: no CPython in its debug information\n",
+                   request->files.front());
         return 1;
     }
     fmt::print("{}", table_source(*request, read));

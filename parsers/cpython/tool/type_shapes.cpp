@@ -1,9 +1,11 @@
-// heapsift-type-shapes: prints the shapes of the static types in a core, with their names, for the tables of type_name_tables.h.
+// heapsift-type-shapes: prints the shapes of the static types in a core, with their names, for the tables of
+// type_name_tables.h.
 //
 //     heapsift-type-shapes CORE [SYSROOT] > shapes.3.11
 //
-// The core is of a build that is to be known, with the modules of interest imported, and with its files at hand, so that every
-// static type has its name. `type_names.py core` makes such a core; `type_names.py write` makes the tables of all.
+// The core is of a build that is to be known, with the modules of interest imported, and with its files at
+// hand, so that every static type has its name. `type_names.py core` makes such a core; `type_names.py write`
+// makes the tables of all.
 
 #include <fmt/format.h>
 
@@ -35,7 +37,9 @@ int main(int argc, char** argv) {
             if (const std::uint64_t shape = type_shape(heap, type.address); type.named && shape != 0)
                 fmt::print("S {} {:016x} {}\n", python.version.minor, shape, type.name);
         }
-        if (unnamed > 0) fmt::print(stderr, "heapsift-type-shapes: {} static types have no name: are the files here?\n", unnamed);
+        if (unnamed > 0)
+            fmt::print(stderr, "heapsift-type-shapes: {} static types have no name: are the files here?\n",
+                       unnamed);
         return unnamed > 0 ? 1 : 0;
     } catch (const Error& error) {
         fmt::print(stderr, "heapsift-type-shapes: {}\n", error.what());
