@@ -134,7 +134,7 @@ private:
     static void throw_if_script(const std::string& word) {
         if (word.ends_with(".py"))
             throw wrong_usage("script",
-                              fmt::format("{} is a script; heapsift reads cores of processes", word),
+                              fmt::format("{} is a script, and heapsift reads cores of processes", word),
                               "while the script runs: gcore -o core PID, then " + command_line("core.PID"));
     }
 
@@ -186,7 +186,7 @@ private:
 
     void throw_if_number_or_address(const std::string& word) const {
         if (may_be_process_id(word))
-            throw wrong_usage("process-id", fmt::format("{} is a process id; heapsift reads cores", word),
+            throw wrong_usage("process-id", fmt::format("{} is a process id, and heapsift reads cores", word),
                               fmt::format("gcore -o core {}, then {}", word, command_line("core." + word)));
         if (looks_like_address(word)) throw_address(word, "an address");
     }

@@ -168,7 +168,7 @@ private:
     Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size,
                            std::uint64_t slack) const {
         const auto count = heap_.integer<std::uint64_t>(object);
-        if (!alive(count) || !header_reads(object, type)) return Verdict::no;
+        if (!alive(count) || in_hash_table(heap_, object) || !header_reads(object, type)) return Verdict::no;
         // The address of an object is no count: an array of one pointer in a block that was an int, a C
         // module's two types.
         if (count >= 4096 && Address(count).aligned(8) && heap_.type_of(Address(count)) != no_type)
@@ -363,11 +363,12 @@ private:
         // Static data, or the middle of a block; in a chunk that is free, nothing lives.
         if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object))
             return;
-        if (in_table_of_types(heap_, object, type)) return;
+        if (in_hash_table(heap_, object) || in_table_of_types(heap_, object, type)) return;
         if (!header_reads(object, type) || !fits_inside(object, type)) return;
         if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type)))
             return;
-        if (!references_lead_into_memory(access_, object, type)) return;
+        if (access_.sizes(object, type).damaged || !references_lead_into_memory(access_, object, type))
+            return;
         doubtful_.push_back(
             {object, id,
              access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference});

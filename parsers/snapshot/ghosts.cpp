@@ -2,6 +2,11 @@
 
 namespace heapsift {
 
+bool in_hash_table(const PythonHeap& heap, Address object) {
+    const auto type = heap.integer<std::uint64_t>(object + 8);
+    return heap.integer<std::uint64_t>(object) == (type >> 4 | type << 60);
+}
+
 bool in_table_of_types(const PythonHeap& heap, Address object, const TypeInfo& type) {
     const auto type_at = [&](Address at) {
         return heap.types().find(Address(heap.integer<std::uint64_t>(at)));

@@ -8,6 +8,11 @@
 
 namespace heapsift {
 
+/// Is what reads as an object a type's entry in a hash table of C code, [hash][&type]? The hash is the address,
+/// rotated by four bits (Python/pyhash.c, _Py_HashPointer); as a count of references it would be 600,000 for a
+/// type at ten million. Reads two words.
+bool in_hash_table(const PythonHeap& heap, Address object);
+
 /// Is what reads as an object of type `type` an entry of a table of types? Either of types alone, as C modules
 /// have them (addresses around ten million, in an executable that is not relocated; but those of types are too
 /// few to be met by a real count). Or with a small number beside each: since 3.13 the runtime keeps the static

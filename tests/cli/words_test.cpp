@@ -146,7 +146,7 @@ TEST_CASE("words: a word that fits nowhere is never dropped", "[cli][words]") {
 }
 
 TEST_CASE("words: a process id, a script, two cores, an address", "[cli][words]") {
-    CHECK(complaint({"4711"}).message == "4711 is a process id; heapsift reads cores");
+    CHECK(complaint({"4711"}).message == "4711 is a process id, and heapsift reads cores");
     CHECK(complaint({"4711"}).hint == "gcore -o core 4711, then heapsift core.4711");
     CHECK(complaint({"types", "4711"}).code == "process-id");
     CHECK(complaint({"train.py"}).code == "script");

@@ -229,7 +229,14 @@ TEST_CASE(
 
 TEST_CASE("snapshot: a type with a number before it is an object only where the rest reads as one",
           "[snapshot]") {
-    enum class Made { object, two_of_a_header_alone, behind_a_header_alone, table_of_types, numbers };
+    enum class Made {
+        object,
+        two_of_a_header_alone,
+        behind_a_header_alone,
+        table_of_types,
+        hash_table,
+        numbers
+    };
     SmallCore core;
     PythonHeapBuilder& heap = core.heap;
     const Address block = heap.allocate(256);
@@ -237,7 +244,7 @@ TEST_CASE("snapshot: a type with a number before it is an object only where the 
     const Address type = heap.builtin("range");
     heap.put(heap.allocate(64) + 16, made);  // a number of C code's, or a reference
     const Made what = GENERATE(Made::object, Made::two_of_a_header_alone, Made::behind_a_header_alone,
-                               Made::table_of_types, Made::numbers);
+                               Made::table_of_types, Made::hash_table, Made::numbers);
     if (what == Made::table_of_types) {
         for (std::uint64_t entry = 0; entry < 6; ++entry) {
             heap.put(block + 64 + 16 * entry, std::uint64_t{1});
@@ -257,11 +264,12 @@ TEST_CASE("snapshot: a type with a number before it is an object only where the 
         heap.put(made + 8, type);
         for (const std::uint64_t part : {16, 24, 32, 40})
             heap.put(made + part, what == Made::numbers ? std::uint64_t{1} : core.number.value);
+        if (what == Made::hash_table) heap.put(made, type.value >> 4);
     }
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
     const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
-    const bool is_ghost = what == Made::table_of_types || what == Made::numbers;
+    const bool is_ghost = what == Made::table_of_types || what == Made::hash_table || what == Made::numbers;
     CHECK((snapshot.find(made) != no_object) == !is_ghost);
 }
 
