@@ -4,6 +4,7 @@
 #     bash testdata/test.sh                         everything
 #     bash testdata/test.sh --without-real-cores    only what needs no core of a real process: minutes
 #     bash testdata/test.sh --sanitizers            the same, under the address and undefined-behaviour sanitizers
+#     bash testdata/test.sh --coverage              the same, and how much of each folder's code it runs (tests/coverage.sh)
 #
 # The interpreters: this machine's own python3 with NumPy, and, for root, debootstrap trees of Debian 11 and of the other suite
 # (13 on 12, 12 on 13) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. Where one cannot be made it is said; with CI=true it is a failure.
@@ -14,7 +15,8 @@ case "$*" in
     '') ;;
     --without-real-cores) real=no ;;
     --sanitizers) real=no preset=asan ;;
-    *) echo "usage: bash testdata/test.sh [--without-real-cores | --sanitizers]" >&2; exit 2 ;;
+    --coverage) real=no preset=coverage ;;
+    *) echo "usage: bash testdata/test.sh [--without-real-cores | --sanitizers | --coverage]" >&2; exit 2 ;;
 esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export HEAPSIFT_TREES=${HEAPSIFT_TREES:-/var/cache/heapsift}
@@ -43,6 +45,7 @@ main() {
     local status=0 without=()
     if [ $real = no ]; then without=(--label-exclude real); fi
     ctest --test-dir "$tests" --output-on-failure --no-tests=error -j "$(jobs_of 4096)" "${without[@]}" || status=$?
+    if [ $preset = coverage ] && [ $status = 0 ]; then bash tests/coverage.sh "$tests" || status=$?; fi
     end_step
     sum_up $status
     exit $status

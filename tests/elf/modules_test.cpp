@@ -338,8 +338,9 @@ TEST_CASE("modules: random damage to an image, or to its file, never does more t
         const bool damage_file = round % 4 < 2;
         const std::string path = directory.write("libx.so", damage_file ? damaged(whole) : whole);
         const bool missing = round % 4 == 3;
-        const Opened opened = open(directory, kernel_core(damage_file ? whole : damaged(whole),
-                                                          missing ? "/nowhere/libx.so" : path));
+        const std::string image_in_core = damage_file ? whole : damaged(whole);
+        const Opened opened =
+            open(directory, kernel_core(image_in_core, missing ? "/nowhere/libx.so" : path));
         const CoreFile& core = *opened.core;
         for (const Module& m : core.modules()) {
             (void)core.symbol(m, "the_data");

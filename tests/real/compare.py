@@ -32,7 +32,7 @@ class Truth:
     referents: dict = dataclasses.field(default_factory=dict)  # address -> what gc.get_referents returned, where asked for and not empty
 
 
-def load_truth(path):
+def load_truth(path, with_referents=False):
     truth = Truth()
     names = {}
     with open(path, encoding="ascii") as file:
@@ -45,7 +45,8 @@ def load_truth(path):
             elif fields[0] == "T":
                 truth.types[int(fields[1], 16)] = json.loads(fields[2])
             elif fields[0] == "R":
-                truth.referents[int(fields[1], 16)] = array.array("Q", (int(text, 16) for text in fields[2].split()))
+                if with_referents:
+                    truth.referents[int(fields[1], 16)] = array.array("Q", (int(text, 16) for text in fields[2].split()))
             elif not line.startswith("#"):
                 address, kind, name, size, _, tracked = fields
                 name = names.setdefault(name, json.loads(name)) if name not in names else names[name]

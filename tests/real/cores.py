@@ -2,10 +2,17 @@
 
 Two kinds: the kernel's, after SIGABRT (where core_pattern leaves it in the current directory), and gdb's gcore of the sleeping
 process, run from outside its chroot. `truth.py` says how the process stands still.
+
+Several tests ask the same cores. Where HEAPSIFT_CORES names a folder, as ctest does, a core that more than one of them wants is taken
+once, kept there under what made it (interpreter, program, kind, environment, and the programs' own text), and lent as a hard link;
+whoever writes into one calls `own()` first. ctest empties the folder before and after.
 """
 
 import dataclasses
+import fcntl
 import glob
+import hashlib
+import json
 import os
 import resource
 import shutil
@@ -17,6 +24,7 @@ import time
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "testdata", "programs")
 KINDS = ("kernel", "gcore")
 _PATIENCE = 300  # seconds
+_SHARED = {(program, "kernel") for program in ("plain", "zoo", "work")}  # of the rest, one test alone has use
 
 
 class NoCore(Exception):
@@ -32,6 +40,12 @@ class TakenCore:
 
     def delete(self):
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def own(self):
+        """Before the core's bytes are changed: from here on they are nobody else's."""
+        if os.stat(self.core).st_nlink > 1:
+            subprocess.run(["cp", "--reflink=auto", "--sparse=always", self.core, self.core + ".own"], check=True)
+            os.replace(self.core + ".own", self.core)
 
 
 def why_no_kernel_cores():
@@ -54,6 +68,13 @@ def why_no_gcore():
 
 def take(interpreter, program, kind, work, **environment):
     """Runs testdata/programs/<program>.py on `interpreter`, with more of `environment`, and takes its core. Raises NoCore."""
+    store = os.environ.get("HEAPSIFT_CORES")
+    if store and (program, kind) in _SHARED:
+        return _borrow(store, interpreter, program, kind, work, environment)
+    return _take_now(interpreter, program, kind, work, environment)
+
+
+def _take_now(interpreter, program, kind, work, environment):
     parent = os.path.join(interpreter.tree, "var/tmp") if interpreter.tree else work
     folder = tempfile.mkdtemp(prefix="heapsift-%s-%s-" % (program, kind), dir=parent)
     try:
@@ -63,6 +84,45 @@ def take(interpreter, program, kind, work, **environment):
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _borrow(store, interpreter, program, kind, work, environment):
+    environment = {**environment, "HEAPSIFT_TRUTH_REFERENTS": "1"}  # whoever comes first writes for all
+    shelf = os.path.join(store, _name_in_store(interpreter, program, kind, environment))
+    os.makedirs(store, exist_ok=True)
+    with open(shelf + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.isdir(shelf):
+            _keep(_take_now(interpreter, program, kind, work, environment), shelf)
+    folder = tempfile.mkdtemp(prefix="heapsift-%s-%s-" % (program, kind), dir=work)
+    for name in ("core", "truth.tsv", "said"):
+        _link(os.path.join(shelf, name), os.path.join(folder, name))
+    return TakenCore(os.path.join(folder, "core"), os.path.join(folder, "truth.tsv"), folder, _read(os.path.join(folder, "said")))
+
+
+def _name_in_store(interpreter, program, kind, environment):
+    made_by = hashlib.sha256(json.dumps([interpreter.name, interpreter.path, interpreter.tree, interpreter.environment(**environment, **extra_environment)],
+                                        sort_keys=True).encode())
+    for path in sorted(glob.glob(PROGRAMS + "/*.py")):
+        made_by.update(os.path.basename(path).encode() + _read(path).encode())
+    return "%s-%s-%s-%s" % (interpreter.name.replace(" ", "-"), program, kind, made_by.hexdigest()[:16])
+
+
+def _keep(taken, shelf):
+    try:
+        os.makedirs(shelf + ".part", exist_ok=True)
+        for path, name in ((taken.core, "core"), (taken.truth, "truth.tsv"), (os.path.join(taken.folder, "said"), "said")):
+            shutil.move(path, os.path.join(shelf + ".part", name))
+        os.rename(shelf + ".part", shelf)
+    finally:
+        taken.delete()
+
+
+def _link(source, path):
+    try:
+        os.link(source, path)
+    except OSError:  # on another file system
+        shutil.copyfile(source, path)
 
 
 def take_of_command(command, folder):

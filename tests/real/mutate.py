@@ -168,6 +168,7 @@ def run(options, interpreter, mutants, work):
     except cores.NoCore as reason:
         return ["%s: %s" % (interpreter.name, reason)]
     try:
+        taken.own()
         return mutate_core(options, interpreter, kind, taken.core, mutants, work)
     finally:
         taken.delete()

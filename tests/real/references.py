@@ -73,7 +73,7 @@ def run_one(options, interpreter, program, kind, work):
         seconds = time.monotonic() - began
         if problem:
             return problem
-        truth = load_truth(taken.truth)
+        truth = load_truth(taken.truth, with_referents=True)
         graph = Graph(path)
         result = Comparison(truth, graph)
         print_line("%-16s %-6s %-6s" % (interpreter.name, program, kind), result, graph, seconds)

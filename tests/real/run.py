@@ -145,6 +145,8 @@ def faults_of(result, files):
 
 
 def take_files_away(files, taken):
+    if files != "here":
+        taken.own()
     if files == "away":
         files_away.move_files_away(taken.core)
     elif files == "unknown":

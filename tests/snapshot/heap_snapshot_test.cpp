@@ -435,8 +435,8 @@ TEST_CASE("snapshot: the rows of memory add up to what was mapped", "[snapshot]"
 
 namespace {
 
-/// Builds and asks for everything; an Error is an answer too.
-void build_and_ask(const TemporaryDirectory& directory, const std::string& bytes) {
+/// Builds and asks for everything: the number of objects, none where the answer is an Error.
+std::optional<std::size_t> build_and_ask(const TemporaryDirectory& directory, const std::string& bytes) {
     Diagnostics diagnostics;
     try {
         const HeapSnapshot snapshot = open_bytes(directory, bytes, diagnostics);
@@ -453,8 +453,10 @@ void build_and_ask(const TemporaryDirectory& directory, const std::string& bytes
         CHECK(references < 10'000'000);
         (void)snapshot.memory_rows();
         (void)snapshot.locate(Address(0x7f0000000123));
+        return snapshot.object_count();
     } catch (const Error& e) {
         CHECK(e.exit() == ExitCode::cannot_analyse);
+        return std::nullopt;
     }
 }
 
@@ -464,8 +466,15 @@ TEST_CASE("snapshot: a core that is cut anywhere is an answer or an error", "[sn
     SmallCore core;
     const TemporaryDirectory directory;
     const std::string bytes = core.bytes();
-    for (std::size_t part = 1; part < 16; ++part)
-        build_and_ask(directory, bytes.substr(0, bytes.size() * part / 16 + part));
+    const auto whole = build_and_ask(directory, bytes);
+    REQUIRE(whole);
+    std::size_t before = 0;
+    for (std::size_t part = 1; part < 16; ++part) {
+        const auto found = build_and_ask(directory, bytes.substr(0, bytes.size() * part / 16 + part));
+        CHECK(found.value_or(0) <= *whole);
+        CHECK(found.value_or(0) >= before);  // with more of the core, no fewer objects
+        before = found.value_or(0);
+    }
 }
 
 TEST_CASE("snapshot: words of the heap that lie are an answer or an error", "[snapshot][damaged]") {
@@ -487,6 +496,9 @@ TEST_CASE("snapshot: words of the heap that lie are an answer or an error", "[sn
                                   std::uint64_t{1} << 40,
                                   0x7f0000000000,
                                   0x123456789000};
+    const auto whole = build_and_ask(directory, good);
+    REQUIRE(whole);
+    std::size_t answers = 0, objects = 0;
     for (int round = 0; round < 200; ++round) {
         std::string bytes = good;
         for (int i = 0; i < 12; ++i) {
@@ -496,6 +508,11 @@ TEST_CASE("snapshot: words of the heap that lie are an answer or an error", "[sn
             if (random() % 2 == 0) std::memcpy(&lie, good.data() + words[random() % words.size()], 8);
             put_at(bytes, at, lie);
         }
-        build_and_ask(directory, bytes);
+        const auto found = build_and_ask(directory, bytes);
+        CHECK(found.value_or(0) <= 2 * *whole);
+        answers += found.has_value();
+        objects += found.value_or(0);
     }
+    CHECK(answers > 100);                   // twelve words of so many seldom take the runtime away
+    CHECK(objects > answers * *whole / 2);  // nor, on the whole, half of the heap
 }

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# How much of each folder the tests without real cores run, and whether that is enough.
+#
+#     bash tests/coverage.sh [BUILD]     after ctest in a build of the preset `coverage` (default: build/coverage)
+#
+# Lines of .cpp files, as GCC's gcov counts them: a header is compiled into many files and would count in each. A folder below its
+# floor is a failure. The floors are what was reached, rounded down: raise them when tests come, and say why when one must fall.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=$(realpath "${1:-build/coverage}")
+
+# folder, floor in percent of lines
+floors='
+parsers/base 95
+parsers/elf 93
+parsers/dwarf 90
+parsers/malloc 85
+parsers/cpython 88
+parsers/numpy 93
+parsers/snapshot 80
+analysis 70
+cli 65
+'
+
+mapfile -d '' -t notes < <(find "$build" -name '*.gcda' -not -path '*/tests/*' -print0 | sort -z)
+if [ ${#notes[@]} = 0 ]; then
+    echo "No test has run in $build: cmake --preset coverage && ninja -C build/coverage && ctest --preset coverage -LE real" >&2
+    exit 2
+fi
+
+# gcov says of each source file: File 'analysis/why.cpp' / Lines executed:93.10% of 258
+printf '%s\0' "${notes[@]}" | xargs -0 gcov --no-output --relative-only --source-prefix "$PWD" 2>/dev/null |
+    awk -v floors="$floors" '
+        BEGIN {
+            count = split(floors, row, "\n")
+            for (i = 1; i <= count; ++i) if (split(row[i], part, " ") == 2) { order[++folders] = part[1]; floor[part[1]] = part[2] }
+        }
+        /^File / { file = substr($0, 7, length($0) - 7) }
+        /^Lines executed:/ && file ~ /\.cpp$/ {
+            split($0, part, /[:% ]+/)
+            best = ""
+            for (i = 1; i <= folders; ++i)
+                if (index(file, order[i] "/") == 1 && length(order[i]) > length(best)) best = order[i]
+            if (best != "" && !(file in seen)) { seen[file] = 1; lines[best] += $NF; run[best] += $NF * part[3] / 100 }
+            file = ""
+        }
+        END {
+            printf "%-20s %8s %8s %7s %6s\n", "folder", "lines", "run", "share", "floor"
+            for (i = 1; i <= folders; ++i) {
+                name = order[i]
+                if (!lines[name]) { printf "%s: no line was seen\n", name; failed = 1; continue }
+                share = 100 * run[name] / lines[name]
+                low = share < floor[name]
+                failed = failed || low
+                printf "%-20s %8d %8d %6.1f%% %5d%%%s\n", name, lines[name], run[name] + 0.5, share, floor[name], low ? "  TOO LOW" : ""
+            }
+            exit failed
+        }'
