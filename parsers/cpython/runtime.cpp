@@ -387,6 +387,16 @@ private:
     Layout& layout_;
 };
 
+/// A runtime that was proved in all that must hold; what else does not hold, another layout may explain.
+struct ProvedLayout {
+    PythonRuntime python;
+    std::vector<Diagnostic> warnings;
+    std::ptrdiff_t failed() const {
+        return std::count_if(python.checks.begin(), python.checks.end(),
+                             [](const LayoutCheck& check) { return !check.passed; });
+    }
+};
+
 bool supported(const PythonVersion& version) {
     return version.major == 3 && version.minor >= 9 && version.minor <= 13;
 }
@@ -496,18 +506,25 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         python.module = candidate.module;
         python.found_by = candidate.found_by;
         python.instance_reports_dict = instance_reports_dict(core, python);
+        std::optional<ProvedLayout> best;
         for (LayoutChoice& choice : layout_choices(core, {version->major, version->minor, false, false},
                                                    candidate.runtime, candidate.module)) {
             PythonRuntime attempt = python;
             attempt.layout = choice.layout;
             attempt.layout_source = std::move(choice.source);
             attempt.checks = std::move(choice.checks);
-            if (Prover(core, attempt).prove()) {
-                if (!choice.remark.empty()) diagnostics.add("layout-differs", choice.remark);
-                return attempt;
+            if (!Prover(core, attempt).prove()) {
+                rejected = std::move(attempt);
+                continue;
             }
-            rejected = std::move(attempt);
+            ProvedLayout proved{std::move(attempt), std::move(choice.warnings)};
+            if (!best || proved.failed() < best->failed()) best = std::move(proved);
+            if (best->failed() == 0) break;
         }
+        if (!best) continue;
+        for (const Diagnostic& warning : best->warnings)
+            diagnostics.add(warning.code, warning.message, warning.severity);
+        return std::move(best->python);
     }
     if (!unsupported.empty()) throw_not_supported(core, unsupported);
     std::string failed;
