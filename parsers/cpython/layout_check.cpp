@@ -4,13 +4,13 @@
 //
 // The problem: offsets come from files and from the core itself, and either can be damaged: a member that was
 // renamed by a broken strip, a number that is another one. One wrong offset of a structure that leads to all
-// others (the header of a pool, the collector's) loses the heap, and lets sound memory look damaged. The idea:
-// what must hold of any CPython is known beforehand. layout_fields.def says how wide each field is, and which
-// versions have it; the built-in table of the version says which fields share their bytes (unions, a struct and
-// its first member) and, of the structs that are declared `fixed`, where everything lies: debug builds and
-// releases of Debian and others differ in none of these, and in the others not without another size. So a
-// struct is taken from debug information if it is sound; where it contradicts the table in what is fixed, it
-// has to be proved.
+// others (the header of a pool, the collector's) loses the heap, and lets sound memory look damaged. The
+// idea: what must hold of any CPython is known beforehand. layout_fields.def says how wide each field is, and
+// which versions have it; the built-in table of the version says which fields share their bytes (unions, a
+// struct and its first member) and, of the structs that are declared `fixed`, where everything lies: debug
+// builds and releases of Debian and others differ in none of these, and in the others not without another
+// size. So a struct is taken from debug information if it is sound; where it contradicts the table in what is
+// fixed, it has to be proved.
 
 #include <fmt/format.h>
 

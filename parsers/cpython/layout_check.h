@@ -19,12 +19,13 @@ struct LayoutFault {
 };
 
 /// The faults of the structs of `layout` that have a size: what its version requires must be there, and lie
-/// inside; no field may begin in the midst of another, but where `table` has it so. `table` is the built-in one
-/// of that version.
+/// inside; no field may begin in the midst of another, but where `table` has it so. `table` is the built-in
+/// one of that version.
 std::vector<LayoutFault> layout_faults(const Layout& layout, const Layout& table);
 
-/// A struct that is sound by itself, but is not as the table has it, although it should be: it is one of those
-/// that are the same in every build of a version, or has the table's size. Which is right, the core must tell.
+/// A struct that is sound by itself, but is not as the table has it, although it should be: it is one of
+/// those that are the same in every build of a version, or has the table's size. Which is right, the core
+/// must tell.
 struct LayoutDifference {
     std::string struct_name;
     std::string what;  // "freeblock at 16, where other builds of CPython 3.11 have it at 8"

@@ -6,14 +6,14 @@
 // construction, and few. Debug information of the very file that ran (equal build-id; read with LLVM) knows
 // all structs that the interpreter's own code uses, with its build options: a debug build, a patched release.
 // The built-in tables know every struct, extension modules' included, as some build of that minor version had
-// them. So: debug information where it is at hand, each struct of it checked (layout_check.cpp), filled up from
-// the table; the table alone where it is not, or where what the debug information says does not prove itself (a
-// file can be damaged); in both the debug offsets have the last word.
+// them. So: debug information where it is at hand, each struct of it checked (layout_check.cpp), filled up
+// from the table; the table alone where it is not, or where what the debug information says does not prove
+// itself (a file can be damaged); in both the debug offsets have the last word.
 //
 // Where debug information moves what no two builds of a version were seen to have in different places, it is
-// more likely to be damaged than the build to be one of its own kind. Either proves itself on the core: pools of
-// pymalloc add up in one layout and not in the other, and all else is for the runtime's proof (runtime.cpp) to
-// tell, which tries the table first, and the debug information where that fails.
+// more likely to be damaged than the build to be one of its own kind. Either proves itself on the core: pools
+// of pymalloc add up in one layout and not in the other, and all else is for the runtime's proof
+// (runtime.cpp) to tell, which tries the table first, and the debug information where that fails.
 
 #include "parsers/base/text.h"
 #include "parsers/cpython/layout_check.h"
@@ -24,7 +24,9 @@
 
 #include <array>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 
 namespace heapsift {
 
@@ -41,54 +43,77 @@ bool has_debug_offsets(const CoreFile& core, Address runtime) {
     return core.memory().read<std::array<char, 8>>(runtime) == std::to_array(cookie);
 }
 
+/// A word of _Py_DebugOffsets, the word that says how long its struct is, and the field whose offset it is.
+struct DebugOffset {
+    LayoutOffset word, size_word;
+    LayoutOffset* field;
+};
+
+/// The words that say where fields of structs are that move about between builds. Where the words themselves
+/// are differs from version to version, and not between builds of one: the version beside the cookie tells.
+std::vector<DebugOffset> debug_offsets(const debug_offsets_layout& words, Layout& l) {
+    std::vector<DebugOffset> offsets;
+    const auto add = [&](LayoutOffset size,
+                         std::initializer_list<std::pair<LayoutOffset, LayoutOffset*>> of) {
+        for (const auto& [word, field] : of)
+            if (word.present()) offsets.push_back({word, size, field});
+    };
+    add(words.runtime_state_size,
+        {{words.runtime_state_interpreters_head, &l.runtime_state.interpreters_head}});
+    auto& interpreter = l.interpreter_state;
+    add(words.interpreter_state_size, {{words.interpreter_state_id, &interpreter.id},
+                                       {words.interpreter_state_next, &interpreter.next},
+                                       {words.interpreter_state_threads_head, &interpreter.threads_head},
+                                       {words.interpreter_state_gc, &interpreter.gc},
+                                       {words.interpreter_state_modules, &interpreter.modules},
+                                       {words.interpreter_state_sysdict, &interpreter.sysdict},
+                                       {words.interpreter_state_builtins, &interpreter.builtins},
+                                       {words.interpreter_state_ceval_gil, &interpreter.ceval_gil}});
+    auto& thread = l.thread_state;
+    add(words.thread_state_size, {{words.thread_state_prev, &thread.prev},
+                                  {words.thread_state_next, &thread.next},
+                                  {words.thread_state_interp, &thread.interp},
+                                  {words.thread_state_current_frame, &thread.current_frame},
+                                  {words.thread_state_thread_id, &thread.thread_id},
+                                  {words.thread_state_native_thread_id, &thread.native_thread_id},
+                                  {words.thread_state_datastack_chunk, &thread.datastack_chunk}});
+    add(words.object_size, {{words.object_ob_type, &l.object.ob_type}});
+    add(words.type_size, {{words.type_tp_name, &l.type.tp_name}, {words.type_tp_flags, &l.type.tp_flags}});
+    add(words.dict_size, {{words.dict_ma_keys, &l.dict.ma_keys}, {words.dict_ma_values, &l.dict.ma_values}});
+    return offsets;
+}
+
+/// Does a word of eight bytes at this offset lie in a struct of that size? (0, or absurd: it is not known.)
+bool offset_fits(std::uint64_t offset, std::uint64_t size) {
+    constexpr std::uint64_t largest = 1U << 24;
+    const std::uint64_t room = size == 0 || size > largest ? largest : size;
+    return offset <= room && room - offset >= 8;
+}
+
 /// Applies struct _Py_DebugOffsets at `at`: the fields that the interpreter's private structs move about.
 void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice) {
     Layout& layout = choice.layout;
-    struct Field {
-        std::uint32_t offset;
-        LayoutOffset* target;
-    };
-    // Offsets of 3.13's table (pycore_debug_offsets.h); it has no length field and is keyed by the minor
-    // version.
-    const std::array<Field, 21> fields{{
-        {40, &layout.runtime_state.interpreters_head},
-        {56, &layout.interpreter_state.id},
-        {64, &layout.interpreter_state.next},
-        {72, &layout.interpreter_state.threads_head},
-        {80, &layout.interpreter_state.gc},
-        {88, &layout.interpreter_state.modules},
-        {96, &layout.interpreter_state.sysdict},
-        {104, &layout.interpreter_state.builtins},
-        {112, &layout.interpreter_state.ceval_gil},
-        {160, &layout.thread_state.prev},
-        {168, &layout.thread_state.next},
-        {176, &layout.thread_state.interp},
-        {184, &layout.thread_state.current_frame},
-        {192, &layout.thread_state.thread_id},
-        {200, &layout.thread_state.native_thread_id},
-        {208, &layout.thread_state.datastack_chunk},
-        {360, &layout.object.ob_type},
-        {376, &layout.type.tp_name},
-        {392, &layout.type.tp_flags},
-        {456, &layout.dict.ma_keys},
-        {464, &layout.dict.ma_values},
-    }};
     const Layout before = layout;
+    const debug_offsets_layout words = layout.debug_offsets;
+    const auto word = [&](LayoutOffset offset) {
+        return offset.present() ? core.memory().read<std::uint64_t>(at + *offset) : std::nullopt;
+    };
     std::size_t unread = 0;
-    for (const Field& field : fields) {
-        const auto value = core.memory().read<std::uint64_t>(at + field.offset);
-        if (!value || *value > (1U << 24)) {
+    for (const DebugOffset& offset : debug_offsets(words, layout)) {
+        const auto value = word(offset.word);
+        if (value && offset_fits(*value, word(offset.size_word).value_or(0)))
+            *offset.field = static_cast<std::uint32_t>(*value);
+        else
             ++unread;
-            continue;
-        }
-        *field.target = static_cast<std::uint32_t>(*value);
     }
     // The lock's fields are told from the interpreter's start, where the main one's lies.
-    const auto gil = core.memory().read<std::uint64_t>(at + 120);
-    for (const Field& field : {Field{136, &layout.gil.locked}, Field{144, &layout.gil.last_holder}}) {
-        const auto value = core.memory().read<std::uint64_t>(at + field.offset);
+    const auto gil = word(words.interpreter_state_gil_runtime_state);
+    for (const auto& [where, field] :
+         {std::pair{words.interpreter_state_gil_runtime_state_locked, &layout.gil.locked},
+          {words.interpreter_state_gil_runtime_state_holder, &layout.gil.last_holder}}) {
+        const auto value = word(where);
         if (gil && value && *value >= *gil && *value - *gil < 4096)
-            *field.target = static_cast<std::uint32_t>(*value - *gil);
+            *field = static_cast<std::uint32_t>(*value - *gil);
     }
     choice.checks.push_back({"debug offsets are readable and in range", unread == 0});
     std::size_t differing = 0;
@@ -121,8 +146,8 @@ Diagnostic warning(const char* code, std::string message) {
     return {code, std::move(message), Severity::note, 1};
 }
 
-/// From a debug file that was read. What differs from the table is in the first choice as the table has it, in
-/// a second one as the file has it; but where the core says by itself which is right, in both as it says.
+/// From a debug file that was read. What differs from the table is in the first choice as the table has it,
+/// in a second one as the file has it; but where the core says by itself which is right, in both as it says.
 void add_from_debug_information(const CoreFile& core, const Layout& table, const Layout& read,
                                 const std::string& file, std::vector<LayoutChoice>& choices) {
     CompletedLayout completed = completed_layout(table, read);

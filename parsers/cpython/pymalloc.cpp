@@ -116,8 +116,8 @@ std::uint32_t header_size_of(const Layout& layout, std::uint32_t alignment) {
     return (*layout.pool_header.size + alignment - 1) / alignment * alignment;
 }
 
-/// Pools are read in place, and so must hold their header: fields that are not there, or lie behind it, are not
-/// read.
+/// Pools are read in place, and so must hold their header: fields that are not there, or lie behind it, are
+/// not read.
 bool header_reads(const Layout& layout) {
     const auto& l = layout.pool_header;
     constexpr std::uint32_t largest = 256;
