@@ -43,9 +43,6 @@ constexpr const Layout* tables[] = {
 // The words of layout_fields.def.
 constexpr bool fixed = false, by_build = true;
 constexpr LayoutVersions always, sometimes{.every_build = false};
-constexpr LayoutVersions since(int minor) { return {.first = minor}; }
-constexpr LayoutVersions until(int minor) { return {.last = minor}; }
-constexpr LayoutVersions within(int first, int last) { return {first, last}; }
 
 constexpr auto field_names = std::to_array<LayoutFieldName>({
 #define LAYOUT_STRUCT(name, dwarf, other, kind, versions)                                                    \

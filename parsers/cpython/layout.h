@@ -3,6 +3,8 @@
 // Offsets of one interpreter build, in CPython's own names. A field that a build lacks is absent, never 0:
 // code asks for the field, not for the version. The fields are listed once, in layout_fields.def.
 
+#include "parsers/cpython/build/python_version.h"
+
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -55,12 +57,6 @@ struct LayoutBits {
 #undef LAYOUT_BITS
 #undef LAYOUT_END
 
-struct LayoutVersion {
-    int major = 0, minor = 0;
-    bool free_threaded = false, debug = false;
-    constexpr bool operator==(const LayoutVersion&) const = default;
-};
-
 struct Layout {
     LayoutVersion version;
     const char* build_id = "";  // of the interpreter that a built-in table was read from, in hex; else empty
@@ -73,16 +69,6 @@ struct Layout {
 #undef LAYOUT_FIELD
 #undef LAYOUT_BITS
 #undef LAYOUT_END
-};
-
-/// The versions of CPython 3 that have a field, by their minor numbers. What only some builds of a version
-/// have is never required.
-struct LayoutVersions {
-    int first = 0, last = 99;
-    bool every_build = true;
-    constexpr bool require(const LayoutVersion& version) const {
-        return every_build && version.minor >= first && version.minor <= last;
-    }
 };
 
 /// One line of layout_fields.def, for what reads or writes layouts as a whole. `offset_of_member` is where

@@ -1,4 +1,5 @@
 #include "parsers/snapshot/ghosts.h"
+#include "parsers/cpython/build/refcount.h"
 
 namespace heapsift {
 
@@ -8,11 +9,11 @@ bool in_table_of_types(const PythonHeap& heap, Address object, const TypeInfo& t
     };
     if (type_at(object) != no_type) return true;
     const auto longer_than_an_entry = [&](Address start) {
-        if (heap.integer<std::uint64_t>(start) >= 4096) return false;
-        const TypeId id = type_at(start + 8);
+        if (count_of(heap, start) >= 4096) return false;
+        const TypeId id = heap.type_of(start);
         return id != no_type && heap.types()[id].basicsize > 16;
     };
-    return type.basicsize > 16 && heap.integer<std::uint64_t>(object) < 4096 &&
+    return type.basicsize > 16 && count_of(heap, object) < 4096 &&
            (longer_than_an_entry(object + 16) || longer_than_an_entry(object - 16));
 }
 
