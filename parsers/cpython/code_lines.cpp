@@ -9,6 +9,7 @@
 //               the line's step is read here, no columns.
 
 #include "parsers/cpython/code_lines.h"
+#include "parsers/cpython/build/frames.h"
 
 #include <algorithm>
 #include <limits>
@@ -56,13 +57,17 @@ CodeLines::CodeLines(const PythonHeap& heap, Address code) {
     if (code.is_null() || !l.co_linetable.present() || !l.co_firstlineno.present()) return;
     first_line_ = std::max(heap.integer<std::int32_t>(code + *l.co_firstlineno), 0);
     const std::vector<std::uint8_t> table = table_of(heap, code);
-    const int minor = heap.layout().version.minor;
-    if (minor >= 11)
-        read_locations(table);
-    else if (minor == 10)
-        read_ranges(table);
-    else
-        read_increments(table);
+    switch (line_table(heap.layout())) {
+        case LineTable::locations:
+            read_locations(table);
+            break;
+        case LineTable::ranges:
+            read_ranges(table);
+            break;
+        case LineTable::increments:
+            read_increments(table);
+            break;
+    }
 }
 
 std::int32_t CodeLines::line_at(std::int64_t offset) const {

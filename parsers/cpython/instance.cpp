@@ -1,4 +1,5 @@
 #include "parsers/cpython/instance.h"
+#include "parsers/cpython/build/instance_dict.h"
 #include "parsers/cpython/type_flags.h"
 
 // Attributes of an instance, in four forms. Up to 3.10 a dict at tp_dictoffset. 3.11: two words before the
@@ -23,7 +24,7 @@ constexpr std::uint64_t managed_dict_offset = 24;    // before the object
 constexpr std::uint64_t managed_values_offset = 32;  // before the object, 3.11
 
 bool managed(const PythonHeap& heap, const TypeInfo& type) {
-    return heap.layout().version.minor >= 11 && (type.flags & managed_dict_flag);
+    return managed_dict(heap.layout()) != ManagedDict::none && (type.flags & managed_dict_flag);
 }
 
 /// The nearest base made by C.
@@ -88,9 +89,10 @@ bool has_instance_dict(const PythonHeap& heap, const TypeInfo& type) {
 }
 
 Address values_apart(const PythonHeap& heap, Address object) {
-    if (heap.layout().dict_values.embedded.present() || heap.layout().version.minor < 11) return {};
+    const ManagedDict form = managed_dict(heap.layout());
+    if (form == ManagedDict::none || form == ManagedDict::inline_values) return {};
     const Address word = heap.pointer(object - managed_dict_offset);
-    if (heap.layout().version.minor == 12) return word.value & 1 ? word + 1 : Address();
+    if (form == ManagedDict::tagged_word) return word.value & 1 ? word + 1 : Address();
     return word.is_null() ? heap.pointer(object - managed_values_offset) : Address();
 }
 
@@ -113,7 +115,8 @@ InstanceDict instance_dict(const ObjectReader& object) {
         return result;
     }
     const Address slot = object.address() - managed_dict_offset;
-    if (object.layout().dict_values.embedded.present()) {
+    const ManagedDict form = managed_dict(object.layout());
+    if (form == ManagedDict::inline_values) {
         result.dict = heap.pointer(slot);
         const Address values = inline_values(object);
         if (values.is_null()) return result;
@@ -126,7 +129,7 @@ InstanceDict instance_dict(const ObjectReader& object) {
         return result;
     }
     Address values;
-    if (object.layout().version.minor == 12) {
+    if (form == ManagedDict::tagged_word) {
         const Address word = heap.pointer(slot);
         if (word.value & 1)
             values = word + 1;

@@ -3,6 +3,7 @@
 // Interpreter frames (pycore_frame.h, 3.11 and later): not objects, but blocks of a thread's own stack of
 // data, of a generator or of a frame object. Header, local variables, value stack.
 
+#include "parsers/cpython/build/frames.h"
 #include "parsers/cpython/python_heap.h"
 
 #include <algorithm>
@@ -12,10 +13,6 @@ namespace heapsift {
 
 /// 3.14 and later tag references that lie in frames.
 inline Address untagged(Address reference) { return Address(reference.value & ~std::uint64_t{3}); }
-
-inline bool has_interpreter_frames(const Layout& layout) {
-    return layout.interpreter_frame.localsplus.present() && layout.code.co_nlocalsplus.present();
-}
 
 inline Address interpreter_frame_code(const PythonHeap& heap, Address frame) {
     return untagged(heap.pointer(frame + *heap.layout().interpreter_frame.f_executable));

@@ -19,6 +19,8 @@
 #include "parsers/cpython/layout.h"
 
 #include <array>
+#include <cassert>
+#include <type_traits>
 
 namespace heapsift {
 
@@ -38,13 +40,20 @@ constexpr const Layout* tables[] = {
     &cpython_3_13,  //
 };
 
+// The words of layout_fields.def.
+constexpr bool fixed = false, by_build = true;
+constexpr LayoutVersions always, sometimes{.every_build = false};
+
 constexpr auto field_names = std::to_array<LayoutFieldName>({
-#define LAYOUT_STRUCT(name, dwarf, other) \
-    {#name, {dwarf, other}, "size", {"", ""}, offsetof(Layout, name) + offsetof(name##_layout, size), false},
-#define LAYOUT_FIELD(name, field, path, other) \
-    {#name, {"", ""}, #field, {path, other}, offsetof(Layout, name) + offsetof(name##_layout, field), false},
-#define LAYOUT_BITS(name, field, path) \
-    {#name, {"", ""}, #field, {path, ""}, offsetof(Layout, name) + offsetof(name##_layout, field), true},
+#define LAYOUT_STRUCT(name, dwarf, other, kind, versions)                                                    \
+    {#name, {dwarf, other}, "size", {"", ""}, offsetof(Layout, name) + offsetof(name##_layout, size), false, \
+     0,     versions,       kind},
+#define LAYOUT_FIELD(name, field, path, other, width, versions)                                         \
+    {#name, {"", ""}, #field,   {path, other}, offsetof(Layout, name) + offsetof(name##_layout, field), \
+     false, width,    versions, false},
+#define LAYOUT_BITS(name, field, path, versions)                                                     \
+    {#name, {"", ""}, #field,   {path, ""}, offsetof(Layout, name) + offsetof(name##_layout, field), \
+     true,  0,        versions, false},
 #define LAYOUT_END(name)
 #include "parsers/cpython/layout_fields.def"
 #undef LAYOUT_STRUCT
@@ -53,21 +62,50 @@ constexpr auto field_names = std::to_array<LayoutFieldName>({
 #undef LAYOUT_END
 });
 
-/// Gives every field the DWARF names of its struct, which layout_fields.def says only once.
+/// Gives every field what layout_fields.def says only once, of its struct.
 constexpr auto with_struct_names(auto names) {
     for (std::size_t i = 1; i < names.size(); ++i) {
-        if (names[i].dwarf_path[0][0] == '\0') continue;
+        if (names[i].is_struct_size()) continue;
         names[i].dwarf_struct[0] = names[i - 1].dwarf_struct[0];
         names[i].dwarf_struct[1] = names[i - 1].dwarf_struct[1];
+        names[i].by_build = names[i - 1].by_build;
     }
     return names;
 }
 
 constexpr auto complete_field_names = with_struct_names(field_names);
 
+template <class Member>
+Member& member_at(Layout& layout, const LayoutFieldName& field) {
+    static_assert(std::is_trivially_copyable_v<Member>);
+    return *reinterpret_cast<Member*>(reinterpret_cast<std::byte*>(&layout) + field.offset_of_member);
+}
+
 }  // namespace
 
 std::span<const LayoutFieldName> layout_field_names() { return complete_field_names; }
+
+LayoutOffset& layout_offset(Layout& layout, const LayoutFieldName& field) {
+    assert(!field.bits);
+    return member_at<LayoutOffset>(layout, field);
+}
+
+LayoutBits& layout_bits(Layout& layout, const LayoutFieldName& field) {
+    assert(field.bits);
+    return member_at<LayoutBits>(layout, field);
+}
+
+const LayoutOffset& layout_offset(const Layout& layout, const LayoutFieldName& field) {
+    return layout_offset(const_cast<Layout&>(layout), field);
+}
+
+const LayoutBits& layout_bits(const Layout& layout, const LayoutFieldName& field) {
+    return layout_bits(const_cast<Layout&>(layout), field);
+}
+
+LayoutOffset layout_place(const Layout& layout, const LayoutFieldName& field) {
+    return field.bits ? layout_bits(layout, field).byte : layout_offset(layout, field);
+}
 
 std::span<const Layout* const> all_layouts() { return tables; }
 

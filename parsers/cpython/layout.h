@@ -3,6 +3,9 @@
 // Offsets of one interpreter build, in CPython's own names. A field that a build lacks is absent, never 0:
 // code asks for the field, not for the version. The fields are listed once, in layout_fields.def.
 
+#include "parsers/cpython/build/python_version.h"
+
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,7 +20,10 @@ public:
         : bytes_(bytes) {}  // NOLINT: tables are written `.ob_item = 24`
     constexpr bool present() const { return bytes_ != absent; }
     /// The offset; only where present().
-    constexpr std::uint32_t operator*() const { return bytes_; }
+    constexpr std::uint32_t operator*() const {
+        assert(present());
+        return bytes_;
+    }
     constexpr std::uint32_t or_else(std::uint32_t other) const { return present() ? bytes_ : other; }
     constexpr bool operator==(const LayoutOffset&) const = default;
 
@@ -37,11 +43,11 @@ struct LayoutBits {
 };
 
 // One struct `<name>_layout` each, and one member of Layout each.
-#define LAYOUT_STRUCT(name, dwarf, other) \
-    struct name##_layout {                \
+#define LAYOUT_STRUCT(name, dwarf, other, kind, versions) \
+    struct name##_layout {                                \
         LayoutOffset size;
-#define LAYOUT_FIELD(name, field, path, other) LayoutOffset field;
-#define LAYOUT_BITS(name, field, path) LayoutBits field;
+#define LAYOUT_FIELD(name, field, path, other, width, versions) LayoutOffset field;
+#define LAYOUT_BITS(name, field, path, versions) LayoutBits field;
 #define LAYOUT_END(name) \
     }                    \
     ;
@@ -51,18 +57,12 @@ struct LayoutBits {
 #undef LAYOUT_BITS
 #undef LAYOUT_END
 
-struct LayoutVersion {
-    int major = 0, minor = 0;
-    bool free_threaded = false, debug = false;
-    constexpr bool operator==(const LayoutVersion&) const = default;
-};
-
 struct Layout {
     LayoutVersion version;
     const char* build_id = "";  // of the interpreter that a built-in table was read from, in hex; else empty
-#define LAYOUT_STRUCT(name, dwarf, other) name##_layout name;
-#define LAYOUT_FIELD(name, field, path, other)
-#define LAYOUT_BITS(name, field, path)
+#define LAYOUT_STRUCT(name, dwarf, other, kind, versions) name##_layout name;
+#define LAYOUT_FIELD(name, field, path, other, width, versions)
+#define LAYOUT_BITS(name, field, path, versions)
 #define LAYOUT_END(name)
 #include "parsers/cpython/layout_fields.def"
 #undef LAYOUT_STRUCT
@@ -80,8 +80,22 @@ struct LayoutFieldName {
     const char* dwarf_path[2];    // {"ob_item", ""}; {"", ""} for the size
     std::size_t offset_of_member;
     bool bits;
+    std::uint32_t width;  // bytes of the member; 0 where they are not told: an array, a bit field, the size
+    LayoutVersions versions;
+    bool by_build;  // is the struct another one in each build of a version?
+
+    constexpr bool is_struct_size() const { return dwarf_path[0][0] == '\0'; }
 };
+/// Struct by struct, each struct's size first.
 std::span<const LayoutFieldName> layout_field_names();
+
+/// The LayoutOffset or LayoutBits of `layout` that `field` names.
+const LayoutOffset& layout_offset(const Layout& layout, const LayoutFieldName& field);
+const LayoutBits& layout_bits(const Layout& layout, const LayoutFieldName& field);
+LayoutOffset& layout_offset(Layout& layout, const LayoutFieldName& field);
+LayoutBits& layout_bits(Layout& layout, const LayoutFieldName& field);
+/// Where the field begins, bit field or not; may be absent.
+LayoutOffset layout_place(const Layout& layout, const LayoutFieldName& field);
 
 /// The built-in table for a version, or null. Tables are in layouts/, made by heapsift-layout-table from real
 /// builds.

@@ -6,22 +6,36 @@
 // construction, and few. Debug information of the very file that ran (equal build-id; read with LLVM) knows
 // all structs that the interpreter's own code uses, with its build options: a debug build, a patched release.
 // The built-in tables know every struct, extension modules' included, as some build of that minor version had
-// them. So: debug information where it is at hand, filled up from the table; the table alone where it is not,
-// or where what the debug information says does not prove itself (a file can be damaged); in both the debug
-// offsets have the last word.
+// them. So: debug information where it is at hand, each struct of it checked (layout_check.cpp), filled up
+// from the table; the table alone where it is not, or where what the debug information says does not prove
+// itself (a file can be damaged); in both the debug offsets have the last word.
+//
+// Where debug information moves what no two builds of a version were seen to have in different places, it is
+// more likely to be damaged than the build to be one of its own kind. Either proves itself on the core: pools
+// of pymalloc add up in one layout and not in the other, and all else is for the runtime's proof
+// (runtime.cpp) to tell, which tries the table first, and the debug information where that fails.
 
 #include "parsers/base/text.h"
+#include "parsers/cpython/layout_check.h"
 #include "parsers/cpython/layout_from_debug_info.h"
+#include "parsers/cpython/pymalloc.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 
 namespace heapsift {
 
 namespace {
+
+std::string table_name(const Layout& table, bool is_of_this_build) {
+    return fmt::format("built-in table for CPython {}.{}{}", table.version.major, table.version.minor,
+                       is_of_this_build ? ", read from this very build" : "");
+}
 
 bool has_debug_offsets(const CoreFile& core, Address runtime) {
     char cookie[8];
@@ -29,73 +43,159 @@ bool has_debug_offsets(const CoreFile& core, Address runtime) {
     return core.memory().read<std::array<char, 8>>(runtime) == std::to_array(cookie);
 }
 
+/// A word of _Py_DebugOffsets, the word that says how long its struct is, and the field whose offset it is.
+struct DebugOffset {
+    LayoutOffset word, size_word;
+    LayoutOffset* field;
+};
+
+/// The words that say where fields of structs are that move about between builds. Where the words themselves
+/// are differs from version to version, and not between builds of one: the version beside the cookie tells.
+std::vector<DebugOffset> debug_offsets(const debug_offsets_layout& words, Layout& l) {
+    std::vector<DebugOffset> offsets;
+    const auto add = [&](LayoutOffset size,
+                         std::initializer_list<std::pair<LayoutOffset, LayoutOffset*>> of) {
+        for (const auto& [word, field] : of)
+            if (word.present()) offsets.push_back({word, size, field});
+    };
+    add(words.runtime_state_size,
+        {{words.runtime_state_interpreters_head, &l.runtime_state.interpreters_head}});
+    auto& interpreter = l.interpreter_state;
+    add(words.interpreter_state_size, {{words.interpreter_state_id, &interpreter.id},
+                                       {words.interpreter_state_next, &interpreter.next},
+                                       {words.interpreter_state_threads_head, &interpreter.threads_head},
+                                       {words.interpreter_state_gc, &interpreter.gc},
+                                       {words.interpreter_state_modules, &interpreter.modules},
+                                       {words.interpreter_state_sysdict, &interpreter.sysdict},
+                                       {words.interpreter_state_builtins, &interpreter.builtins},
+                                       {words.interpreter_state_ceval_gil, &interpreter.ceval_gil}});
+    auto& thread = l.thread_state;
+    add(words.thread_state_size, {{words.thread_state_prev, &thread.prev},
+                                  {words.thread_state_next, &thread.next},
+                                  {words.thread_state_interp, &thread.interp},
+                                  {words.thread_state_current_frame, &thread.current_frame},
+                                  {words.thread_state_thread_id, &thread.thread_id},
+                                  {words.thread_state_native_thread_id, &thread.native_thread_id},
+                                  {words.thread_state_datastack_chunk, &thread.datastack_chunk}});
+    add(words.object_size, {{words.object_ob_type, &l.object.ob_type}});
+    add(words.type_size, {{words.type_tp_name, &l.type.tp_name}, {words.type_tp_flags, &l.type.tp_flags}});
+    add(words.dict_size, {{words.dict_ma_keys, &l.dict.ma_keys}, {words.dict_ma_values, &l.dict.ma_values}});
+    return offsets;
+}
+
+/// Does a word of eight bytes at this offset lie in a struct of that size? (0, or absurd: it is not known.)
+bool offset_fits(std::uint64_t offset, std::uint64_t size) {
+    constexpr std::uint64_t largest = 1U << 24;
+    const std::uint64_t room = size == 0 || size > largest ? largest : size;
+    return offset <= room && room - offset >= 8;
+}
+
 /// Applies struct _Py_DebugOffsets at `at`: the fields that the interpreter's private structs move about.
 void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice) {
     Layout& layout = choice.layout;
-    struct Field {
-        std::uint32_t offset;
-        LayoutOffset* target;
+    const Layout before = layout;
+    const debug_offsets_layout words = layout.debug_offsets;
+    const auto word = [&](LayoutOffset offset) {
+        return offset.present() ? core.memory().read<std::uint64_t>(at + *offset) : std::nullopt;
     };
-    // Offsets of 3.13's table (pycore_debug_offsets.h); it has no length field and is keyed by the minor
-    // version.
-    const std::array<Field, 21> fields{{
-        {40, &layout.runtime_state.interpreters_head},
-        {56, &layout.interpreter_state.id},
-        {64, &layout.interpreter_state.next},
-        {72, &layout.interpreter_state.threads_head},
-        {80, &layout.interpreter_state.gc},
-        {88, &layout.interpreter_state.modules},
-        {96, &layout.interpreter_state.sysdict},
-        {104, &layout.interpreter_state.builtins},
-        {112, &layout.interpreter_state.ceval_gil},
-        {160, &layout.thread_state.prev},
-        {168, &layout.thread_state.next},
-        {176, &layout.thread_state.interp},
-        {184, &layout.thread_state.current_frame},
-        {192, &layout.thread_state.thread_id},
-        {200, &layout.thread_state.native_thread_id},
-        {208, &layout.thread_state.datastack_chunk},
-        {360, &layout.object.ob_type},
-        {376, &layout.type.tp_name},
-        {392, &layout.type.tp_flags},
-        {456, &layout.dict.ma_keys},
-        {464, &layout.dict.ma_values},
-    }};
-    std::size_t differing = 0;
     std::size_t unread = 0;
-    for (const Field& field : fields) {
-        const auto value = core.memory().read<std::uint64_t>(at + field.offset);
-        if (!value || *value > (1U << 24)) {
+    for (const DebugOffset& offset : debug_offsets(words, layout)) {
+        const auto value = word(offset.word);
+        if (value && offset_fits(*value, word(offset.size_word).value_or(0)))
+            *offset.field = static_cast<std::uint32_t>(*value);
+        else
             ++unread;
-            continue;
-        }
-        if (!field.target->present() || **field.target != *value) ++differing;
-        *field.target = static_cast<std::uint32_t>(*value);
     }
     // The lock's fields are told from the interpreter's start, where the main one's lies.
-    const auto gil = core.memory().read<std::uint64_t>(at + 120);
-    for (const Field& field : {Field{136, &layout.gil.locked}, Field{144, &layout.gil.last_holder}}) {
-        const auto value = core.memory().read<std::uint64_t>(at + field.offset);
+    const auto gil = word(words.interpreter_state_gil_runtime_state);
+    for (const auto& [where, field] :
+         {std::pair{words.interpreter_state_gil_runtime_state_locked, &layout.gil.locked},
+          {words.interpreter_state_gil_runtime_state_holder, &layout.gil.last_holder}}) {
+        const auto value = word(where);
         if (gil && value && *value >= *gil && *value - *gil < 4096)
-            *field.target = static_cast<std::uint32_t>(*value - *gil);
+            *field = static_cast<std::uint32_t>(*value - *gil);
     }
     choice.checks.push_back({"debug offsets are readable and in range", unread == 0});
+    std::size_t differing = 0;
+    for (const LayoutFieldName& field : layout_field_names()) {
+        if (!field.bits && !(layout_offset(before, field) == layout_offset(layout, field)) &&
+            field.struct_name != std::string_view("gil"))
+            ++differing;
+    }
     if (differing > 0)
-        choice.remark = fmt::format("{} offsets of this build differ from the {}; the core's own are used",
-                                    differing, choice.source);
+        choice.warnings.push_back(
+            {"layout-differs",
+             fmt::format("{} offsets of this build differ from the {}; the core's own are used", differing,
+                         choice.source),
+             Severity::note, 1});
     choice.source = "debug offsets in the core, and the " + choice.source;
 }
 
-std::optional<LayoutChoice> from_debug_information(const CoreFile& core, const LayoutVersion& version,
-                                                   std::int32_t module, const Layout* table) {
+/// "pool_header (freeblock is not in it), gc_head (…) and 3 more"
+template <class Item>
+std::string listed(const std::vector<Item>& items) {
+    constexpr std::size_t most = 3;
+    std::string text;
+    for (std::size_t i = 0; i < items.size() && i < most; ++i)
+        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", items[i].struct_name, items[i].what);
+    if (items.size() > most) text += fmt::format(" and {} more", items.size() - most);
+    return text;
+}
+
+Diagnostic warning(const char* code, std::string message) {
+    return {code, std::move(message), Severity::note, 1};
+}
+
+/// From a debug file that was read. What differs from the table is in the first choice as the table has it,
+/// in a second one as the file has it; but where the core says by itself which is right, in both as it says.
+void add_from_debug_information(const CoreFile& core, const Layout& table, const Layout& read,
+                                const std::string& file, std::vector<LayoutChoice>& choices) {
+    CompletedLayout completed = completed_layout(table, read);
+    const std::string of_file = "the debug information of " + file;
+    LayoutChoice choice{completed.layout, "debug information of " + file, {}, {}};
+    if (!completed.refused.empty())
+        choice.warnings.push_back(
+            warning("layout-damaged", fmt::format("{} does not fit: {}; the built-in table is used", of_file,
+                                                  listed(completed.refused))));
+    std::erase_if(completed.differing, [&](const LayoutDifference& difference) {
+        if (difference.struct_name != "pool_header") return false;
+        Layout other = choice.layout;
+        take_struct(other, read, difference.struct_name);
+        if (whole_pools(core.memory(), other) <= whole_pools(core.memory(), choice.layout)) return false;
+        choice.layout = other;
+        return true;
+    });
+    LayoutChoice other = choice;
+    if (!completed.differing.empty())
+        choice.warnings.push_back(warning(
+            "layout-differs", fmt::format("{} is not that of the version: {}; the built-in table is used",
+                                          of_file, listed(completed.differing))));
+    choices.push_back(std::move(choice));
+    if (completed.differing.empty()) return;
+    for (const LayoutDifference& difference : completed.differing)
+        take_struct(other.layout, read, difference.struct_name);
+    other.warnings.push_back(warning(
+        "layout-differs",
+        fmt::format("this build is unlike others of its version: {}; {} is used, which the core proves",
+                    listed(completed.differing), of_file)));
+    choices.push_back(std::move(other));
+}
+
+/// Returns what is to be said where the table alone is used.
+std::vector<Diagnostic> add_debug_information(const CoreFile& core, const LayoutVersion& version,
+                                              std::int32_t module, const Layout& table,
+                                              std::vector<LayoutChoice>& choices) {
     const std::string file = core.debug_file_for(core.modules()[static_cast<std::size_t>(module)]);
-    if (file.empty()) return std::nullopt;
+    if (file.empty()) return {};
     const LayoutFromDebugInfo read = layout_from_debug_info(std::array{file}, version);
-    if (!read.usable() || !read.files.front().problem.empty()) return std::nullopt;
-    LayoutChoice choice;
-    choice.layout = table ? with_structs_of(*table, read.layout) : read.layout;
-    choice.source = "debug information of " + escape_for_terminal(file);
-    return choice;
+    const std::string& problem = read.files.front().problem;
+    const std::string name = escape_for_terminal(file);
+    if (problem.empty() && read.structs_found == 0) return {};
+    if (problem.empty()) add_from_debug_information(core, table, read.layout, name, choices);
+    return {warning("layout-damaged",
+                    fmt::format("the debug information of {} {}; the built-in table is used", name,
+                                problem.empty() ? "does not fit the core"
+                                                : "does not read: " + escape_for_terminal(problem)))};
 }
 
 }  // namespace
@@ -103,19 +203,15 @@ std::optional<LayoutChoice> from_debug_information(const CoreFile& core, const L
 std::vector<LayoutChoice> layout_choices(const CoreFile& core, const LayoutVersion& version, Address runtime,
                                          std::int32_t module) {
     const Layout* table = builtin_layout(version);
+    if (!table) return {};
     const std::string build_id =
         module < 0 ? std::string() : core.modules()[static_cast<std::size_t>(module)].build_id;
-    const bool is_of_this_build = table && !build_id.empty() && build_id == table->build_id;
+    const bool is_of_this_build = !build_id.empty() && build_id == table->build_id;
     std::vector<LayoutChoice> choices;
+    std::vector<Diagnostic> warnings;
     if (module >= 0 && !is_of_this_build)
-        if (auto choice = from_debug_information(core, version, module, table))
-            choices.push_back(std::move(*choice));
-    if (table)
-        choices.push_back({*table,
-                           fmt::format("built-in table for CPython {}.{}{}", version.major, version.minor,
-                                       is_of_this_build ? ", read from this very build" : ""),
-                           {},
-                           {}});
+        warnings = add_debug_information(core, version, module, *table, choices);
+    choices.push_back({*table, table_name(*table, is_of_this_build), {}, std::move(warnings)});
     if (has_debug_offsets(core, runtime))
         for (LayoutChoice& choice : choices) apply_debug_offsets(core, runtime, choice);
     return choices;

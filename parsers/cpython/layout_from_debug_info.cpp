@@ -3,8 +3,6 @@
 
 #include "parsers/cpython/layout_from_debug_info.h"
 
-#include <cassert>
-#include <cstring>
 #include <limits>
 #include <string_view>
 
@@ -12,14 +10,6 @@
 
 namespace heapsift {
 namespace {
-
-template <class Member>
-Member& member_at(Layout& layout, const LayoutFieldName& field) {
-    static_assert(std::is_trivially_copyable_v<Member>);
-    return *reinterpret_cast<Member*>(reinterpret_cast<std::byte*>(&layout) + field.offset_of_member);
-}
-
-bool is_struct_size(const LayoutFieldName& field) { return field.dwarf_path[0][0] == '\0'; }
 
 std::vector<std::string> without_empty(const char* const (&names)[2]) {
     std::vector<std::string> result;
@@ -51,22 +41,11 @@ void set_offset(LayoutOffset& offset, const MemberPlace& place) {
 
 }  // namespace
 
-const LayoutOffset& layout_offset(const Layout& layout, const LayoutFieldName& field) {
-    assert(!field.bits);
-    return member_at<LayoutOffset>(const_cast<Layout&>(layout), field);
-}
-
-const LayoutBits& layout_bits(const Layout& layout, const LayoutFieldName& field) {
-    assert(field.bits);
-    return member_at<LayoutBits>(const_cast<Layout&>(layout), field);
-}
-
 LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, const LayoutVersion& version) {
-    // Fields come struct by struct, each struct's size first.
     const auto fields = layout_field_names();
     std::vector<StructRequest> requests;
     for (const LayoutFieldName& field : fields) {
-        if (is_struct_size(field))
+        if (field.is_struct_size())
             requests.push_back({without_empty(field.dwarf_struct), {}});
         else
             requests.back().members.push_back(without_empty(field.dwarf_path));
@@ -81,35 +60,20 @@ LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, c
     std::size_t struct_index = 0, member_index = 0;
     const std::optional<StructPlace>* place = nullptr;
     for (const LayoutFieldName& field : fields) {
-        if (is_struct_size(field)) {
+        if (field.is_struct_size()) {
             place = &found.structs[struct_index++];
             member_index = 0;
             ++(*place ? result.structs_found : result.structs_missing);
-            if (*place) member_at<LayoutOffset>(result.layout, field) = offset_of((*place)->byte_size);
+            if (*place) layout_offset(result.layout, field) = offset_of((*place)->byte_size);
             continue;
         }
         const std::size_t index = member_index++;
         if (!*place || !(*place)->members[index]) continue;
         const MemberPlace& member = *(*place)->members[index];
         if (field.bits)
-            set_bits(member_at<LayoutBits>(result.layout, field), member);
+            set_bits(layout_bits(result.layout, field), member);
         else
-            set_offset(member_at<LayoutOffset>(result.layout, field), member);
-    }
-    return result;
-}
-
-Layout with_structs_of(const Layout& table, const Layout& read) {
-    Layout result = table;
-    result.version = read.version;
-    bool has_struct = false;
-    for (const LayoutFieldName& field : layout_field_names()) {
-        if (is_struct_size(field)) has_struct = layout_offset(read, field).present();
-        if (!has_struct) continue;
-        if (field.bits)
-            member_at<LayoutBits>(result, field) = layout_bits(read, field);
-        else
-            member_at<LayoutOffset>(result, field) = layout_offset(read, field);
+            set_offset(layout_offset(result.layout, field), member);
     }
     return result;
 }

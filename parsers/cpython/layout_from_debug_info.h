@@ -40,11 +40,4 @@ struct LayoutFromDebugInfo {
 /// `files[].problem` and usable().
 LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, const LayoutVersion& version);
 
-/// The LayoutOffset or LayoutBits of `layout` that `field` names.
-const LayoutOffset& layout_offset(const Layout& layout, const LayoutFieldName& field);
-const LayoutBits& layout_bits(const Layout& layout, const LayoutFieldName& field);
-
-/// `table`, but each struct that `read` has (its size is present) as `read` has it, absent fields included.
-Layout with_structs_of(const Layout& table, const Layout& read);
-
 }  // namespace heapsift

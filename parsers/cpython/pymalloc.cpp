@@ -84,17 +84,17 @@ struct PoolSearch {
     std::vector<Pool> damaged;  // the free list does not add up
 };
 
-PoolSearch search_pools(const PythonHeap& heap, std::uint32_t pool_size, std::uint32_t header_size,
-                        std::uint32_t alignment) {
+PoolSearch search_pools(const AddressSpace& memory, const Layout& layout, std::uint32_t pool_size,
+                        std::uint32_t header_size, std::uint32_t alignment) {
     PoolSearch found;
-    for (const Segment& segment : heap.memory().segments()) {
+    for (const Segment& segment : memory.segments()) {
         if (segment.state != ByteState::in_core || !segment.writable || segment.size < pool_size) continue;
         std::uint64_t at = (pool_size - segment.start.value % pool_size) % pool_size;
-        heap.memory().visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
+        memory.visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
             if (at < from) at += (from - at) / pool_size * pool_size;  // the pool in which the stretch begins
             for (; at < to && at + pool_size <= segment.size; at += pool_size) {
                 const std::byte* data = segment.data + at;
-                const PoolHeader h = read_header(heap.layout(), data);
+                const PoolHeader h = read_header(layout, data);
                 if (!header_plausible(h, pool_size, header_size, alignment)) continue;
                 const std::uint32_t size = (h.szidx + 1) * alignment;
                 const std::uint32_t carved = (h.nextoffset - header_size) / size;
@@ -109,6 +109,23 @@ PoolSearch search_pools(const PythonHeap& heap, std::uint32_t pool_size, std::ui
         });
     }
     return found;
+}
+
+/// The header is rounded up to the alignment.
+std::uint32_t header_size_of(const Layout& layout, std::uint32_t alignment) {
+    return (*layout.pool_header.size + alignment - 1) / alignment * alignment;
+}
+
+/// Pools are read in place, and so must hold their header: fields that are not there, or lie behind it, are
+/// not read.
+bool header_reads(const Layout& layout) {
+    const auto& l = layout.pool_header;
+    constexpr std::uint32_t largest = 256;
+    if (!l.size.present() || *l.size > largest) return false;
+    for (const LayoutOffset field :
+         {l.ref_count, l.freeblock, l.arenaindex, l.szidx, l.nextoffset, l.maxnextoffset})
+        if (!field.present() || *field > largest) return false;
+    return true;
 }
 
 /// The table of arenas: struct arena_object [maxarenas].
@@ -199,18 +216,31 @@ std::vector<Address> interpreter_arena_tables(const PythonHeap& heap, std::uint3
 
 }  // namespace
 
+std::size_t whole_pools(const AddressSpace& memory, const Layout& layout) {
+    std::size_t most = 0;
+    if (!header_reads(layout)) return most;
+    for (const std::uint32_t alignment : {16U, 8U})
+        for (const std::uint32_t pool_size : {16384U, 4096U})
+            most = std::max(
+                most, search_pools(memory, layout, pool_size, header_size_of(layout, alignment), alignment)
+                          .pools.size());
+    return most;
+}
+
 Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     Pymalloc result;
+    if (!header_reads(heap.layout())) {
+        result.found_by_ = "no pymalloc pools";
+        return result;
+    }
     result.freeblock_ = heap.layout().pool_header.freeblock;
-    // The header is rounded up to the alignment; pools are 16 KiB (3.10 and later, with arenas of 1 MiB) or 4
-    // KiB (256 KiB).
+    // Pools are 16 KiB (3.10 and later, with arenas of 1 MiB) or 4 KiB (256 KiB).
     PoolSearch best;
     std::uint64_t arena_size = 0;
     for (const std::uint32_t alignment : {16U, 8U}) {
         for (const std::uint32_t pool_size : {16384U, 4096U}) {
-            const std::uint32_t header =
-                (*heap.layout().pool_header.size + alignment - 1) / alignment * alignment;
-            PoolSearch found = search_pools(heap, pool_size, header, alignment);
+            const std::uint32_t header = header_size_of(heap.layout(), alignment);
+            PoolSearch found = search_pools(heap.memory(), heap.layout(), pool_size, header, alignment);
             if (found.pools.size() > best.pools.size() * 2) {
                 best = std::move(found);
                 result.pool_size_ = pool_size;

@@ -28,6 +28,10 @@ struct PymallocBlock {
     bool allocated = false;
 };
 
+/// How many pools add up, header and free list, where pool_header is as `layout` has it: next to none where
+/// it is not. One look at each 4 KiB of writable memory.
+std::size_t whole_pools(const AddressSpace& memory, const Layout& layout);
+
 class Pymalloc {
 public:
     /// Finds all pools, proves each by its own header and free list, and all of them by the table of arenas

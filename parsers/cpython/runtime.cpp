@@ -16,6 +16,7 @@
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
 #include "parsers/base/text.h"
+#include "parsers/cpython/build/instance_dict.h"
 #include "parsers/cpython/layout_choice.h"
 #include "parsers/cpython/type_flags.h"
 
@@ -387,15 +388,21 @@ private:
     Layout& layout_;
 };
 
-bool supported(const PythonVersion& version) {
-    return version.major == 3 && version.minor >= 9 && version.minor <= 13;
-}
+/// A runtime that was proved in all that must hold; what else does not hold, another layout may explain.
+struct ProvedLayout {
+    PythonRuntime python;
+    std::vector<Diagnostic> warnings;
+    std::ptrdiff_t failed() const {
+        return std::count_if(python.checks.begin(), python.checks.end(),
+                             [](const LayoutCheck& check) { return !check.passed; });
+    }
+};
 
 [[noreturn]] void throw_not_supported(const CoreFile& core, const std::string& version) {
     throw cannot_analyse("python-not-supported",
                          fmt::format("{}: this is a core of CPython {}, which heapsift cannot read yet",
                                      escape_for_terminal(core.path()), version),
-                         "it reads 3.9 to 3.13, with the GIL");
+                         fmt::format("it reads {}, with the GIL", supported_versions));
 }
 
 /// No _PyRuntime anywhere: an older CPython (2.7 to 3.6 have none), or something else altogether.
@@ -437,38 +444,7 @@ bool supported(const PythonVersion& version) {
                          "its child may be the one you want");
 }
 
-/// See PythonRuntime. Debian took the change into its 3.13.5 (from 3.13.5-2+deb13u3 on); these are the builds
-/// of deb13u5.
-bool instance_reports_dict(const CoreFile& core, const PythonRuntime& python) {
-    constexpr std::string_view changed_builds[] = {"7e8d5f6d0cd6cd1e9bff2a775c11d398cecca758",
-                                                   "c13b4ca20f9e375d2f7357bfbb4b0ed260f111ea"};
-    if (python.version.minor != 13 || python.version.micro >= 13) return true;
-    if (python.module < 0) return false;
-    const std::string& build_id = core.modules()[static_cast<std::size_t>(python.module)].build_id;
-    return std::find(std::begin(changed_builds), std::end(changed_builds), build_id) !=
-           std::end(changed_builds);
-}
-
 }  // namespace
-
-PythonVersion PythonVersion::from_hex(std::uint32_t hex) {
-    PythonVersion v;
-    v.major = static_cast<int>(hex >> 24);
-    v.minor = static_cast<int>((hex >> 16) & 0xff);
-    v.micro = static_cast<int>((hex >> 8) & 0xff);
-    v.release_level = static_cast<std::uint8_t>((hex >> 4) & 0xf);
-    v.serial = static_cast<std::uint8_t>(hex & 0xf);
-    return v;
-}
-
-std::string PythonVersion::text() const {
-    std::string out = fmt::format("{}.{}", major, minor);
-    if (micro >= 0) out += fmt::format(".{}", micro);
-    if (release_level == 0xa) out += fmt::format("a{}", serial);
-    if (release_level == 0xb) out += fmt::format("b{}", serial);
-    if (release_level == 0xc) out += fmt::format("rc{}", serial);
-    return out;
-}
 
 PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics) {
     std::vector<Candidate> candidates = candidates_by_symbol(core);
@@ -488,26 +464,36 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
         const bool has_offsets = core.memory().read<std::uint64_t>(candidate.runtime) == cookie;
         if (has_offsets)
             python.free_threaded = core.memory().read<std::uint64_t>(candidate.runtime + 16).value_or(0) != 0;
-        if (!supported(*version) || python.free_threaded) {
+        if (!is_supported(*version) || python.free_threaded) {
             unsupported = version->text() + (python.free_threaded ? ", free-threaded" : "");
             continue;
         }
         python.runtime = candidate.runtime;
         python.module = candidate.module;
         python.found_by = candidate.found_by;
-        python.instance_reports_dict = instance_reports_dict(core, python);
+        python.instance_reports_dict = instance_reports_dict(
+            *version, candidate.module < 0
+                          ? std::string()
+                          : core.modules()[static_cast<std::size_t>(candidate.module)].build_id);
+        std::optional<ProvedLayout> best;
         for (LayoutChoice& choice : layout_choices(core, {version->major, version->minor, false, false},
                                                    candidate.runtime, candidate.module)) {
             PythonRuntime attempt = python;
             attempt.layout = choice.layout;
             attempt.layout_source = std::move(choice.source);
             attempt.checks = std::move(choice.checks);
-            if (Prover(core, attempt).prove()) {
-                if (!choice.remark.empty()) diagnostics.add("layout-differs", choice.remark);
-                return attempt;
+            if (!Prover(core, attempt).prove()) {
+                rejected = std::move(attempt);
+                continue;
             }
-            rejected = std::move(attempt);
+            ProvedLayout proved{std::move(attempt), std::move(choice.warnings)};
+            if (!best || proved.failed() < best->failed()) best = std::move(proved);
+            if (best->failed() == 0) break;
         }
+        if (!best) continue;
+        for (const Diagnostic& warning : best->warnings)
+            diagnostics.add(warning.code, warning.message, warning.severity);
+        return std::move(best->python);
     }
     if (!unsupported.empty()) throw_not_supported(core, unsupported);
     std::string failed;

@@ -14,14 +14,6 @@
 
 namespace heapsift {
 
-struct PythonVersion {
-    int major = 0, minor = 0, micro = 0;
-    std::uint8_t release_level = 0xf;  // 0xa alpha, 0xb beta, 0xc candidate, 0xf final
-    std::uint8_t serial = 0;
-    std::string text() const;  // "3.11.2", "3.13.0rc1"
-    static PythonVersion from_hex(std::uint32_t py_version_hex);
-};
-
 struct LayoutCheck {
     std::string what;  // "type is its own type"
     bool passed = false;
@@ -41,13 +33,10 @@ struct PythonRuntime {
     PythonVersion version;
     bool debug = false;
     bool free_threaded = false;
-    /// 3.13 and later: does an instance with a __dict__ report that alone, and the dict its values where they
-    /// lie in the instance? Up to 3.13.12 it is the instance that reports them, and nobody the dict
-    /// (gh-130327). Debian's 3.13.5 has both forms: then the build-ids that are known tell.
-    bool instance_reports_dict = true;
-    Address runtime;           // _PyRuntime
-    std::int32_t module = -1;  // index of the module that holds it, -1 unknown
-    std::string found_by;      // "symbol _PyRuntime of /usr/bin/python3.11", "debug offsets at 0x…"
+    bool instance_reports_dict = true;  // build/instance_dict.h
+    Address runtime;                    // _PyRuntime
+    std::int32_t module = -1;           // index of the module that holds it, -1 unknown
+    std::string found_by;  // "symbol _PyRuntime of /usr/bin/python3.11", "debug offsets at 0x…"
     std::string
         layout_source;  // "built-in table cpython 3.11", "debug offsets and built-in table cpython 3.13"
     Layout layout;

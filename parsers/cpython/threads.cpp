@@ -6,6 +6,7 @@
 // frame is, it says by the instruction that it executes, or whose call has not returned: code_lines.h makes a
 // line of it. (frameobject.c, pystate.c; threading.py for the names.)
 
+#include "parsers/cpython/build/frames.h"
 #include "parsers/cpython/code_lines.h"
 #include "parsers/cpython/instance.h"
 #include "parsers/cpython/interpreter_frames.h"
@@ -63,7 +64,7 @@ public:
         if (!last || !may_be_code(frame.code)) return std::nullopt;
         frame.globals = heap_.pointer(at + *f.f_globals);
         frame.variables = heap_.pointer(at + *f.f_locals);
-        fill(frame, std::int64_t{*last} * (l_.version.minor >= 10 ? 2 : 1));
+        fill(frame, *last * bytes_a_step(l_));
         return frame;
     }
 
@@ -124,7 +125,7 @@ private:
     std::optional<std::int32_t> traced_line(Address object) const {
         const auto& f = l_.frame;
         if (object.is_null() || !f.f_lineno.present()) return std::nullopt;
-        if (l_.version.minor < 10 && (!f.f_trace.present() || heap_.pointer(object + *f.f_trace).is_null()))
+        if (line_needs_trace(l_) && (!f.f_trace.present() || heap_.pointer(object + *f.f_trace).is_null()))
             return std::nullopt;
         const auto line = heap_.integer<std::int32_t>(object + *f.f_lineno);
         if (line == 0) return std::nullopt;

@@ -11,6 +11,8 @@
 // What sys.getsizeof of an instance answers is decided here too: by the class in the mro whose __dict__ has
 // __sizeof__.
 
+#include "parsers/cpython/build/object_header.h"
+#include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/type_flags.h"
 #include "parsers/cpython/type_names.h"
 #include "parsers/elf/word_sweep.h"
@@ -69,7 +71,7 @@ private:
         if (!type.aligned(8)) return false;
         const auto bits = memory_.read<std::uint64_t>(type + *layout_.type.tp_flags);
         if (!bits || !(*bits & ready_flag)) return false;
-        if (heap_.integer<std::int64_t>(type) <= 0) return false;
+        if (static_cast<std::int64_t>(count_of(heap_, type)) <= 0) return false;
         const auto basicsize = heap_.integer<std::int64_t>(type + *layout_.type.tp_basicsize);
         const auto itemsize = heap_.integer<std::int64_t>(type + *layout_.type.tp_itemsize);
         if (basicsize < 16 || static_cast<std::uint64_t>(basicsize) > max_basicsize) return false;
@@ -192,14 +194,7 @@ private:
         info.itemsize = heap_.integer<std::int64_t>(type + *layout_.type.tp_itemsize);
         info.dictoffset = heap_.integer<std::int64_t>(type + *layout_.type.tp_dictoffset);
         info.weaklistoffset = heap_.integer<std::int64_t>(type + *layout_.type.tp_weaklistoffset);
-        // Before the object: the collector's header, and since 3.11 (managed dict) and 3.12 (managed weak
-        // references) two words more.
-        const bool managed = (info.flags & managed_dict_flag) ||
-                             (layout_.dict_values.values.present() || layout_.version.minor >= 12
-                                  ? (info.flags & managed_weakref_flag) != 0
-                                  : false);
-        info.presize =
-            (info.has_gc ? *layout_.gc_head.size : 0) + (managed && layout_.version.minor >= 11 ? 16 : 0);
+        info.presize = static_cast<decltype(info.presize)>(bytes_before_instance(layout_, info.flags));
         name(info);
         return info;
     }

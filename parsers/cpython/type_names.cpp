@@ -93,7 +93,7 @@ private:
             heap_.runtime().interpreters.front().address + *layout_.interpreter_state.types_builtins;
         if (state != builtins + (number - 1) * *layout_.managed_static_type_state.size) return false;
         for (const TypeNumber& row : type_numbers()) {
-            if (row.minor != layout_.version.minor || row.number != number) continue;
+            if (!is_minor(layout_.version, row.minor) || row.number != number) continue;
             name(type, row.name);
             return true;
         }
@@ -109,7 +109,7 @@ private:
                                    [](const TypeShape& row, std::uint64_t s) { return row.shape < s; });
         const char* found = nullptr;
         for (; it != all.end() && it->shape == shape; ++it)
-            if (!found || it->minor == layout_.version.minor) found = it->name;
+            if (!found || is_minor(layout_.version, it->minor)) found = it->name;
         if (!found || !can_be_here(found, type.address)) return false;
         name(type, found);
         return true;

@@ -1,4 +1,5 @@
 #include "parsers/snapshot/array_items.h"
+#include "parsers/cpython/build/quirks.h"
 
 // What the items of an array.array are, when nobody wrote it down.
 //
@@ -60,8 +61,7 @@ public:
         descriptors_.erase(std::unique(descriptors_.begin(), descriptors_.end()), descriptors_.end());
         if (descriptors_.empty()) return {};
         sample();
-        const std::string_view order =
-            heap_.layout().version.minor >= 13 ? "bBuwhHiIlLqQfd" : "bBuhHiIlLqQfd";
+        const std::string_view order = array_typecodes(heap_.layout());
         std::vector<std::string> best;
         std::uint64_t best_fits = 0;
         for (std::size_t first = 0; first < order.size(); ++first) {

@@ -22,6 +22,8 @@
 // asked about memory far away (the items of a tuple) a pool's worth of such words is fetched before the first
 // is looked at.
 
+#include "parsers/cpython/build/object_header.h"
+#include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/type_flags.h"
 #include "parsers/elf/word_sweep.h"
 #include "parsers/numpy/array_layout.h"
@@ -156,7 +158,7 @@ private:
     bool header_reads(Address object, const TypeInfo& type) const {
         if (!access_.is_gc(object, type)) return true;
         const auto& l = heap_.layout().gc_head;
-        const Address head = object - *l.size;
+        const Address head = collector_header(heap_.layout(), object);
         const auto next_word = heap_.integer<std::uint64_t>(head + *l.next);
         const Address next(next_word & ~std::uint64_t{3});
         const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & ~std::uint64_t{3});
@@ -167,7 +169,7 @@ private:
     /// A candidate in an allocated block of `block_size` bytes whose first byte is `presize` before it.
     Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size,
                            std::uint64_t slack) const {
-        const auto count = heap_.integer<std::uint64_t>(object);
+        const std::uint64_t count = count_of(heap_, object);
         if (!alive(count) || in_hash_table(heap_, object) || !header_reads(object, type)) return Verdict::no;
         // The address of an object is no count: an array of one pointer in a block that was an int, a C
         // module's two types.
@@ -282,9 +284,8 @@ private:
     }
 
     /// Does the object have a count that hardly is anything else?
-    static bool small_count(const std::byte* object) {
-        std::uint64_t count = 0;
-        std::memcpy(&count, object, 8);
+    bool small_count(const std::byte* object) const {
+        const std::uint64_t count = count_of(heap_.layout(), object);
         return count != 0 && count < 4096;
     }
 
@@ -344,7 +345,7 @@ private:
 
     void judge_elsewhere(Address object, TypeId id) {
         const TypeInfo& type = heap_.types()[id];
-        if (!alive(heap_.integer<std::uint64_t>(object))) return;
+        if (!alive(count_of(heap_, object))) return;
         const Address start = object - access_.presize(object, type);
         if (start == object && access_.allocations().malloc_heaps().is_free_list_link(object)) return;
         const auto block = access_.allocations().block_starting_at(start);
@@ -379,7 +380,7 @@ private:
     bool fits_inside(Address object, const TypeInfo& type) const {
         const auto block = access_.allocations().malloc_heaps().block_containing(object);
         if (!block) return true;
-        const auto count = heap_.integer<std::uint64_t>(object);
+        const std::uint64_t count = count_of(heap_, object);
         if (count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return false;
         const Address start = object - access_.presize(object, type);
         return start >= block->start &&

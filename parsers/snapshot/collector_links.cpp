@@ -1,4 +1,5 @@
 #include "parsers/snapshot/collector_links.h"
+#include "parsers/cpython/build/refcount.h"
 
 // The collector's lists, without following them.
 //
@@ -61,7 +62,7 @@ bool CollectorLinks::closed() const {
 bool CollectorLinks::has_neighbours(Address object) const {
     const Address head = object - header_size_;
     const Address next = next_of(head);
-    const std::int64_t refcount = heap_.integer<std::int64_t>(object);
+    const auto refcount = static_cast<std::int64_t>(count_of(heap_, object));
     if (next.is_null() || next == head || refcount <= 0 || refcount > 0xffffffff) return false;
     const auto counts = [&](Address node) {
         return collecting_ && holds_collector_count(heap_.memory(), heap_.layout().gc_head, node);

@@ -1,10 +1,14 @@
 #include "parsers/snapshot/ghosts.h"
 
+#include <bit>
+
+#include "parsers/cpython/build/refcount.h"
+
 namespace heapsift {
 
 bool in_hash_table(const PythonHeap& heap, Address object) {
-    const auto type = heap.integer<std::uint64_t>(object + 8);
-    return heap.integer<std::uint64_t>(object) == (type >> 4 | type << 60);
+    const std::uint64_t type = heap.pointer(object + *heap.layout().object.ob_type).value;
+    return count_of(heap, object) == std::rotr(type, 4);
 }
 
 bool in_table_of_types(const PythonHeap& heap, Address object, const TypeInfo& type) {
@@ -13,11 +17,11 @@ bool in_table_of_types(const PythonHeap& heap, Address object, const TypeInfo& t
     };
     if (type_at(object) != no_type) return true;
     const auto longer_than_an_entry = [&](Address start) {
-        if (heap.integer<std::uint64_t>(start) >= 4096) return false;
-        const TypeId id = type_at(start + 8);
+        if (count_of(heap, start) >= 4096) return false;
+        const TypeId id = heap.type_of(start);
         return id != no_type && heap.types()[id].basicsize > 16;
     };
-    return type.basicsize > 16 && heap.integer<std::uint64_t>(object) < 4096 &&
+    return type.basicsize > 16 && count_of(heap, object) < 4096 &&
            (longer_than_an_entry(object + 16) || longer_than_an_entry(object - 16));
 }
 

@@ -2,6 +2,7 @@
 
 // A page of named passes: interpreter, types, allocators, objects. Everything later is asked of the result.
 
+#include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/collector_lists.h"
 #include "parsers/cpython/type_finder.h"
 #include "parsers/snapshot/allocations.h"
@@ -129,11 +130,12 @@ CollectorFacts HeapSnapshot::collector_facts(ObjectId object) const {
     const Layout& layout = state_->python.layout;
     const bool has_header = state_->access->is_gc(address, type);
     const std::uint32_t header = has_header ? *layout.gc_head.size : 0;
+    const std::uint64_t count = header + *layout.object.ob_refcnt;
     const AddressSpace::Window fields(state_->core.memory(), address - header,
-                                      header + std::uint64_t{sizeof(std::int64_t)});
+                                      count + std::uint64_t{sizeof(std::int64_t)});
     CollectorFacts facts;
-    facts.refcount = fields.read<std::int64_t>(header).value_or(0);
-    facts.immortal = layout.version.minor >= 12 && static_cast<std::int32_t>(facts.refcount) < 0;
+    facts.refcount = fields.read<std::int64_t>(count).value_or(0);
+    facts.immortal = is_immortal_count(layout, static_cast<std::uint64_t>(facts.refcount));
     facts.tracked = has_header && fields.read<std::uint64_t>(*layout.gc_head.next).value_or(0) != 0;
     facts.finalized =
         facts.tracked && fields.read<std::uint64_t>(*layout.gc_head.prev).value_or(0) & collector_finalized;

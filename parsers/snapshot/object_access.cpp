@@ -5,6 +5,8 @@
 #include "parsers/snapshot/object_access.h"
 
 #include "parsers/base/text.h"
+#include "parsers/cpython/build/object_header.h"
+#include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/type_flags.h"
 
 #include <algorithm>
@@ -58,26 +60,16 @@ struct SumBuffers : BufferVisitor {
 
 bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
     if (!is_gc(object, type)) return false;
-    return heap_->integer<std::uint64_t>(object - *heap_->layout().gc_head.size +
-                                         *heap_->layout().gc_head.next) != 0;
+    const Layout& layout = heap_->layout();
+    return heap_->integer<std::uint64_t>(collector_header(layout, object) + *layout.gc_head.next) != 0;
 }
 
 std::uint64_t ObjectAccess::size(const ObjectReader& reader) const {
     const Address object = reader.address();
     const TypeInfo& type = reader.type();
     std::uint64_t bytes = type.size_kind ? type.size_kind->size(reader) : basic_size(reader);
-    // _PySys_GetSizeOf and _PyType_PreHeaderSize: up to 3.10 the collector's header where the object has one;
-    // 3.11 and 3.12 ask the type alone; 3.13 leaves out static types again, but only those whose metatype is
-    // `type` itself.
-    const int minor = heap_->layout().version.minor;
-    const bool plain_type = type.address == heap_->runtime().type_type;
-    const bool header = minor <= 10 || (minor >= 13 && plain_type) ? is_gc(object, type) : type.has_gc;
-    if (header) bytes += *heap_->layout().gc_head.size;
-    const std::uint64_t managed = minor >= 12   ? managed_dict_flag | managed_weakref_flag
-                                  : minor == 11 ? managed_dict_flag
-                                                : 0;
-    if (type.flags & managed) bytes += 16;
-    return bytes;
+    return bytes + counted_before_instance(heap_->layout(), type.flags, is_gc(object, type),
+                                           type.address == heap_->runtime().type_type);
 }
 
 std::uint64_t ObjectAccess::requested(const ObjectReader& reader) const {
@@ -96,8 +88,12 @@ std::uint64_t ObjectAccess::requested(const ObjectReader& reader) const {
     return body + presize(object, type);
 }
 
+std::int64_t ObjectAccess::refcount(Address object) const {
+    return static_cast<std::int64_t>(count_of(*heap_, object));
+}
+
 bool ObjectAccess::immortal(Address object) const {
-    return heap_->layout().version.minor >= 12 && heap_->integer<std::int32_t>(object) < 0;
+    return is_immortal_count(heap_->layout(), count_of(*heap_, object));
 }
 
 ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {

@@ -45,8 +45,8 @@ public:
     }
     std::uint64_t requested(const ObjectReader& object) const;
 
-    std::int64_t refcount(Address object) const { return heap_->integer<std::int64_t>(object); }
-    /// 3.12+: the lower half, read as signed, is negative.
+    /// As it stands in the object; 0 where it cannot be read (build/refcount.h).
+    std::int64_t refcount(Address object) const;
     bool immortal(Address object) const;
 
     ObjectFacts facts(Address object, const TypeInfo& type) const;

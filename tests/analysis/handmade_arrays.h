@@ -30,7 +30,6 @@ public:
         of_dtype.name = "numpy.dtype";
         of_dtype.basicsize = 96;
         heap_.types = {of_array, of_dtype};
-        heap_.layout = *builtin_layout({3, 11, false, false});
     }
 
     /// `base` 0: none; it owns its data then.

@@ -30,9 +30,9 @@ struct HandmadeHeap {
     std::vector<HandmadeObject> objects;
     std::vector<HeapSnapshot::MemoryRow> memory;
     AddressFinding finding{AddressFinding::Kind::unmapped, no_object,
-                           no_object};  // of addresses that are no object
-    std::string core_bytes;             // an ELF core; empty: a small whole one
-    Layout layout;                      // where a test lays objects out in memory
+                           no_object};                       // of addresses that are no object
+    std::string core_bytes;                                  // an ELF core; empty: a small whole one
+    Layout layout = *builtin_layout({3, 11, false, false});  // where a test lays objects out in memory
     std::vector<PythonInterpreter> interpreters;
     std::vector<Reference> natives;  // by word; from blocks of C code
 

@@ -218,26 +218,6 @@ TEST_CASE("layout: read from debug information, it is that of the file", "[cpyth
     CHECK_FALSE(layout.list.size.present());
 }
 
-TEST_CASE("layout: debug information wins struct by struct, and what it lacks is the table's",
-          "[cpython][layout]") {
-    Layout table;
-    table.list.size = 40;
-    table.list.ob_item = 24;
-    table.list.allocated = 32;
-    table.tuple.size = 24;
-    table.tuple.ob_item = 24;
-    Layout read;
-    read.version = {3, 99, false, false};
-    read.list.size = 48;
-    read.list.ob_item = 32;  // and no `allocated`: this build has none
-    const Layout both = with_structs_of(table, read);
-    CHECK(both.version == read.version);
-    CHECK(*both.list.size == 48);
-    CHECK(*both.list.ob_item == 32);
-    CHECK_FALSE(both.list.allocated.present());
-    CHECK(*both.tuple.ob_item == 24);
-}
-
 TEST_CASE("layout: a file without CPython's structs is of no use, and says no more than that",
           "[cpython][layout]") {
     const std::vector<std::string> files = {HEAPSIFT_SHAPES_FILE};

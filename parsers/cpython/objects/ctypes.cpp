@@ -25,6 +25,7 @@ std::uint64_t stgdict_size(const ObjectReader& object) {
     const Layout& l = object.layout();
     // The base counts the type's whole basicsize, and what StgDict adds comes on top once more.
     std::uint64_t size = dict_kind.size(object);
+    if (!l.stgdict.size.present()) return size;
     size += *l.stgdict.size - *l.dict.size;
     if (!object.pointer(l.stgdict.format).is_null()) size += c_string_size(object, l.stgdict.format);
     const auto ndim = object.integer<std::int32_t>(l.stgdict.ndim);

@@ -1,6 +1,7 @@
 // sqlite3. Up to 3.9 its types take no part in collection. Exceptions that a connection names are borrowed,
 // and left out. (_sqlite/*.c)
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
 
@@ -27,6 +28,7 @@ void cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.sqlite_cache.factory), ".<factory>", owned ? kind : ReferenceKind::weak);
     // As many nodes as the dict has entries, however the links run.
     const Address mapping = object.pointer(l.sqlite_cache.mapping);
+    if (!l.sqlite_cache_node.next.present()) return;
     const auto facts = mapping.is_null() ? std::nullopt : object.heap().dict(mapping);
     const std::uint64_t most = facts ? std::min(facts->used, facts->entry_count) : 0;
     Address node = object.pointer(l.sqlite_cache.first);
@@ -76,7 +78,7 @@ constexpr VersionedField<sqlite_node_layout> sqlite_node_fields[] = {
 
 void connection_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit_versioned_fields<&Layout::sqlite_connection, sqlite_connection_fields>(object, visit);
-    if (object.layout().version.minor <= 10)  // a C string since
+    if (isolation_level_is_object(object.layout()))
         visit.named(object.pointer(object.layout().sqlite_connection.isolation_level), ".isolation_level",
                     reported_since(object, 10));
     const auto& l = object.layout().sqlite_connection_callbacks;

@@ -5,6 +5,7 @@
 // traverse of the links it is the cache that reports what they hold: keys, results and, since the links are
 // of a heap type, their class.
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
 
@@ -73,7 +74,7 @@ void methodcaller_references(const ObjectReader& object, ReferenceVisitor& visit
     const auto& l = object.layout().methodcaller;
     const PythonHeap& heap = object.heap();
     visit.named(object.pointer(l.name), ".<name>",
-                object.layout().version.minor >= 10 ? ReferenceKind::strong : ReferenceKind::hidden);
+                reports_since(object.layout(), 10) ? ReferenceKind::strong : ReferenceKind::hidden);
     visit_fields<&Layout::methodcaller, methodcaller_fields>(object, visit);
     const Address ready = object.pointer(l.vectorcall_args);
     if (ready.is_null() || object.pointer(l.vectorcall).is_null()) return;

@@ -3,6 +3,7 @@
 // together lies in a list or a writer of its own.
 // (_io/*.c)
 
+#include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
 
@@ -16,7 +17,7 @@ std::uint64_t bytes_io_size(const ObjectReader& object) {
     std::uint64_t size = object.type().basicsize;
     const Address buffer = object.pointer(object.layout().bytes_io.buf);
     // Counted only where nobody else shares the bytes object (_io/bytesio.c, bytesio_sizeof).
-    if (!buffer.is_null() && object.heap().integer<std::int64_t>(buffer) == 1)
+    if (!buffer.is_null() && count_of(object.heap(), buffer) == 1)
         size += *object.layout().bytes.ob_sval + 1 +
                 static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(buffer), 0));
     return size;

@@ -2,6 +2,7 @@
 // and those of a code object take no part in collection. (listobject.c, tupleobject.c, dictobject.c,
 // setobject.c, unicodeobject.c, iterobject.c, enumobject.c, bltinmodule.c, genobject.c)
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
 
@@ -9,9 +10,8 @@ namespace heapsift {
 
 namespace {
 
-/// The attribute came with 3.10.
 void dict_view_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    const char* name = object.layout().version.minor >= 10 ? ".mapping" : ".<mapping>";
+    const char* name = dict_view_has_mapping(object.layout()) ? ".mapping" : ".<mapping>";
     visit.named(object.pointer(object.layout().dict_view.dv_dict), name);
 }
 

@@ -4,6 +4,7 @@
 // with the sign. Digits are of 30 bits. A result can be shorter than what was allocated for it, so a block
 // may be larger than its int.
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/kinds.h"
 
 #include <fmt/format.h>
@@ -32,9 +33,7 @@ Digits digits(const ObjectReader& object) {
 
 std::uint64_t int_size(const ObjectReader& object) {
     const std::uint64_t count = std::min(digits(object).count, std::uint64_t{1} << 40);
-    // 3.11 (longobject.c): at least one digit is counted; before, none for zero.
-    const std::uint64_t least = object.layout().version.minor >= 11 ? 1 : 0;
-    return *object.layout().long_.ob_digit + 4 * std::max(count, least);
+    return *object.layout().long_.ob_digit + 4 * std::max(count, least_digits_counted(object.layout()));
 }
 
 std::uint64_t int_body(const ObjectReader& object) {

@@ -1,6 +1,7 @@
 // Picklers and unpicklers. Their memos are tables of their own, reported since 3.11.7 and 3.12.1; what an
 // unpickler has on its stack is reported by nobody. (_pickle.c)
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
 
@@ -76,11 +77,9 @@ std::uint64_t unpickler_size(const ObjectReader& object) {
     return size;
 }
 
-/// bpo-41422, which went into releases of that day.
 ReferenceKind memo_kind(const ObjectReader& object) {
-    const PythonVersion& version = object.heap().runtime().version;
-    const int first = version.minor == 11 ? 7 : version.minor == 12 ? 1 : 0;
-    return version.minor >= 11 && version.micro >= first ? ReferenceKind::strong : ReferenceKind::hidden;
+    return pickler_reports_memo(object.heap().runtime().version) ? ReferenceKind::strong
+                                                                 : ReferenceKind::hidden;
 }
 
 /// Fields behind those that only some releases of 3.13 have move with them (see `moved`).

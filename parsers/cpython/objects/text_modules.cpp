@@ -22,6 +22,7 @@ void scanner_references(const ObjectReader& object, ReferenceVisitor& visit) {
 void template_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().sre_template;
     visit.named(object.pointer(l.literal), ".<literal>");
+    if (!l.items.present()) return;
     const Address items = object.at(*l.items);
     const std::uint64_t words =
         object.readable_items(items, std::clamp<std::int64_t>(object.var_size(), 0, 1 << 30) * 2);

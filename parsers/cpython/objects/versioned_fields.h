@@ -3,6 +3,7 @@
 // Kinds whose references are pointer fields of one C struct, not all of which every version reports: types of
 // extension modules learned to take part in collection one after the other (3.9 to 3.13).
 
+#include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/fields.h"
 
 namespace heapsift {
@@ -20,7 +21,7 @@ struct VersionedField {
 
 /// How a reference that traverse reports since 3.`minor` counts in this version.
 inline ReferenceKind reported_since(const ObjectReader& object, int minor) {
-    return object.layout().version.minor >= minor ? ReferenceKind::strong : ReferenceKind::hidden;
+    return reports_since(object.layout(), minor) ? ReferenceKind::strong : ReferenceKind::hidden;
 }
 
 template <auto Struct, const auto& Fields>

@@ -59,7 +59,7 @@ std::optional<Request> parse_arguments(const std::vector<std::string>& arguments
             request.files.push_back(arguments[i]);
         }
     }
-    if (request.version.major == 0 || request.files.empty()) return std::nullopt;
+    if (!request.version.major || request.files.empty()) return std::nullopt;
     return request;
 }
 

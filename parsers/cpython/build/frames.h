@@ -1,0 +1,32 @@
+#pragma once
+
+// What a frame is in a build, and what its numbers mean (frameobject.h, pycore_frame.h, code.h).
+
+#include "parsers/cpython/layout.h"
+
+namespace heapsift {
+
+/// Since 3.11 a frame is a block of a thread's own stack of data, and an object only where somebody asked.
+inline bool has_interpreter_frames(const Layout& layout) {
+    return layout.interpreter_frame.localsplus.present() && layout.code.co_nlocalsplus.present();
+}
+
+/// Up to 3.10: bytes of bytecode to one step of f_lasti. Instructions of two bytes since 3.10.
+inline std::int64_t bytes_a_step(const Layout& layout) { return since(10).contain(layout.version) ? 2 : 1; }
+
+/// Does f_lineno count only as long as the frame is traced? Since 3.10 it is 0 at all other times.
+inline bool line_needs_trace(const Layout& layout) { return until(9).contain(layout.version); }
+
+/// How co_linetable says which bytecode is of which line.
+enum class LineTable {
+    increments,  // up to 3.9: co_lnotab, pairs of increments
+    ranges,      // 3.10: the same with an end to each (PEP 626)
+    locations,   // 3.11: columns too (PEP 657)
+};
+
+inline LineTable line_table(const Layout& layout) {
+    if (since(11).contain(layout.version)) return LineTable::locations;
+    return since(10).contain(layout.version) ? LineTable::ranges : LineTable::increments;
+}
+
+}  // namespace heapsift

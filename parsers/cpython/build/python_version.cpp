@@ -1,0 +1,33 @@
+#include "parsers/cpython/build/python_version.h"
+
+// Py_Version and PY_VERSION_HEX have a byte each for major, minor and micro, then four bits for the level and
+// four for its serial (patchlevel.h).
+
+#include <fmt/format.h>
+
+namespace heapsift {
+
+PythonVersion PythonVersion::from_hex(std::uint32_t hex) {
+    PythonVersion v;
+    v.major = static_cast<int>(hex >> 24);
+    v.minor = static_cast<int>((hex >> 16) & 0xff);
+    v.micro = static_cast<int>((hex >> 8) & 0xff);
+    v.release_level = static_cast<std::uint8_t>((hex >> 4) & 0xf);
+    v.serial = static_cast<std::uint8_t>(hex & 0xf);
+    return v;
+}
+
+std::string PythonVersion::text() const {
+    std::string out = fmt::format("{}.{}", major, minor);
+    if (micro >= 0) out += fmt::format(".{}", micro);
+    if (release_level == 0xa) out += fmt::format("a{}", serial);
+    if (release_level == 0xb) out += fmt::format("b{}", serial);
+    if (release_level == 0xc) out += fmt::format("rc{}", serial);
+    return out;
+}
+
+bool is_supported(const PythonVersion& version) {
+    return version.major == 3 && version.minor >= 9 && version.minor <= 13;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,49 @@
+#pragma once
+
+// Versions, and what has which: the only place, with its neighbours in this folder, where one is compared
+// with another. What a build *is* is asked of the functions beside this file; what a struct holds, of its
+// Layout.
+
+#include <cstdint>
+#include <string>
+
+namespace heapsift {
+
+struct PythonVersion {
+    int major = 0, minor = 0, micro = 0;
+    std::uint8_t release_level = 0xf;  // 0xa alpha, 0xb beta, 0xc candidate, 0xf final
+    std::uint8_t serial = 0;
+    std::string text() const;  // "3.11.2", "3.13.0rc1"
+    static PythonVersion from_hex(std::uint32_t py_version_hex);
+};
+
+/// Can heapsift read this one?
+bool is_supported(const PythonVersion& version);
+inline constexpr const char* supported_versions = "3.9 to 3.13";
+
+/// The version and kind of build that a Layout is of.
+struct LayoutVersion {
+    int major = 0, minor = 0;
+    bool free_threaded = false, debug = false;
+    constexpr bool operator==(const LayoutVersion&) const = default;
+};
+
+/// The versions of CPython 3 that have something, by their minor numbers. What only some builds of a version
+/// have is never required.
+struct LayoutVersions {
+    int first = 0, last = 99;
+    bool every_build = true;
+    constexpr bool contain(const LayoutVersion& version) const {
+        return version.minor >= first && version.minor <= last;
+    }
+    constexpr bool require(const LayoutVersion& version) const { return every_build && contain(version); }
+};
+
+constexpr LayoutVersions since(int minor) { return {.first = minor}; }
+constexpr LayoutVersions until(int minor) { return {.last = minor}; }
+constexpr LayoutVersions within(int first, int last) { return {first, last}; }
+
+/// Is it 3.`minor`?
+constexpr bool is_minor(const LayoutVersion& version, int minor) { return version.minor == minor; }
+
+}  // namespace heapsift

@@ -1,0 +1,114 @@
+// What a build is: where the count is, what stands before an object, where an instance's dict is, over all
+// versions.
+
+#include "parsers/cpython/build/frames.h"
+#include "parsers/cpython/build/instance_dict.h"
+#include "parsers/cpython/build/object_header.h"
+#include "parsers/cpython/build/quirks.h"
+#include "parsers/cpython/build/refcount.h"
+
+#include "tests/catch.h"
+#include "tests/cpython/python_heap_builder.h"
+
+using namespace heapsift;
+
+namespace {
+
+const Layout& layout_of(int minor) { return *builtin_layout({3, minor, false, false}); }
+
+}  // namespace
+
+TEST_CASE("build: the count of an object is where its layout says", "[cpython][build]") {
+    test::PythonHeapBuilder builder(*GENERATE(from_range(all_layouts())));
+    const Address number = builder.integer(7);
+    builder.put(number, std::uint64_t{41});
+    CHECK(count_of(builder.heap(), number) == 41);
+    builder.put(number + 8, Address());  // the type is no part of it
+    CHECK(count_of(builder.heap(), number) == 41);
+    CHECK(count_of(builder.heap(), Address(0x10)) == 0);
+}
+
+TEST_CASE("build: objects are immortal since 3.12, by the lower half of their count", "[cpython][build]") {
+    for (const std::uint64_t count : {0xffffffffULL, 0x80000000ULL, 0x1c0000000ULL}) {
+        CHECK(is_immortal_count(layout_of(12), count));
+        CHECK(is_immortal_count(layout_of(13), count));
+        CHECK_FALSE(is_immortal_count(layout_of(11), count));
+    }
+    CHECK_FALSE(is_immortal_count(layout_of(13), 1));
+    CHECK_FALSE(is_immortal_count(layout_of(13), 0x100000001ULL));
+}
+
+TEST_CASE(
+    "build: two words before an instance are its managed dict's, since 3.11, and weak references', since "
+    "3.12",
+    "[cpython][build]") {
+    const std::uint64_t dict = have_gc_flag | managed_dict_flag, weak = have_gc_flag | managed_weakref_flag;
+    CHECK(bytes_before_instance(layout_of(10), dict) == 16);
+    CHECK(bytes_before_instance(layout_of(11), dict) == 32);
+    CHECK(bytes_before_instance(layout_of(11), weak) == 16);
+    CHECK(bytes_before_instance(layout_of(12), weak) == 32);
+    CHECK(bytes_before_instance(layout_of(13), dict | weak) == 32);
+    CHECK(bytes_before_instance(layout_of(13), 0) == 0);
+}
+
+TEST_CASE("build: sys.getsizeof asks the object for its header up to 3.10, the type in 3.11 and 3.12",
+          "[cpython][build]") {
+    // A static type: its metatype has the flag, itself no header.
+    for (const int minor : {9, 10, 13})
+        CHECK(counted_before_instance(layout_of(minor), have_gc_flag, false, true) == 0);
+    for (const int minor : {11, 12})
+        CHECK(counted_before_instance(layout_of(minor), have_gc_flag, false, true) == 16);
+    CHECK(counted_before_instance(layout_of(13), have_gc_flag, false, false) == 16);
+    CHECK(counted_before_instance(layout_of(9), have_gc_flag, true, false) == 16);
+}
+
+TEST_CASE("build: each form of an instance's dict is of its versions", "[cpython][build]") {
+    CHECK(managed_dict(layout_of(9)) == ManagedDict::none);
+    CHECK(managed_dict(layout_of(10)) == ManagedDict::none);
+    CHECK(managed_dict(layout_of(11)) == ManagedDict::two_words);
+    CHECK(managed_dict(layout_of(12)) == ManagedDict::tagged_word);
+    CHECK(managed_dict(layout_of(13)) == ManagedDict::inline_values);
+}
+
+TEST_CASE(
+    "build: an instance reports its dict alone from 3.13.13 on, and in builds that took the change earlier",
+    "[cpython][build]") {
+    PythonVersion version{3, 13, 5};
+    CHECK_FALSE(instance_reports_dict(version, ""));
+    CHECK_FALSE(instance_reports_dict(version, "0123"));
+    CHECK(instance_reports_dict(version, "7e8d5f6d0cd6cd1e9bff2a775c11d398cecca758"));
+    version.micro = 13;
+    CHECK(instance_reports_dict(version, ""));
+    CHECK(instance_reports_dict({3, 11, 2}, ""));
+}
+
+TEST_CASE("build: lines, steps and traces of a frame", "[cpython][build]") {
+    CHECK(line_table(layout_of(9)) == LineTable::increments);
+    CHECK(line_table(layout_of(10)) == LineTable::ranges);
+    CHECK(line_table(layout_of(13)) == LineTable::locations);
+    CHECK(bytes_a_step(layout_of(9)) == 1);
+    CHECK(bytes_a_step(layout_of(10)) == 2);
+    CHECK(line_needs_trace(layout_of(9)));
+    CHECK_FALSE(line_needs_trace(layout_of(10)));
+    CHECK_FALSE(has_interpreter_frames(layout_of(10)));
+    CHECK(has_interpreter_frames(layout_of(11)));
+}
+
+TEST_CASE("build: a pickler reports its memo since the releases of one day", "[cpython][build]") {
+    CHECK_FALSE(pickler_reports_memo({3, 10, 13}));
+    CHECK_FALSE(pickler_reports_memo({3, 11, 6}));
+    CHECK(pickler_reports_memo({3, 11, 7}));
+    CHECK_FALSE(pickler_reports_memo({3, 12, 0}));
+    CHECK(pickler_reports_memo({3, 12, 1}));
+    CHECK(pickler_reports_memo({3, 13, 0}));
+}
+
+TEST_CASE("build: the versions that can be read", "[cpython][build]") {
+    CHECK(is_supported({3, 9, 0}));
+    CHECK(is_supported({3, 13, 99}));
+    CHECK_FALSE(is_supported({3, 8, 18}));
+    CHECK_FALSE(is_supported({3, 14, 0}));
+    CHECK_FALSE(is_supported({2, 9, 0}));
+    CHECK(PythonVersion::from_hex(0x030d01f0).text() == "3.13.1");
+    CHECK(PythonVersion::from_hex(0x030d00c2).text() == "3.13.0rc2");
+}

@@ -1,0 +1,30 @@
+# What a build of CPython is, is decided in parsers/cpython/build and nowhere else: no other source compares versions, or reads a
+# reference count by itself. Run by ctest: cmake -DSOURCE=folder -P version_comparisons.cmake
+set(patterns "(minor|major|micro|minor\\(\\)) *(>=|<=|<|>|==|!=)" "(>=|<=|==|!=| <| >) +[a-z_.>-]*(minor|major|micro)[^a-z_]"
+    "integer<std::u?int(32|64)_t>\\((object|start|type|buffer)\\)")
+file(GLOB_RECURSE sources ${SOURCE}/parsers/*.cpp ${SOURCE}/parsers/*.h ${SOURCE}/analysis/*.cpp ${SOURCE}/analysis/*.h
+     ${SOURCE}/cli/*.cpp ${SOURCE}/cli/*.h)
+list(LENGTH sources count)
+if(count LESS 300)
+  message(FATAL_ERROR "only ${count} sources in ${SOURCE}")
+endif()
+set(found "")
+foreach(source ${sources})
+  if(source MATCHES "/parsers/cpython/(build|layouts)/")
+    continue()
+  endif()
+  foreach(pattern IN LISTS patterns)
+    file(STRINGS ${source} lines REGEX "${pattern}")
+    foreach(line IN LISTS lines)
+      string(APPEND found "\n${source}: ${line}")
+    endforeach()
+  endforeach()
+endforeach()
+if(found)
+  message(FATAL_ERROR "belongs to parsers/cpython/build:${found}")
+endif()
+# The patterns find what they are for.
+file(STRINGS ${SOURCE}/parsers/cpython/build/python_version.cpp lines REGEX "(minor|major|micro) *(>=|<=|<|>|==|!=)")
+if(NOT lines)
+  message(FATAL_ERROR "no comparison of versions in parsers/cpython/build: what does this test look for?")
+endif()
