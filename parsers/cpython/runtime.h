@@ -6,6 +6,7 @@
 #include "parsers/base/address.h"
 #include "parsers/base/diagnostics.h"
 #include "parsers/cpython/layout.h"
+#include "parsers/cpython/layout_proof.h"
 #include "parsers/elf/core_file.h"
 
 #include <cstdint>
@@ -20,11 +21,6 @@ struct PythonVersion {
     std::uint8_t serial = 0;
     std::string text() const;  // "3.11.2", "3.13.0rc1"
     static PythonVersion from_hex(std::uint32_t py_version_hex);
-};
-
-struct LayoutCheck {
-    std::string what;  // "type is its own type"
-    bool passed = false;
 };
 
 struct PythonInterpreter {
