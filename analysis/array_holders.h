@@ -4,7 +4,7 @@
 // dominator they share.
 
 #include "analysis/arrays.h"
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "analysis/pandas_frames.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 // NumPy arrays by who owns their bytes. (What counts as an owner, and as kept by views alone: arrays.cpp.)
 
-#include "analysis/graph/heap_graph.h"
+#include "analysis/holding/heap_graph.h"
 #include "analysis/seen_bytes.h"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // The array by which a person has hold of an owner's bytes: what tables of arrays name and search a path to.
 
 #include "analysis/arrays.h"
-#include "analysis/graph/root_paths.h"
+#include "analysis/holding/root_paths.h"
 #include "analysis/pandas_frames.h"
 
 #include <unordered_map>

@@ -3,7 +3,7 @@
 // The dominator tree as a person reads it: groups, then what retains most below each, down to a depth. (What
 // is folded and what is joint: dominators.cpp.)
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "analysis/object_row.h"
 #include "analysis/path_expression.h"
 

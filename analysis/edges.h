@@ -2,8 +2,8 @@
 
 // References one step up or down, as rows (EDGE of the contract).
 
+#include "analysis/holding/structural_references.h"
 #include "analysis/object_row.h"
-#include "analysis/structural_references.h"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 // Everything that is known of a heap, as the rows of a few tables.
 
 #include "analysis/array_row.h"
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "analysis/object_states.h"
 #include "analysis/pass.h"
 #include "analysis/root_names.h"

@@ -2,7 +2,7 @@
 
 // The dominator tree as the stacks of a flame graph: how wide a frame is says what it retains.
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 
 #include <functional>
 #include <span>

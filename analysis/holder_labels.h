@@ -3,7 +3,7 @@
 // By which words a person would say that something holds an object: a number for each way of being held.
 // (What a label is: holder_labels.cpp.)
 
-#include "analysis/graph/root_paths.h"
+#include "analysis/holding/root_paths.h"
 
 #include <map>
 #include <string>

@@ -3,8 +3,8 @@
 // Who holds objects of a kind, in a person's words: the type of the owner and the attribute. "19 of 20 arrays
 // are Node.hActs1".
 
-#include "analysis/graph/retained.h"
-#include "analysis/graph/root_paths.h"
+#include "analysis/holding/retained.h"
+#include "analysis/holding/root_paths.h"
 
 #include <optional>
 #include <string>

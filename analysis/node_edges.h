@@ -3,7 +3,7 @@
 // The graph of a heap as other programs are to see it: every node with every edge, named, those that are not
 // followed too.
 
-#include "analysis/graph/heap_graph.h"
+#include "analysis/holding/heap_graph.h"
 #include "analysis/root_names.h"
 
 #include <string>

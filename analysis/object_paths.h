@@ -3,7 +3,7 @@
 // What objects on a path are called: steps between two of them, suspended functions, and expressions of many
 // at once.
 
-#include "analysis/graph/root_paths.h"
+#include "analysis/holding/root_paths.h"
 #include "analysis/path_expression.h"
 
 #include <optional>

@@ -6,7 +6,7 @@
 
 #include "analysis/object_states.h"
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "parsers/cpython/gc_state.h"
 #include "parsers/cpython/python_heap.h"
 

@@ -4,7 +4,7 @@
 // object_states.cpp.)
 
 #include "analysis/collector.h"
-#include "analysis/graph/heap_graph.h"
+#include "analysis/holding/heap_graph.h"
 #include "analysis/object_row.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 
 // Single objects, largest first.
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "analysis/object_states.h"
 #include "analysis/types.h"
 

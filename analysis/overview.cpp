@@ -6,10 +6,9 @@
 #include "analysis/overview.h"
 
 #include "analysis/cycle_reasons.h"
-#include "analysis/graph/retained.h"
+#include "analysis/dominant_types.h"
+#include "analysis/holding/retained.h"
 #include "parsers/snapshot/reference_graph.h"
-
-#include "analysis/signature.h"
 
 #include <algorithm>
 

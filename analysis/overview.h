@@ -38,7 +38,7 @@ struct OverviewResult {
     std::uint64_t pinned_owners = 0, pinned_bytes = 0;  // all there are, and what of them nobody sees
     std::uint64_t dropped_frames = 0;  // pandas DataFrames that are gone, of which slices keep all
     OverviewHeadline headline;
-    std::vector<std::string> dominant_types;  // by name (analysis/signature.h)
+    std::vector<std::string> dominant_types;  // by name (analysis/dominant_types.h)
 };
 
 /// It has the references, dominators and paths computed.

@@ -2,7 +2,7 @@
 
 // A path in Python's notation, so that it can be typed: app.CACHE['k'][3], func().selected[37].
 
-#include "analysis/graph/heap_graph.h"
+#include "analysis/holding/heap_graph.h"
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #include "analysis/picture.h"
 
-#include "analysis/graph/root_paths.h"
+#include "analysis/holding/root_paths.h"
 #include "analysis/node_edges.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 // A part of a heap that is small enough to be drawn.
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "analysis/object_row.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 // What would come free if a set of objects went away.
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 
 #include <span>
 #include <string>

@@ -2,7 +2,7 @@
 
 // What each row of the type table retains: what would come free if all objects of the type went away.
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "analysis/types.h"
 
 namespace heapsift {

@@ -2,7 +2,7 @@
 
 // What all roots are called, one after the other.
 
-#include "analysis/graph/heap_graph.h"
+#include "analysis/holding/heap_graph.h"
 #include "parsers/cpython/python_heap.h"
 
 #include <map>

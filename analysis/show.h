@@ -3,7 +3,7 @@
 // One object, in full: what it is, what it refers to, who refers to it.
 
 #include "analysis/edges.h"
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 
 namespace heapsift {
 

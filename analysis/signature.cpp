@@ -14,8 +14,8 @@
 #include <cctype>
 #include <csignal>
 #include <cstring>
-#include <map>
 #include <sstream>
+#include <vector>
 
 namespace heapsift {
 namespace {
@@ -71,18 +71,6 @@ std::string program_name(const ProcessInfo& process, bool with_arguments) {
                                                                       : std::string(base_name(words.front()));
     while (name.ends_with(':')) name.pop_back();  // "gunicorn: worker [shop]"
     return without_numbers(name);
-}
-
-std::vector<std::string> dominant_types(const std::vector<TypeRow>& types, std::uint64_t total) {
-    std::map<std::string, std::uint64_t> memory;
-    for (const TypeRow& row : types) memory[row.name] += row.memory;
-    std::vector<std::string> names;
-    for (const auto& [name, bytes] : memory)
-        if (bytes > 0 && bytes >= total / 4) names.push_back(name);
-    if (!names.empty() || memory.empty()) return names;
-    return {std::max_element(memory.begin(), memory.end(), [](const auto& a, const auto& b) {
-                return a.second < b.second;
-            })->first};
 }
 
 std::string signature(const OverviewResult& result, const ProcessInfo& process, const PythonVersion& version,

@@ -5,7 +5,6 @@
 #include "analysis/overview.h"
 
 #include <string>
-#include <vector>
 
 namespace heapsift {
 
@@ -20,9 +19,4 @@ std::string signature(const OverviewResult& result, const ProcessInfo& process, 
 /// "app.main", of another name its first word. Numbers of three digits and more, which may be process ids,
 /// become "#".
 std::string program_name(const ProcessInfo& process, bool with_arguments);
-
-/// The names of the types that have a quarter of `total` or more, all types of one name together, in the
-/// order of the alphabet; where there is none, the largest.
-std::vector<std::string> dominant_types(const std::vector<TypeRow>& types, std::uint64_t total);
-
 }  // namespace heapsift

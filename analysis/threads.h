@@ -2,7 +2,7 @@
 
 // What each thread was doing: the Python functions that it was in, and their local variables.
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "analysis/object_row.h"
 #include "parsers/cpython/threads.h"
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// What keeps an object alive: paths from roots down to it. (How paths are chosen: graph/root_paths.h; for all
-// instances of a type: holders.h.)
+// What keeps an object alive: paths from roots down to it. (How paths are chosen: holding/root_paths.h; for
+// all instances of a type: holders.h.)
 
 #include "analysis/edges.h"
-#include "analysis/graph/retained.h"
-#include "analysis/graph/root_paths.h"
+#include "analysis/holding/retained.h"
+#include "analysis/holding/root_paths.h"
 #include "analysis/path_expression.h"
 
 #include <optional>

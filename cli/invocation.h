@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/program_run.h"
 
 #include <memory>
 #include <string>
@@ -16,7 +17,8 @@ namespace heapsift {
 class Invocation {
 public:
     /// Takes the command line apart; never throws for what stands in it.
-    explicit Invocation(std::vector<std::string> arguments);
+    /// `program`: runs another command line, where a command wants that.
+    Invocation(std::vector<std::string> arguments, ProgramRun program);
     ~Invocation();
 
     /// Throws `Error`, and `OutputClosed` where the reader of standard output has gone.
@@ -46,6 +48,7 @@ private:
     void parse_options(Parser& parser);
     ExitCode run_command(Parser& parser, const Words& words);
 
+    ProgramRun program_;
     std::vector<std::unique_ptr<Parser>> parsers_;
     CommonOptions options_;
     Arguments arguments_;

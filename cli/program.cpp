@@ -31,7 +31,7 @@ ExitCode run(Invocation& invocation) {
 
 int run_program(std::vector<std::string> arguments) {
     try {
-        Invocation invocation(std::move(arguments));
+        Invocation invocation(std::move(arguments), run_program);
         return static_cast<int>(run(invocation));
     } catch (const OutputClosed&) {
         return 0;

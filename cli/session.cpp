@@ -24,11 +24,13 @@ std::string environment(const char* name) {
 
 }  // namespace
 
-Session::Session(const CommonOptions& options, const Words& words, Console& console, Redactor& redactor)
+Session::Session(const CommonOptions& options, const Words& words, Console& console, Redactor& redactor,
+                 ProgramRun program)
     : options_(options),
       words_(words),
       console_(console),
       redactor_(redactor),
+      program_(program),
       wishes_{words.core.value_or(""), options.core, environment("HEAPSIFT_CORE"), options.search},
       progress_(options.progress) {
     for (const std::string& path :

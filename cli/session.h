@@ -8,6 +8,7 @@
 #include "cli/console.h"
 #include "cli/core_choice.h"
 #include "cli/json_envelope.h"
+#include "cli/program_run.h"
 #include "cli/progress.h"
 #include "cli/words.h"
 #include "parsers/snapshot/heap_snapshot.h"
@@ -19,7 +20,8 @@ namespace heapsift {
 
 class Session {
 public:
-    Session(const CommonOptions& options, const Words& words, Console& console, Redactor& redactor);
+    Session(const CommonOptions& options, const Words& words, Console& console, Redactor& redactor,
+            ProgramRun program);
 
     const CommonOptions& options() const { return options_; }
     const Words& words() const { return words_; }
@@ -28,6 +30,8 @@ public:
     Diagnostics& diagnostics() { return diagnostics_; }
     ProgressCallback progress() { return progress_.callback(); }
     void clear_progress() { progress_.clear(); }
+    /// Runs the whole program with other arguments; in a process that does nothing else.
+    ProgramRun program_run() const { return program_; }
 
     /// Which core it is about; chosen when it is first asked for.
     const CoreChoice& choice();
@@ -72,6 +76,7 @@ private:
     const Words& words_;
     Console& console_;
     Redactor& redactor_;
+    ProgramRun program_;
     CoreInUseStore store_ = CoreInUseStore::from_environment();
     CoreWishes wishes_;
     std::optional<CoreChoice> choice_;

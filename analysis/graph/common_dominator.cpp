@@ -7,23 +7,30 @@
 #include <algorithm>
 
 namespace heapsift {
-CommonDominator::CommonDominator(const RetainedSizes& retained)
-    : retained_(retained), mark_(retained.tree().reached(), 0), found_(Preorder::none) {}
 
-std::optional<NodeId> CommonDominator::of(std::span<const ObjectId> members) {
-    if (members.size() == 1) return retained_.dominator(members.front());
-    ++set_;
-    found_ = Preorder::none;
-    for (const ObjectId member : members) add(member);
-    if (found_ == Preorder::none) return std::nullopt;
-    return retained_.graph().preorder().node_at(found_);
+CommonDominator::CommonDominator(const DominatorTree& tree, const Preorder& preorder)
+    : tree_(tree), preorder_(preorder), mark_(tree.reached(), 0) {}
+
+std::uint32_t CommonDominator::own(std::uint32_t node) const {
+    const std::uint32_t at = preorder_.position(node);
+    const std::uint32_t above = at == Preorder::none ? Preorder::none : tree_.dominator(at);
+    return above == Preorder::none ? Preorder::none : preorder_.node_at(above);
 }
 
-void CommonDominator::add(NodeId node) {
-    const std::uint32_t at = retained_.graph().preorder().position(node);
+std::optional<std::uint32_t> CommonDominator::of(std::span<const std::uint32_t> members) {
+    if (members.size() == 1) return own(members.front());
+    ++set_;
+    found_ = Preorder::none;
+    for (const std::uint32_t member : members) add(member);
+    if (found_ == Preorder::none) return std::nullopt;
+    return preorder_.node_at(found_);
+}
+
+void CommonDominator::add(std::uint32_t node) {
+    const std::uint32_t at = preorder_.position(node);
     if (at == Preorder::none) return;
     std::uint32_t p = at;
-    for (; p != Preorder::none && mark_[p] < 2 * set_; p = retained_.tree().dominator(p))
+    for (; p != Preorder::none && mark_[p] < 2 * set_; p = tree_.dominator(p))
         mark_[p] = 2 * set_ + (found_ != Preorder::none);
     if (found_ == Preorder::none) {
         found_ = at;

@@ -3,7 +3,7 @@
 // The nearest node above all members of a set in the dominator tree: without it none of them would be
 // reachable.
 
-#include "analysis/graph/retained.h"
+#include "analysis/graph/dominators.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,23 +12,26 @@
 
 namespace heapsift {
 
-/// Asked of one set after another; 4 bytes a node that a root reaches, which `retained` outlives.
+/// Asked of one set after another; 4 bytes a node that the root reaches. `tree`, of the nodes that `preorder`
+/// met, and `preorder` outlive it.
 class CommonDominator {
 public:
-    explicit CommonDominator(const RetainedSizes& retained);
+    CommonDominator(const DominatorTree& tree, const Preorder& preorder);
 
-    /// Of one member its own dominator, of several the nearest node above all of them, which may be one of
-    /// them. Members that no root reaches do not count; nothing where none is reached. Walks over no node
-    /// twice.
-    std::optional<NodeId> of(std::span<const ObjectId> members);
+    /// Of one member its own dominator (`Preorder::none` where it has none), of several the nearest node
+    /// above all of them, which may be one of them. Members that the root does not reach do not count;
+    /// nothing where none of several is reached. Walks over no node twice.
+    std::optional<std::uint32_t> of(std::span<const std::uint32_t> members);
 
 private:
-    void add(NodeId node);
+    void add(std::uint32_t node);
+    std::uint32_t own(std::uint32_t node) const;
 
-    const RetainedSizes& retained_;
+    const DominatorTree& tree_;
+    const Preorder& preorder_;
     std::vector<std::uint32_t> mark_;  // by position: 2 * set of the first walk, one more of later ones
     std::uint32_t set_ = 0;
-    std::uint32_t found_;
+    std::uint32_t found_ = Preorder::none;
 };
 
 }  // namespace heapsift

@@ -6,7 +6,6 @@
 #include "cli/command_options.h"
 #include "cli/core_paths.h"
 #include "cli/machine.h"
-#include "cli/program.h"
 #include "cli/render/batch.h"
 #include "parsers/base/program_name.h"
 
@@ -57,9 +56,9 @@ std::vector<std::string> arguments_for(const std::string& path, const CommonOpti
 }
 
 // In the child: nothing that it does may change which core is in use.
-int answer(const std::string& path, const CommonOptions& options) {
+int answer(const std::string& path, const Session& session) {
     ::setenv("HEAPSIFT_STATE", "off", 1);
-    return run_program(arguments_for(path, options));
+    return session.program_run()(arguments_for(path, session.options()));
 }
 
 struct Tally {
@@ -109,7 +108,7 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
         std::min(options.jobs.value_or(default_jobs(cores.paths)), std::max<std::size_t>(count, 1));
     rules.timeout = std::chrono::seconds(std::min(options.timeout.value_or(default_timeout), longest));
     if (progress) rules.tick = [&] { progress(tally.text(count), tally.share(count)); };
-    const auto job = [&](std::size_t i) { return answer(cores.paths[i], session.options()); };
+    const auto job = [&](std::size_t i) { return answer(cores.paths[i], session); };
     const auto done = [&](std::size_t i, const ChildEnd& end) {
         const Json line = batch_line(cores.paths[i], end, session.redactor());
         tally.add(line);

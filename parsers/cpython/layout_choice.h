@@ -3,7 +3,8 @@
 // Which Layouts to try for an interpreter, the best first. (The order and why: layout_choice.cpp.)
 
 #include "parsers/cpython/layout.h"
-#include "parsers/cpython/runtime.h"
+#include "parsers/cpython/layout_proof.h"
+#include "parsers/elf/core_file.h"
 
 #include <string>
 #include <vector>

@@ -5,7 +5,9 @@
 
 #include "parsers/base/address.h"
 #include "parsers/base/diagnostics.h"
+#include "parsers/cpython/build/python_version.h"
 #include "parsers/cpython/layout.h"
+#include "parsers/cpython/layout_proof.h"
 #include "parsers/elf/core_file.h"
 
 #include <cstdint>
@@ -13,11 +15,6 @@
 #include <vector>
 
 namespace heapsift {
-
-struct LayoutCheck {
-    std::string what;  // "type is its own type"
-    bool passed = false;
-};
 
 struct PythonInterpreter {
     Address address;
@@ -37,8 +34,8 @@ struct PythonRuntime {
     Address runtime;                    // _PyRuntime
     std::int32_t module = -1;           // index of the module that holds it, -1 unknown
     std::string found_by;  // "symbol _PyRuntime of /usr/bin/python3.11", "debug offsets at 0x…"
-    std::string
-        layout_source;  // "built-in table cpython 3.11", "debug offsets and built-in table cpython 3.13"
+    // "built-in table cpython 3.11", "debug offsets and built-in table cpython 3.13"
+    std::string layout_source;
     Layout layout;
     Address type_type;                            // PyType_Type
     std::vector<PythonInterpreter> interpreters;  // the main one first

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "parsers/dwarf/struct_layouts.h"
+#include "parsers/dwarf/struct_place.h"
 
 namespace heapsift::struct_search {
 

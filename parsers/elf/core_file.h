@@ -6,8 +6,8 @@
 #include "parsers/base/address.h"
 #include "parsers/base/diagnostics.h"
 #include "parsers/elf/address_space.h"
+#include "parsers/elf/core_types.h"
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,75 +16,6 @@
 #include <vector>
 
 namespace heapsift {
-
-/// One thread of NT_PRSTATUS, in the order of the notes (the first is the one that took the signal).
-struct CoreThread {
-    std::int32_t tid = 0;
-    std::int32_t current_signal = 0;
-    std::array<std::uint64_t, 27> registers{};  // struct user_regs_struct of x86-64
-    std::uint64_t fs_base() const { return registers[21]; }
-    std::uint64_t instruction_pointer() const { return registers[16]; }
-    std::uint64_t stack_pointer() const { return registers[19]; }
-};
-
-/// One row of NT_FILE.
-struct MappedFile {
-    AddressRange range;
-    std::uint64_t file_offset = 0;  // bytes
-    std::string path;               // as the core has it: not trusted, not escaped
-};
-
-enum class ModuleFileState : std::uint8_t {
-    found,       // a file with an equal build-id; its bytes are used
-    unverified,  // never used; a file is there, but there is no build-id on one side to compare
-    mismatch,    // a file is there, with another build-id; not used
-    missing,     // no file there
-    not_needed   // the vDSO and the like
-};
-
-/// An ELF image that was mapped: one executable or shared object.
-struct Module {
-    std::string path;   // from NT_FILE, "(deleted)" stripped; not trusted, not escaped
-    Address start;      // lowest mapped address
-    Address end;        // highest mapped address of the file's own mappings (its .bss may follow)
-    Address image_end;  // end of the loaded image by its program headers, .bss included, on a page; `end` if
-                        // unknown
-    std::uint64_t load_bias = 0;  // runtime address minus the file's virtual address
-    std::string build_id;         // lower-case hex, empty where it was not found in the core
-    bool is_executable = false;   // the program itself, by AT_PHDR / AT_ENTRY, else the first of NT_FILE
-    ModuleFileState file_state = ModuleFileState::missing;
-    std::string file;  // path on this machine that was accepted or looked at; empty if none
-};
-
-/// Where module files may be found on this machine. A file is only ever accepted on an equal build-id.
-struct FileSearch {
-    std::string executable;  // the interpreter's binary, wherever it is; empty if not given
-    std::string sysroot;     // prefix for the paths in the core; empty if not given
-    std::string debug_dir;   // searched by build-id (.build-id/xx/yyy.debug and, recursively, any ELF file);
-                             // empty if not given
-};
-
-struct ProcessInfo {
-    std::int32_t pid = 0;
-    std::string name;       // pr_fname, at most 15 bytes; not escaped
-    std::string arguments;  // pr_psargs, at most 79 bytes; not escaped
-    std::optional<std::int32_t>
-        signal;  // of NT_SIGINFO, else of the first thread; 0 or absent: taken while alive
-    std::optional<std::int32_t> signal_code;  // si_code
-    std::optional<Address> fault_address;     // for SIGSEGV, SIGBUS, SIGILL, SIGFPE
-    bool from_gcore = false;                  // the core has section headers, as gdb's writer makes them
-};
-
-/// How much of the core is there.
-struct CoreExtent {
-    std::uint64_t file_bytes = 0;      // size of the file
-    std::uint64_t promised_bytes = 0;  // the end of the last byte that the headers promise
-    std::uint64_t cut_bytes = 0;       // bytes of segments that the headers promise and the file lacks
-    std::uint64_t mapped_bytes = 0;    // memory that the program headers and NT_FILE name, saved or not
-    std::uint64_t in_core_bytes = 0;   // memory whose bytes are in the file
-    std::uint64_t segment_count = 0;   // PT_LOAD headers
-    bool cut() const { return cut_bytes > 0; }
-};
 
 class CoreFile {
 public:

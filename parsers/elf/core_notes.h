@@ -3,8 +3,8 @@
 // What the notes of a core say: threads, the process, its auxiliary vector and the files it had mapped.
 
 #include "parsers/base/diagnostics.h"
-#include "parsers/elf/core_file.h"
 #include "parsers/elf/core_headers.h"
+#include "parsers/elf/core_types.h"
 
 #include <cstdint>
 #include <string>

@@ -4,7 +4,7 @@
 
 #include "parsers/base/address.h"
 #include "parsers/elf/address_space.h"
-#include "parsers/elf/core_file.h"
+#include "parsers/elf/core_types.h"
 
 #include <elf.h>
 #include <cstdint>

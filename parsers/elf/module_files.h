@@ -3,7 +3,7 @@
 // Where the files of modules are on this machine.
 
 #include "parsers/base/diagnostics.h"
-#include "parsers/elf/core_file.h"
+#include "parsers/elf/core_types.h"
 #include "parsers/elf/elf_file.h"
 #include "parsers/elf/elf_image.h"
 

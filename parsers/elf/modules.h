@@ -3,7 +3,7 @@
 // From the rows of NT_FILE to the ELF images that were mapped.
 
 #include "parsers/elf/address_space.h"
-#include "parsers/elf/core_file.h"
+#include "parsers/elf/core_types.h"
 #include "parsers/elf/elf_image.h"
 
 #include <cstdint>

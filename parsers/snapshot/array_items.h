@@ -2,7 +2,9 @@
 
 // The items of array.array objects whose descriptors were not saved. (Why and how: array_items.cpp.)
 
-#include "parsers/snapshot/builder.h"
+#include "parsers/base/diagnostics.h"
+#include "parsers/snapshot/found_objects.h"
+#include "parsers/snapshot/object_access.h"
 
 namespace heapsift {
 

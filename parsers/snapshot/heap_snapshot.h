@@ -9,10 +9,12 @@
 
 #include "parsers/base/address.h"
 #include "parsers/base/diagnostics.h"
+#include "parsers/base/progress.h"
 #include "parsers/cpython/object_facts.h"
 #include "parsers/cpython/runtime.h"
 #include "parsers/cpython/types.h"
 #include "parsers/elf/core_file.h"
+#include "parsers/snapshot/found_objects.h"
 
 #include <cstdint>
 #include <functional>
@@ -23,19 +25,6 @@
 #include <string_view>
 
 namespace heapsift {
-
-using ObjectId = std::uint32_t;  // ids follow addresses; at most 2^32 - 2 objects
-inline constexpr ObjectId no_object = 0xffffffff;
-
-/// How an object was found: the first of these that applies. Each is a proof beside the header that reads as
-/// one.
-enum class FoundBy : std::uint8_t {
-    collector,    // linked in a list of the collector
-    pymalloc,     // an allocated block of a pymalloc pool, in no free list, of the size its type asks for
-    malloc,       // the start of a block that malloc handed out and has not got back
-    static_data,  // in a module's writable data, referred to by a found object or proved by its own contents
-    reference     // none of these, but a found object refers to it
-};
 
 /// Where an address lies.
 struct AddressFinding {
@@ -51,9 +40,6 @@ struct AddressFinding {
     ObjectId object = no_object;   // for the first three
     ObjectId nearest = no_object;  // for the others: the live object closest to it, if there is any
 };
-
-/// Called with the name of a pass and its progress from 0 to 1. May be empty.
-using ProgressCallback = std::function<void(std::string_view pass, double done)>;
 
 class PythonHeap;
 struct NativeReference;

@@ -4,7 +4,7 @@
 
 #include "parsers/cpython/python_heap.h"
 #include "parsers/elf/core_file.h"
-#include "parsers/snapshot/builder.h"
+#include "parsers/snapshot/found_objects.h"
 
 #include <vector>
 

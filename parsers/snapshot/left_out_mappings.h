@@ -2,7 +2,8 @@
 
 // Memory that gcore left out of the core, of which arrays tell. (How: left_out_mappings.cpp.)
 
-#include "parsers/snapshot/builder.h"
+#include "parsers/snapshot/found_objects.h"
+#include "parsers/snapshot/object_access.h"
 
 namespace heapsift {
 

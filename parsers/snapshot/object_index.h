@@ -7,7 +7,7 @@
 // no index, and the search is binary.
 
 #include "parsers/base/address.h"
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/snapshot/found_objects.h"
 
 #include <bit>
 #include <cstdint>

@@ -6,6 +6,7 @@
 // Memory: 4 bytes a reference, 12 an object (8 for where its references begin, 4 for the references found to
 // it), and 24 for each guess. Cost: 50 to 150 nanoseconds an object, two to three references each.
 
+#include "parsers/base/progress.h"
 #include "parsers/snapshot/native_references.h"
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_index.h"

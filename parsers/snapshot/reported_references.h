@@ -3,6 +3,7 @@
 // The view that the collector counts by: what the traverse of tracked objects reports, and to which of them.
 // (How it is gathered: reported_references.cpp.)
 
+#include "parsers/base/progress.h"
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_index.h"
 #include "parsers/snapshot/reference_graph.h"

@@ -1,9 +1,9 @@
 // What keeps objects alive: named roots, references that were not found, and garbage, which holds nothing
 // that lives.
 
-#include "analysis/graph/heap_graph.h"
+#include "analysis/holding/heap_graph.h"
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "tests/analysis/random_heap.h"
 #include "tests/catch.h"
 

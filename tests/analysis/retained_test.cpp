@@ -1,7 +1,7 @@
 // What would come free: by the definition. A set is taken away, and what the root does not reach any more
 // came free with it.
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 
 #include "tests/analysis/random_heap.h"
 #include "tests/catch.h"

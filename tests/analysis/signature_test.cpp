@@ -2,6 +2,8 @@
 
 #include "analysis/signature.h"
 
+#include "analysis/dominant_types.h"
+
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
 

@@ -10,7 +10,7 @@
 // between two names is the first one's. Prints a line a pass, then the number of objects.
 
 #include "analysis/collector.h"
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "analysis/types.h"
 #include "parsers/base/error.h"
 #include "parsers/snapshot/heap_snapshot.h"

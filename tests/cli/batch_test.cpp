@@ -7,6 +7,7 @@
 #include "cli/core_paths.h"
 #include "cli/invocation.h"
 #include "cli/json_envelope.h"
+#include "cli/program.h"
 #include "tests/catch.h"
 #include "tests/elf/core_writer.h"
 #include "tests/elf/temporary_directory.h"
@@ -199,7 +200,7 @@ TEST_CASE("batch: words are files, folders with cores, and lists", "[cli][batch]
 TEST_CASE("batch: wrong command lines", "[cli][batch][invocation]") {
     const auto code = [](std::vector<std::string> arguments) -> std::string {
         try {
-            Invocation(std::move(arguments)).run();
+            Invocation(std::move(arguments), run_program).run();
         } catch (const Error& error) {
             CHECK(error.exit() == ExitCode::wrong_usage);
             return error.code();

@@ -6,6 +6,7 @@
 #include "cli/command_list.h"
 #include "cli/command_options.h"
 #include "cli/help.h"
+#include "cli/program.h"
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
 
@@ -20,7 +21,7 @@ struct Complaint {
 
 Complaint complaint(const std::vector<std::string>& arguments) {
     try {
-        Invocation(arguments).run();
+        Invocation(arguments, run_program).run();
     } catch (const Error& error) {
         CHECK(error.exit() == ExitCode::wrong_usage);
         CHECK((error.message() + error.hint()).find('\n') == std::string::npos);
@@ -74,7 +75,7 @@ TEST_CASE("command line: each command takes each format, or says that it is no t
             if (command.words.takes_address) line.emplace_back("0x1000");
             INFO(command.words.name << " " << format);
             try {
-                Invocation(line).run();
+                Invocation(line, run_program).run();
                 FAIL("it takes what is no core");
             } catch (const Error& error) {
                 if (!command.is_table && std::string_view(format) == "csv")

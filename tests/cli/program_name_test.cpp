@@ -6,6 +6,7 @@
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/invocation.h"
+#include "cli/program.h"
 #include "cli/render/object.h"
 #include "cli/text_width.h"
 #include "tests/catch.h"
@@ -154,9 +155,9 @@ TEST_CASE("program name: heapsift until it is settled", "[cli][program]") {
 
 TEST_CASE("program name: --redact hides where the program lies", "[cli][program]") {
     const Named named("/home/alice/heapsift");
-    const Invocation shows({"types"});
+    const Invocation shows({"types"}, run_program);
     CHECK(program_name() == "/home/alice/heapsift");
-    const Invocation hides({"types", "--redact"});
+    const Invocation hides({"types", "--redact"}, run_program);
     CHECK(program_name() == "heapsift");
 }
 

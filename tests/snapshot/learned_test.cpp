@@ -6,6 +6,8 @@
 
 #include "parsers/cpython/runtime.h"
 #include "parsers/cpython/type_finder.h"
+#include "parsers/snapshot/builder.h"
+#include "parsers/snapshot/heap_snapshot.h"
 #include "parsers/snapshot/object_kinds.h"
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"

@@ -3,7 +3,7 @@
 // What would come free: retained sizes of single nodes by the dominator tree, and of sets.
 
 #include "analysis/graph/dominators.h"
-#include "analysis/graph/heap_graph.h"
+#include "analysis/holding/heap_graph.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "analysis/structural_references.h"
+#include "analysis/holding/structural_references.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 
 #include "analysis/graph/components.h"
 
-#include "analysis/graph/adjacency.h"
 #include "tests/catch.h"
+#include "tests/graph/random_graph.h"
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/strong_components.hpp>
@@ -14,23 +14,9 @@
 #include <set>
 
 using namespace heapsift;
+using namespace heapsift::test;
 
 namespace {
-
-using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-
-Adjacency graph_of(std::uint32_t nodes, Edges edges) {
-    std::stable_sort(edges.begin(), edges.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<std::uint64_t> begin(nodes + 1, 0);
-    std::vector<std::uint32_t> targets;
-    for (const auto& [source, target] : edges) {
-        ++begin[source + 1];
-        targets.push_back(target);
-    }
-    for (std::uint32_t i = 0; i < nodes; ++i) begin[i + 1] += begin[i];
-    return {std::move(begin), std::move(targets)};
-}
 
 bool everything(std::uint32_t) { return true; }
 
@@ -67,7 +53,7 @@ bool numbers_are_right(const Adjacency& graph, const Components& components) {
 
 }  // namespace
 
-TEST_CASE("components: a thousand random graphs, against Boost", "[analysis][components]") {
+TEST_CASE("components: a thousand random graphs, against Boost", "[graph][components]") {
     std::mt19937 random(20261121);
     for (int i = 0; i < 1000; ++i) {
         const std::uint32_t nodes = 1 + static_cast<std::uint32_t>(random() % 60);
@@ -81,7 +67,7 @@ TEST_CASE("components: a thousand random graphs, against Boost", "[analysis][com
     }
 }
 
-TEST_CASE("components: of a part of a graph, as if the rest were not there", "[analysis][components]") {
+TEST_CASE("components: of a part of a graph, as if the rest were not there", "[graph][components]") {
     std::mt19937 random(7);
     for (int i = 0; i < 300; ++i) {
         const std::uint32_t nodes = 1 + static_cast<std::uint32_t>(random() % 40);
@@ -102,7 +88,7 @@ TEST_CASE("components: of a part of a graph, as if the rest were not there", "[a
     }
 }
 
-TEST_CASE("components: a chain, a ring, a star and a ladder of a million nodes", "[analysis][components]") {
+TEST_CASE("components: a chain, a ring, a star and a ladder of a million nodes", "[graph][components]") {
     constexpr std::uint32_t n = 1000000;
     Edges edges;
     std::uint32_t expected = 1;

@@ -12,9 +12,10 @@
 // All of it is one depth-first walk: what is hung below the virtual root late is walked late, and the
 // numbering tells which is which.
 
-#include "analysis/graph/heap_graph.h"
+#include "analysis/holding/heap_graph.h"
 
 #include "analysis/graph/components.h"
+#include "analysis/graph/search.h"
 
 #include <algorithm>
 
@@ -128,21 +129,14 @@ std::vector<ObjectId> without_the_led_to(const HeapGraph& graph, const std::vect
     // Those that an earlier one leads to go first, then those that a later one leads to.
     for (int direction = 0; direction < 2 && chosen.size() > 1; ++direction) {
         std::vector<bool> seen(graph.object_count());
-        std::vector<ObjectId> kept, pending;
+        std::vector<ObjectId> kept;
+        SearchStack stack;
         for (const ObjectId candidate : chosen) {
             if (seen[candidate]) continue;
             kept.push_back(candidate);
-            seen[candidate] = true;
-            pending.push_back(candidate);
-            while (!pending.empty()) {
-                const ObjectId source = pending.back();
-                pending.pop_back();
-                for (const NodeId target : graph.targets(source)) {
-                    if (seen[target] || met(target) || !graph.follows(source, target)) continue;
-                    seen[target] = true;
-                    pending.push_back(target);
-                }
-            }
+            search(
+                graph, candidate, [&](NodeId node) { return seen[node] || met(node); },
+                [&](NodeId node) { seen[node] = true; }, stack);
         }
         chosen.assign(kept.rbegin(), kept.rend());
     }

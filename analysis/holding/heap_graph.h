@@ -5,8 +5,8 @@
 // of threads. (The policy: heap_graph.cpp.)
 
 #include "analysis/graph/preorder.h"
-#include "analysis/groups.h"
-#include "analysis/structural_references.h"
+#include "analysis/holding/groups.h"
+#include "analysis/holding/structural_references.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <cstdint>

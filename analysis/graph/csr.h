@@ -2,6 +2,7 @@
 
 // A graph as compressed sparse rows: 4 bytes an edge, 8 a node.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -15,6 +16,18 @@ public:
     /// nodes.
     Adjacency(std::vector<std::uint64_t> begin, std::vector<std::uint32_t> targets)
         : begin_(std::move(begin)), targets_(std::move(targets)) {}
+
+    /// Of edges (source, target) in any order; those of one source stay in theirs.
+    static Adjacency of_edges(std::size_t node_count,
+                              std::span<const std::pair<std::uint32_t, std::uint32_t>> edges) {
+        std::vector<std::uint64_t> begin(node_count + 1, 0);
+        for (const auto& edge : edges) ++begin[edge.first + 1];
+        for (std::size_t node = 0; node < node_count; ++node) begin[node + 1] += begin[node];
+        std::vector<std::uint32_t> targets(edges.size());
+        std::vector<std::uint64_t> next(begin.begin(), begin.end() - 1);
+        for (const auto& [source, target] : edges) targets[next[source]++] = target;
+        return {std::move(begin), std::move(targets)};
+    }
 
     std::size_t node_count() const { return begin_.size() - 1; }
     std::uint64_t edge_count() const { return targets_.size(); }

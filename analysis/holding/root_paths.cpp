@@ -9,12 +9,11 @@
 // Two paths of one cost: the first root in order has it, and modules of the program come before those of
 // libraries.
 
-#include "analysis/graph/root_paths.h"
+#include "analysis/holding/root_paths.h"
 
 #include "parsers/cpython/object_kind.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <unordered_map>
 
@@ -22,8 +21,6 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint32_t remote = 20, most_step_cost = 2 * remote;
-constexpr std::size_t bucket_count = 64;  // more than one step and a surcharge cost
-static_assert(bucket_count > most_step_cost + 1);
 
 std::uint32_t text_cost(std::string_view text) {
     constexpr std::string_view nothing[] = {".__dict__", ".cell_contents", ".<dict>"};
@@ -98,31 +95,23 @@ public:
         std::size_t left = wanted.size();
         const bool all = wanted.empty();
         start();
-        for (std::uint32_t cost = 0; pending_ > 0; ++cost) {
-            std::vector<ObjectId>& bucket = buckets_[cost % bucket_count];
-            for (std::size_t i = 0; i < bucket.size(); ++i) {  // it may grow: steps that cost nothing
-                const ObjectId object = bucket[i];
-                --pending_;
-                if (paths_.cost_[object] != cost || done_[object]) continue;
-                done_[object] = true;
-                paths_.order_.push_back(object);
-                if (progress && paths_.order_.size() % (1 << 18) == 0)
-                    progress("paths", static_cast<double>(paths_.order_.size()) /
-                                          static_cast<double>(graph_.object_count()));
-                if (!all && std::binary_search(wanted.begin(), wanted.end(), object) && --left == 0) return;
-                if (std::binary_search(ends_.begin(), ends_.end(), object)) continue;
-                source_ = object;
-                surcharge_ = object == garbage_list_ ? remote : 0;
-                graph_.heap().visit_owned_references(object, *this);
-            }
-            bucket.clear();
-        }
+        search_.run([&](ObjectId object) {
+            const std::size_t settled = paths_.forest_.settled.size();
+            if (progress && settled % (1 << 18) == 0)
+                progress("paths", static_cast<double>(settled) / static_cast<double>(graph_.object_count()));
+            if (!all && std::binary_search(wanted.begin(), wanted.end(), object) && --left == 0) return false;
+            if (std::binary_search(ends_.begin(), ends_.end(), object)) return true;
+            source_ = object;
+            surcharge_ = object == garbage_list_ ? remote : 0;
+            graph_.heap().visit_owned_references(object, *this);
+            return true;
+        });
     }
 
     void visit(ObjectId target, const ReferenceName& name) override {
-        if (done_[target] || !graph_.follows(source_, target)) return;
+        if (search_.is_settled(target) || !graph_.follows(source_, target)) return;
         const std::uint32_t cost =
-            paths_.cost_[source_] + std::min(step_cost(name) + surcharge_, most_step_cost);
+            paths_.forest_.cost[source_] + std::min(step_cost(name) + surcharge_, most_step_cost);
         if (!relax(target, source_, cost) || !wishes_.name_steps) return;
         paths_.step_[target] = name_of_step(target, name);
     }
@@ -155,15 +144,11 @@ private:
     }
 
     bool relax(ObjectId target, std::uint32_t previous, std::uint32_t cost) {
-        if (cost >= paths_.cost_[target] || graph_.reach(target) == Reach::unreachable) return false;
+        if (cost >= paths_.forest_.cost[target] || graph_.reach(target) == Reach::unreachable) return false;
         if ((graph_.heap().type_of(target) < left_out_.size() && left_out_[graph_.heap().type_of(target)]) ||
             std::binary_search(wishes_.without.begin(), wishes_.without.end(), target))
             return false;
-        paths_.cost_[target] = cost;
-        paths_.previous_[target] = previous;
-        buckets_[cost % bucket_count].push_back(target);
-        ++pending_;
-        return true;
+        return search_.offer(target, previous, cost);
     }
 
     struct StepKey {
@@ -211,7 +196,8 @@ private:
 
     /// The dict of an instance, a module or a thread-local: its items are attributes.
     bool is_attribute_dict(ObjectId object) const {
-        if (paths_.previous_[object] == none) return paths_.root(object).root.kind == RootKind::thread_local_;
+        if (paths_.forest_.previous[object] == none)
+            return paths_.root(object).root.kind == RootKind::thread_local_;
         const std::uint32_t step = paths_.step_[object];
         return step == dict_step_;
     }
@@ -222,9 +208,7 @@ private:
     std::vector<ObjectId> ends_;
     std::vector<bool> left_out_;  // by type
     ObjectId garbage_list_ = no_object;
-    std::array<std::vector<ObjectId>, bucket_count> buckets_;
-    std::vector<bool> done_ = std::vector<bool>(graph_.object_count());
-    std::uint64_t pending_ = 0;
+    PathSearch<most_step_cost> search_{paths_.forest_};
     ObjectId source_ = no_object;
     std::uint32_t surcharge_ = 0;
     std::unordered_map<StepKey, std::uint32_t, StepKeyHash> steps_;
@@ -233,7 +217,7 @@ private:
 
 RootPaths::RootPaths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted,
                      std::vector<ObjectId> ends, const ProgressCallback& progress)
-    : graph_(graph), cost_(graph.object_count(), none), previous_(graph.object_count(), none) {
+    : graph_(graph), forest_(graph.object_count()) {
     if (wishes.name_steps) step_.assign(graph.object_count(), none);
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
@@ -250,7 +234,7 @@ const HeapGraph::PlacedRoot& RootPaths::root(ObjectId object) const {
 
 std::vector<ObjectId> RootPaths::path(ObjectId object) const {
     std::vector<ObjectId> result;
-    for (std::uint32_t at = object; at != none; at = previous_[at]) result.push_back(at);
+    for (std::uint32_t at = object; at != none; at = previous(at)) result.push_back(at);
     std::reverse(result.begin(), result.end());
     return result;
 }

@@ -3,7 +3,8 @@
 // The path by which a person would say that something is alive: from a root to an object, the cheapest by a
 // cost for each kind of reference. (The costs: root_paths.cpp.)
 
-#include "analysis/graph/heap_graph.h"
+#include "analysis/graph/shortest_paths.h"
+#include "analysis/holding/heap_graph.h"
 
 #include <cstdint>
 #include <vector>
@@ -31,7 +32,7 @@ struct StepName {
 /// ns for each that is looked at.
 class RootPaths {
 public:
-    static constexpr std::uint32_t none = Preorder::none;
+    static constexpr std::uint32_t none = PathForest::none;
 
     /// Until the cost of all of `wanted` is known; of all objects where it is empty. The references of
     /// objects in `ends` (sorted) are not followed. What is unreachable has no path.
@@ -39,10 +40,10 @@ public:
               std::vector<ObjectId> ends = {}, const ProgressCallback& progress = {});
 
     /// `none` where no path was found (yet).
-    std::uint32_t cost(ObjectId object) const { return cost_[object]; }
-    bool found(ObjectId object) const { return cost_[object] != none; }
+    std::uint32_t cost(ObjectId object) const { return forest_.cost[object]; }
+    bool found(ObjectId object) const { return forest_.cost[object] != none; }
     /// The object before it on its path; `none` where it hangs at a root.
-    std::uint32_t previous(ObjectId object) const { return previous_[object]; }
+    std::uint32_t previous(ObjectId object) const { return forest_.previous[object]; }
     /// The root from which the path of an object without `previous` begins: of those that it has the
     /// cheapest.
     const HeapGraph::PlacedRoot& root(ObjectId object) const;
@@ -53,13 +54,12 @@ public:
     /// From the object at the root down to `object`, both included.
     std::vector<ObjectId> path(ObjectId object) const;
     /// In the order in which they were reached: an object comes after its `previous`.
-    const std::vector<ObjectId>& order() const { return order_; }
+    const std::vector<ObjectId>& order() const { return forest_.settled; }
 
 private:
     class Search;
     const HeapGraph& graph_;
-    std::vector<std::uint32_t> cost_, previous_;  // by object
-    std::vector<ObjectId> order_;
+    PathForest forest_;                // by object
     std::vector<std::uint32_t> step_;  // by object
     std::vector<StepName> step_names_;
 };

@@ -4,7 +4,9 @@
 // that it is still reached without set k; words only gain bits, and spread until nothing changes, first in
 // preorder, where one pass does nearly all.
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
+
+#include "analysis/graph/search.h"
 
 #include <algorithm>
 #include <bit>
@@ -212,21 +214,13 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
 }
 
 std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId> members) {
-    std::vector<bool> seen(graph.node_count());
-    for (const NodeId member : members) seen[member] = true;
-    std::vector<NodeId> pending{graph.root()};
-    seen[graph.root()] = true;
     std::vector<bool> reached(graph.node_count());
-    while (!pending.empty()) {
-        const NodeId source = pending.back();
-        pending.pop_back();
-        reached[source] = true;
-        for (const NodeId target : graph.targets(source)) {
-            if (seen[target] || !graph.follows(source, target)) continue;
-            seen[target] = true;
-            pending.push_back(target);
-        }
-    }
+    for (const NodeId member : members) reached[member] = true;  // as if: it is not entered
+    SearchStack stack;
+    search(
+        graph, graph.root(), [&](NodeId node) { return reached[node]; },
+        [&](NodeId node) { reached[node] = true; }, stack);
+    for (const NodeId member : members) reached[member] = false;
     std::vector<ObjectId> result;
     for (ObjectId object = 0; object < graph.object_count(); ++object)
         if (!reached[object]) result.push_back(object);

@@ -1,4 +1,4 @@
-#include "analysis/groups.h"
+#include "analysis/holding/groups.h"
 
 #include "parsers/base/text.h"
 

@@ -3,8 +3,8 @@
 
 #include "analysis/graph/dominators.h"
 
-#include "analysis/graph/adjacency.h"
 #include "tests/catch.h"
+#include "tests/graph/random_graph.h"
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dominator_tree.hpp>
@@ -13,23 +13,9 @@
 #include <random>
 
 using namespace heapsift;
+using namespace heapsift::test;
 
 namespace {
-
-using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-
-Adjacency graph_of(std::uint32_t nodes, Edges edges) {
-    std::stable_sort(edges.begin(), edges.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<std::uint64_t> begin(nodes + 1, 0);
-    std::vector<std::uint32_t> targets;
-    for (const auto& [source, target] : edges) {
-        ++begin[source + 1];
-        targets.push_back(target);
-    }
-    for (std::uint32_t i = 0; i < nodes; ++i) begin[i + 1] += begin[i];
-    return {std::move(begin), std::move(targets)};
-}
 
 Preorder preorder_of(const Adjacency& graph) {
     Preorder order(graph.node_count());
@@ -101,16 +87,10 @@ bool tree_is_right(const Adjacency& graph) {
     return true;
 }
 
-Edges random_edges(std::mt19937& random, std::uint32_t nodes, std::uint32_t edges) {
-    Edges result;
-    for (std::uint32_t i = 0; i < edges; ++i) result.emplace_back(random() % nodes, random() % nodes);
-    return result;
-}
-
 }  // namespace
 
 TEST_CASE("dominators: a thousand random graphs, against the definition and against Boost",
-          "[analysis][dominators]") {
+          "[graph][dominators]") {
     std::mt19937 random(20261121);
     for (int i = 0; i < 1000; ++i) {
         const std::uint32_t nodes = 1 + static_cast<std::uint32_t>(random() % 40);
@@ -121,7 +101,7 @@ TEST_CASE("dominators: a thousand random graphs, against the definition and agai
     }
 }
 
-TEST_CASE("dominators: larger random graphs, against Boost", "[analysis][dominators]") {
+TEST_CASE("dominators: larger random graphs, against Boost", "[graph][dominators]") {
     std::mt19937 random(7);
     for (const std::uint32_t a_node : {1U, 2U, 3U, 8U}) {
         const std::uint32_t nodes = 3000;
@@ -132,7 +112,7 @@ TEST_CASE("dominators: larger random graphs, against Boost", "[analysis][dominat
     }
 }
 
-TEST_CASE("dominators: a chain, a ring, a star and a ladder of a million nodes", "[analysis][dominators]") {
+TEST_CASE("dominators: a chain, a ring, a star and a ladder of a million nodes", "[graph][dominators]") {
     constexpr std::uint32_t n = 1000000;
     Edges edges;
     SECTION("a chain: each is dominated by the one before") {
@@ -181,7 +161,7 @@ TEST_CASE("dominators: a chain, a ring, a star and a ladder of a million nodes",
     }
 }
 
-TEST_CASE("dominators: what the root does not reach has no place in the tree", "[analysis][dominators]") {
+TEST_CASE("dominators: what the root does not reach has no place in the tree", "[graph][dominators]") {
     const Adjacency graph = graph_of(5, {{0, 1}, {2, 1}, {2, 3}, {3, 2}, {4, 0}});
     const Preorder order = preorder_of(graph);
     const DominatorTree tree = DominatorTree::build(graph, order);

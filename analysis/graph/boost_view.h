@@ -1,0 +1,137 @@
+#pragma once
+
+// A graph as Boost.Graph sees it, so that its algorithms run on the arrays that are there.
+//
+// The problem: Boost.Graph brings searches, components and paths that many have proved, and its containers
+// take some hundred bytes a node. The idea: its algorithms ask for concepts (Siek, Lee, Lumsdaine: The Boost
+// Graph Library, chapter 12), and a view of two pointers satisfies them: vertices are numbers, an out-edge is
+// a place in the row of its source, and rows are stepped over where an edge does not count.
+
+#include "analysis/graph/targets_graph.h"
+
+#include <boost/graph/graph_traits.hpp>
+#include <boost/graph/properties.hpp>
+#include <boost/iterator/counting_iterator.hpp>
+#include <boost/iterator/iterator_facade.hpp>
+#include <boost/property_map/property_map.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace heapsift {
+
+/// A VertexListGraph and an IncidenceGraph. Refers to `graph`; copied at no cost. Parallel edges are there as
+/// often as `targets` has them.
+template <TargetsGraph Graph>
+class BoostView {
+public:
+    using vertex_descriptor = std::uint32_t;
+    struct edge_descriptor {
+        std::uint32_t source = 0;
+        const std::uint32_t* target = nullptr;
+        bool operator==(const edge_descriptor&) const = default;
+    };
+    struct traversal_category : boost::vertex_list_graph_tag, boost::incidence_graph_tag {};
+    using directed_category = boost::directed_tag;
+    using edge_parallel_category = boost::allow_parallel_edge_tag;
+    using vertices_size_type = std::size_t;
+    using edges_size_type = std::size_t;
+    using degree_size_type = std::size_t;
+    using vertex_iterator = boost::counting_iterator<std::uint32_t>;
+    using adjacency_iterator = void;
+    using in_edge_iterator = void;
+    using edge_iterator = void;
+
+    class out_edge_iterator : public boost::iterator_facade<out_edge_iterator, edge_descriptor,
+                                                            boost::forward_traversal_tag, edge_descriptor> {
+    public:
+        out_edge_iterator() = default;
+        out_edge_iterator(const Graph& graph, std::uint32_t source, const std::uint32_t* at,
+                          const std::uint32_t* end)
+            : graph_(&graph), source_(source), at_(at), end_(end) {
+            skip();
+        }
+
+    private:
+        friend class boost::iterator_core_access;
+        void skip() {
+            while (at_ != end_ && !edge_counts(*graph_, source_, *at_)) ++at_;
+        }
+        edge_descriptor dereference() const { return {source_, at_}; }
+        void increment() {
+            ++at_;
+            skip();
+        }
+        bool equal(const out_edge_iterator& other) const { return at_ == other.at_; }
+
+        const Graph* graph_ = nullptr;
+        std::uint32_t source_ = 0;
+        const std::uint32_t* at_ = nullptr;
+        const std::uint32_t* end_ = nullptr;
+    };
+
+    explicit BoostView(const Graph& graph) : graph_(&graph) {}
+
+    static vertex_descriptor null_vertex() { return std::numeric_limits<std::uint32_t>::max(); }
+    const Graph& graph() const { return *graph_; }
+
+private:
+    const Graph* graph_;
+};
+
+// What Boost.Graph calls, and finds by the type of its arguments.
+
+template <TargetsGraph Graph>
+std::size_t num_vertices(const BoostView<Graph>& view) {
+    return view.graph().node_count();
+}
+
+template <TargetsGraph Graph>
+auto vertices(const BoostView<Graph>& view) {
+    using Iterator = typename BoostView<Graph>::vertex_iterator;
+    return std::pair(Iterator(0), Iterator(static_cast<std::uint32_t>(num_vertices(view))));
+}
+
+template <TargetsGraph Graph>
+auto out_edges(std::uint32_t node, const BoostView<Graph>& view) {
+    using Iterator = typename BoostView<Graph>::out_edge_iterator;
+    const std::span<const std::uint32_t> row(view.graph().targets(node));
+    const std::uint32_t* end = row.data() + row.size();
+    return std::pair(Iterator(view.graph(), node, row.data(), end), Iterator(view.graph(), node, end, end));
+}
+
+template <TargetsGraph Graph>
+std::size_t out_degree(std::uint32_t node, const BoostView<Graph>& view) {
+    const auto [first, last] = out_edges(node, view);
+    return static_cast<std::size_t>(std::distance(first, last));
+}
+
+template <TargetsGraph Graph>
+std::uint32_t source(const typename BoostView<Graph>::edge_descriptor& edge, const BoostView<Graph>&) {
+    return edge.source;
+}
+
+template <TargetsGraph Graph>
+std::uint32_t target(const typename BoostView<Graph>::edge_descriptor& edge, const BoostView<Graph>&) {
+    return *edge.target;
+}
+
+template <TargetsGraph Graph>
+boost::identity_property_map get(boost::vertex_index_t, const BoostView<Graph>&) {
+    return {};
+}
+
+}  // namespace heapsift
+
+namespace boost {
+
+template <class Graph>
+struct property_map<heapsift::BoostView<Graph>, vertex_index_t> {
+    using type = identity_property_map;
+    using const_type = identity_property_map;
+};
+
+}  // namespace boost

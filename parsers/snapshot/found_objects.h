@@ -1,0 +1,33 @@
+#pragma once
+
+// Objects by number, and the columns of what is known of each when all are found.
+
+#include "parsers/base/address.h"
+#include "parsers/cpython/types.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace heapsift {
+
+using ObjectId = std::uint32_t;  // ids follow addresses; at most 2^32 - 2 objects
+inline constexpr ObjectId no_object = 0xffffffff;
+
+/// How an object was found: the first of these that applies. Each is a proof beside the header that reads as
+/// one.
+enum class FoundBy : std::uint8_t {
+    collector,    // linked in a list of the collector
+    pymalloc,     // an allocated block of a pymalloc pool, in no free list, of the size its type asks for
+    malloc,       // the start of a block that malloc handed out and has not got back
+    static_data,  // in a module's writable data, referred to by a found object or proved by its own contents
+    reference     // none of these, but a found object refers to it
+};
+
+/// Sorted by address, no duplicates.
+struct FoundObjects {
+    std::vector<Address> addresses;
+    std::vector<TypeId> types;
+    std::vector<FoundBy> found_by;
+};
+
+}  // namespace heapsift

@@ -1,0 +1,82 @@
+// What holds several nodes together: the nearest node without which the root reaches none of them, against
+// the walks up the tree, one by one.
+
+#include "analysis/graph/common_dominator.h"
+
+#include "tests/catch.h"
+#include "tests/graph/random_graph.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+/// `node`, its dominator, and so on up to the root.
+std::vector<std::uint32_t> line_up(const DominatorTree& tree, const Preorder& order, std::uint32_t node) {
+    std::vector<std::uint32_t> line;
+    for (std::uint32_t p = order.position(node); p != Preorder::none; p = tree.dominator(p))
+        line.push_back(order.node_at(p));
+    return line;
+}
+
+}  // namespace
+
+TEST_CASE("common dominator: the first that the lines of all members share, set after set",
+          "[graph][dominators]") {
+    std::mt19937 random(20261123);
+    for (int i = 0; i < 200; ++i) {
+        const auto nodes = 2 + static_cast<std::uint32_t>(random() % 40);
+        const Adjacency graph = graph_of(nodes, random_edges(random, nodes, 2 * nodes));
+        Preorder order(nodes);
+        order.walk(graph, 0);
+        const DominatorTree tree = DominatorTree::build(graph, order);
+        CommonDominator common(tree, order);
+        for (int set = 0; set < 20; ++set) {
+            std::vector<std::uint32_t> members;
+            while (members.size() < 2 + random() % 4)
+                members.push_back(static_cast<std::uint32_t>(random() % nodes));
+            std::vector<std::uint32_t> shared;
+            bool any = false;
+            for (const std::uint32_t member : members) {
+                const std::vector<std::uint32_t> line = line_up(tree, order, member);
+                if (line.empty()) continue;
+                if (!any) shared = line;
+                std::erase_if(shared, [&](std::uint32_t node) {
+                    return std::find(line.begin(), line.end(), node) == line.end();
+                });
+                any = true;
+            }
+            const std::optional<std::uint32_t> found = common.of(members);
+            REQUIRE(found.has_value() == any);
+            if (any) REQUIRE(*found == shared.front());
+        }
+    }
+}
+
+TEST_CASE("common dominator: of one member it is its own dominator, of the root's there is none",
+          "[graph][dominators]") {
+    const Adjacency graph = graph_of(4, {{0, 1}, {1, 2}});
+    Preorder order(4);
+    order.walk(graph, 0);
+    const DominatorTree tree = DominatorTree::build(graph, order);
+    CommonDominator common(tree, order);
+    CHECK(common.of(std::vector<std::uint32_t>{2}) == 1U);
+    CHECK(common.of(std::vector<std::uint32_t>{0}) == Preorder::none);
+    CHECK(common.of(std::vector<std::uint32_t>{3}) == Preorder::none);
+    CHECK(common.of(std::vector<std::uint32_t>{3, 3}) == std::nullopt);
+}
+
+TEST_CASE("common dominator: of both ends of a chain of a million nodes it is the upper one",
+          "[graph][dominators]") {
+    constexpr std::uint32_t n = 1000000;
+    const Adjacency graph = graph_of(n, chain(n));
+    Preorder order(n);
+    order.walk(graph, 0);
+    const DominatorTree tree = DominatorTree::build(graph, order);
+    CommonDominator common(tree, order);
+    for (std::uint32_t again = 0; again < 3; ++again)
+        CHECK(common.of(std::vector<std::uint32_t>{n - 1, 10 + again}) == 10U + again);
+}

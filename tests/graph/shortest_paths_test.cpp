@@ -1,0 +1,112 @@
+// Cheapest paths, against Bellman and Ford's rounds over all edges.
+
+#include "analysis/graph/shortest_paths.h"
+
+#include "tests/catch.h"
+#include "tests/graph/random_graph.h"
+
+#include <random>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+constexpr std::uint32_t most = 20, none = PathForest::none;
+
+/// Dear ones among cheap ones and some that cost nothing, as in a heap.
+std::uint32_t step(std::uint32_t source, std::uint32_t target) {
+    constexpr std::uint32_t costs[] = {0, 1, 1, 1, 2, 4, most};
+    return costs[(source * 31 + target * 17) % 7];
+}
+
+using Starts = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // node and cost
+
+PathForest forest_of(const Adjacency& graph, const Starts& starts, std::uint32_t last = none) {
+    PathForest forest(graph.node_count());
+    PathSearch<most> search(forest);
+    for (const auto& [node, cost] : starts) search.offer(node, none, cost);
+    search.run([&](std::uint32_t node) {
+        for (const std::uint32_t target : graph.targets(node))
+            if (!search.is_settled(target))
+                search.offer(target, node, forest.cost[node] + step(node, target));
+        return node != last;
+    });
+    return forest;
+}
+
+std::vector<std::uint32_t> slow_costs(const Adjacency& graph, const Starts& starts) {
+    std::vector<std::uint32_t> costs(graph.node_count(), none);
+    for (const auto& [node, cost] : starts) costs[node] = std::min(costs[node], cost);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::uint32_t node = 0; node < graph.node_count(); ++node)
+            for (const std::uint32_t target : graph.targets(node))
+                if (costs[node] != none && costs[node] + step(node, target) < costs[target]) {
+                    costs[target] = costs[node] + step(node, target);
+                    changed = true;
+                }
+    }
+    return costs;
+}
+
+}  // namespace
+
+TEST_CASE("shortest paths: costs are the least, on a thousand random graphs, and paths add up to them",
+          "[graph][paths]") {
+    std::mt19937 random(20261123);
+    for (int i = 0; i < 1000; ++i) {
+        const auto nodes = 1 + static_cast<std::uint32_t>(random() % 40);
+        const Adjacency graph =
+            graph_of(nodes, random_edges(random, nodes, static_cast<std::uint32_t>(random() % (4 * nodes))));
+        Starts starts;
+        for (std::uint32_t s = 0; s < 1 + random() % 3; ++s)
+            starts.emplace_back(random() % nodes, random() % (most + 1));
+        const PathForest forest = forest_of(graph, starts);
+        REQUIRE(forest.cost == slow_costs(graph, starts));
+        std::vector<std::uint32_t> place(nodes, none);
+        for (std::uint32_t p = 0; p < forest.settled.size(); ++p) place[forest.settled[p]] = p;
+        for (std::uint32_t node = 0; node < nodes; ++node) {
+            REQUIRE((place[node] == none) == (forest.cost[node] == none));
+            const std::uint32_t previous = forest.previous[node];
+            if (previous == none) continue;
+            REQUIRE(forest.cost[node] == forest.cost[previous] + step(previous, node));
+            REQUIRE(place[previous] < place[node]);
+        }
+    }
+}
+
+TEST_CASE("shortest paths: a search that is ended has the costs of all that it settled", "[graph][paths]") {
+    const Adjacency graph = graph_of(1000, chain(1000));
+    const PathForest forest = forest_of(graph, {{0, 3}}, 10);
+    CHECK(forest.settled.size() == 11);
+    CHECK(forest.cost[10] == slow_costs(graph, {{0, 3}})[10]);
+    CHECK(forest.cost[12] == none);
+}
+
+TEST_CASE("shortest paths: of two paths that cost the same the first that was offered stays",
+          "[graph][paths]") {
+    PathForest forest(3);
+    PathSearch<most> search(forest);
+    CHECK(search.offer(2, none, 5));
+    CHECK_FALSE(search.offer(2, 0, 5));
+    CHECK(search.offer(2, 1, 4));
+    CHECK_FALSE(search.is_settled(2));
+    search.run([](std::uint32_t) { return true; });
+    CHECK(search.is_settled(2));
+    CHECK(forest.previous[2] == 1);
+    CHECK(forest.settled == std::vector<std::uint32_t>{2});
+}
+
+TEST_CASE("shortest paths: a chain, a ring and a star of a million nodes", "[graph][paths]") {
+    constexpr std::uint32_t n = 1000000;
+    for (const Edges& edges : {chain(n), ring(n), star(n)}) {
+        const PathForest forest = forest_of(graph_of(n, edges), {{0, 0}});
+        CHECK(forest.settled.size() == n);
+    }
+    const PathForest along = forest_of(graph_of(n, chain(n)), {{0, 0}});
+    CHECK(along.previous[n - 1] == n - 2);
+    std::uint64_t cost = 0;
+    for (std::uint32_t node = 1; node < n; ++node) cost += step(node - 1, node);
+    CHECK(along.cost[n - 1] == cost);
+}
