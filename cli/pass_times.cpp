@@ -1,5 +1,6 @@
-// Rounded one by one, thirty rows of milliseconds do not add up to a rounded whole. So the sums up to each row
-// are rounded, and a row shows the difference of two of them: off by a millisecond at most, and right in sum.
+// Rounded one by one, thirty rows of milliseconds do not add up to a rounded whole. So the sums up to each
+// row are rounded, and a row shows the difference of two of them: off by a millisecond at most, and right in
+// sum.
 
 #include "cli/pass_times.h"
 

@@ -9,8 +9,8 @@
 
 namespace heapsift {
 
-/// Lines, each ended: name, seconds by the wall, CPU seconds, by how much the peak of memory rose; the last is
-/// the whole run. Seconds are rounded so that the rows shown add up to the whole shown. Passes of which
+/// Lines, each ended: name, seconds by the wall, CPU seconds, by how much the peak of memory rose; the last
+/// is the whole run. Seconds are rounded so that the rows shown add up to the whole shown. Passes of which
 /// nothing would be shown but zeros are one row, "other".
 std::string pass_table(std::span<const Pass> passes);
 

@@ -1,5 +1,5 @@
-// What a command declares can be read off its first line, and what it costs is known from that: a command that
-// asked for more than it said would be slow for reasons that nobody sees.
+// What a command declares can be read off its first line, and what it costs is known from that: a command
+// that asked for more than it said would be slow for reasons that nobody sees.
 
 #include "cli/question.h"
 

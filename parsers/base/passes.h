@@ -2,10 +2,10 @@
 
 // What a run spends on what: a clock of named passes.
 //
-// Whoever begins a piece of work says its name to the ProgressCallback that he was handed, and the clock books
-// all that is spent from then on to that name, until the next one is said. Passes do not nest, so nothing is
-// booked twice or not at all: the rows add up to the whole run. A pass that is entered again goes on in its
-// row.
+// Whoever begins a piece of work says its name to the ProgressCallback that he was handed, and the clock
+// books all that is spent from then on to that name, until the next one is said. Passes do not nest, so
+// nothing is booked twice or not at all: the rows add up to the whole run. A pass that is entered again goes
+// on in its row.
 
 #include <chrono>
 #include <cstdint>

@@ -45,8 +45,8 @@ public:
     /// What lies in it and in no part that was divided before is the owner's, unless one that goes before
     /// claims it too. In any order, of any length; what is not mapped counts for nothing.
     void claim(MemoryOwner owner, AddressRange range);
-    /// An allocator's memory, whose blocks are many: how much of it is whose, not where. What the shares leave
-    /// of it are headers. Before all claims in precedence; `shares` is no more than the mapped bytes of
+    /// An allocator's memory, whose blocks are many: how much of it is whose, not where. What the shares
+    /// leave of it are headers. Before all claims in precedence; `shares` is no more than the mapped bytes of
     /// `range`, which overlaps no part that was divided before.
     void divide(AddressRange range, const MemoryShares& shares);
     /// Mapped bytes of a range.
@@ -54,8 +54,8 @@ public:
 
     /// Whose all of it is: adds up to the mapped bytes. Cost: sorting the claims, and one pass over them.
     MemoryShares shares();
-    /// Claims of the same owner for the same bytes, where that cannot be: array data by two arrays, a block by
-    /// two objects. Known once `shares` was called.
+    /// Claims of the same owner for the same bytes, where that cannot be: array data by two arrays, a block
+    /// by two objects. Known once `shares` was called.
     std::uint64_t overlaps() const { return overlaps_; }
     std::uint64_t mapped_bytes() const { return mapped_bytes_; }
 

@@ -2,10 +2,9 @@
 
 // Every live Python object of a core, in address order, and what can be asked of each.
 //
-// The table keeps 13 bytes an object (address 8, type 4, flags 1). Sizes, reference counts, values and
-// references are computed from the core when asked for: most questions touch each object once, and a core is
-// mapped, not read.
-// How objects are found and proved: builder.cpp.
+// The table keeps 13 bytes an object (address 8, type 4, flags 1), and 4 more once all sizes were asked for.
+// Reference counts, values and references are computed from the core when asked for: most questions touch
+// each object once, and a core is mapped, not read. How objects are found and proved: builder.cpp.
 
 #include "parsers/base/address.h"
 #include "parsers/base/diagnostics.h"

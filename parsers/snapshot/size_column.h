@@ -3,8 +3,8 @@
 // The sizes of all objects: computed once, and kept in four bytes an object.
 //
 // Nearly every object has less than 512 KiB of memory, a multiple of eight, and a size that differs from it
-// by less than 32 KiB: the two numbers fit in 16 bits each. What does not fit, what has array data and what is
-// damaged stands in a list beside, by object.
+// by less than 32 KiB: the two numbers fit in 16 bits each. What does not fit, what has array data and what
+// is damaged stands in a list beside, by object.
 
 #include "parsers/cpython/object_facts.h"
 
