@@ -89,8 +89,9 @@ void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressC
 }
 
 /// Garbage in bytes, and, where it is much, why it is still there: the collector is replayed then.
-void find_garbage(const RetainedSizes& retained, const ProgressCallback& progress, OverviewResult& result) {
-    const HeapSnapshot& heap = retained.graph().heap();
+void find_garbage(Work& work, OverviewResult& result) {
+    const RetainedSizes& retained = work.retained();
+    const HeapSnapshot& heap = work.heap();
     for (const PythonInterpreter& interpreter : heap.python().interpreters) {
         const auto state =
             gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count(), false);
@@ -100,7 +101,7 @@ void find_garbage(const RetainedSizes& retained, const ProgressCallback& progres
     }
     const auto much = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };
     if (!much(result.garbage_memory) && !much(result.garbage_list_memory)) return;
-    const ObjectStates states(retained.graph(), progress);
+    const ObjectStates& states = work.states();
     const CycleReasons reasons(states);
     if (much(result.garbage_memory))
         result.garbage_remark =
@@ -110,18 +111,23 @@ void find_garbage(const RetainedSizes& retained, const ProgressCallback& progres
             reasons.most_common([&](ObjectId object) { return states.in_garbage_list(object); });
 }
 
-OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const ProgressCallback& progress) {
+OverviewResult overview(Work& work, std::size_t type_limit) {
+    const HeapSnapshot& heap = work.heap();
+    const ProgressCallback& progress = work.progress();
     OverviewResult result;
     result.types = group_by_type(heap, SortKey::memory, 0, progress);
-    result.memory = heap.memory_rows();
+    HeapSnapshot::MemoryRows rows = heap.memory_rows(progress);
+    result.memory = std::move(rows.rows);
+    result.memory_overlaps = rows.overlaps;
     std::stable_sort(result.memory.begin(), result.memory.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     result.mapped_bytes = heap.core().extent().mapped_bytes;
-    const HeapGraph graph(heap, progress);
-    const RetainedSizes retained(graph, progress);
+    const RetainedSizes& retained = work.retained();
+    const HeapGraph& graph = work.graph();
+    if (progress) progress("overview", 0);
     result.object_memory = retained.memory(graph.root());
     result.garbage_memory = retained.memory(graph.node_of(graph.unreachable_group()));
-    find_garbage(retained, progress, result);
+    find_garbage(work, result);
     result.holders = top_holders(retained, result.object_memory / 50, most_holders, progress);
     find_pinned(graph, result, progress);
     if (result.pinned)

@@ -6,6 +6,7 @@
 #include "analysis/array_lists.h"
 #include "analysis/top_holders.h"
 #include "analysis/types.h"
+#include "analysis/work.h"
 
 namespace heapsift {
 
@@ -27,6 +28,7 @@ struct OverviewHeadline {
 struct OverviewResult {
     std::vector<HeapSnapshot::MemoryRow> memory;  // largest first; adds up to mapped_bytes
     std::uint64_t mapped_bytes = 0;
+    std::uint64_t memory_overlaps = 0;      // HeapSnapshot::MemoryRows::overlaps
     std::vector<TopHolder> holders;         // largest first
     std::uint64_t object_memory = 0;        // bytes of all objects
     std::uint64_t garbage_memory = 0;       // of it, of those that no root reaches
@@ -42,8 +44,7 @@ struct OverviewResult {
 };
 
 /// It has the references, dominators and paths computed.
-OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit,
-                        const ProgressCallback& progress = {});
+OverviewResult overview(Work& work, std::size_t type_limit);
 
 /// The same of what keeps memory: is the first holder worth the first sentence?
 bool holder_is_headline(const OverviewResult& result);

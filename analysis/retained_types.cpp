@@ -29,11 +29,16 @@ private:
 std::vector<std::uint64_t> dominated_by_type(const RetainedSizes& retained, const RowsByType& type) {
     std::vector<std::uint64_t> sums(type.count());
     const HeapGraph& graph = retained.graph();
-    for (ObjectId object = 0; object < graph.object_count(); ++object) {
-        const NodeId above = retained.dominator(object);
-        if (above != Preorder::none && graph.kind(above) == NodeKind::object && type[above] == type[object])
+    // In preorder: what dominates a node was met shortly before it.
+    const Preorder& preorder = graph.preorder();
+    for (std::uint32_t p = 0; p < preorder.reached(); ++p) {
+        const NodeId node = preorder.node_at(p);
+        if (graph.kind(node) != NodeKind::object) continue;
+        const std::uint32_t dominator = retained.tree().dominator(p);
+        const NodeId above = dominator == Preorder::none ? Preorder::none : preorder.node_at(dominator);
+        if (above != Preorder::none && graph.kind(above) == NodeKind::object && type[above] == type[node])
             continue;
-        sums[type[object]] += retained.memory(object);
+        sums[type[node]] += retained.memory_at(p);
     }
     return sums;
 }

@@ -3,8 +3,10 @@
 
 #include "analysis/types.h"
 
+#include "analysis/pass.h"
+#include "parsers/snapshot/size_column.h"
+
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 namespace heapsift {
@@ -81,18 +83,10 @@ TypesResult group_by_type(const HeapSnapshot& heap, SortKey sort, std::size_t li
                           const ProgressCallback& progress) {
     const TypeTable& types = heap.types();
     std::vector<Sums> sums(types.size() + 1);  // the last one: objects whose type was not found
-    std::array<ObjectSizes, 1024> sizes;
-    const std::size_t objects = heap.object_count();
-    for (std::size_t first = 0; first < objects; first += sizes.size()) {
-        if (progress && first % (64 * sizes.size()) == 0)
-            progress("adding up types", static_cast<double>(first) / static_cast<double>(objects));
-        const std::span batch(sizes.data(), std::min(sizes.size(), objects - first));
-        heap.sizes(static_cast<ObjectId>(first), batch);
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-            const auto object = static_cast<ObjectId>(first + i);
-            sums[std::min<std::size_t>(heap.type_of(object), types.size())].add(object, batch[i]);
-        }
-    }
+    const SizeColumn& sizes = heap.size_column(progress);
+    for_each_object(heap, "adding up types", progress, [&](ObjectId object) {
+        sums[std::min<std::size_t>(heap.type_of(object), types.size())].add(object, sizes[object]);
+    });
 
     TypesResult result;
     for (std::size_t i = 0; i < sums.size(); ++i) {

@@ -40,7 +40,8 @@ void add_common_options(CommandOptions& declare, CommonOptions& options, bool ow
     add_when(declare, "--color", options.colour, "colour in text (default auto; respects NO_COLOR)");
     add_when(declare, "--progress", options.progress, "show progress on standard error (default auto)");
     declare.flag("-q,--quiet", options.quiet, "print only errors on standard error");
-    declare.flag("-v,--verbose", options.verbose, "say more on standard error");
+    declare.flag("-v,--verbose", options.verbose,
+                 "say more on standard error, and at the end what each pass took");
 }
 
 }  // namespace heapsift

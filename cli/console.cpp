@@ -70,6 +70,10 @@ void Console::warning(const Diagnostic& diagnostic) const {
     if (!quiet_) line("heapsift: warning: ", message_of(diagnostic), true);
 }
 
+void Console::table(std::string_view lines) const {
+    if (!quiet_) write_to_standard_error(lines);
+}
+
 void Console::error(const Error& error) const {
     line("heapsift: ", error.hint().empty() ? error.message() : error.message() + "; " + error.hint(), false);
 }

@@ -34,7 +34,8 @@ public:
 
     void note(std::string_view line) const;            // "heapsift: …"; nothing under -q
     void warning(const Diagnostic& diagnostic) const;  // "heapsift: warning: …"; nothing under -q
-    void error(const Error& error) const;              // "heapsift: message; hint"
+    void table(std::string_view lines) const;  // as they are, of the program's own words; nothing under -q
+    void error(const Error& error) const;      // "heapsift: message; hint"
     /// What `error` shows, for the document of --json.
     std::string shown(std::string_view text) const;
 

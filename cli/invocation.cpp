@@ -246,7 +246,9 @@ void Invocation::parse_options(Parser& parser) {
 
 ExitCode Invocation::run_command(Parser& parser, const Words& words) {
     session_ = std::make_unique<Session>(options_, words, console_, redactor_, program_);
-    return parser.run(*session_);
+    const ExitCode exit = parser.run(*session_);
+    session_->tell_passes();
+    return exit;
 }
 
 ExitCode Invocation::show_help(const std::vector<std::string>& topics) {

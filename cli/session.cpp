@@ -4,6 +4,7 @@
 #include "cli/session.h"
 
 #include "analysis/object_row.h"
+#include "cli/pass_times.h"
 #include "cli/units.h"
 #include "parsers/base/text.h"
 #include "parsers/snapshot/reference_graph.h"
@@ -33,11 +34,28 @@ Session::Session(const CommonOptions& options, const Words& words, Console& cons
       program_(program),
       wishes_{words.core.value_or(""), options.core, environment("HEAPSIFT_CORE"), options.search},
       progress_(options.progress) {
+    if (options.verbose) clock_.emplace();
     for (const std::string& path :
          {wishes_.argument, wishes_.option, wishes_.environment, wishes_.search.executable})
         redactor_.know_path(path);
     for (const std::string& path : {wishes_.search.sysroot, wishes_.search.debug_dir})
         redactor_.know_directory(path);
+}
+
+ProgressCallback Session::progress() {
+    if (!clock_) return progress_.callback();
+    return [this, show = progress_.callback()](std::string_view pass, double done) {
+        clock_->enter(pass);
+        if (show) show(pass, done);
+    };
+}
+
+void Session::enter(std::string_view pass) {
+    if (clock_) clock_->enter(pass);
+}
+
+void Session::tell_passes() {
+    if (clock_) console_.table(pass_table(clock_->passes()));
 }
 
 const CoreChoice& Session::choice() {
@@ -68,6 +86,7 @@ void Session::know_core(const CoreFile& core, const PythonRuntime* python) {
 
 CoreFile Session::read_core() {
     const CoreChoice& choice = this->choice();
+    enter("opening the core");
     CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_);
     know_core(core, nullptr);
     if (const std::string unused = unused_executable(core.modules(), choice.search.executable);
@@ -217,6 +236,7 @@ void Session::refuse_csv(const std::string& what, const std::string& hint) const
 
 ExitCode Session::write(const Answer& answer, const std::optional<Error>& error) {
     progress_.clear();
+    enter("writing the answer");
     if (!answer.rows || answer.csv_columns.empty())
         refuse_csv("this answer of " + answer.command, "use --json");
     if (options_.format != Format::json)
@@ -229,6 +249,7 @@ ExitCode Session::write(const Answer& answer, const std::optional<Error>& error)
     else
         write_rows(output, answer);
     output.flush();
+    enter("giving memory back");
     if (error) {
         console_.error(*error);
         return error->exit();

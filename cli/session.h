@@ -28,7 +28,10 @@ public:
     Console& console() { return console_; }
     Redactor& redactor() { return redactor_; }
     Diagnostics& diagnostics() { return diagnostics_; }
-    ProgressCallback progress() { return progress_.callback(); }
+    /// For the parsers and analyses, which say their passes to it: shown while they run, and with -v timed.
+    ProgressCallback progress();
+    /// With -v: the table of passes, to now. The last that is said of a run.
+    void tell_passes();
     void clear_progress() { progress_.clear(); }
     /// Runs the whole program with other arguments; in a process that does nothing else.
     ProgramRun program_run() const { return program_; }
@@ -64,6 +67,7 @@ public:
 
 private:
     CoreFile read_core();
+    void enter(std::string_view pass);
     void know_secrets(const CoreFile& core);
     void know_core(const CoreFile& core, const PythonRuntime* python);
     Page page() const;
@@ -86,6 +90,7 @@ private:
     bool next_command_knows_ = true;  // a command without a core will be about this one
     Diagnostics diagnostics_;
     Progress progress_;
+    std::optional<PassClock> clock_;  // with -v
 };
 
 /// The warning that --executable names a file which is none of the core's; empty where it was used, or where

@@ -8,6 +8,8 @@
 
 #include "analysis/graph/search.h"
 
+#include "parsers/snapshot/size_column.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -15,19 +17,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint32_t none = Preorder::none;
-
-/// ObjectSizes of all objects, handed out one by one.
-template <class Visit>
-void visit_sizes(const HeapSnapshot& heap, Visit visit) {
-    constexpr std::size_t at_once = 4096;
-    std::vector<ObjectSizes> sizes(at_once);
-    for (std::size_t first = 0; first < heap.object_count(); first += at_once) {
-        const std::span<ObjectSizes> part(sizes.data(), std::min(at_once, heap.object_count() - first));
-        std::fill(part.begin(), part.end(), ObjectSizes());
-        heap.sizes(static_cast<ObjectId>(first), part);
-        for (std::size_t i = 0; i < part.size(); ++i) visit(static_cast<ObjectId>(first + i), part[i]);
-    }
-}
+// Children of one node: to sort fewer anew costs nothing.
+constexpr std::size_t worth_keeping = 1024;
 
 }  // namespace
 
@@ -36,9 +27,9 @@ RetainedSizes::RetainedSizes(const HeapGraph& graph, const ProgressCallback& pro
     tree_ = DominatorTree::build(graph, graph.preorder());
     if (progress) progress("retained sizes", 0);
     memory_.assign(tree_.reached(), 0);
-    visit_sizes(graph.heap(), [&](ObjectId object, const ObjectSizes& sizes) {
-        memory_[graph.preorder().position(object)] = sizes.memory;
-    });
+    const SizeColumn& sizes = graph.heap().size_column(progress);
+    for (ObjectId object = 0; object < graph.object_count(); ++object)
+        memory_[graph.preorder().position(object)] = sizes.memory(object);
     tree_.add_up(memory_);
 }
 
@@ -50,16 +41,15 @@ NodeId RetainedSizes::dominator(NodeId node) const {
 
 std::uint64_t RetainedSizes::size(NodeId node) const {
     std::uint64_t total = 0;
-    std::vector<ObjectSizes> one(1);
+    const SizeColumn& sizes = graph_.heap().size_column();
     const Preorder& preorder = graph_.preorder();
     std::vector<bool> below(tree_.reached());
     for (std::uint32_t p = preorder.position(node); p < tree_.reached(); ++p) {
         below[p] = preorder.node_at(p) == node || (tree_.dominator(p) != none && below[tree_.dominator(p)]);
         if (!below[p] || graph_.kind(preorder.node_at(p)) != NodeKind::object) continue;
-        one[0] = ObjectSizes();
-        graph_.heap().sizes(preorder.node_at(p), one);
+        const ObjectSizes one = sizes[preorder.node_at(p)];
         // Part of a program, and never freed: a small int.
-        if (one[0].memory > 0 || !graph_.heap().facts(preorder.node_at(p)).immortal) total += one[0].size;
+        if (one.memory > 0 || !graph_.heap().facts(preorder.node_at(p)).immortal) total += one.size;
     }
     return total;
 }
@@ -87,6 +77,7 @@ void RetainedSizes::link_children() const {
 }
 
 std::vector<NodeId> RetainedSizes::children(NodeId node) const {
+    if (node == last_parent_) return last_children_;
     link_children();
     struct Child {
         std::uint64_t memory;
@@ -103,6 +94,10 @@ std::vector<NodeId> RetainedSizes::children(NodeId node) const {
     std::vector<NodeId> result;
     result.reserve(children.size());
     for (const Child& child : children) result.push_back(child.node);
+    if (result.size() >= worth_keeping) {
+        last_parent_ = node;
+        last_children_ = result;
+    }
     return result;
 }
 
@@ -196,19 +191,19 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
                                           const std::function<std::int32_t(ObjectId)>& set_of,
                                           const ProgressCallback& progress) {
     std::vector<SetRetained> result(sets);
+    const SizeColumn& sizes = graph.heap().size_column(progress);
     for (std::size_t first = 0; first < sets; first += 64) {
         if (progress)
             progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));
         const ReachedWithout reached(graph, static_cast<std::int32_t>(first), set_of);
         const std::size_t count = std::min<std::size_t>(64, sets - first);
         const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-        visit_sizes(graph.heap(), [&](ObjectId object, const ObjectSizes& sizes) {
+        for (ObjectId object = 0; object < graph.object_count(); ++object)
             for (std::uint64_t freed = ~reached[object] & asked; freed != 0; freed &= freed - 1) {
                 SetRetained& row = result[first + static_cast<std::size_t>(std::countr_zero(freed))];
                 ++row.objects;
-                row.memory += sizes.memory;
+                row.memory += sizes.memory(object);
             }
-        });
     }
     return result;
 }

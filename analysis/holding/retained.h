@@ -25,6 +25,7 @@ public:
         const std::uint32_t at = graph_.preorder().position(node);
         return at == Preorder::none ? 0 : memory_[at];
     }
+    std::uint64_t memory_at(std::uint32_t position) const { return memory_[position]; }
     /// The same of ObjectSizes::size. One pass over the tree.
     std::uint64_t size(NodeId node) const;
     /// The virtual root for what several groups share; of the virtual root it is no node (`Preorder::none`).
@@ -49,6 +50,9 @@ private:
     DominatorTree tree_;
     std::vector<std::uint64_t> memory_;                              // by position
     mutable std::vector<std::uint32_t> first_child_, next_sibling_;  // by position
+    // Many children, sorted, of the node that was asked for last: a search comes back to it.
+    mutable NodeId last_parent_ = Preorder::none;
+    mutable std::vector<NodeId> last_children_;
 };
 
 /// What a set of objects retains.

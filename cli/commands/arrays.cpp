@@ -7,6 +7,7 @@
 #include "analysis/array_waste.h"
 #include "analysis/object_paths.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/arrays.h"
 #include "cli/render/types.h"
 #include "parsers/base/error.h"
@@ -29,8 +30,9 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
         throw wrong_usage("bad-option",
                           "arrays shows one table: --owners, --views, --pinned, --by-holder or --waste",
                           "--pinned and --by-holder may be combined");
-    const HeapSnapshot heap = session.open_heap();
-    const HeapGraph graph(heap, session.progress());
+    Question question(session, {Need::retained});
+    const HeapSnapshot& heap = question.heap();
+    const HeapGraph& graph = question.graph();
     const std::vector<PandasFrame> frames = pandas_frames(heap, most_column_names);
     const std::vector<DroppedFrame> dropped = dropped_frames(heap, frames, most_column_names);
     const Arrays arrays(graph, kept_parents(frames, dropped), session.progress());
@@ -62,7 +64,7 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
                 array_holders(arrays, holding, true, most_holders_of_pinned, nullptr, session.progress());
         return session.write(render_owners(result, options.pinned, session.redactor()));
     }
-    const RetainedSizes retained(graph, session.progress());
+    const RetainedSizes& retained = question.retained();
     if (options.by_holder) {
         const ArrayHolders holders =
             array_holders(arrays, holding, options.pinned, rows, &retained, session.progress());

@@ -4,6 +4,7 @@
 
 #include "analysis/cycles.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/cycles.h"
 #include "cli/units.h"
 #include "parsers/base/error.h"
@@ -32,9 +33,9 @@ CyclesQuery query_of(const CyclesOptions& options) {
 
 ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     if (options.id) session.refuse_csv("cycles --id", "leave out --id, or use --json");
-    const HeapSnapshot heap = session.open_heap();
-    const HeapGraph graph(heap, session.progress());
-    const ObjectStates states(graph, session.progress());
+    Question question(session, {Need::states});
+    const HeapSnapshot& heap = question.heap();
+    const ObjectStates& states = question.states();
     std::optional<Cycles> cycles(std::in_place, states, query_of(options), session.progress());
     session.note_references(heap);
     if (!options.id)

@@ -5,6 +5,7 @@
 #include "analysis/dominators.h"
 #include "cli/address_lookup.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/dominators.h"
 #include "cli/units.h"
 #include "parsers/base/error.h"
@@ -41,11 +42,12 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     std::optional<AddressArgument> argument;
     if (session.words().address) argument = parse_address(*session.words().address);
     if (!options.least.empty()) least_bytes(options.least, 0);  // before the work
-    const HeapSnapshot heap = session.open_heap();
+    Question question(session, {Need::retained});
+    const HeapSnapshot& heap = question.heap();
     DominatorsQuery query;
     if (argument) query.object = find_object(session, heap, *argument);
-    const HeapGraph graph(heap, session.progress());
-    const RetainedSizes retained(graph, session.progress());
+    const HeapGraph& graph = question.graph();
+    const RetainedSizes& retained = question.retained();
     const std::uint64_t total = retained.memory(query.object ? *query.object : graph.root());
     query.depth = options.depth.value_or(3);
     const bool text = session.options().format == Format::text;

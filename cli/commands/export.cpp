@@ -5,6 +5,7 @@
 #include "cli/address_lookup.h"
 #include "cli/command_options.h"
 #include "cli/output_file.h"
+#include "cli/question.h"
 #include "cli/render/export.h"
 #include "cli/render/export_heapsnapshot.h"
 #include "cli/render/export_pictures.h"
@@ -175,11 +176,11 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
         file.emplace(options.output,
                      OutputFile::Rules{options.overwrite, format == FileFormat::db, session.choice().path});
 
-    const HeapSnapshot heap = session.open_heap();
+    Question question(session, {Need::retained});
+    const HeapSnapshot& heap = question.heap();
     note_uncertain_sizes(group_by_type(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
-    const HeapGraph graph(heap, session.progress());
     session.note_references(heap);
-    const RetainedSizes retained(graph, session.progress());
+    const RetainedSizes& retained = question.retained();
     ExportSummary summary{options.output, format_names[static_cast<std::size_t>(format)], 0, {}};
     if (!file) {
         Output output;

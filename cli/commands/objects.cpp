@@ -4,6 +4,7 @@
 
 #include "analysis/objects.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/objects.h"
 #include "cli/render/types.h"
 #include "cli/sort_option.h"
@@ -37,11 +38,11 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     query.include_subclasses = options.subclasses;
     query.sort = options.sort;
     query.limit = session.options().rows();
-    const HeapSnapshot heap = session.open_heap();
+    Question question(session, {Need::retained, Need::states});
+    const HeapSnapshot& heap = question.heap();
     if (!options.type.empty()) query.types = types_named(heap, options.type);
-    const HeapGraph graph(heap, session.progress());
-    const RetainedSizes retained(graph, session.progress());
-    const ObjectStates states(graph, session.progress());
+    const RetainedSizes& retained = question.retained();
+    const ObjectStates& states = question.states();
     const ObjectsResult result = list_objects(heap, query, &retained, session.progress());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());

@@ -6,6 +6,7 @@
 #include "analysis/overview.h"
 #include "analysis/signature.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/overview.h"
 #include "cli/render/types.h"
 
@@ -17,12 +18,13 @@ namespace {
 constexpr std::size_t screen_rows = 12;
 
 ExitCode run_overview(Session& session) {
-    const HeapSnapshot heap = session.open_heap();
-    const OverviewResult result =
-        overview(heap, session.options().limit.value_or(screen_rows), session.progress());
+    Question question(session, {Need::retained, Need::states});
+    const HeapSnapshot& heap = question.heap();
+    const OverviewResult result = overview(question.work(), session.options().limit.value_or(screen_rows));
     note_impossible_total(result.types.total_size, result.types.total_memory,
                           heap.core().extent().mapped_bytes, session.diagnostics());
     note_uncertain_sizes(result.types, session.diagnostics());
+    note_overlaps(result.memory_overlaps, session.diagnostics());
     OverviewCore core = overview_core(heap.core(), heap.python());
     core.signature = signature(result, core.process, heap.python().version, !session.redactor().active());
     return session.write(render_overview(result, core, session.redactor()));

@@ -6,6 +6,7 @@
 #include "analysis/retained.h"
 #include "cli/address_lookup.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/retained.h"
 #include "cli/type_option.h"
 #include "parsers/base/error.h"
@@ -53,10 +54,11 @@ ExitCode run_retained(Session& session, const RetainedOptions& options) {
         for (const std::string& more : session.words().more_addresses)
             arguments.push_back(parse_address(more));
     }
-    const HeapSnapshot heap = session.open_heap();
+    Question question(session, {Need::graph});
+    const HeapSnapshot& heap = question.heap();
     std::vector<ObjectId> set;
     for (const AddressArgument& argument : arguments) set.push_back(find_object(session, heap, argument));
-    const HeapGraph graph(heap, session.progress());
+    const HeapGraph& graph = question.graph();
     if (arguments.empty()) set = objects_asked(session, heap, graph, options);
     std::sort(set.begin(), set.end());
     set.erase(std::unique(set.begin(), set.end()), set.end());

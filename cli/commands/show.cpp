@@ -4,6 +4,7 @@
 
 #include "analysis/show.h"
 #include "cli/address_lookup.h"
+#include "cli/question.h"
 #include "cli/render/show.h"
 
 namespace heapsift {
@@ -11,10 +12,10 @@ namespace {
 
 ExitCode run_show(Session& session) {
     const AddressArgument argument = required_address(session, "show");
-    const HeapSnapshot heap = session.open_heap();
+    Question question(session, {Need::retained});
+    const HeapSnapshot& heap = question.heap();
     const ObjectId object = find_object(session, heap, argument);
-    const HeapGraph graph(heap, session.progress());
-    const RetainedSizes retained(graph, session.progress());
+    const RetainedSizes& retained = question.retained();
     const ShowResult result = show_object(retained, object, session.options().rows(), session.progress());
     session.note_references(heap, object);
     return session.write(render_show(result, session.redactor()));

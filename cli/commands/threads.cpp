@@ -3,15 +3,16 @@
 #include "cli/commands/threads.h"
 
 #include "analysis/threads.h"
+#include "cli/question.h"
 #include "cli/render/threads.h"
 
 namespace heapsift {
 namespace {
 
 ExitCode run_threads(Session& session) {
-    const HeapSnapshot heap = session.open_heap();
-    const HeapGraph graph(heap, session.progress());
-    const RetainedSizes retained(graph, session.progress());
+    Question question(session, {Need::retained});
+    const HeapSnapshot& heap = question.heap();
+    const RetainedSizes& retained = question.retained();
     const ThreadsResult result = list_threads(heap, session.options().rows(), &retained);
     session.note_references(heap);
     return session.write(render_threads(result, session.redactor()));

@@ -5,6 +5,7 @@
 #include "analysis/holders.h"
 #include "analysis/retained_types.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/holders.h"
 #include "cli/render/types.h"
 #include "cli/sort_option.h"
@@ -26,11 +27,12 @@ struct TypesOptions {
 ExitCode run_by_holder(Session& session, const TypesOptions& options) {
     if (options.sort != SortKey::retained)
         throw wrong_usage("bad-sort", "types --by-holder is sorted by retained", "leave --sort out");
-    const HeapSnapshot heap = session.open_heap();
+    Question question(session, {Need::graph});
+    const HeapSnapshot& heap = question.heap();
     std::vector<TypeId> types;
     if (!options.type.empty()) types = types_named(heap, options.type, options.subclasses);
-    const HeapGraph graph(heap, session.progress());
-    const HoldersResult result = holders(graph, types, {}, session.options().rows(), session.progress());
+    const HoldersResult result =
+        holders(question.graph(), types, {}, session.options().rows(), session.progress());
     session.note_references(heap);
     return session.write(render_by_holder(result, options.type, session.redactor()));
 }
@@ -40,10 +42,10 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
     if (!options.type.empty())
         throw wrong_usage("bad-option", "--type goes with --by-holder",
                           command_line("objects --type T") + " lists the instances of one type");
-    const HeapSnapshot heap = session.open_heap();
+    Question question(session, {Need::retained});
+    const HeapSnapshot& heap = question.heap();
     TypesResult result = group_by_type(heap, options.sort, 0, session.progress());
-    const HeapGraph graph(heap, session.progress());
-    const RetainedSizes retained(graph, session.progress());
+    const RetainedSizes& retained = question.retained();
     add_retained(result, retained, options.sort, session.options().rows(), session.progress());
     session.note_references(heap);
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,

@@ -6,6 +6,7 @@
 #include "analysis/why.h"
 #include "cli/address_lookup.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/holders.h"
 #include "cli/render/why.h"
 #include "cli/type_option.h"
@@ -43,19 +44,20 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
     if (options.type.empty()) {
         session.refuse_csv("why of one object", "use --json, or --type NAME");
         const AddressArgument argument = required_address(session, "why");
-        const HeapSnapshot heap = session.open_heap();
+        Question question(session, {Need::retained});
+        const HeapSnapshot& heap = question.heap();
         const ObjectId object = find_object(session, heap, argument);
-        const HeapGraph graph(heap, session.progress());
-        const RetainedSizes retained(graph, session.progress());
+        const RetainedSizes& retained = question.retained();
         const WhyResult result = why(retained, object, query, session.progress());
         session.note_references(heap, object);
         return session.write(render_why(result, session.options().rows(), session.redactor()));
     }
     if (session.words().address)
         throw wrong_usage("two-questions", "give either an address or --type", "only one of them");
-    const HeapSnapshot heap = session.open_heap();
+    Question question(session, {Need::graph});
+    const HeapSnapshot& heap = question.heap();
     const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
-    const HeapGraph graph(heap, session.progress());
+    const HeapGraph& graph = question.graph();
     const PathWishes wishes{.without_frames = query.without_frames,
                             .without_tracebacks = query.without_tracebacks,
                             .without = {}};

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t most_holders_in_summary = 10;
 
 using ColumnAlign = TableColumn::Align;
-using Fit = TableColumn::Fit;
+using ColumnFit = TableColumn::Fit;
 
 const HeapSnapshot& heap_of(const Arrays& arrays) { return arrays.graph().heap(); }
 
@@ -172,8 +172,8 @@ std::string holders_table(const ArrayHolders& holders, bool pinned, const Page& 
                                      {ColumnAlign::right, "they show"},
                                      {ColumnAlign::right, sorted_heading("they keep", !pinned)}};
     if (any_pinned) columns.push_back({ColumnAlign::right, sorted_heading("unseen", pinned)});
-    columns.push_back({ColumnAlign::left, "held as", Fit::middle});
-    columns.push_back({ColumnAlign::left, pinned ? "from" : "for example", Fit::end});
+    columns.push_back({ColumnAlign::left, "held as", ColumnFit::middle});
+    columns.push_back({ColumnAlign::left, pinned ? "from" : "for example", ColumnFit::end});
     Table table(std::move(columns));
     for (const ArrayHolderRow& row : holders.rows) {
         std::vector<std::string> cells{grouped(row.arrays), page.bytes(row.shown_bytes),
@@ -254,7 +254,7 @@ std::string summary_table(const Arrays& arrays, const Page& page) {
     Table table({{ColumnAlign::right, "owners"},
                  {ColumnAlign::right, "bytes"},
                  {ColumnAlign::right, "views"},
-                 {ColumnAlign::left, "", Fit::middle}});
+                 {ColumnAlign::left, "", ColumnFit::middle}});
     for (const auto& [name, kind] : rows)
         table.add({grouped(kind.owners), page.bytes(kind.bytes), grouped(kind.views), name});
     return table.text(page.width, page.colour);
@@ -307,8 +307,8 @@ std::string owners_text(const OwnersResult& result, bool pinned, const Page& pag
                  {ColumnAlign::right, pinned ? "shown" : "seen"},
                  {ColumnAlign::right, "views"},
                  {ColumnAlign::left, "owner"},
-                 {ColumnAlign::left, "", Fit::middle},
-                 {ColumnAlign::left, pinned ? "kept by" : "held by", Fit::end}});
+                 {ColumnAlign::left, "", ColumnFit::middle},
+                 {ColumnAlign::left, pinned ? "kept by" : "held by", ColumnFit::end}});
     for (std::size_t i = 0; i < result.owners.size(); ++i) {
         const ArrayOwner& owner = result.arrays.owners()[result.owners[i]];
         const ArrayPlace& place = result.places[i];
@@ -343,9 +343,9 @@ std::string views_text(const Arrays& arrays, const std::vector<std::uint32_t>& l
     Table table({{ColumnAlign::left, "address"},
                  {ColumnAlign::right, sorted_heading("shows", true)},
                  {ColumnAlign::right, "of"},
-                 {ColumnAlign::left, "array", Fit::middle},
+                 {ColumnAlign::left, "array", ColumnFit::middle},
                  {ColumnAlign::left, "owner"},
-                 {ColumnAlign::left, "", Fit::end}});
+                 {ColumnAlign::left, "", ColumnFit::end}});
     for (const std::uint32_t place : listed) {
         const SeenArray& seen = arrays.arrays()[place];
         const ArrayOwner& owner = arrays.owners()[seen.owner];

@@ -152,6 +152,16 @@ void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64
         Severity::damage);
 }
 
+void note_overlaps(std::uint64_t count, Diagnostics& diagnostics) {
+    if (count == 0) return;
+    diagnostics.add(
+        "memory-rows-uneven",
+        fmt::format("{} memory that belongs to another object or is free: each byte is counted once, "
+                    "for one of them",
+                    counted(count, "object or array claims", "objects or arrays claim")),
+        Severity::damage);
+}
+
 void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics) {
     note_damaged_objects(result.damaged_objects, diagnostics);
     if (!result.python_sizeof_types.empty())

@@ -32,6 +32,9 @@ void note_damaged_objects(std::uint64_t count, Diagnostics& diagnostics);
 void note_impossible_total(std::uint64_t size, std::uint64_t memory, std::uint64_t mapped,
                            Diagnostics& diagnostics);
 
+/// How many claims to the same memory were settled by rule; nothing where there are none.
+void note_overlaps(std::uint64_t count, Diagnostics& diagnostics);
+
 /// Whose sizes are not what sys.getsizeof would have said.
 void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics);
 

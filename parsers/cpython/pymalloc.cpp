@@ -346,18 +346,18 @@ bool Pymalloc::in_arena(Address address) const {
     return above != arenas_.begin() && (above - 1)->contains(address);
 }
 
-std::optional<PymallocBlock> Pymalloc::block_at(Address address) const {
+std::optional<MemoryBlock> Pymalloc::block_at(Address address) const {
     const Pool* pool = pool_at(address);
     if (!pool) return std::nullopt;
     const std::uint64_t offset = address - pool->start;
     if (offset < header_size_) return std::nullopt;
     const std::uint64_t index = (offset - header_size_) / pool->block_size;
     if (index >= pool->carved) return std::nullopt;
-    PymallocBlock block{pool->start + header_size_ + index * pool->block_size, pool->block_size, true};
+    MemoryBlock block{pool->start + header_size_ + index * pool->block_size, pool->block_size, true};
     std::uint64_t next = load<std::uint64_t>(pool->data + *freeblock_);
     for (std::uint32_t steps = 0; next != 0 && steps <= pool->carved; ++steps) {
         if (next == block.start.value) {
-            block.allocated = false;
+            block.in_use = false;
             break;
         }
         const std::uint64_t at = next - pool->start.value;
@@ -368,15 +368,46 @@ std::optional<PymallocBlock> Pymalloc::block_at(Address address) const {
 }
 
 std::vector<AddressRange> Pymalloc::ranges() const {
-    if (arenas_proved_) return arenas_;
     std::vector<AddressRange> ranges;
-    for (const Pool& pool : pools_) {
-        if (!ranges.empty() && ranges.back().end == pool.start)
-            ranges.back().end = pool.start + pool_size_;
+    const auto add = [&](const AddressRange& range) {  // a table of arenas that lies may let them overlap
+        if (!ranges.empty() && range.start <= ranges.back().end)
+            ranges.back().end = std::max(ranges.back().end, range.end);
         else
-            ranges.push_back({pool.start, pool.start + pool_size_});
-    }
+            ranges.push_back(range);
+    };
+    if (arenas_proved_)
+        for (const AddressRange& arena : arenas_) add(arena);
+    else
+        for (const Pool& pool : pools_) add({pool.start, pool.start + pool_size_});
     return ranges;
+}
+
+void Pymalloc::visit_blocks(const BlockVisitor& visit) const {
+    std::vector<MemoryBlock> blocks;
+    std::vector<std::uint8_t> free;
+    auto pool = pools_.begin();
+    for (const AddressRange& range : ranges()) {
+        Address at = range.start;
+        const auto add_free = [&](Address end) {
+            if (at < end) blocks.push_back({at, end - at, false});
+        };
+        for (; pool != pools_.end() && pool->start < range.end; ++pool) {
+            if (pool->start + pool_size_ > range.end) continue;  // the last of an arena that is cut short
+            blocks.clear();
+            add_free(pool->start);
+            free_blocks(*pool, free);
+            at = pool->start + header_size_;
+            for (std::uint32_t i = 0; i < pool->carved; ++i, at = at + pool->block_size)
+                blocks.push_back({at, pool->block_size, free[i] == 0});
+            const Address end = pool->start + pool_size_;
+            if (end - at >= pool->block_size) add_free(end);
+            at = end;
+            visit(blocks);
+        }
+        blocks.clear();
+        add_free(range.end);
+        if (!blocks.empty()) visit(blocks);
+    }
 }
 
 std::uint64_t Pymalloc::bytes_allocated() const {

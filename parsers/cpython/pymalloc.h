@@ -2,10 +2,14 @@
 
 // pymalloc: arenas cut into pools, pools cut into blocks of one size. (obmalloc.c; how pools are found:
 // pymalloc.cpp.)
+//
+// It is an allocator like malloc and implements the same interface, but stands here and not in
+// parsers/memory: the fields of a pool's header and of the table of arenas are CPython's layout.
 
 #include "parsers/base/address_index.h"
 #include "parsers/base/diagnostics.h"
 #include "parsers/cpython/python_heap.h"
+#include "parsers/memory/allocator.h"
 
 #include <cstdint>
 #include <optional>
@@ -22,17 +26,11 @@ struct Pool {
     const std::byte* data = nullptr;  // the whole pool
 };
 
-struct PymallocBlock {
-    Address start;
-    std::uint32_t size = 0;
-    bool allocated = false;
-};
-
 /// How many pools add up, header and free list, where pool_header is as `layout` has it: next to none where
 /// it is not. One look at each 4 KiB of writable memory.
 std::size_t whole_pools(const AddressSpace& memory, const Layout& layout);
 
-class Pymalloc {
+class Pymalloc final : public Allocator {
 public:
     /// Finds all pools, proves each by its own header and free list, and all of them by the table of arenas
     /// where that is found. Cost: one look at each pool-sized step of writable memory, and the free lists.
@@ -47,8 +45,9 @@ public:
     /// are known.
     const std::vector<AddressRange>& arenas() const { return arenas_; }
     bool arenas_proved() const { return arenas_proved_; }
-    /// All memory that is pymalloc's, sorted: its arenas, or where these are not known its pools.
-    std::vector<AddressRange> ranges() const;
+    const char* name() const override { return "pymalloc"; }
+    /// Its arenas, or where these are not known its pools.
+    std::vector<AddressRange> ranges() const override;
     bool in_arena(Address address) const;
     /// Words about how the arenas were found, for doctor.
     const std::string& found_by() const { return found_by_; }
@@ -63,8 +62,10 @@ public:
         const std::uint32_t pool = pool_of_slot_[chunk + (address.value % chunk_size) / pool_size_];
         return pool == no_pool ? nullptr : &pools_[pool];
     }
-    /// The block that holds `address`, allocated or free; nothing outside of carved blocks.
-    std::optional<PymallocBlock> block_at(Address address) const;
+    /// Nothing outside of carved blocks.
+    std::optional<MemoryBlock> block_at(Address address) const override;
+    /// A pool's blocks at a time. What no pool has carved yet, and pools that are free, are free blocks, too.
+    void visit_blocks(const BlockVisitor& visit) const override;
 
     std::uint64_t bytes_in_pools() const { return pools_.size() * std::uint64_t{pool_size_}; }
     std::uint64_t bytes_allocated() const;

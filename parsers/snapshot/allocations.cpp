@@ -26,6 +26,26 @@ Allocations::Allocations(const CoreFile& core, Pymalloc pymalloc, MallocHeaps he
         images_[i - 1].end = std::min(images_[i - 1].end, images_[i].start);
 }
 
+void Allocations::add(std::unique_ptr<const Allocator> allocator) {
+    std::vector<AddressRange> ranges = allocator->ranges();
+    others_.push_back({std::move(allocator), std::move(ranges)});
+}
+
+std::vector<const Allocator*> Allocations::all() const {
+    std::vector<const Allocator*> all{&pymalloc_, &heaps_};
+    for (const Other& other : others_) all.push_back(other.allocator.get());
+    return all;
+}
+
+const Allocator* Allocations::other_at(Address address) const {
+    for (const Other& other : others_) {
+        const auto above = std::upper_bound(other.ranges.begin(), other.ranges.end(), address,
+                                            [](Address a, const AddressRange& r) { return a < r.start; });
+        if (above != other.ranges.begin() && (above - 1)->contains(address)) return other.allocator.get();
+    }
+    return nullptr;
+}
+
 std::optional<Allocations::Block> Allocations::behind_debug_mark(const Block& raw) const {
     // _PyMem_DebugRawAlloc (obmalloc.c, 3.8 and later): eight bytes of size, most significant first, the
     // domain's letter, seven 0xFD.
@@ -59,10 +79,15 @@ std::optional<Allocations::Block> Allocations::raw_block_starting_at(Address sta
         if (offset < pymalloc_.header_size() || (offset - pymalloc_.header_size()) % pool->block_size != 0)
             return std::nullopt;
         const auto block = pymalloc_.block_at(start);
-        if (!block || !block->allocated) return std::nullopt;
-        return Block{start, block->size, Owner::pymalloc};
+        if (!block || !block->in_use) return std::nullopt;
+        return Block{start, block->bytes, Owner::pymalloc};
     }
     if (is_static(start) || pymalloc_.in_arena(start)) return std::nullopt;
+    if (const Allocator* other = other_at(start)) {
+        const auto block = other->block_at(start);
+        if (!block || !block->in_use || block->start != start) return std::nullopt;
+        return Block{start, block->bytes, Owner::other};
+    }
     if (const auto block = heaps_.block_starting_at(start))
         return Block{start, block->usable, block->mmapped ? Owner::mapping : Owner::malloc};
     return std::nullopt;
@@ -76,6 +101,11 @@ Allocations::Held Allocations::held(Address start, std::uint64_t requested, std:
     if (is_static(start)) return {0, memory_->mapped_bytes(start, requested) == requested};
     const Held rounded{(requested + 15) / 16 * 16, true};
     const MallocHeaps::Heap* heap = heaps_.heap_at(start);
+    if (const Allocator* other = other_at(start))
+        if (const auto block = other->block_at(start)) {
+            const std::uint64_t behind = block->start + block->bytes - start;
+            return {block->bytes, block->in_use && requested <= behind + slack};
+        }
     if (pymalloc_.in_arena(start))
         return memory_->mapped_bytes(start, requested) == requested ? rounded : Held{0, false};
     if (const auto block = heaps_.block_starting_at(start)) {
@@ -109,7 +139,11 @@ bool Allocations::is_static(Address address) const {
 bool Allocations::in_allocated_block(Address at) const {
     if (pymalloc_.pool_at(at)) {
         const auto block = pymalloc_.block_at(at);
-        return block && block->allocated;
+        return block && block->in_use;
+    }
+    if (const Allocator* other = other_at(at)) {
+        const auto block = other->block_at(at);
+        return block && block->in_use;
     }
     return !heaps_.heap_at(at) || heaps_.block_containing(at).has_value();
 }

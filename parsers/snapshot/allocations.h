@@ -5,9 +5,11 @@
 
 #include "parsers/cpython/pymalloc.h"
 #include "parsers/elf/core_file.h"
-#include "parsers/malloc/malloc_heaps.h"
+#include "parsers/memory/malloc_heaps.h"
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace heapsift {
 
@@ -17,9 +19,18 @@ public:
 
     const Pymalloc& pymalloc() const { return pymalloc_; }
     const MallocHeaps& malloc_heaps() const { return heaps_; }
+    /// Another allocator, beside these two. Where the memory of two overlaps, it is the former's.
+    void add(std::unique_ptr<const Allocator> allocator);
+    /// All of them, in this order of precedence.
+    std::vector<const Allocator*> all() const;
+    /// In the memory of one that is known?
+    bool in_divided_memory(Address address) const {
+        return pymalloc_.pool_at(address) || pymalloc_.in_arena(address) || heaps_.heap_at(address) ||
+               other_at(address) != nullptr;
+    }
 
-    /// `mapping`: malloc's, a mapping of its own.
-    enum class Owner : std::uint8_t { pymalloc, malloc, mapping, none };
+    /// `mapping`: malloc's, a mapping of its own. `other`: of an allocator that was added.
+    enum class Owner : std::uint8_t { pymalloc, malloc, mapping, other, none };
     struct Block {
         Address start;
         std::uint64_t usable = 0;  // bytes that the allocator handed out
@@ -57,10 +68,16 @@ public:
 
 private:
     std::optional<Block> raw_block_starting_at(Address start) const;
+    const Allocator* other_at(Address address) const;
 
     const AddressSpace* memory_;
     Pymalloc pymalloc_;
     MallocHeaps heaps_;
+    struct Other {
+        std::unique_ptr<const Allocator> allocator;
+        std::vector<AddressRange> ranges;  // its own; sorted
+    };
+    std::vector<Other> others_;
     bool debug_hooks_ = false;
     std::vector<AddressRange> images_;  // of modules, sorted, no overlaps
 };

@@ -13,12 +13,14 @@
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
 #include "parsers/snapshot/reference_graph.h"
+#include "parsers/snapshot/regions.h"
 #include "parsers/snapshot/reported_references.h"
 #include "parsers/snapshot/thread_stacks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <string_view>
 
 namespace heapsift {
@@ -33,6 +35,7 @@ struct HeapSnapshot::State {
     std::unique_ptr<ObjectAccess> access;
     FoundObjects objects;
     mutable std::optional<ObjectIndex> index;
+    mutable std::optional<OwnedMemory> owned;
     mutable std::optional<ReferenceGraph> references;
     bool thread_names_hidden = false;
 };
@@ -84,6 +87,7 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
     // sys.gettotalrefcount exists in debug builds only.
     state->python.debug =
         !state->heap->dict_value(state->python.interpreters.front().sysdict, "gettotalrefcount").is_null();
+    report("allocators");
     state->allocations =
         std::make_unique<Allocations>(state->core, std::move(pymalloc), MallocHeaps::find(memory));
     if (const std::uint64_t broken = state->allocations->malloc_heaps().broken_heaps(); broken > 0)
@@ -95,7 +99,9 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
             Severity::damage);
     find_allocator(state->core, state->python, *state->allocations, diagnostics);
     state->access = std::make_unique<ObjectAccess>(*state->heap, *state->allocations);
+    report("collector's lists");
     state->objects = find_objects(state->core, *state->access, diagnostics, progress);
+    report("what the heap says of itself");
     state->heap->set_learned_array_items(learn_array_items(state->objects, *state->access, diagnostics));
     if (const auto ranges = left_out_mappings(state->core, state->objects, *state->access); !ranges.empty())
         state->core.add_not_saved(ranges);
@@ -278,10 +284,13 @@ Reference HeapSnapshot::native_reference(const NativeReference& native) const {
 
 const ReferenceGraph& HeapSnapshot::references(const ProgressCallback& progress) const {
     if (!state_->references) {
+        OwnedMemory& owned = owned_memory(progress);
+        if (progress) progress("index of objects", 0);
         if (!state_->index) state_->index.emplace(state_->objects.addresses);
         state_->references =
             build_reference_graph(state_->core, state_->objects.addresses, state_->objects.types,
-                                  *state_->access, *state_->index, progress);
+                                  *state_->access, *state_->index, owned, progress);
+        state_->owned->forget_places();  // the larger part of it, and asked for no more
     }
     return *state_->references;
 }
@@ -319,7 +328,7 @@ AddressFinding HeapSnapshot::locate(Address address) const {
     }
     const ByteState bytes = state_->core.memory().state_of(address);
     if (bytes == ByteState::unmapped) return {Kind::unmapped, no_object, nearest};
-    if (const auto block = state_->allocations->pymalloc().block_at(address); block && !block->allocated)
+    if (const auto block = state_->allocations->pymalloc().block_at(address); block && !block->in_use)
         return {Kind::free_block, no_object, nearest};
     FindBuffer buffers(*state_->allocations, address);
     for (ObjectId id = 0; id < object_count(); ++id) {
@@ -329,53 +338,40 @@ AddressFinding HeapSnapshot::locate(Address address) const {
     return {bytes == ByteState::not_saved ? Kind::not_saved : Kind::other_memory, no_object, nearest};
 }
 
-std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const {
-    const Pymalloc& pymalloc = state_->allocations->pymalloc();
-    std::uint64_t python = 0;
-    std::uint64_t arrays = 0;
-    for (ObjectId id = 0; id < object_count(); ++id) {
-        const ObjectSizes sizes = state_->access->sizes(address_of(id), state_->types[type_of(id)]);
-        arrays += sizes.array_data;
-        python += sizes.memory - std::min(sizes.memory, sizes.array_data);
+OwnedMemory& HeapSnapshot::owned_memory(const ProgressCallback& progress) const {
+    if (!state_->owned)
+        state_->owned.emplace(state_->objects.addresses, state_->objects.types, *state_->access, progress);
+    return *state_->owned;
+}
+
+const SizeColumn& HeapSnapshot::size_column(const ProgressCallback& progress) const {
+    return owned_memory(progress).sizes();
+}
+
+HeapSnapshot::MemoryRows HeapSnapshot::memory_rows(const ProgressCallback& progress) const {
+    std::optional<OwnedMemory> anew;
+    const OwnedMemory* owned = &owned_memory(progress);
+    if (!owned->places_known()) {
+        anew.emplace(state_->objects.addresses, state_->objects.types, *state_->access, progress);
+        owned = &*anew;
     }
-    std::uint64_t free_python = 0;
-    for (const AddressRange& arena : pymalloc.arenas()) free_python += arena.size();
-    if (!pymalloc.arenas_proved()) free_python = pymalloc.bytes_in_pools();
-    free_python -= std::min(free_python, pymalloc.bytes_allocated());
-    std::uint64_t free_malloc = 0;
-    for (const auto& heap : state_->allocations->malloc_heaps().heaps()) free_malloc += heap.free_bytes;
-    std::uint64_t files = 0;
-    std::uint64_t stacks = 0;
-    const AddressSpace& memory = state_->core.memory();
-    const std::vector<AddressRange> all_stacks =
-        thread_stacks(state_->core, state_->allocations->malloc_heaps());
-    const auto is_stack = [&](const Segment& segment) {
-        return std::any_of(all_stacks.begin(), all_stacks.end(), [&](const AddressRange& stack) {
-            return stack.start <= segment.start && segment.end() <= stack.end;
-        });
-    };
-    for (const Segment& segment : memory.segments()) {
-        if (segment.module >= 0 || segment.state == ByteState::from_file)
-            files += segment.size;
-        else if (is_stack(segment))
-            stacks += segment.size;
-    }
-    std::uint64_t left = state_->core.extent().mapped_bytes;
-    std::vector<MemoryRow> rows;
-    auto add = [&](const char* name, std::uint64_t bytes) {
-        bytes = std::min(bytes, left);
-        left -= bytes;
-        rows.push_back({name, bytes});
-    };
-    add("array data", arrays);
-    add("Python objects", python);
-    add("free, kept by Python and malloc", free_python + free_malloc);
-    add("program files and their data", files);
-    add("thread stacks", stacks);
-    add("other: C/C++ memory, Python's own tables", left);
-    std::stable_sort(rows.begin(), rows.end() - 1,
+    if (progress) progress("memory rows", 0);
+    const Regions regions = map_regions(state_->core, *state_->allocations, *owned);
+    const MemoryShares& shares = regions.shares;
+    assert(shares.sum() == state_->core.extent().mapped_bytes);
+    MemoryRows result;
+    result.overlaps = regions.overlaps;
+    result.rows = {{"array data", shares[MemoryOwner::array_data]},
+                   {"Python objects", shares[MemoryOwner::objects]},
+                   {"free, kept by Python and malloc", shares[MemoryOwner::free]},
+                   {"program files and their data", shares[MemoryOwner::files]},
+                   {"thread stacks", shares[MemoryOwner::stacks]},
+                   {"other: C/C++ memory, Python's own tables",
+                    shares[MemoryOwner::c_code] + shares[MemoryOwner::headers] +
+                        shares[MemoryOwner::not_saved] + shares[MemoryOwner::other]}};
+    std::stable_sort(result.rows.begin(), result.rows.end() - 1,
                      [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
-    return rows;
+    return result;
 }
 
 }  // namespace heapsift

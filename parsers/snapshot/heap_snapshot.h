@@ -2,13 +2,13 @@
 
 // Every live Python object of a core, in address order, and what can be asked of each.
 //
-// The table keeps 13 bytes an object (address 8, type 4, flags 1). Sizes, reference counts, values and
-// references are computed from the core when asked for: most questions touch each object once, and a core is
-// mapped, not read.
-// How objects are found and proved: builder.cpp.
+// The table keeps 13 bytes an object (address 8, type 4, flags 1), and 4 more once all sizes were asked for.
+// Reference counts, values and references are computed from the core when asked for: most questions touch
+// each object once, and a core is mapped, not read. How objects are found and proved: builder.cpp.
 
 #include "parsers/base/address.h"
 #include "parsers/base/diagnostics.h"
+#include "parsers/base/passes.h"
 #include "parsers/base/progress.h"
 #include "parsers/cpython/object_facts.h"
 #include "parsers/cpython/runtime.h"
@@ -44,8 +44,10 @@ struct AddressFinding {
 class PythonHeap;
 struct NativeReference;
 struct ReferenceName;
+class OwnedMemory;
 class ReferenceGraph;
 class ReportedReferences;
+class SizeColumn;
 
 /// What the collector reads of an object and its header.
 struct CollectorFacts {
@@ -93,6 +95,9 @@ public:
     /// Only the sizes, of `out.size()` objects from `first` on: for sums over all objects. 30 to 50
     /// nanoseconds an object.
     void sizes(ObjectId first, std::span<ObjectSizes> out) const;
+    /// The same of all objects, computed when it is first asked for, or with the references: 4 bytes an
+    /// object.
+    const SizeColumn& size_column(const ProgressCallback& progress = {}) const;
     /// Names of threads are what a program stored: with `true` a RootSet has none but MainThread's.
     void hide_thread_names(bool hide);
     bool thread_names_hidden() const;
@@ -130,10 +135,16 @@ public:
         std::string name;
         std::uint64_t bytes;
     };
-    std::vector<MemoryRow> memory_rows() const;
+    struct MemoryRows {
+        std::vector<MemoryRow> rows;
+        std::uint64_t overlaps = 0;  // claims that cannot all be true, settled by rule (region_map.h)
+    };
+    /// Once the references are known it has all sizes computed anew: ask for it before.
+    MemoryRows memory_rows(const ProgressCallback& progress = {}) const;
 
 private:
     struct State;
+    OwnedMemory& owned_memory(const ProgressCallback& progress) const;
     Reference native_reference(const NativeReference& native) const;
     explicit HeapSnapshot(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;

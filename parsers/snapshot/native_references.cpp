@@ -12,6 +12,7 @@
 #include "parsers/snapshot/native_references.h"
 
 #include "parsers/elf/word_sweep.h"
+#include "parsers/memory/region_map.h"
 #include "parsers/snapshot/thread_stacks.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ constexpr std::int32_t free_list_slots = 80;
 class NativeSearch {
 public:
     NativeSearch(const CoreFile& core, const ObjectAccess& access, std::span<const Address> addresses,
-                 const ObjectIndex& index, const OwnedMemory& owned, const RunningFrames& frames)
+                 const ObjectIndex& index, OwnedMemory& owned, const RunningFrames& frames)
         : core_(core),
           access_(access),
           pymalloc_(access.allocations().pymalloc()),
@@ -48,8 +49,8 @@ public:
                 add_state(thread, access.heap().layout().thread_state.size);
         }
         add_state(access.heap().runtime().runtime, access.heap().layout().runtime_state.size);
-        join(states_);
-        join(free_lists_);
+        join_ranges(states_);
+        join_ranges(free_lists_);
         for (const AddressRange& stack : stacks_) live_from_.push_back(lowest_live(stack));
     }
 
@@ -97,25 +98,12 @@ private:
     }
 
     /// Python's memory: pymalloc's, gone through block by block, and what belongs to objects elsewhere.
-    std::vector<AddressRange> all_skipped() const {
-        std::vector<AddressRange> skipped = pymalloc_.ranges();
-        skipped.insert(skipped.end(), owned_.ranges().begin(), owned_.ranges().end());
-        join(skipped);
+    std::vector<AddressRange> all_skipped() {
+        std::vector<AddressRange> skipped = owned_.take_ranges();
+        const std::vector<AddressRange> pools = pymalloc_.ranges();
+        skipped.insert(skipped.end(), pools.begin(), pools.end());
+        join_ranges(skipped);
         return skipped;
-    }
-
-    /// Sorted, without overlaps.
-    static void join(std::vector<AddressRange>& ranges) {
-        std::sort(ranges.begin(), ranges.end(),
-                  [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
-        std::size_t kept = 0;
-        for (const AddressRange& range : ranges) {
-            if (kept > 0 && range.start <= ranges[kept - 1].end)
-                ranges[kept - 1].end = std::max(ranges[kept - 1].end, range.end);
-            else
-                ranges[kept++] = range;
-        }
-        ranges.resize(kept);
     }
 
     /// Of ranges that begin in order, the last that begins at or before `at`, if that holds it.
@@ -227,7 +215,7 @@ private:
     const Pymalloc& pymalloc_;
     std::span<const Address> addresses_;
     const ObjectIndex& index_;
-    const OwnedMemory& owned_;
+    OwnedMemory& owned_;
     const RunningFrames& frames_;
     std::vector<AddressRange> stacks_;
     std::vector<Address> stack_pointers_;  // sorted
@@ -266,7 +254,7 @@ std::string native_place(const CoreFile& core, const PythonHeap& heap, const Run
 
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
                                                     std::span<const Address> addresses,
-                                                    const ObjectIndex& index, const OwnedMemory& owned,
+                                                    const ObjectIndex& index, OwnedMemory& owned,
                                                     const RunningFrames& frames,
                                                     const std::function<std::uint64_t(ObjectId)>& left) {
     return NativeSearch(core, access, addresses, index, owned, frames).find(left);

@@ -31,10 +31,14 @@ constexpr int most_members = 1024, most_bases = 64;
 constexpr std::uint64_t unexplained_size = 4096;
 
 struct SumBuffers : BufferVisitor {
-    SumBuffers(const Allocations& a, const AddressSpace& m) : allocations(a), core(m) {}
+    SumBuffers(const Allocations& a, const AddressSpace& m, PlaceVisitor* p)
+        : allocations(a), core(m), places(p) {}
     void visit(Address start, std::uint64_t bytes, bool is_array) override {
         const Allocations::Held held = allocations.held(start, bytes);
         add(held, bytes);
+        if (places)
+            places->visit(start, bytes, held,
+                          is_array ? PlaceVisitor::Role::array_data : PlaceVisitor::Role::buffer);
         if (!is_array) return;
         const std::uint64_t there = held.whole ? bytes : std::min(bytes, held.bytes);
         array_data += there;
@@ -48,6 +52,7 @@ struct SumBuffers : BufferVisitor {
     }
     const Allocations& allocations;
     const AddressSpace& core;
+    PlaceVisitor* places;
     std::uint64_t memory = 0;
     std::uint64_t claimed = 0;
     std::uint64_t array_data = 0;
@@ -96,22 +101,25 @@ bool ObjectAccess::immortal(Address object) const {
     return is_immortal_count(heap_->layout(), count_of(*heap_, object));
 }
 
-ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type) const {
+ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type, PlaceVisitor* places) const {
     const ObjectReader reader(*heap_, object, type);
     const std::uint64_t own = requested(reader);
-    const Allocations::Held block =
-        allocations_->held(object - presize(object, type), own, declared_too_much);
-    SumBuffers buffers(*allocations_, heap_->memory());
+    const Address start = object - presize(object, type);
+    const Allocations::Held block = allocations_->held(start, own, declared_too_much);
+    if (places) places->visit(start, own, block, PlaceVisitor::Role::own_block);
+    SumBuffers buffers(*allocations_, heap_->memory(), places);
     if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(reader, buffers);
     // Beside the kind's buffers there are values in the place of a dict, which only a managed one has. Where
     // they lie in pymalloc's memory, their block is as large as all of its pool, and they need not be looked
     // at.
     const bool managed = (type.flags & managed_dict_flag) != 0;
     const Address values = managed ? values_apart(*heap_, object) : Address();
-    if (const Pool* pool = values.is_null() ? nullptr : allocations_->pymalloc().pool_at(values))
+    if (const Pool* pool = values.is_null() ? nullptr : allocations_->pymalloc().pool_at(values)) {
         buffers.add({pool->block_size, true}, pool->block_size);
-    else if (!values.is_null())
+        if (places) places->visit(values, 0, {pool->block_size, true}, PlaceVisitor::Role::buffer);
+    } else if (!values.is_null()) {
         visit_instance_buffers(reader, buffers);
+    }
     ObjectSizes sizes;
     sizes.size = size(reader);
     sizes.block_size = block.bytes;

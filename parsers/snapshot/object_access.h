@@ -11,6 +11,15 @@
 
 namespace heapsift {
 
+/// Called with the memory of one object, part by part, as `sizes` comes upon it.
+class PlaceVisitor {
+public:
+    enum class Role : std::uint8_t { own_block, buffer, array_data };
+    virtual ~PlaceVisitor() = default;
+    /// `bytes` were asked for; `held` is what of them is counted.
+    virtual void visit(Address start, std::uint64_t bytes, const Allocations::Held& held, Role role) = 0;
+};
+
 class ObjectAccess {
 public:
     ObjectAccess(const PythonHeap& heap, const Allocations& allocations)
@@ -53,7 +62,7 @@ public:
     /// What `facts` says of sizes, and no more: for sums over all objects. No size is more than the memory
     /// that is there: what an object claims is held against its blocks, and where it cannot be, the object is
     /// damaged and its sizes are cut down.
-    ObjectSizes sizes(Address object, const TypeInfo& type) const;
+    ObjectSizes sizes(Address object, const TypeInfo& type, PlaceVisitor* places = nullptr) const;
     /// Asks for the memory apart from the object that `sizes` will read: a dict's table.
     void fetch_parts(Address object, const TypeInfo& type) const;
     /// The same for `visit_references`: also a list's items, and values that lie apart.

@@ -23,7 +23,7 @@ public:
                           const ObjectAccess& access, const ObjectIndex& index)
         : addresses_(addresses), types_(types), access_(access), index_(index), gather_(*this) {}
 
-    ReferenceGraph build(const CoreFile& core, const ProgressCallback& progress) {
+    ReferenceGraph build(const CoreFile& core, OwnedMemory& owned, const ProgressCallback& progress) {
         graph_.begin_.reserve(addresses_.size() + 1);
         graph_.targets_.reserve(4 *
                                 addresses_.size());  // what is not used stays untouched, and costs nothing
@@ -34,7 +34,7 @@ public:
         if (progress) progress("guesses", 0);
         judge_guesses();
         take_out_refused();
-        add_natives(core, progress);
+        add_natives(core, owned, progress);
         return std::move(graph_);
     }
 
@@ -207,9 +207,7 @@ private:
         });
     }
 
-    void add_natives(const CoreFile& core, const ProgressCallback& progress) {
-        if (progress) progress("owned memory", 0);
-        const OwnedMemory owned(addresses_, types_, access_);
+    void add_natives(const CoreFile& core, OwnedMemory& owned, const ProgressCallback& progress) {
         if (progress) progress("native references", 0);
         graph_.frames_ = RunningFrames(access_.heap());
         graph_.natives_ = find_native_references(
@@ -257,8 +255,9 @@ GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const 
 
 ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses,
                                      std::span<const TypeId> types, const ObjectAccess& access,
-                                     const ObjectIndex& index, const ProgressCallback& progress) {
-    return ReferenceGraphBuilder(addresses, types, access, index).build(core, progress);
+                                     const ObjectIndex& index, OwnedMemory& owned,
+                                     const ProgressCallback& progress) {
+    return ReferenceGraphBuilder(addresses, types, access, index).build(core, owned, progress);
 }
 
 }  // namespace heapsift

@@ -98,6 +98,7 @@ private:
 /// other memory. `progress` may be empty.
 ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses,
                                      std::span<const TypeId> types, const ObjectAccess& access,
-                                     const ObjectIndex& index, const ProgressCallback& progress);
+                                     const ObjectIndex& index, OwnedMemory& owned,
+                                     const ProgressCallback& progress = {});
 
 }  // namespace heapsift

@@ -3,7 +3,7 @@
 // Which memory is a thread's stack. (How: thread_stacks.cpp.)
 
 #include "parsers/elf/core_file.h"
-#include "parsers/malloc/malloc_heaps.h"
+#include "parsers/memory/malloc_heaps.h"
 
 #include <vector>
 

@@ -148,7 +148,8 @@ TEST_CASE("reasons: DEBUG_SAVEALL explains what gc.garbage holds, and nothing el
     CHECK(made.reason(0) == "in gc.garbage: DEBUG_SAVEALL is set, and the collector keeps what it finds");
     CHECK(made.reason(2) == young);
     const HeapSnapshot built = made.build();
-    const OverviewResult result = overview(built, 5);
+    Work work(built);
+    const OverviewResult result = overview(work, 5);
     CHECK(result.garbage_remark ==
           (result.garbage_memory > 0 && result.garbage_memory >= result.mapped_bytes / 100 ? young : ""));
     made.set_debug(0, 0);

@@ -5,6 +5,7 @@
 #include "parsers/cpython/object_kind.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "parsers/snapshot/reported_references.h"
+#include "parsers/snapshot/size_column.h"
 #include "tests/elf/core_writer.h"
 #include "tests/elf/temporary_directory.h"
 
@@ -20,6 +21,7 @@ struct HeapSnapshot::State {
     std::vector<TypeId> type_of;
     mutable std::optional<ReferenceGraph> references;
     mutable std::unique_ptr<PythonHeap> heap;
+    mutable std::optional<SizeColumn> sizes;
 };
 
 namespace {
@@ -71,8 +73,14 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics&, const ProgressCall
     TypeTable types = types_of(*next_heap);  // in the order in which the test wrote the objects down
     std::vector<TypeId> type_of;
     for (const auto& object : made.objects) type_of.push_back(types.named(object.type).front());
-    return HeapSnapshot(std::make_unique<State>(State{
-        std::move(made), std::move(core), std::move(python), std::move(types), std::move(type_of), {}, {}}));
+    return HeapSnapshot(std::make_unique<State>(State{std::move(made),
+                                                      std::move(core),
+                                                      std::move(python),
+                                                      std::move(types),
+                                                      std::move(type_of),
+                                                      {},
+                                                      {},
+                                                      {}}));
 }
 
 const CoreFile& HeapSnapshot::core() const { return state_->core; }
@@ -96,7 +104,16 @@ bool HeapSnapshot::thread_names_hidden() const { return false; }
 ShortValue HeapSnapshot::value(ObjectId object, std::size_t) const {
     return state_->made.objects[object].value;
 }
-std::vector<HeapSnapshot::MemoryRow> HeapSnapshot::memory_rows() const { return state_->made.memory; }
+HeapSnapshot::MemoryRows HeapSnapshot::memory_rows(const ProgressCallback&) const {
+    return {state_->made.memory, 0};
+}
+const SizeColumn& HeapSnapshot::size_column(const ProgressCallback&) const {
+    if (!state_->sizes) {
+        state_->sizes.emplace();
+        for (ObjectId object = 0; object < object_count(); ++object) state_->sizes->add(facts(object));
+    }
+    return *state_->sizes;
+}
 
 ObjectId HeapSnapshot::find(Address address) const {
     const auto& objects = state_->made.objects;

@@ -75,6 +75,7 @@ TEST_CASE("signature: a shorter table of types does not change it", "[signature]
                     {Address(0x10200), "str", facts(64, 600), {}, {}}};
     heap.memory = {{"Python objects", 1240}};
     const HeapSnapshot snapshot = heap.build();
-    CHECK(overview(snapshot, 1).dominant_types == std::vector<std::string>{"dict", "str"});
-    CHECK(overview(snapshot, 1).dominant_types == overview(snapshot, 0).dominant_types);
+    Work work(snapshot);
+    CHECK(overview(work, 1).dominant_types == std::vector<std::string>{"dict", "str"});
+    CHECK(overview(work, 1).dominant_types == overview(work, 0).dominant_types);
 }

@@ -276,7 +276,8 @@ TEST_CASE("render show: JSON has the keys of the contract", "[cli][render]") {
 TEST_CASE("render overview: text", "[cli][render]") {
     Shown shown;
     const HeapSnapshot heap = small_heap().build();
-    OverviewResult result = overview(heap, 2);
+    Work work(heap);
+    OverviewResult result = overview(work, 2);
     const OverviewCore core = overview_core(heap.core(), heap.python());
     REQUIRE(result.holders.size() == 1);
     CHECK_THAT(render_overview(result, core, shown.redactor).text(shown.page),
@@ -306,7 +307,8 @@ TEST_CASE("render overview: no longer than the terminal, the sentence first", "[
     Shown shown;
     shown.page.width = 80;
     const HeapSnapshot heap = small_heap().build();
-    OverviewResult result = overview(heap, 2);
+    Work work(heap);
+    OverviewResult result = overview(work, 2);
     const OverviewCore core = overview_core(heap.core(), heap.python());
     result.memory = {{"array data", 96'000}, {"stacks", 500}, {"free", 300}};
     result.mapped_bytes = 96'800;
@@ -343,7 +345,8 @@ TEST_CASE("render overview: no longer than the terminal, the sentence first", "[
 TEST_CASE("render overview: JSON, arguments redacted", "[cli][render]") {
     Shown redacted(true);
     const HeapSnapshot heap = small_heap().build();
-    const OverviewResult result = overview(heap, 2);
+    Work work(heap);
+    const OverviewResult result = overview(work, 2);
     const OverviewCore core = overview_core(heap.core(), heap.python());
     const Json data = render_overview(result, core, redacted.redactor).data;
     for (const char* key : {"process", "memory", "types", "suspects"}) CHECK(data.contains(key));
@@ -380,7 +383,8 @@ TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
             if (display_width(text.substr(at, text.find('\n', at) - at)) > shown.page.width) return false;
         return true;
     };
-    const OverviewResult all = overview(heap, 2);
+    Work work(heap);
+    const OverviewResult all = overview(work, 2);
     OverviewCore core = overview_core(heap.core(), heap.python());
     core.modules_missing = core.module_count = 3;
     core.process.arguments =

@@ -89,8 +89,8 @@ TEST_CASE("pymalloc: blocks in use and blocks that were given back", "[cpython][
         const auto block = pymalloc.block_at(space.block(3, 64, n) + 63);
         REQUIRE(block);
         CHECK(block->start == space.block(3, 64, n));
-        CHECK(block->size == 64);
-        CHECK(block->allocated == !given_back);
+        CHECK(block->bytes == 64);
+        CHECK(block->in_use == !given_back);
     }
 }
 
@@ -246,4 +246,31 @@ TEST_CASE("pymalloc: since 3.12 the interpreter itself says where its arenas are
     CHECK(pymalloc.found_by() == "the interpreter's table of arenas");
     CHECK(pymalloc.pools().size() == 4);
     CHECK(pymalloc.arenas().size() == 1);
+}
+
+TEST_CASE("pymalloc: as an allocator, its blocks make up its arenas but for headers",
+          "[cpython][pymalloc][allocator]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    if (layout->version.minor > 11) return;  // there the table of arenas is found by the interpreter
+    PoolSpace space(*layout);
+    space.fill(1, 64, 10, {4, 7, 0});
+    space.fill(2, 512, 3, {});
+    space.arenas({arena_start});
+    const Pymalloc pymalloc = space.find();
+    REQUIRE(pymalloc.arenas_proved());
+    const Allocator& allocator = pymalloc;
+    REQUIRE(allocator.ranges().size() == 1);
+    CHECK(allocator.ranges()[0].size() == space.arena_size);
+    std::uint64_t in_use = 0, free = 0;
+    Address last = arena_start;
+    allocator.visit_blocks([&](std::span<const MemoryBlock> blocks) {
+        for (const MemoryBlock& block : blocks) {
+            REQUIRE(block.start >= last);
+            last = block.range().end;
+            (block.in_use ? in_use : free) += block.bytes;
+        }
+    });
+    CHECK(in_use == 7 * 64 + 3 * 512);
+    // What is left behind the last block that was carved is one free block, and so is a pool without any.
+    CHECK(in_use + free == space.arena_size - 2 * header_size);
 }

@@ -119,7 +119,7 @@ void ask(const HeapSnapshot& heap) {
     }
     require(references < 10'000'000);
     std::uint64_t sum = 0;
-    for (const auto& row : heap.memory_rows()) sum += row.bytes;
+    for (const auto& row : heap.memory_rows().rows) sum += row.bytes;
     require(sum == mapped);
     (void)heap.locate(Address(0x7f0000000123));
     ask_graph(heap);

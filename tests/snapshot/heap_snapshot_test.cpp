@@ -429,7 +429,7 @@ TEST_CASE("snapshot: an address is an object, inside one, in its buffer, free, o
 TEST_CASE("snapshot: the rows of memory add up to what was mapped", "[snapshot]") {
     const Opened opened;
     std::uint64_t sum = 0;
-    for (const auto& row : opened.snapshot.memory_rows()) sum += row.bytes;
+    for (const auto& row : opened.snapshot.memory_rows().rows) sum += row.bytes;
     CHECK(sum == opened.snapshot.core().extent().mapped_bytes);
 }
 

@@ -4,6 +4,7 @@
 // malloc_heaps.cpp.)
 
 #include "parsers/elf/address_space.h"
+#include "parsers/memory/allocator.h"
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,7 @@ struct MallocBlock {
     bool mmapped = false;      // a mapping of its own
 };
 
-class MallocHeaps {
+class MallocHeaps final : public Allocator {
 public:
     /// Walks every stretch of writable anonymous memory that reads as a chain of chunks from its first byte
     /// on.
@@ -50,11 +51,22 @@ public:
     /// a KiB of the chunk.
     std::optional<MallocBlock> block_containing(Address address) const;
 
+    const char* name() const override { return "malloc"; }
+    /// The heaps that were walked. (Chunks with mappings of their own are known one by one alone.)
+    std::vector<AddressRange> ranges() const override;
+    /// Chunks that a thread's cache or a fast bin holds look in use.
+    std::optional<MemoryBlock> block_at(Address address) const override;
+    /// A free block is its chunk from the size word on, up to the next one's: all that is neither in use nor
+    /// its header.
+    void visit_blocks(const BlockVisitor& visit) const override;
+
     struct Heap {
         AddressRange range;              // of chunks, the top chunk included
         std::uint64_t in_use_bytes = 0;  // chunks in use, headers included
         std::uint64_t free_bytes = 0;    // free chunks and the top
         std::uint64_t chunks = 0;
+        std::uint64_t first_chunk = 0;    // offset of the first chunk's header in `range`
+        const std::byte* data = nullptr;  // of `range`
     };
     const std::vector<Heap>& heaps() const { return heaps_; }
     /// Heaps whose chain of chunks breaks off in the middle. What is behind the break is treated as memory
@@ -63,6 +75,9 @@ public:
     const Heap* heap_at(Address address) const;
 
 private:
+    /// Hands out the chunks from the one at `first` (an offset in the heap) on, until `visit` returns false.
+    template <class Visit>
+    void visit_chunks(const Heap& heap, std::uint64_t first, Visit visit) const;
     /// Does the first word of a block up to `largest` bytes lead, `header` bytes before it, to another of the
     /// same size, and that one's to a third or nowhere?
     bool leads_to_equal(Address start, std::uint64_t header, std::uint64_t largest) const;

@@ -2,7 +2,7 @@
 // mappings of their own, and what only looks like a chunk: headers that a top or a merged chunk has
 // swallowed, and sizes that lead nowhere.
 
-#include "parsers/malloc/malloc_heaps.h"
+#include "parsers/memory/malloc_heaps.h"
 
 #include "tests/catch.h"
 
@@ -376,4 +376,46 @@ TEST_CASE("malloc: a heap that is cut after a page is read to its last byte and 
     CHECK(heaps.heaps()[0].chunks == 3);
     CHECK(heaps.block_starting_at(brk_start + 16));
     ::munmap(mapping, 3 * page);
+}
+
+TEST_CASE("malloc: as an allocator, its blocks make up its heaps but for their headers",
+          "[malloc][allocator]") {
+    Heap heap(2 * page);
+    const Address a = heap.chunk(32);
+    const Address freed = heap.chunk(0x110, false);
+    const Address b = heap.chunk(0x40);
+    heap.top();
+    const AddressSpace memory({heap.segment()});
+    const MallocHeaps heaps = MallocHeaps::find(memory);
+    const Allocator& allocator = heaps;
+    REQUIRE(allocator.ranges().size() == 1);
+    CHECK(allocator.ranges()[0].start == heap.start);
+    CHECK(allocator.ranges()[0].size() == 2 * page);
+    std::vector<MemoryBlock> blocks;
+    allocator.visit_blocks(
+        [&](std::span<const MemoryBlock> some) { blocks.insert(blocks.end(), some.begin(), some.end()); });
+    REQUIRE(blocks.size() == 4);
+    CHECK(blocks[0].start == a);
+    CHECK(blocks[0].bytes == 32 - 8);
+    CHECK(blocks[0].in_use);
+    CHECK(blocks[1].start == freed - 8);
+    CHECK(blocks[1].bytes == 0x110);
+    CHECK_FALSE(blocks[1].in_use);
+    CHECK(blocks[2].start == b);
+    CHECK(blocks[2].bytes == 0x40 - 8);
+    CHECK_FALSE(blocks[3].in_use);
+    CHECK(blocks[3].range().end == heap.start + 2 * page);
+    for (std::size_t i = 1; i < blocks.size(); ++i) CHECK(blocks[i - 1].range().end <= blocks[i].start);
+    // Any address of a block leads to it; those between blocks to none.
+    for (const MemoryBlock& block : blocks)
+        for (const Address at : {block.start, block.start + block.bytes / 2, block.range().end - 1}) {
+            const auto found = allocator.block_at(at);
+            REQUIRE(found);
+            CHECK(found->start == block.start);
+            CHECK(found->bytes == block.bytes);
+            CHECK(found->in_use == block.in_use);
+        }
+    CHECK_FALSE(allocator.block_at(a - 1));
+    CHECK_FALSE(allocator.block_at(heap.start));
+    CHECK_FALSE(allocator.block_at(heap.start + 2 * page));
 }

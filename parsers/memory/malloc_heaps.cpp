@@ -1,4 +1,4 @@
-#include "parsers/malloc/malloc_heaps.h"
+#include "parsers/memory/malloc_heaps.h"
 
 // Chunks, without symbols.
 //
@@ -117,13 +117,77 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory) {
             std::vector<std::uint64_t> bits(segment.size / 16 / 64 + 2);
             walk(segment, start, &bits);
             result.broken_heaps_ += tried->breaks ? 1 : 0;
-            result.heaps_.push_back(
-                {{segment.start, segment.start + tried->end}, tried->in_use, tried->free, tried->chunks});
+            result.heaps_.push_back({{segment.start, segment.start + tried->end},
+                                     tried->in_use,
+                                     tried->free,
+                                     tried->chunks,
+                                     start,
+                                     segment.data});
             result.chunk_bits_.push_back(std::move(bits));
             break;
         }
     }
     return result;
+}
+
+std::vector<AddressRange> MallocHeaps::ranges() const {
+    std::vector<AddressRange> ranges;
+    for (const Heap& heap : heaps_) ranges.push_back(heap.range);
+    return ranges;
+}
+
+// The chain was walked to the heap's end when the heap was found: every size up to there can be.
+template <class Visit>
+void MallocHeaps::visit_chunks(const Heap& heap, std::uint64_t first, Visit visit) const {
+    const std::uint64_t end = heap.range.size();
+    const auto& bits = chunk_bits_[static_cast<std::size_t>(&heap - heaps_.data())];
+    for (std::uint64_t at = first; at + 16 <= end;) {
+        const std::uint64_t size = load(heap.data + at + 8) & ~flag_bits;
+        if (size < min_chunk || size > end - at) return;
+        const std::uint64_t slot = (at + 16) / 16;
+        const bool in_use = (bits[slot / 64] >> (slot % 64) & 1) != 0;
+        const Address start = heap.range.start + at + (in_use ? 16 : 8);
+        const Address last = heap.range.start + std::min(at + size + 8, end);
+        if (!visit(MemoryBlock{start, last - start, in_use})) return;
+        at += size;
+    }
+}
+
+std::optional<MemoryBlock> MallocHeaps::block_at(Address address) const {
+    const Heap* heap = heap_at(address);
+    if (!heap) return std::nullopt;
+    // From the chunk in use before it (of which there may be none) it is a step or two.
+    const auto& bits = chunk_bits_[static_cast<std::size_t>(heap - heaps_.data())];
+    const std::uint64_t slot = (address - heap->range.start) / 16;
+    std::uint64_t word = slot / 64;
+    std::uint64_t found = bits[word] & (~std::uint64_t{0} >> (63 - slot % 64));
+    while (found == 0 && word > 0) found = bits[--word];
+    const std::uint64_t first =
+        found == 0 ? heap->first_chunk
+                   : (word * 64 + (63 - static_cast<std::uint64_t>(std::countl_zero(found)))) * 16 - 16;
+    std::optional<MemoryBlock> block;
+    visit_chunks(*heap, first, [&](const MemoryBlock& at) {
+        if (at.range().contains(address)) block = at;
+        return at.start + at.bytes <= address;
+    });
+    return block;
+}
+
+void MallocHeaps::visit_blocks(const BlockVisitor& visit) const {
+    constexpr std::size_t at_once = 512;
+    std::vector<MemoryBlock> blocks;
+    for (const Heap& heap : heaps_) {
+        visit_chunks(heap, heap.first_chunk, [&](const MemoryBlock& block) {
+            blocks.push_back(block);
+            if (blocks.size() == at_once) {
+                visit(blocks);
+                blocks.clear();
+            }
+            return true;
+        });
+        if (!blocks.empty()) visit(blocks);
+        blocks.clear();
+    }
 }
 
 const MallocHeaps::Heap* MallocHeaps::heap_at(Address address) const {

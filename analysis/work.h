@@ -1,0 +1,45 @@
+#pragma once
+
+// What several analyses of one heap need: its graph, retained sizes, and why each object is still there. Each
+// is computed when it is first asked for, and once.
+
+#include "analysis/graph/retained.h"
+#include "analysis/object_states.h"
+
+#include <optional>
+
+namespace heapsift {
+
+/// Not for two threads at once. It refers to the heap, and its parts to each other: it stays where it is.
+class Work {
+public:
+    explicit Work(const HeapSnapshot& heap, ProgressCallback progress = {})
+        : heap_(heap), progress_(std::move(progress)) {}
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+
+    const HeapSnapshot& heap() const { return heap_; }
+    const ProgressCallback& progress() const { return progress_; }
+
+    const HeapGraph& graph() {
+        if (!graph_) graph_.emplace(heap_, progress_);
+        return *graph_;
+    }
+    const RetainedSizes& retained() {
+        if (!retained_) retained_.emplace(graph(), progress_);
+        return *retained_;
+    }
+    const ObjectStates& states() {
+        if (!states_) states_.emplace(graph(), progress_);
+        return *states_;
+    }
+
+private:
+    const HeapSnapshot& heap_;
+    ProgressCallback progress_;
+    std::optional<HeapGraph> graph_;
+    std::optional<RetainedSizes> retained_;
+    std::optional<ObjectStates> states_;
+};
+
+}  // namespace heapsift

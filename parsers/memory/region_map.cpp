@@ -1,0 +1,133 @@
+#include "parsers/memory/region_map.h"
+
+// One owner a byte.
+//
+// Sums of what objects, allocators and mappings say of themselves do not add up: an array's data lies in a
+// block of malloc's, which lies in a mapping; a damaged object claims its neighbours. So nothing is summed.
+// Everybody claims ranges, and each byte goes to the one who comes first in a fixed order (MemoryOwner): the
+// most particular before the general. The claims of one owner are sorted and joined, which makes of each
+// owner a list without overlaps; then all lists are gone through together, from border to border, and each
+// stretch between two borders is the first owner's that has it. The stretches make up the mapped memory, and
+// so their sum is its size, whatever was claimed.
+//
+// An allocator has millions of blocks, and a range for each would cost more than the objects' own table. Its
+// memory is divided instead: its blocks are counted as they are gone through, and the map is told how much of
+// the range is whose. What the blocks leave are their headers, by subtraction from bytes that are known to be
+// mapped.
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+namespace heapsift {
+
+std::uint64_t MemoryShares::sum() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t bytes : bytes_) sum += bytes;
+    return sum;
+}
+
+void MemoryShares::add(const MemoryShares& more) {
+    for (std::size_t i = 0; i < memory_owners; ++i) bytes_[i] += more.bytes_[i];
+}
+
+std::uint64_t join_ranges(std::vector<AddressRange>& ranges) {
+    const auto before = [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; };
+    std::erase_if(ranges, [](const AddressRange& range) { return range.end <= range.start; });
+    if (!std::is_sorted(ranges.begin(), ranges.end(), before))
+        std::sort(ranges.begin(), ranges.end(), before);
+    std::uint64_t overlaps = 0;
+    std::size_t kept = 0;
+    for (const AddressRange& range : ranges) {
+        if (kept > 0 && range.start <= ranges[kept - 1].end) {
+            overlaps += range.start < ranges[kept - 1].end ? 1 : 0;
+            ranges[kept - 1].end = std::max(ranges[kept - 1].end, range.end);
+        } else {
+            ranges[kept++] = range;
+        }
+    }
+    ranges.resize(kept);
+    return overlaps;
+}
+
+RegionMap::RegionMap(std::vector<AddressRange> mapped) : mapped_(std::move(mapped)) {
+    join_ranges(mapped_);
+    for (const AddressRange& range : mapped_) mapped_bytes_ += range.size();
+}
+
+void RegionMap::claim(MemoryOwner owner, AddressRange range) {
+    claims_[static_cast<std::size_t>(owner)].push_back(range);
+}
+
+std::uint64_t RegionMap::mapped_bytes(AddressRange range) const {
+    std::uint64_t bytes = 0;
+    auto at = std::lower_bound(mapped_.begin(), mapped_.end(), range.start,
+                               [](const AddressRange& r, Address a) { return r.end <= a; });
+    for (; at != mapped_.end() && at->start < range.end; ++at)
+        bytes += std::min(at->end, range.end) - std::max(at->start, range.start);
+    return bytes;
+}
+
+void RegionMap::divide(AddressRange range, const MemoryShares& shares) {
+    if (range.end <= range.start) return;
+    const auto place = std::lower_bound(divided_.begin(), divided_.end(), range.start,
+                                        [](const AddressRange& r, Address a) { return r.start < a; });
+    assert(place == divided_.end() || range.end <= place->start);
+    assert(place == divided_.begin() || (place - 1)->end <= range.start);
+    divided_.insert(place, range);
+    const std::uint64_t bytes = mapped_bytes(range), named = shares.sum();
+    assert(named <= bytes);
+    of_divided_.add(shares);
+    of_divided_[MemoryOwner::headers] += bytes - named;
+}
+
+namespace {
+
+/// The ranges of one owner, from one border to the next.
+struct Layer {
+    std::span<const AddressRange> ranges;
+    std::size_t next = 0;
+
+    /// Does the layer have the byte at `at`? Asked with growing addresses.
+    bool has(Address at) {
+        while (next < ranges.size() && ranges[next].end <= at) ++next;
+        return next < ranges.size() && ranges[next].start <= at;
+    }
+    /// Behind `at`, where that changes first.
+    Address border(Address at) const {
+        if (next == ranges.size()) return Address(std::numeric_limits<std::uint64_t>::max());
+        return ranges[next].start <= at ? ranges[next].end : ranges[next].start;
+    }
+};
+
+}  // namespace
+
+MemoryShares RegionMap::shares() {
+    MemoryShares result = of_divided_;
+    overlaps_ = 0;
+    std::vector<Layer> layers{{divided_}};  // the first, and then by owner
+    for (std::size_t owner = 0; owner < memory_owners; ++owner) {
+        const std::uint64_t twice = join_ranges(claims_[owner]);
+        if (owner <= static_cast<std::size_t>(MemoryOwner::objects)) overlaps_ += twice;
+        layers.push_back({claims_[owner]});
+    }
+    for (const AddressRange& mapping : mapped_) {
+        for (Address at = mapping.start; at < mapping.end;) {
+            Address end = mapping.end;
+            std::size_t first = layers.size();
+            for (std::size_t i = 0; i < layers.size(); ++i) {
+                if (layers[i].has(at) && first == layers.size()) first = i;
+                end = std::min(end, layers[i].border(at));
+            }
+            if (first == layers.size())
+                result[MemoryOwner::other] += end - at;
+            else if (first > 0)
+                result[static_cast<MemoryOwner>(first - 1)] += end - at;
+            at = end;
+        }
+    }
+    assert(result.sum() == mapped_bytes_);
+    return result;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,157 @@
+// The map of a whole core: rows that add up, whatever its objects claim; and an allocator that is neither
+// pymalloc nor malloc.
+
+#include "parsers/snapshot/regions.h"
+
+#include "parsers/cpython/type_finder.h"
+#include "parsers/snapshot/builder.h"
+#include "parsers/snapshot/object_kinds.h"
+#include "tests/catch.h"
+#include "tests/elf/temporary_directory.h"
+#include "tests/snapshot/small_core.h"
+
+#include <algorithm>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+/// Blocks of 64 bytes, one behind the other; every second one is free.
+class EvenBlocks final : public Allocator {
+public:
+    EvenBlocks(Address start, std::uint64_t count) : start_(start), count_(count) {}
+    const char* name() const override { return "even"; }
+    std::vector<AddressRange> ranges() const override { return {{start_, start_ + 64 * count_}}; }
+    std::optional<MemoryBlock> block_at(Address address) const override {
+        if (!ranges()[0].contains(address)) return std::nullopt;
+        return block((address - start_) / 64);
+    }
+    void visit_blocks(const BlockVisitor& visit) const override {
+        std::vector<MemoryBlock> blocks;
+        for (std::uint64_t i = 0; i < count_; ++i) blocks.push_back(block(i));
+        visit(blocks);
+    }
+
+private:
+    MemoryBlock block(std::uint64_t i) const { return {start_ + 64 * i, 64, i % 2 == 0}; }
+    Address start_;
+    std::uint64_t count_;
+};
+
+struct Mapped {
+    explicit Mapped(SmallCore& small, std::unique_ptr<const Allocator> more = nullptr)
+        : core(CoreFile::open(directory.write("core", small.bytes()), {}, diagnostics)),
+          python(find_python_runtime(core, diagnostics)),
+          types(find_types(core.memory(), python, all_object_kinds())),
+          heap(core.memory(), python, types),
+          allocations(core, Pymalloc::find(heap, diagnostics), MallocHeaps::find(core.memory())),
+          access(heap, allocations) {
+        if (more) allocations.add(std::move(more));
+        objects = find_objects(core, access, diagnostics, {});
+        owned.emplace(objects.addresses, objects.types, access);
+        regions = map_regions(core, allocations, *owned);
+    }
+    bool found(Address object) const {
+        return std::binary_search(objects.addresses.begin(), objects.addresses.end(), object);
+    }
+
+    TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    CoreFile core;
+    PythonRuntime python;
+    TypeTable types;
+    PythonHeap heap;
+    Allocations allocations;
+    ObjectAccess access;
+    FoundObjects objects;
+    std::optional<OwnedMemory> owned;
+    Regions regions;
+};
+
+}  // namespace
+
+TEST_CASE("regions of a core: each byte that is mapped has one owner", "[snapshot][regions]") {
+    SmallCore small;
+    const Mapped mapped(small);
+    const MemoryShares& shares = mapped.regions.shares;
+    CHECK(shares.sum() == mapped.core.extent().mapped_bytes);
+    CHECK(mapped.regions.overlaps == 0);
+    CHECK(shares[MemoryOwner::objects] > 0);
+    CHECK(shares[MemoryOwner::free] > 0);
+    std::uint64_t memory = 0;
+    for (std::uint32_t i = 0; i < mapped.owned->sizes().count(); ++i)
+        memory += mapped.owned->sizes().memory(i);
+    CHECK(shares[MemoryOwner::objects] + shares[MemoryOwner::array_data] == memory);
+}
+
+TEST_CASE("regions of a core: a block that two objects claim counts once, and is told",
+          "[snapshot][regions]") {
+    SmallCore small;
+    const Mapped whole(small);
+    // The list's items, said to be in the pool block of a float.
+    small.heap.set(small.items, small.heap.layout().list.ob_item, small.kept_float);
+    const Mapped torn(small);
+    REQUIRE(torn.found(small.items));
+    CHECK(torn.regions.shares.sum() == torn.core.extent().mapped_bytes);
+    CHECK(torn.regions.overlaps == 1);
+}
+
+TEST_CASE("regions of a core: another allocator is added in one line", "[snapshot][regions][allocator]") {
+    SmallCore small;
+    const Address memory = small.heap.map(Address(0x7c0000000000), 4096);
+    const Address float_type = small.heap.builtin("float");
+    for (const Address at : {memory, memory + 64}) {  // the second lies in a block that is free
+        small.heap.put(at, std::uint64_t{1});
+        small.heap.put(at + 8, float_type);
+        small.heap.put(at + 16, 1.5);
+    }
+    const Mapped without(small);
+    CHECK_FALSE(without.found(memory));
+    const Mapped with(small, std::make_unique<EvenBlocks>(memory, 32));
+    CHECK_FALSE(with.found(memory + 64));
+    const MemoryShares &before = without.regions.shares, &after = with.regions.shares;
+    CHECK(after.sum() == before.sum());
+    CHECK(after[MemoryOwner::free] == before[MemoryOwner::free] + 16 * 64);
+    const std::uint64_t in_use = 16 * 64;
+    CHECK(after[MemoryOwner::objects] + after[MemoryOwner::c_code] ==
+          before[MemoryOwner::objects] + before[MemoryOwner::c_code] + in_use);
+    CHECK(with.allocations.block_starting_at(memory)->owner == Allocations::Owner::other);
+    CHECK_FALSE(with.allocations.block_starting_at(memory + 64));
+    CHECK(with.allocations.bytes_of(memory, 24) == 64);
+    CHECK_FALSE(with.allocations.held(memory, 65).whole);
+}
+
+TEST_CASE("size column: what fits in four bytes and what does not come back the same", "[snapshot][sizes]") {
+    const auto of = [](std::uint64_t size, std::uint64_t memory, std::uint64_t array_data, bool damaged) {
+        ObjectSizes sizes;
+        sizes.size = size;
+        sizes.memory = memory;
+        sizes.array_data = array_data;
+        sizes.damaged = damaged;
+        return sizes;
+    };
+    const std::vector<ObjectSizes> all = {of(28, 32, 0, false),
+                                          of(0, 0, 0, false),
+                                          of(64, 0, 0, false),
+                                          of(0, 65534 * 8, 0, false),
+                                          of(524280, 65535 * 8, 0, false),
+                                          of(33000, 0, 0, false),
+                                          of(32768, 0, 0, false),
+                                          of(0, 32768, 0, false),
+                                          of(0, 32760, 0, false),
+                                          of(30, 33, 0, false),
+                                          of(112, 8112, 8000, false),
+                                          of(48, 48, 0, true),
+                                          of(1ULL << 40, 1ULL << 40, 0, false)};
+    SizeColumn column;
+    for (const ObjectSizes& sizes : all) column.add(sizes);
+    REQUIRE(column.count() == all.size());
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+        CHECK(column[i].size == all[i].size);
+        CHECK(column[i].memory == all[i].memory);
+        CHECK(column.memory(i) == all[i].memory);
+        CHECK(column[i].array_data == all[i].array_data);
+        CHECK(column[i].damaged == all[i].damaged);
+    }
+}
