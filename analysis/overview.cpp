@@ -113,7 +113,7 @@ void find_garbage(const RetainedSizes& retained, const ProgressCallback& progres
 
 OverviewResult overview(const HeapSnapshot& heap, std::size_t type_limit, const ProgressCallback& progress) {
     OverviewResult result;
-    result.types = group_by_type(heap, SortKey::memory, 0, progress);
+    result.types = types(heap, SortKey::memory, 0, progress);
     result.memory = heap.memory_rows();
     std::stable_sort(result.memory.begin(), result.memory.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });

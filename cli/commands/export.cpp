@@ -176,7 +176,7 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
                      OutputFile::Rules{options.overwrite, format == FileFormat::db, session.choice().path});
 
     const HeapSnapshot heap = session.open_heap();
-    note_uncertain_sizes(group_by_type(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
+    note_uncertain_sizes(types(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
     const HeapGraph graph(heap, session.progress());
     session.note_references(heap);
     const RetainedSizes retained(graph, session.progress());

@@ -42,7 +42,7 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     const HeapGraph graph(heap, session.progress());
     const RetainedSizes retained(graph, session.progress());
     const ObjectStates states(graph, session.progress());
-    const ObjectsResult result = list_objects(heap, query, &retained, session.progress());
+    const ObjectsResult result = objects(heap, query, &retained, session.progress());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());
     note_damaged_objects(result.damaged_objects, session.diagnostics());

@@ -12,7 +12,7 @@ ExitCode run_threads(Session& session) {
     const HeapSnapshot heap = session.open_heap();
     const HeapGraph graph(heap, session.progress());
     const RetainedSizes retained(graph, session.progress());
-    const ThreadsResult result = list_threads(heap, session.options().rows(), &retained);
+    const ThreadsResult result = threads(heap, session.options().rows(), &retained);
     session.note_references(heap);
     return session.write(render_threads(result, session.redactor()));
 }

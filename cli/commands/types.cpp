@@ -41,7 +41,7 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
         throw wrong_usage("bad-option", "--type goes with --by-holder",
                           command_line("objects --type T") + " lists the instances of one type");
     const HeapSnapshot heap = session.open_heap();
-    TypesResult result = group_by_type(heap, options.sort, 0, session.progress());
+    TypesResult result = types(heap, options.sort, 0, session.progress());
     const HeapGraph graph(heap, session.progress());
     const RetainedSizes retained(graph, session.progress());
     add_retained(result, retained, options.sort, session.options().rows(), session.progress());

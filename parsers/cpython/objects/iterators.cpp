@@ -11,7 +11,8 @@ namespace {
 
 /// The attribute came with 3.10.
 void dict_view_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    const char* name = object.layout().version.minor >= 10 ? ".mapping" : ".<mapping>";
+    const FieldName name =
+        object.layout().version.minor >= 10 ? FieldName(".mapping") : FieldName(".<mapping>");
     visit.named(object.pointer(object.layout().dict_view.dv_dict), name);
 }
 
