@@ -8,6 +8,7 @@
 #include "analysis/graph/common_dominator.h"
 #include "analysis/holder_labels.h"
 #include "analysis/object_paths.h"
+#include "parsers/base/text.h"
 
 #include <algorithm>
 #include <map>
@@ -90,13 +91,17 @@ std::uint32_t HolderRows::row_of(ObjectId array) {
 
 /// Of labels with the same words there is one row.
 std::uint32_t HolderRows::new_row(std::uint32_t label, const std::string& frame_type, ObjectId example) {
-    const auto [holder, attribute] = labels_.words(label);
+    const HolderName name = labels_.name(label);
+    const std::string attribute = name.attribute();
     const auto next = static_cast<std::uint32_t>(result.rows.size());
-    const auto [at, added] = row_of_words_.emplace(std::tuple(holder, attribute, frame_type), next);
+    const auto [at, added] = row_of_words_.emplace(std::tuple(name.owner, attribute, frame_type), next);
     if (added) {
         ArrayHolderRow& row = result.rows.emplace_back();
-        row.holder = holder;
+        row.holder = name.owner;
         row.attribute = attribute;
+        row.joined = name.joined();
+        row.of_frame = name.frame && !name.steps.empty() && !name.nameless();
+        if (row.of_frame && is_identifier(name.steps.front().name)) row.local = name.steps.front().name;
         row.frame_type = frame_type;
         row.example = example;
     }
@@ -167,11 +172,8 @@ void HolderRows::describe(ArrayHolderRow& row) const {
     row.expression = labels_.merged_expression(row.example);
     const Root& root = labels_.paths().root(labels_.paths().path(row.example).front()).root;
     row.root = root_words(graph, root);
-    if (root.frame < 0 || !row.holder.ends_with("()") || row.attribute.empty() ||
-        row.attribute.starts_with("<"))
-        return;
-    row.frame = frame_words(graph.frame({root.thread, root.frame}));
-    row.local = row.attribute.substr(0, row.attribute.find_first_of("[. "));
+    if (row.of_frame && root.frame >= 0) row.frame = frame_words(graph.frame({root.thread, root.frame}));
+    if (row.frame.empty()) row.local.clear();
 }
 
 void HolderRows::find_dominators(const RetainedSizes& retained) {

@@ -18,6 +18,8 @@ namespace heapsift {
 /// the array whose base they are; arrays of a DataFrame or a Series are held as that is.
 struct ArrayHolderRow {
     std::string holder, attribute;  // "app.Node", "hActs1"; "func()", "selected[*]". Not escaped
+    bool joined = false;            // no dot stands between them
+    bool of_frame = false;          // the holder is a function that runs, the attribute has a name
     std::string
         frame_type;  // "pandas.core.frame.DataFrame", where it is such a one that is held there. Not escaped
     std::string expression;  // the path to one of them, its indices as [*]. Not escaped

@@ -48,8 +48,10 @@ std::uint64_t name_hash(const ReferenceName& name, bool source_is_dict_of_an_ins
             return mixed(form, name.key.value);
         case Form::text:
         case Form::index:
-        case Form::unnamed:
-            return mixed(form, text_hash(name.text));
+            return mixed(form, text_hash(name.text.text));
+        case Form::cell:
+        case Form::hidden_local:
+            return form;
         case Form::key:
             return form;
         case Form::element:
@@ -60,7 +62,7 @@ std::uint64_t name_hash(const ReferenceName& name, bool source_is_dict_of_an_ins
 }
 
 bool is_dict_step(const ReferenceName& name) {
-    return name.form == ReferenceName::Form::text && std::string_view(name.text) == ".__dict__";
+    return name.form == ReferenceName::Form::text && name.text.field == Field::attributes;
 }
 
 /// Visits with a callable.
@@ -77,11 +79,13 @@ void each_reference(const HeapSnapshot& heap, ObjectId source, F function) {
 }
 
 /// Back references by their names.
-std::uint8_t reluctance_to_cut(std::string_view name) {
+std::uint8_t reluctance_to_cut(const ReferenceStep& step) {
     for (const char* word : {"parent", "owner", "callback", "closure", "cell_contents"})
-        if (name.find(word) != std::string_view::npos) return 0;
-    if (name == ".__dict__" || name == ".__class__") return 9;
-    return name.starts_with(".__") ? 5 : 2;
+        if (step.name.find(word) != std::string::npos ||
+            (step.key && step.key->text.find(word) != std::string::npos))
+            return 0;
+    if (step.is(Field::attributes) || step.is(Field::class_)) return 9;
+    return is_dunder(step) ? 5 : 2;
 }
 
 }  // namespace
@@ -328,20 +332,12 @@ CyclePath Cycles::path(const Cycle& cycle, std::size_t most_steps) const {
     objects.push_back(start);
     bool in_dict = false;  // of the instance whose step is the last
     for (std::size_t i = 0; i + 1 < objects.size() && path.steps.size() <= most_steps; ++i) {
-        const Reference name = step_between(heap_, objects[i], objects[i + 1]);
-        if (in_dict) {
-            if (const std::string attribute = as_attribute(name); !attribute.empty()) {
-                path.steps.back().name = name;
-                path.steps.back().name.before = attribute;
-                path.steps.back().name.key.reset();
-                path.steps.back().name.after.clear();
-            } else {
-                path.steps.push_back({type_name(heap_, heap_.type_of(objects[i])), name});
-            }
-        } else {
+        const ReferenceStep name = step_between(heap_, objects[i], objects[i + 1]).step;
+        if (const auto attribute = in_dict ? as_attribute(name) : std::nullopt)
+            path.steps.back().name = *attribute;
+        else
             path.steps.push_back({type_name(heap_, heap_.type_of(objects[i])), name});
-        }
-        in_dict = !in_dict && name.before == ".__dict__" && !name.key;
+        in_dict = !in_dict && name.is(Field::attributes);
     }
     if (path.steps.size() > most_steps) path.steps.resize(most_steps);
     return path;
@@ -376,9 +372,8 @@ std::string Cycles::unlike(const Cycle& cycle, const Cycle& other) const {
             heap_.visit_references(member, [&](const Reference& reference) {
                 const ObjectId target = reference.followed ? heap_.find(reference.target) : no_object;
                 if (target == no_object || !holds(member, target)) return;
-                const std::string attribute = as_attribute(reference);
-                if (!attribute.empty()) words.names.insert(attribute);
-                if (!reference.key && reference.before.starts_with(".")) words.names.insert(reference.before);
+                const ReferenceStep name = as_attribute(reference.step).value_or(reference.step);
+                if (is_dotted(name)) words.names.insert(notation(name));
             });
         }
         return words;
@@ -421,7 +416,7 @@ CycleDetails Cycles::details(const Cycle& cycle, std::size_t limit, bool with_op
             if (room(result.edges.size())) result.edges.push_back(row(member, target, reference));
             ++result.edge_count;
             if (with_opening) {
-                edges.push_back({number(member), number(target), reluctance_to_cut(reference.name())});
+                edges.push_back({number(member), number(target), reluctance_to_cut(reference.step)});
                 place.push_back(nth++);
             }
         });

@@ -50,7 +50,7 @@ struct CyclesHeld {
 /// A step of a cycle, as it is printed: the type of an object, and what it calls the next.
 struct CycleStep {
     std::string type;
-    Reference name;  // only before, key and after count
+    ReferenceStep name;
 };
 
 struct CyclePath {

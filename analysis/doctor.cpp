@@ -89,7 +89,7 @@ std::vector<std::string> missing_files(const std::vector<Module>& modules) {
     return {paths.begin(), paths.end()};
 }
 
-DoctorResult examine_core(const CoreFile& core) {
+DoctorResult doctor(const CoreFile& core) {
     DoctorResult result;
     add_segments(result, core);
     result.modules = core.modules();
@@ -97,8 +97,8 @@ DoctorResult examine_core(const CoreFile& core) {
     return result;
 }
 
-DoctorResult examine(const HeapSnapshot& heap, const ProgressCallback& progress) {
-    DoctorResult result = examine_core(heap.core());
+DoctorResult doctor(const HeapSnapshot& heap, const ProgressCallback& progress) {
+    DoctorResult result = doctor(heap.core());
     result.python_found_by = heap.python().found_by;
     result.layout_source = heap.python().layout_source;
     result.checks = heap.python().checks;

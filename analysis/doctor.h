@@ -52,9 +52,9 @@ struct DoctorResult {
 /// each once.
 std::vector<std::string> missing_files(const std::vector<Module>& modules);
 
-DoctorResult examine(const HeapSnapshot& heap, const ProgressCallback& progress = {});
+DoctorResult doctor(const HeapSnapshot& heap, const ProgressCallback& progress = {});
 
 /// The part that needs no interpreter: for cores in which none was found.
-DoctorResult examine_core(const CoreFile& core);
+DoctorResult doctor(const CoreFile& core);
 
 }  // namespace heapsift

@@ -313,32 +313,30 @@ private:
         return made;
     }
 
-    Reference name_between(NodeId source, NodeId target) const {
-        if (is_object(graph_, source)) return step_between(heap_, source, target);
-        Reference best;
+    ReferenceStep name_between(NodeId source, NodeId target) const {
+        if (is_object(graph_, source)) return step_between(heap_, source, target).step;
+        ReferenceStep best;
         if (graph_.kind(source) != NodeKind::frame) return best;
         for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(target)) {
             if (placed.parent != source) continue;
-            best.before = placed.root.name.is_null()
-                              ? std::string(placed.root.text)
-                              : "." + heap_.python_heap().unicode_text(placed.root.name, 200).value_or("?");
+            best =
+                placed.root.name.is_null()
+                    ? named_step(placed.root.text)
+                    : attribute_step(heap_.python_heap().unicode_text(placed.root.name, 200).value_or("?"));
             if (!placed.root.name.is_null()) break;
         }
         return best;
     }
 
     /// What `parent` calls a child that is shown below it: an attribute, of a module whose dict is left out.
-    Reference shown_name(NodeId parent, NodeId child) const {
-        const Reference direct = name_between(parent, child);
-        if (!direct.before.empty() || direct.key) return direct;
+    ReferenceStep shown_name(NodeId parent, NodeId child) const {
+        const ReferenceStep direct = name_between(parent, child);
+        if (direct.known()) return direct;
         const NodeId above = retained_.dominator(child);
         if (above == parent || above == none) return direct;
-        Reference name = name_between(above, child);
-        if (std::string attribute = as_attribute(name); modules_.is_dict(above) && !attribute.empty()) {
-            name = {};
-            name.before = std::move(attribute);
-        }
-        return name;
+        const ReferenceStep name = name_between(above, child);
+        const auto attribute = modules_.is_dict(above) ? as_attribute(name) : std::nullopt;
+        return attribute.value_or(name);
     }
 
     /// The node that goes on a run from `id`: of the same type, one or two steps (by a __dict__) below it,
@@ -393,7 +391,7 @@ private:
             ++count;
         }
         if (count < least_run) return;
-        const Reference name = shown_name(first.node, next_in_run(first.node));
+        const ReferenceStep name = shown_name(first.node, next_in_run(first.node));
         first.run = count;
         first.run_name = name;
         first.run_end = last;

@@ -30,13 +30,13 @@ struct DominatorNode {
     std::string group;                // of a group or a frame; not escaped
     GroupKind group_kind = GroupKind::python;
     bool is_frame = false;
-    Reference name;      // what its dominator calls it; all empty where that does not refer to it itself
+    ReferenceStep name;  // what its dominator calls it; not known where that does not refer to it itself
     std::string remark;  // "suspended in …"; not escaped
     PathExpression expression;  // of an object, where it has one; else root is empty
     std::uint64_t retained = 0;
-    std::uint64_t run = 0;  // so many more of its type hang below it, one below the other; 0 for none
-    Reference run_name;     // what each of them calls the next
-    NodeId run_end = 0;     // the last of them
+    std::uint64_t run = 0;   // so many more of its type hang below it, one below the other; 0 for none
+    ReferenceStep run_name;  // what each of them calls the next
+    NodeId run_end = 0;      // the last of them
     std::vector<DominatorNode> children;            // by retained
     std::uint64_t folded = 0, folded_retained = 0;  // children that are not given
     std::vector<JointHolders> joint;                // by retained

@@ -41,7 +41,7 @@ struct ExportedRoot {
 /// One reference. `source` and `target` are addresses: of a native reference the source is no object.
 struct ExportedReference {
     Address source;
-    const Reference& reference;
+    Reference reference;
     bool followed = false;  // StructuralTargets::follows
 };
 

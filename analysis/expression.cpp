@@ -7,6 +7,7 @@
 #include "analysis/expression_roots.h"
 #include "analysis/expression_steps.h"
 #include "analysis/object_row.h"
+#include "analysis/steps.h"
 #include "parsers/base/text.h"
 
 #include <algorithm>
@@ -94,9 +95,9 @@ private:
         finding_.missing = first_step(rest);
         const std::string_view call = rest.substr(finding_.missing.size());
         if (stopped_.empty() && call.starts_with('(')) finding_.missing += first_step(call);
-        std::vector<Reference> names;
-        const auto keep = [&](const Reference& reference) {
-            if (names.size() < most_candidates) names.push_back(reference);
+        std::vector<ReferenceStep> names;
+        const auto keep = [&](const ReferenceStep& name) {
+            if (names.size() < most_candidates) names.push_back(name);
         };
         for (const ExpressionPlace& place : stopped_) {
             if (const ObjectId object = heap_.find(place.object); object != no_object)
@@ -108,9 +109,9 @@ private:
         choose_near(names);
     }
 
-    void choose_near(const std::vector<Reference>& names) {
+    void choose_near(const std::vector<ReferenceStep>& names) {
         std::vector<std::string> texts;  // without quotes: a shell eats them, and a person forgets them
-        for (const Reference& name : names) texts.push_back(without_quotes(name.name()));
+        for (const ReferenceStep& name : names) texts.push_back(without_quotes(notation(name)));
         const auto with_name = [&](const std::string& text) {
             return names[static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) -
                                                   texts.begin())];
@@ -126,7 +127,7 @@ private:
         for (const std::string& text : candidates) {
             if (finding_.near.size() == most_near) break;
             const bool alike = finding_.missing.empty() || text.front() == finding_.missing.front();
-            if (alike && !text.starts_with(".__")) finding_.near.push_back(with_name(text));
+            if (alike && !is_dunder(with_name(text))) finding_.near.push_back(with_name(text));
         }
     }
 

@@ -21,7 +21,7 @@ struct ExpressionFinding {
     std::string missing;     // the step after that; empty where the expression ended
     std::vector<ObjectId> stopped_at;  // what `understood` is; empty for a frame without an object
     bool is_frame = false;             // `understood` is a call that runs, and no object
-    std::vector<Reference> near;       // names that are there and look like `missing`, else some of them
+    std::vector<ReferenceStep> near;   // names that are there and look like `missing`, else some of them
     bool near_is_guess = false;        // they look like it
     std::vector<Address> lost;         // addresses at which no object was found, that it leads to
 };

@@ -18,12 +18,6 @@ std::optional<std::uint64_t> whole_number(std::string_view digits, int base) {
     return value;
 }
 
-Reference named_root(std::string name) {
-    Reference reference;
-    reference.before = std::move(name);
-    return reference;
-}
-
 /// Up to 3.10 a code object knows only the last part of its name.
 bool is_called(const PythonFrame& frame, std::string_view typed, bool qualified) {
     if (frame.name == typed) return true;
@@ -98,7 +92,7 @@ void ExpressionRoots::add_global(Address module, std::string_view text,
     const std::size_t length = identifier_length(text);
     if (module.is_null() || length == 0) return;
     const Address value =
-        steps_.item(steps_.referent(module, ".__dict__"), text_literal(text.substr(0, length)));
+        steps_.item(steps_.referent(module, Field::attributes), text_literal(text.substr(0, length)));
     if (!value.is_null()) places.push_back({length, value, nullptr, false});
 }
 
@@ -153,7 +147,7 @@ void ExpressionRoots::add_special(std::string_view text, std::vector<ExpressionP
 void ExpressionRoots::add_thread_local(Address local, std::size_t at,
                                        std::vector<ExpressionPlace>& places) const {
     const std::size_t before = places.size();
-    if (const Address dicts = steps_.referent(local, ".<dicts of threads>"); !dicts.is_null())
+    if (const Address dicts = steps_.referent(local, Field::dicts_of_threads); !dicts.is_null())
         for (const Address dict : steps_.values(dicts))
             if (steps_.is_dict(dict)) places.push_back({at, dict, nullptr, true});
     if (places.size() == before) places.push_back({at, local, nullptr, steps_.is_dict(local)});
@@ -175,15 +169,15 @@ void ExpressionRoots::visit_names(const NameVisitor& visit) const {
     for (const PythonInterpreter& interpreter : heap_.python().interpreters) {
         const auto visit_text_keys = [&](Address dict) {
             python_.visit_dict(dict, [&](Address key, Address) {
-                if (const auto name = python_.unicode_text(key, 200)) visit(named_root(*name));
+                if (const auto name = python_.unicode_text(key, 200)) visit(named_step(*name));
             });
         };
         visit_text_keys(interpreter.modules);
         const Address main = steps_.item(interpreter.modules, text_literal("__main__"));
-        if (!main.is_null()) visit_text_keys(steps_.referent(main, ".__dict__"));
+        if (!main.is_null()) visit_text_keys(steps_.referent(main, Field::attributes));
     }
     for (const PythonThread& thread : threads())
-        for (const PythonFrame& frame : thread.frames) visit(named_root(frame.name + "()"));
+        for (const PythonFrame& frame : thread.frames) visit(named_step(frame.name + "()"));
 }
 
 }  // namespace heapsift

@@ -4,6 +4,7 @@
 
 #include "analysis/expression_steps.h"
 
+#include "analysis/steps.h"
 #include "parsers/cpython/type_flags.h"
 #include "parsers/snapshot/root_set.h"
 
@@ -13,22 +14,28 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t most_bases = 1000;
-constexpr std::string_view cell_name = ".<cell ";
 
 bool is_plain_attribute(std::string_view step) {
     return step.size() > 1 && step[0] == '.' && identifier_length(step.substr(1)) == step.size() - 1;
 }
 
-Reference named(Address target, std::string name) {
-    Reference reference;
-    reference.target = target;
-    reference.before = std::move(name);
-    return reference;
+/// The character that a name begins with.
+bool begins_with(const ReferenceStep& step, char typed) {
+    switch (step.kind) {
+        case ReferenceStep::Kind::item:
+            return typed == '[';
+        case ReferenceStep::Kind::key:
+            return typed == 'k';
+        case ReferenceStep::Kind::index:
+            return typed == (step.within.empty() ? '[' : step.within.front());
+        default:
+            return is_dotted(step) ? typed == '.' : notation(step).front() == typed;
+    }
 }
 
 }  // namespace
 
-struct ExpressionSteps::Step {
+struct ExpressionSteps::Following {
     const ExpressionPlace& place;
     std::string_view rest;   // from `start` on
     std::size_t start;       // place.at and the blanks behind it
@@ -59,7 +66,7 @@ std::vector<ExpressionPlace> ExpressionSteps::from(const ExpressionPlace& place,
     std::vector<ExpressionPlace> found;
     const std::size_t start = std::min(text.find_first_not_of(' ', place.at), text.size());
     const std::string_view rest = text.substr(start);
-    const Step step{place, rest, start, first_step(rest), found};
+    const Following step{place, rest, start, first_step(rest), found};
     if (rest.empty()) return found;
     if (place.frame) follow_frame(step);
     if (!found.empty() || place.object.is_null()) return found;
@@ -81,10 +88,19 @@ void ExpressionSteps::visit_references(Address object,
     if (const ObjectId id = heap_.find(object); id != no_object) heap_.visit_references(id, visit);
 }
 
-Address ExpressionSteps::referent(Address object, std::string_view name) const {
+Address ExpressionSteps::referent(Address object, Field field) const {
     Address found;
     visit_references(object, [&](const Reference& reference) {
-        if (found.is_null() && !reference.key && reference.before == name && reference.after.empty())
+        if (found.is_null() && reference.step.is(field)) found = reference.target;
+    });
+    return found;
+}
+
+Address ExpressionSteps::attribute(Address object, const std::string& name) const {
+    Address found;
+    visit_references(object, [&](const Reference& reference) {
+        if (found.is_null() && reference.step.kind == ReferenceStep::Kind::attribute &&
+            reference.step.name == name)
             found = reference.target;
     });
     return found;
@@ -105,8 +121,8 @@ Address ExpressionSteps::item(Address dict, const Literal& key) const {
         return found;
     }
     visit_references(dict, [&](const Reference& reference) {
-        if (!found.is_null() || !reference.key || reference.before != "[") return;
-        const auto known = whole_literal(reference.key->text);
+        if (!found.is_null() || reference.step.kind != ReferenceStep::Kind::item) return;
+        const auto known = whole_literal(reference.step.key->text);
         if (known && means_the_same(*known, key)) found = reference.target;
     });
     return found;
@@ -179,7 +195,7 @@ bool ExpressionSteps::equals(Address key, const Literal& literal) const {
 }
 
 // Items of dicts, lists and tuples, without a name for each of the others.
-void ExpressionSteps::follow_index(const Step& step, bool unquoted) const {
+void ExpressionSteps::follow_index(const Following& step, bool unquoted) const {
     const auto bracket = bracket_at_start(step.rest);
     const auto key = bracket ? whole_literal(bracket->content, unquoted) : std::nullopt;
     const Layout& l = python_.layout();
@@ -202,26 +218,30 @@ void ExpressionSteps::follow_index(const Step& step, bool unquoted) const {
     step.lead(python_.pointer(items + 8 * static_cast<std::uint64_t>(index)), bracket->length);
 }
 
-void ExpressionSteps::follow_references(const Step& step, bool unquoted) const {
+void ExpressionSteps::follow_references(const Following& step, bool unquoted) const {
     const bool key_was_compared = step.rest.front() == '[' && is_dict(step.place.object);
     visit_references(step.place.object, [&](const Reference& reference) {
-        if (!reference.before.starts_with(step.rest.front())) return;
-        const std::string name = reference.name();
+        if (!reference.step.known() || !begins_with(reference.step, step.rest.front())) return;
+        const std::string name = notation(reference.step);
         if (key_was_compared && !step.rest.starts_with(name)) return;
         if (const auto length = match_name(name, step.rest, unquoted)) step.lead(reference.target, *length);
-        if (name.starts_with(cell_name)) follow_shared_local(step, reference, unquoted);
+        if (reference.step.kind == ReferenceStep::Kind::cell) follow_shared_local(step, reference, unquoted);
     });
 }
 
 // f_locals shows what is in a cell, where the reference is one to the cell.
-void ExpressionSteps::follow_shared_local(const Step& step, const Reference& cell, bool unquoted) const {
-    const std::string name = cell.before.substr(cell_name.size(), cell.before.size() - cell_name.size() - 1);
-    for (const char* frame : {".", ".gi_frame.", ".cr_frame.", ".ag_frame."})
-        if (const auto length = match_name(frame + ("f_locals['" + name + "']"), step.rest, unquoted))
-            step.lead(referent(cell.target, ".cell_contents"), *length);
+void ExpressionSteps::follow_shared_local(const Following& step, const Reference& cell, bool unquoted) const {
+    ReferenceStep local;
+    local.kind = ReferenceStep::Kind::local;
+    local.name = cell.step.name;
+    for (const char* frame : {".", ".gi_frame.", ".cr_frame.", ".ag_frame."}) {
+        local.within = frame;
+        if (const auto length = match_name(notation(local), step.rest, unquoted))
+            step.lead(referent(cell.target, Field::cell_contents), *length);
+    }
 }
 
-void ExpressionSteps::follow_index_from_the_end(const Step& step) const {
+void ExpressionSteps::follow_index_from_the_end(const Following& step) const {
     const auto bracket = bracket_at_start(step.rest);
     const auto key = bracket ? whole_literal(bracket->content) : std::nullopt;
     if (!key || key->kind != Literal::Kind::integer || !key->negative || key->limbs.size() > 1 ||
@@ -229,7 +249,9 @@ void ExpressionSteps::follow_index_from_the_end(const Step& step) const {
         return;
     std::vector<Address> items;
     visit_references(step.place.object, [&](const Reference& reference) {
-        if (reference.name() == "[" + std::to_string(items.size()) + "]") items.push_back(reference.target);
+        const ReferenceStep& item = reference.step;
+        if (item.kind == ReferenceStep::Kind::index && item.within.empty() && item.number == items.size())
+            items.push_back(reference.target);
     });
     if (key->limbs[0] <= items.size()) step.lead(items[items.size() - key->limbs[0]], bracket->length);
 }
@@ -242,15 +264,15 @@ Address ExpressionSteps::class_of(Address object) const {
 
 Address ExpressionSteps::type_dict(Address type) const {
     const Address dict = python_.type_dict(type);
-    return dict.is_null() ? referent(type, ".__dict__") : dict;
+    return dict.is_null() ? referent(type, Field::attributes) : dict;
 }
 
 // A static type has an mro too, which no traverse reports in every version: there its bases will do.
 void ExpressionSteps::add_dicts_of_bases(Address type, std::vector<Address>& dicts) const {
     std::vector<Address> order;
-    if (const Address mro = referent(type, ".__mro__"); !mro.is_null())
+    if (const Address mro = referent(type, Field::mro); !mro.is_null())
         visit_references(mro, [&](const Reference& reference) {
-            if (order.size() < most_bases && reference.before.starts_with('['))
+            if (order.size() < most_bases && reference.step.kind == ReferenceStep::Kind::index)
                 order.push_back(reference.target);
         });
     TypeId base = order.empty() ? heap_.types().find(type) : no_type;
@@ -267,7 +289,7 @@ std::vector<Address> ExpressionSteps::dicts_on_the_way(Address object) const {
     std::vector<Address> dicts;
     if (heap_.types().find(object) != no_type)
         add_dicts_of_bases(object, dicts);
-    else if (const Address own = referent(object, ".__dict__"); !own.is_null())
+    else if (const Address own = referent(object, Field::attributes); !own.is_null())
         dicts.push_back(own);
     add_dicts_of_bases(class_of(object), dicts);
     return dicts;
@@ -275,15 +297,15 @@ std::vector<Address> ExpressionSteps::dicts_on_the_way(Address object) const {
 
 // obj.__dict__['x'] where no __dict__ was ever asked for: the values lie in the instance, and the reference
 // is called .x.
-void ExpressionSteps::follow_values(const Step& step) const {
+void ExpressionSteps::follow_values(const Following& step) const {
     const std::string_view index = step.rest.substr(step.first.size());
     const auto bracket = index.starts_with('[') ? bracket_at_start(index) : std::nullopt;
     const auto key = bracket ? whole_literal(bracket->content, true) : std::nullopt;
     if (!key || key->kind != Literal::Kind::text) return;
-    step.lead(referent(step.place.object, "." + key->text), step.first.size() + bracket->length);
+    step.lead(attribute(step.place.object, key->text), step.first.size() + bracket->length);
 }
 
-void ExpressionSteps::follow_attribute(const Step& step) const {
+void ExpressionSteps::follow_attribute(const Following& step) const {
     const Literal name = text_literal(step.first.substr(1));
     const Address object = step.place.object;
     const bool is_type = heap_.types().find(object) != no_type;
@@ -296,81 +318,92 @@ void ExpressionSteps::follow_attribute(const Step& step) const {
     }
 }
 
-// What the slots of a frame are called: by f_locals, with the contents of cells, and as references are.
-void ExpressionSteps::visit_frame_names(const PythonFrame& frame,
-                                        const std::function<void(Address, const std::string&)>& visit) const {
+// What the slots of a frame are called: by f_locals, with the contents of cells, and as references are. What
+// a reference from a running frame is called comes too: func() <code>, func() <function>.
+void ExpressionSteps::visit_frame_names(
+    const PythonFrame& frame, const std::function<void(Address, const ReferenceStep&)>& visit) const {
     using What = FrameSlot::What;
+    const auto visit_field = [&](Address value, FieldName name, const char* mark) {
+        visit(value, field_step(name));
+        visit(value, named_step(mark));
+    };
     visit_slots(python_, frame, [&](const FrameSlot& slot) {
         switch (slot.what) {
             case What::function:
-                visit(slot.value, ".<function>");
+                visit_field(slot.value, ".<function>", "<function>");
                 break;
             case What::code:
-                visit(slot.value, ".f_code");
+                visit_field(slot.value, ".f_code", "<code>");
                 break;
             case What::locals:
-                visit(slot.value, ".f_locals");
+                visit_field(slot.value, ".f_locals", "<f_locals>");
                 break;
             case What::frame:
-                visit(slot.value, "<frame>");
+                visit(slot.value, named_step("<frame>"));
                 break;
             case What::stack:
-                visit(slot.value, ".<value stack>");
+                visit_field(slot.value, ".<value stack>", "<value stack>");
                 break;
             case What::local: {
                 const std::string name = python_.unicode_text(slot.name, 200).value_or("?");
-                const Address content = slot.cell ? referent(slot.value, ".cell_contents") : slot.value;
+                const auto visit_as = [&](Address value, ReferenceStep::Kind kind) {
+                    ReferenceStep step = attribute_step(name);
+                    step.kind = kind;
+                    if (kind == ReferenceStep::Kind::local) step.within = ".";
+                    visit(value, step);
+                };
+                const Address content = slot.cell ? referent(slot.value, Field::cell_contents) : slot.value;
                 if (!content.is_null()) {
-                    visit(content, "." + name);
-                    visit(content, ".f_locals['" + name + "']");
+                    visit_as(content, ReferenceStep::Kind::attribute);
+                    visit_as(content, ReferenceStep::Kind::local);
                 }
-                if (slot.cell) visit(slot.value, ".<cell " + name + ">");
-                visit(slot.value, "local '" + name + "'");
+                if (slot.cell) visit_as(slot.value, ReferenceStep::Kind::cell);
+                visit_as(slot.value, ReferenceStep::Kind::frame_local);
                 break;
             }
         }
     });
 }
 
-void ExpressionSteps::follow_frame(const Step& step) const {
-    Address body;  // of a module or class: its names are in a dict
-    visit_frame_names(*step.place.frame, [&](Address target, const std::string& name) {
-        if (const auto length = match_name(name, step.rest, true)) step.lead(target, *length);
-        if (name == ".f_locals") body = target;
-        const bool spoken =
-            name == ".<function>" || name == ".f_code" || name == ".f_locals" || name == ".<value stack>";
-        if (!spoken) return;
-        // func() <code>, func() <function>: what a reference from a running frame is called
-        const std::string mark = name == ".f_code"     ? "<code>"
-                                 : name == ".f_locals" ? "<f_locals>"
-                                                       : name.substr(1);
-        if (const auto length = match_name(mark, step.rest, false)) step.lead(target, *length);
+void ExpressionSteps::follow_frame(const Following& step) const {
+    visit_frame_names(*step.place.frame, [&](Address target, const ReferenceStep& name) {
+        const bool mark = name.kind == ReferenceStep::Kind::name;
+        if (const auto length = match_name(notation(name), step.rest, !mark)) step.lead(target, *length);
     });
-    if (step.found.empty() && !body.is_null() && is_plain_attribute(step.first))
-        step.lead(item(body, text_literal(step.first.substr(1))), step.first.size());
+    if (!step.found.empty() || !is_plain_attribute(step.first)) return;
+    // Of a module or class that is being made: its names are in a dict.
+    visit_slots(python_, *step.place.frame, [&](const FrameSlot& slot) {
+        if (slot.what == FrameSlot::What::locals)
+            step.lead(item(slot.value, text_literal(step.first.substr(1))), step.first.size());
+    });
 }
 
 void ExpressionSteps::visit_names(const ExpressionPlace& place, const NameVisitor& visit) const {
     if (place.frame)
-        visit_frame_names(*place.frame, [&](Address target, const std::string& name) {
-            if (is_plain_attribute(name) && name != ".f_code" && name != ".f_locals")
-                visit(named(target, name));
+        visit_slots(python_, *place.frame, [&](const FrameSlot& slot) {
+            if (slot.what != FrameSlot::What::local) return;
+            std::string name = python_.unicode_text(slot.name, 200).value_or("?");
+            const bool empty = slot.cell && referent(slot.value, Field::cell_contents).is_null();
+            if (!empty && identifier_length(name) == name.size()) visit(attribute_step(std::move(name)));
         });
     if (place.object.is_null()) return;
     const auto visit_attributes = [&](Address dict, bool inherited) {
         visit_references(dict, [&](const Reference& reference) {
-            if (reference.before != "[" || !reference.key) return;
-            const auto key = whole_literal(reference.key->text);
+            if (reference.step.kind != ReferenceStep::Kind::item) return;
+            const auto key = whole_literal(reference.step.key->text);
             if (!key || key->kind != Literal::Kind::text || identifier_length(key->text) != key->text.size())
                 return;
-            if (!inherited || !key->text.starts_with("__")) visit(named(reference.target, "." + key->text));
+            const ReferenceStep attribute = attribute_step(key->text);
+            if (!inherited || !is_dunder(attribute)) visit(attribute);
         });
     };
     if (place.items_are_attributes || is_module_dict(place.object)) visit_attributes(place.object, false);
     visit_references(place.object, [&](const Reference& reference) {
-        if (!reference.before.starts_with("key ") && !reference.before.starts_with('<')) visit(reference);
+        using Kind = ReferenceStep::Kind;
+        const Kind kind = reference.step.kind;
+        if (kind != Kind::key && kind != Kind::offset && kind != Kind::none) visit(reference.step);
     });
-    const Address own = referent(place.object, ".__dict__");
+    const Address own = referent(place.object, Field::attributes);
     for (const Address dict : dicts_on_the_way(place.object)) visit_attributes(dict, dict != own);
 }
 

@@ -26,7 +26,7 @@ struct ExpressionPlace {
 };
 
 /// An attribute, an item or a local that is there, for a person who mistyped one.
-using NameVisitor = std::function<void(const Reference&)>;
+using NameVisitor = std::function<void(const ReferenceStep&)>;
 
 class ExpressionSteps {
 public:
@@ -40,24 +40,26 @@ public:
 
     /// The value of a key, in whatever is read as a dict; null where there is none.
     Address item(Address dict, const Literal& key) const;
-    /// The target of the first reference of that name; null for none.
-    Address referent(Address object, std::string_view name) const;
+    /// What the first reference by that field leads to; null for none.
+    Address referent(Address object, Field field) const;
+    /// What its first attribute of that name is.
+    Address attribute(Address object, const std::string& name) const;
     /// The values of a dict.
     std::vector<Address> values(Address dict) const;
     bool is_dict(Address object) const { return python_.is_dict(object); }
     bool is_module_dict(Address object) const;
 
 private:
-    struct Step;
-    void follow_frame(const Step& step) const;
-    void follow_index(const Step& step, bool unquoted) const;
-    void follow_references(const Step& step, bool unquoted) const;
-    void follow_shared_local(const Step& step, const Reference& cell, bool unquoted) const;
-    void follow_attribute(const Step& step) const;
-    void follow_values(const Step& step) const;
-    void follow_index_from_the_end(const Step& step) const;
+    struct Following;
+    void follow_frame(const Following& step) const;
+    void follow_index(const Following& step, bool unquoted) const;
+    void follow_references(const Following& step, bool unquoted) const;
+    void follow_shared_local(const Following& step, const Reference& cell, bool unquoted) const;
+    void follow_attribute(const Following& step) const;
+    void follow_values(const Following& step) const;
+    void follow_index_from_the_end(const Following& step) const;
     void visit_frame_names(const PythonFrame& frame,
-                           const std::function<void(Address, const std::string&)>& visit) const;
+                           const std::function<void(Address, const ReferenceStep&)>& visit) const;
     void visit_references(Address object, const std::function<void(const Reference&)>& visit) const;
     Address class_of(Address object) const;
     Address type_dict(Address type) const;

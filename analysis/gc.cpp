@@ -117,7 +117,7 @@ private:
 
 }  // namespace
 
-GcResult gc_report(const HeapSnapshot& heap, std::size_t limit, bool list, const ProgressCallback& progress) {
+GcResult gc(const HeapSnapshot& heap, std::size_t limit, bool list, const ProgressCallback& progress) {
     return GcReport(heap, limit, progress).report(list);
 }
 

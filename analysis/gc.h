@@ -34,7 +34,6 @@ struct GcResult {
 };
 
 /// `limit`: so many of gc.garbage as rows; 0 all.
-GcResult gc_report(const HeapSnapshot& heap, std::size_t limit, bool list,
-                   const ProgressCallback& progress = {});
+GcResult gc(const HeapSnapshot& heap, std::size_t limit, bool list, const ProgressCallback& progress = {});
 
 }  // namespace heapsift

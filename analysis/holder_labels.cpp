@@ -7,6 +7,7 @@
 
 #include "analysis/object_row.h"
 #include "analysis/path_expression.h"
+#include "analysis/steps.h"
 
 #include <algorithm>
 
@@ -92,31 +93,44 @@ std::uint64_t HolderLabels::first_root_like(const HeapGraph::PlacedRoot& root) {
     return first_like_.emplace(std::pair(root.root.kind, root.parent), place).first->second;
 }
 
-std::string HolderLabels::step_text(std::uint32_t step) const {
-    const StepName& name = paths_.step_names()[step];
-    if (name.form == ReferenceForm::item) return "['*']";
-    std::string text;
+ReferenceStep HolderLabels::step(std::uint32_t number) const {
+    const StepName& name = paths_.step_names()[number];
+    ReferenceStep step;
+    step.any = true;
+    if (name.form == ReferenceForm::item || name.form == ReferenceForm::key) {
+        step.kind = name.form == ReferenceForm::item ? ReferenceStep::Kind::item : ReferenceStep::Kind::key;
+        return step;
+    }
+    step = ReferenceStep();
     heap_.visit_references_to(name.source, name.target, [&](const Reference& reference) {
-        if (text.empty() && reference.followed) text = reference.name();
+        if (!step.known() && reference.followed) step = reference.step;
     });
-    if (name.form == ReferenceForm::key) return " key '*'";
-    if (name.form == ReferenceForm::index) return text.substr(0, text.rfind('[')) + "[*]";
-    if (text.size() > 4 && text.starts_with("['") && text.ends_with("']"))
-        return "." + text.substr(2, text.size() - 4);
-    return text;
+    if (name.form == ReferenceForm::index) {
+        step.any = true;
+        step.number = 0;
+        if (step.kind == ReferenceStep::Kind::place)
+            step.name.erase(std::min(step.name.rfind('['), step.name.size()));
+    } else if (step.kind == ReferenceStep::Kind::item && !step.name.empty()) {
+        step = attribute_step(step.name);
+    }
+    return step;
 }
 
-/// "func()" of a frame, "app" of a module.
-std::pair<std::string, std::string> HolderLabels::root_text(const Root& root) const {
-    const std::string expression = root_expression(graph_, root);
+/// "func()" and the local of a frame, "app" of a module.
+HolderName HolderLabels::root_name(const Root& root) const {
+    HolderName name;
     if (root.frame >= 0) {
-        const std::string function = graph_.frame({root.thread, root.frame}).name + "()";
-        const bool local = !root.name.is_null();
-        return {function, local ? "." + heap_.python_heap().unicode_text(root.name, 200).value_or("?")
-                                : std::string(root.text)};
+        name.frame = true;
+        name.owner = graph_.frame({root.thread, root.frame}).name + "()";
+        const ReferenceStep first =
+            root.name.is_null()
+                ? field_step(FieldName::read(root.text))
+                : attribute_step(heap_.python_heap().unicode_text(root.name, 200).value_or("?"));
+        if (first.known()) name.steps.push_back(first);
+        return name;
     }
-    if (root.kind == RootKind::module) return {expression, ""};
-    return {root_words_short(root), ""};
+    name.owner = root.kind == RootKind::module ? root_expression(graph_, root) : root_words_short(root);
+    return name;
 }
 std::string HolderLabels::root_words_short(const Root& root) const {
     if (root.kind == RootKind::native) return "native code";
@@ -125,55 +139,66 @@ std::string HolderLabels::root_words_short(const Root& root) const {
     return root_words(graph_, root);
 }
 
-std::pair<std::string, std::string> HolderLabels::words(std::uint32_t label) const {
-    std::vector<std::string> steps;
-    std::string holder, first;
+HolderName HolderLabels::name(std::uint32_t label) const {
+    std::vector<ReferenceStep> steps;  // from the object up
+    HolderName name;
     for (std::uint32_t at = label; at != none; at = labels_[at].above) {
         const Label& one = labels_[at];
-        if (one.step != none) steps.push_back(step_text(one.step));
+        if (one.step != none) steps.push_back(step(one.step));
         if (one.above != none) continue;
         if (one.owner >= owner_is_root)
-            std::tie(holder, first) = root_text(graph_.roots()[one.owner - owner_is_root].root);
+            name = root_name(graph_.roots()[one.owner - owner_is_root].root);
         else
-            holder = type_name(heap_, static_cast<TypeId>(one.owner));
+            name.owner = type_name(heap_, static_cast<TypeId>(one.owner));
     }
-    std::string attribute = first;
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-        if (*step == ".__dict__" && step + 1 != steps.rend()) continue;
-        if (*step == ".cell_contents") continue;
-        constexpr std::string_view locals = ".f_locals['";
-        if (const std::size_t at = step->rfind(locals);
-            at != std::string::npos && step->ends_with("']") && holder.ends_with("()"))
-            attribute += "." + step->substr(at + locals.size(), step->size() - at - locals.size() - 2);
-        else
-            attribute += *step;
+        if (stands_between(*step, step + 1 == steps.rend())) continue;
+        const bool local = name.frame && step->kind == ReferenceStep::Kind::local;
+        name.steps.push_back(local ? attribute_step(step->name) : *step);
     }
-    return {holder, attribute.starts_with(".") ? attribute.substr(1) : attribute};
+    return name;
 }
 
 std::string HolderLabels::merged_expression(ObjectId object) const {
     const std::vector<ObjectId> path = paths_.path(object);
-    const Root& root = paths_.root(path.front()).root;
-    auto [text, local] = root_text(root);
-    text += local;
-    std::string last;
+    const HolderName root = root_name(paths_.root(path.front()).root);
+    std::string text = root.owner;
+    for (const ReferenceStep& step : root.steps) text += notation(step);
+    ReferenceStep last;
+    bool shortened = false;
     std::size_t printed = 0;
     for (std::size_t i = 1; i < path.size(); ++i) {
-        std::string step = step_text(paths_.step(path[i]));
+        ReferenceStep step = this->step(paths_.step(path[i]));
         const bool is_last = i + 1 == path.size();
-        if ((step == ".__dict__" && !is_last) || step == ".cell_contents") continue;
-        if (step.starts_with(".f_locals['") && i == 1) step = "." + step.substr(11, step.size() - 13);
-        const bool again = step == last && step.starts_with(".");
+        if (stands_between(step, is_last)) continue;
+        if (i == 1 && step.kind == ReferenceStep::Kind::local && step.own_frame)
+            step = attribute_step(step.name);
+        const bool again = step == last && is_dotted(step);
+        last = step;
         if (!is_last && (again || printed >= most_steps_printed)) {
-            if (!text.ends_with(".…")) text += ".…";
-            last = step;
+            if (!shortened) text += ".…";
+            shortened = true;
             continue;
         }
-        text += step;
-        last = step;
+        text += notation(step);
+        shortened = false;
         ++printed;
     }
     return text;
+}
+
+std::string HolderName::attribute() const {
+    std::string text;
+    for (const ReferenceStep& step : steps) text += notation(step);
+    return !steps.empty() && is_dotted(steps.front()) ? text.substr(1) : text;
+}
+
+bool HolderName::joined() const {
+    if (steps.empty()) return false;
+    const ReferenceStep& first = steps.front();
+    return first.kind == ReferenceStep::Kind::item || first.kind == ReferenceStep::Kind::key ||
+           first.kind == ReferenceStep::Kind::place ||
+           (first.kind == ReferenceStep::Kind::index && !is_dotted(first));
 }
 
 }  // namespace heapsift

@@ -13,6 +13,20 @@
 
 namespace heapsift {
 
+/// Who holds, and by which steps from there; indices and keys are those of all (ReferenceStep::any).
+struct HolderName {
+    std::string owner;   // a type, "app.Node"; a module, "app"; a function that runs, "func()". Not escaped
+    bool frame = false;  // it is a function that runs
+    std::vector<ReferenceStep> steps;
+
+    /// "hActs1", "children[*]": the steps, without the dot that they begin with.
+    std::string attribute() const;
+    /// Nothing stands between the owner and the attribute: it is an item, or a key.
+    bool joined() const;
+    /// Python has no name for the first step.
+    bool nameless() const { return !steps.empty() && steps.front().nameless; }
+};
+
 /// Labels of all objects that a root reaches. It has the cheapest paths searched; 16 bytes an object.
 class HolderLabels {
 public:
@@ -24,8 +38,8 @@ public:
     std::size_t count() const { return labels_.size(); }
     /// `none` where no path was found.
     std::uint32_t label(ObjectId object) const { return label_[object]; }
-    /// The owner and the attribute, as HolderRow has them. Several labels may have the same words.
-    std::pair<std::string, std::string> words(std::uint32_t label) const;
+    /// Several labels may have the same name.
+    HolderName name(std::uint32_t label) const;
     /// The path to `object` with [*] for indices and keys; equal steps one after another once, with an
     /// ellipsis.
     std::string merged_expression(ObjectId object) const;
@@ -53,8 +67,8 @@ private:
     bool is_frame(TypeId type) const;
     std::size_t known(TypeId type) const;
     std::uint64_t first_root_like(const HeapGraph::PlacedRoot& root);
-    std::string step_text(std::uint32_t step) const;
-    std::pair<std::string, std::string> root_text(const Root& root) const;
+    ReferenceStep step(std::uint32_t number) const;
+    HolderName root_name(const Root& root) const;
     std::string root_words_short(const Root& root) const;
 
     const HeapGraph& graph_;

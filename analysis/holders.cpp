@@ -69,9 +69,8 @@ public:
     std::vector<ObjectId> held_by(const std::string& holder) const {
         std::vector<char> fits(labels_.count());
         for (std::uint32_t label = 0; label < labels_.count(); ++label) {
-            const auto [owner, attribute] = labels_.words(label);
-            const bool bracket = attribute.starts_with("[") || attribute.starts_with(" ");
-            fits[label] = holder == owner + (bracket ? "" : ".") + attribute;
+            const HolderName name = labels_.name(label);
+            fits[label] = holder == name.owner + (name.joined() ? "" : ".") + name.attribute();
         }
         std::vector<ObjectId> result;
         for (ObjectId object = 0; object < graph_.object_count(); ++object)
@@ -88,7 +87,11 @@ private:
         std::vector<std::int32_t> becomes;
         for (std::size_t i = 0; i < result.rows.size(); ++i) {
             HolderRow& row = result.rows[i];
-            std::tie(row.holder, row.attribute) = labels_.words(labels_of_rows_[i]);
+            const HolderName name = labels_.name(labels_of_rows_[i]);
+            row.holder = name.owner;
+            row.attribute = name.attribute();
+            row.joined = name.joined();
+            row.nameless = name.nameless();
             const auto [at, added] =
                 by_words.emplace(std::tuple(row.type, row.holder, row.attribute), merged.size());
             becomes.push_back(static_cast<std::int32_t>(at->second));

@@ -20,6 +20,8 @@ struct HolderRow {
     std::string holder;  // the owner's type, "app.Node"; a module, "app"; a frame, "func()". Not escaped
     std::string
         attribute;  // "hActs1", "children[*]", "params['*']". Not escaped; keys of dicts are never in it
+    bool joined = false;           // no dot stands between holder and attribute
+    bool nameless = false;         // the attribute is one that Python has no name for
     std::string expression;        // the path to one of them, its indices as [*]. Not escaped
     ObjectId example = no_object;  // that one
     Address example_address;

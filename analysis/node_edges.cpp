@@ -29,11 +29,14 @@ std::string NodeEdges::name(NodeId node) const {
     return {};
 }
 
-std::vector<NodeEdge> NodeEdges::of_no_object(NodeId node) {
-    std::vector<NodeEdge> edges;
+std::vector<std::pair<NodeEdge, ReferenceStep>> NodeEdges::of_no_object(NodeId node) {
+    std::vector<std::pair<NodeEdge, ReferenceStep>> edges;
+    const auto add = [&](NodeId target, bool followed, std::string called) {
+        edges.emplace_back(NodeEdge{target, followed}, named_step(std::move(called)));
+    };
     if (node == graph_.root()) {  // empty groups too, which the graph leaves out
         for (GroupId group = 0; group < graph_.groups().groups().size(); ++group)
-            edges.push_back({graph_.node_of(group), true, nullptr, name(graph_.node_of(group))});
+            add(graph_.node_of(group), true, name(graph_.node_of(group)));
         return edges;
     }
     const auto& roots = graph_.roots();
@@ -41,18 +44,17 @@ std::vector<NodeEdge> NodeEdges::of_no_object(NodeId node) {
         std::lower_bound(by_parent_.begin(), by_parent_.end(), node,
                          [&](std::uint32_t number, NodeId parent) { return roots[number].parent < parent; });
     for (const NodeId target : graph_.targets(node))
-        if (graph_.kind(target) != NodeKind::object) edges.push_back({target, true, nullptr, name(target)});
+        if (graph_.kind(target) != NodeKind::object) add(target, true, name(target));
     std::vector<NodeId> hanging(graph_.targets(node).begin(), graph_.targets(node).end());
     std::sort(hanging.begin(), hanging.end());
     for (; root != by_parent_.end() && roots[*root].parent == node; ++root) {
         const ObjectId object = roots[*root].root.object;
         // Not all hang there: a word of C code does not take a module's dict from the module.
         const bool hangs = std::binary_search(hanging.begin(), hanging.end(), object);
-        edges.push_back({object, hangs, nullptr, names_.name(roots[*root].root)});
+        add(object, hangs, names_.name(roots[*root].root));
     }
     if (graph_.kind(node) == NodeKind::group && graph_.group_of(node) == graph_.unreachable_group())
-        for (const NodeId target : graph_.targets(node))
-            edges.push_back({target, true, nullptr, "unreachable"});
+        for (const NodeId target : graph_.targets(node)) add(target, true, "unreachable");
     return edges;
 }
 

@@ -7,16 +7,14 @@
 #include "analysis/root_names.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heapsift {
 
-/// `reference` where the source is an object; else `name`: of a root, a group, a frame. Neither is escaped.
 struct NodeEdge {
     NodeId target = 0;
     bool followed = true;  // HeapGraph::follows; false for weak references and those that are only reported
-    const Reference* reference = nullptr;
-    std::string name;
 };
 
 class NodeEdges {
@@ -28,14 +26,15 @@ public:
     /// objects. Not escaped.
     std::string name(NodeId node) const;
 
-    /// Calls with each edge as a NodeEdge, in one order always. References to no object are left out; the
+    /// Calls with each edge as a NodeEdge, and what it is called: where the source is no object, a root, a
+    /// group, a frame. In one order always. Names last as long as the call. References to no object are left out; the
     /// followed ones are those of HeapGraph::targets; of the virtual root, all groups.
     template <class F>
     void visit(NodeId node, F&& visit) {
         if (graph_.kind(node) == NodeKind::object)
             visit_references(node, visit);
         else
-            for (const NodeEdge& edge : of_no_object(node)) visit(edge);
+            for (const auto& [edge, name] : of_no_object(node)) visit(edge, name);
     }
 
 private:
@@ -44,10 +43,10 @@ private:
         graph_.heap().visit_references(source, [&](const Reference& reference) {
             const ObjectId target = graph_.heap().find(reference.target);
             if (target == no_object) return;
-            visit(NodeEdge{target, reference.followed && graph_.follows(source, target), &reference, {}});
+            visit(NodeEdge{target, reference.followed && graph_.follows(source, target)}, reference.step);
         });
     }
-    std::vector<NodeEdge> of_no_object(NodeId node);
+    std::vector<std::pair<NodeEdge, ReferenceStep>> of_no_object(NodeId node);
 
     const HeapGraph& graph_;
     RootNames names_;

@@ -9,17 +9,13 @@ namespace {
 
 constexpr std::size_t longest_path = 64;
 
-bool has_no_name(const Reference& reference) {
-    return reference.before.find('<') != std::string::npos || reference.before.starts_with("key ");
-}
-
 }  // namespace
 
 Reference step_between(const HeapSnapshot& heap, ObjectId source, ObjectId target) {
     std::optional<Reference> best;
     heap.visit_references_to(source, target, [&](const Reference& reference) {
-        if (!reference.followed || (best && !has_no_name(*best))) return;
-        if (!best || !has_no_name(reference)) best = reference;
+        if (!reference.followed || (best && !has_no_name(best->step))) return;
+        if (!best || !has_no_name(reference.step)) best = reference;
     });
     return best.value_or(Reference());
 }

@@ -37,8 +37,8 @@ struct ObjectsResult {
 
 /// One pass; with a limit it keeps only so many matches in memory. Ties: by type name, then address. Without
 /// `retained` every object retains 0.
-ObjectsResult list_objects(const HeapSnapshot& heap, const ObjectsQuery& query, const RetainedSizes* retained,
-                           const ProgressCallback& progress = {});
+ObjectsResult objects(const HeapSnapshot& heap, const ObjectsQuery& query, const RetainedSizes* retained,
+                      const ProgressCallback& progress = {});
 
 /// A row of the list, with what the graph tells of it.
 ObjectRow object_row(const RetainedSizes& retained, const ObjectStates& states, ObjectId object);

@@ -115,7 +115,7 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     const HeapSnapshot& heap = work.heap();
     const ProgressCallback& progress = work.progress();
     OverviewResult result;
-    result.types = group_by_type(heap, SortKey::memory, 0, progress);
+    result.types = types(heap, SortKey::memory, 0, progress);
     HeapSnapshot::MemoryRows rows = heap.memory_rows(progress);
     result.memory = std::move(rows.rows);
     result.memory_overlaps = rows.overlaps;

@@ -35,8 +35,6 @@ void add_name(PandasKind& kind, std::string_view name) {
     kind.below |= !name.starts_with("pandas.core.groupby.");
 }
 
-std::string without_dot(const std::string& name) { return name.starts_with(".") ? name.substr(1) : name; }
-
 }  // namespace
 
 PandasObjects::PandasObjects(const HeapSnapshot& heap)
@@ -82,20 +80,19 @@ void PandasObjects::visit_ancestors(TypeId type, F&& visit) const {
 std::vector<NamedObject> PandasObjects::attributes(ObjectId object) const {
     std::vector<NamedObject> result;
     ObjectId dict = no_object;
-    const auto add = [&](const Reference& reference, const std::string& name) {
+    const auto add = [&](const Reference& reference, const std::optional<ReferenceStep>& name) {
         const ObjectId target =
-            reference.followed && !name.empty() ? heap_.find(reference.target) : no_object;
+            reference.followed && name && name->known() ? heap_.find(reference.target) : no_object;
         if (target == no_object || result.size() >= most_parts) return;
-        if (name == "__dict__")
+        if (name->is(Field::attributes))
             dict = target;
         else
-            result.push_back({name, target});
+            result.push_back(
+                {name->kind == ReferenceStep::Kind::attribute ? name->name : std::string(), target});
     };
-    heap_.visit_references(
-        object, [&](const Reference& reference) { add(reference, without_dot(reference.name())); });
+    heap_.visit_references(object, [&](const Reference& reference) { add(reference, reference.step); });
     if (const ObjectId items = dict; items != no_object)
-        heap_.visit_references(items,
-                               [&](const Reference& item) { add(item, without_dot(as_attribute(item))); });
+        heap_.visit_references(items, [&](const Reference& item) { add(item, as_attribute(item.step)); });
     return result;
 }
 

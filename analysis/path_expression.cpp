@@ -14,57 +14,25 @@ std::string text_of(const HeapGraph& graph, Address str) {
     return graph.heap().python_heap().unicode_text(str, 200).value_or("?");
 }
 
-bool is_constant(std::string_view text) {
-    return text == "None" || text == "True" || text == "False" || text == "Ellipsis";
-}
-
-bool can_be_typed(const Reference& reference) {
-    if (reference.before.starts_with("key ") || reference.before.starts_with("<")) return false;
-    if (reference.before.starts_with(".<") ||
-        (reference.key && reference.key->text.find("nan") != std::string::npos))
-        return false;
-    if (!reference.key) return reference.before.find("…") == std::string::npos;
-    const ShortValue& key = *reference.key;
-    if (key.text.find("…") != std::string::npos) return false;
-    return key.kind == ShortValue::Kind::literal || is_constant(key.text);
-}
-
 /// A key that has no literal, "[<ContextVar user>]", and what has no name in Python, ".<cache>", can be typed
 /// as they are printed if no other is printed like it.
-bool is_only_one(const HeapGraph& graph, ObjectId source, const Reference& reference) {
-    const bool item =
-        reference.key && reference.before == "[" && reference.key->text.find("…") == std::string::npos;
-    if (!item && !reference.before.starts_with(".<")) return false;
-    const std::string name = reference.name();
+bool is_only_one(const HeapGraph& graph, ObjectId source, const ReferenceStep& step) {
+    if (!can_be_typed_if_single(step)) return false;
     std::size_t count = 0;
-    graph.heap().visit_references(source, [&](const Reference& other) { count += other.name() == name; });
+    graph.heap().visit_references(source, [&](const Reference& other) { count += other.step == step; });
     return count == 1;
-}
-
-/// ".gi_frame.f_locals['x']", of a frame that runs ".f_locals['x']": the local's name.
-std::string local_of(const Reference& reference) {
-    constexpr std::string_view before = ".f_locals['", after = "']";
-    const std::string_view text = reference.before;
-    if (reference.key || !text.starts_with(before) || !text.ends_with(after)) return {};
-    const std::string_view name = text.substr(before.size(), text.size() - before.size() - after.size());
-    return is_identifier(name) ? "." + std::string(name) : std::string();
 }
 
 /// Does the object itself call something else by the name of an attribute in its __dict__? A class's
 /// `__base__` is one thing, and the descriptor of that name in the dict of `type` another.
-bool has_another(const HeapGraph& graph, ObjectId object, const std::string& attribute, ObjectId than) {
+bool has_another(const HeapGraph& graph, ObjectId object, const ReferenceStep& attribute, ObjectId than) {
     bool found = false;
     const Address target = graph.heap().address_of(than);
     graph.heap().visit_references(object, [&](const Reference& other) {
-        found = found || (!other.key && other.before == attribute && other.target != target);
+        found = found || (other.step.kind == ReferenceStep::Kind::attribute &&
+                          other.step.name == attribute.name && other.target != target);
     });
     return found;
-}
-
-Reference step(std::string text) {
-    Reference made;
-    made.before = std::move(text);
-    return made;
 }
 
 std::string quoted_name(std::string_view name) {
@@ -129,14 +97,6 @@ bool is_local(const Root& root) { return root.frame >= 0 && !root.name.is_null()
 
 }  // namespace
 
-std::string as_attribute(const Reference& item) {
-    if (item.before != "[" || !item.key || item.key->kind != ShortValue::Kind::literal) return {};
-    const std::string_view text = item.key->text;
-    if (text.size() < 3 || text.front() != '\'' || text.back() != '\'') return {};
-    const std::string_view name = text.substr(1, text.size() - 2);
-    return is_identifier(name) ? "." + std::string(name) : std::string();
-}
-
 std::string root_expression(const HeapGraph& graph, const Root& root) {
     switch (root.kind) {
         case RootKind::module:
@@ -168,42 +128,33 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
     bool transparent = root.kind == RootKind::thread_local_;
     bool cell = false;  // a cell that stands for a local
     if (is_local(root)) {
-        result.steps.push_back({step("." + text_of(graph, root.name)), 0});
+        result.steps.push_back({attribute_step(text_of(graph, root.name)), 0});
         cell = root.cell;
     }
     if (!named) begin_at(0);
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        const Reference& reference = steps[i];
+        const ReferenceStep& step = steps[i].step;
         const bool in_frame = named && i == 0 && root.kind == RootKind::frame && !is_local(root);
         const bool was_transparent = std::exchange(transparent, false), was_cell = std::exchange(cell, false);
-        const bool named_cell =
-            in_frame && reference.before.starts_with(".<cell ") && reference.before.ends_with(">");
-        if (named_cell && i + 1 < steps.size() && steps[i + 1].before == ".cell_contents") {
-            result.steps.push_back(
-                {step("." + reference.before.substr(7, reference.before.size() - 8)), i + 1});
+        const bool named_cell = in_frame && step.kind == ReferenceStep::Kind::cell;
+        if (named_cell && i + 1 < steps.size() && steps[i + 1].step.is(Field::cell_contents)) {
+            result.steps.push_back({attribute_step(step.name), i + 1});
             cell = true;
             continue;
         }
-        if (was_cell && reference.before == ".cell_contents") {
+        if (was_cell && step.is(Field::cell_contents)) {
             result.steps.back().leads_to = i + 1;
             if (result.first == result.steps.size()) begin_at(i + 1);
             continue;
         }
-        if (reference.before == ".__dict__" && !reference.key && i + 1 < steps.size() &&
-            !as_attribute(steps[i + 1]).empty() &&
-            !has_another(graph, objects[i], as_attribute(steps[i + 1]), objects[i + 2])) {
+        const auto next = i + 1 < steps.size() ? as_attribute(steps[i + 1].step) : std::nullopt;
+        if (step.is(Field::attributes) && next && !has_another(graph, objects[i], *next, objects[i + 2])) {
             transparent = true;
             continue;
         }
-        if (const std::string attribute = was_transparent ? as_attribute(reference) : std::string();
-            !attribute.empty()) {
-            result.steps.push_back({step(attribute), i + 1});
-        } else if (const std::string local = in_frame ? local_of(reference) : std::string(); !local.empty()) {
-            result.steps.push_back({step(local), i + 1});
-        } else {
-            result.steps.push_back({reference, i + 1});
-            if (!can_be_typed(reference) && !is_only_one(graph, objects[i], reference)) begin_at(i + 1);
-        }
+        const auto written = was_transparent ? as_attribute(step) : in_frame ? as_local(step) : std::nullopt;
+        result.steps.push_back({written ? *written : step, i + 1});
+        if (!written && !can_be_typed(step) && !is_only_one(graph, objects[i], step)) begin_at(i + 1);
     }
     return result;
 }
@@ -248,7 +199,7 @@ std::string root_words(const HeapGraph& graph, const Root& root) {
     }
     std::string text = "native code";
     graph.heap().visit_native_references([&](const Reference& reference) {
-        if (reference.word == root.word) text = reference.name();
+        if (reference.word == root.word) text = notation(reference.step);
     });
     if (root.thread >= 0) text += ", on the stack of " + thread_words();
     return text;

@@ -3,6 +3,7 @@
 // A path in Python's notation, so that it can be typed: app.CACHE['k'][3], func().selected[37].
 
 #include "analysis/holding/heap_graph.h"
+#include "analysis/steps.h"
 
 #include <span>
 #include <string>
@@ -13,7 +14,7 @@ namespace heapsift {
 /// A step as it is printed: what stands between two steps that a person writes (`.__dict__`, a cell) is left
 /// out.
 struct PrintedStep {
-    Reference name;        // only before, key and after count
+    ReferenceStep name;
     std::size_t leads_to;  // the place in `objects` of what it leads to
 };
 
@@ -30,9 +31,6 @@ std::string root_expression(const HeapGraph& graph, const Root& root);
 /// `objects`: from the one at the root on, and `steps[i]` leads from objects[i] to objects[i + 1].
 PathExpression path_expression(const HeapGraph& graph, const Root& root, std::span<const ObjectId> objects,
                                std::span<const Reference> steps);
-
-/// ".attr", which an item of a __dict__ is; empty where its key is no identifier.
-std::string as_attribute(const Reference& item);
 
 /// "func(), worker.py, now at line 41": the base name of the file.
 std::string frame_words(const PythonFrame& frame);

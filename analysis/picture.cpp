@@ -51,12 +51,9 @@ public:
         edge.source = source;
         edge.target = target;
         std::uint64_t count = 0;
-        edges_.visit(picture_.nodes[source].node, [&](const NodeEdge& e) {
+        edges_.visit(picture_.nodes[source].node, [&](const NodeEdge& e, const ReferenceStep& name) {
             if (e.target != picture_.nodes[target].node || !e.followed || ++count > 1) return;
-            if (e.reference)
-                edge.reference = *e.reference;
-            else
-                edge.name = e.name;
+            edge.name = name;
         });
         edge.more = count > 1 ? count - 1 : 0;
         picture_.edges.push_back(std::move(edge));

@@ -24,9 +24,8 @@ struct PictureNode {
 
 struct PictureEdge {
     std::size_t source = 0, target = 0;  // places in `nodes`
-    std::string name;                    // of a root; "" where `reference` has it
-    Reference reference;
-    std::uint64_t more = 0;  // references beside this one
+    ReferenceStep name;                  // not known in the dominator tree
+    std::uint64_t more = 0;              // references beside this one
 };
 
 struct Picture {

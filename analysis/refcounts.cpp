@@ -272,7 +272,7 @@ private:
         heap_.visit_native_references([&](const Reference& reference) {
             if (!word_of_c_code.contains(reference.word.value)) return;
             if (const auto row = rows.find(reference.target.value); row != rows.end())
-                row->second->holders.push_back({reference.word, reference.before});
+                row->second->holders.push_back({reference.word, notation(reference.step)});
         });
         for (RefcountRow& row : result_.rows) {
             const auto [first, last] = text_words_.equal_range(row.object.id);

@@ -8,7 +8,7 @@
 namespace heapsift {
 
 /// Fills `retained` of the rows that are wanted, sorts all rows by `sort` and keeps the first `limit` (0:
-/// all, and each gets its `retained`). Rows must be uncut (`group_by_type` with limit 0). Sorted by retained
+/// all, and each gets its `retained`). Rows must be uncut (`types` with limit 0). Sorted by retained
 /// with a limit, rows are chosen among the 128 or more that an estimate says are the largest. One instance
 /// costs nothing; else as `retained_by_sets`.
 void add_retained(TypesResult& result, const RetainedSizes& retained, SortKey sort, std::size_t limit,

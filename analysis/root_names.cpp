@@ -5,8 +5,9 @@
 namespace heapsift {
 
 RootNames::RootNames(const HeapGraph& graph) : graph_(graph), python_(graph.heap().python_heap()) {
-    graph.heap().visit_native_references(
-        [&](const Reference& reference) { of_word_.emplace(reference.word.value, reference.name()); });
+    graph.heap().visit_native_references([&](const Reference& reference) {
+        of_word_.emplace(reference.word.value, notation(reference.step));
+    });
     for (const LoadedModule& module : graph.root_set().modules())
         modules_.emplace(module.object, module.name);
 }

@@ -25,8 +25,8 @@ std::string found_by_words(FoundBy found_by) {
 
 }  // namespace
 
-ShowResult show_object(const RetainedSizes& retained, ObjectId object, std::size_t limit,
-                       const ProgressCallback& progress) {
+ShowResult show(const RetainedSizes& retained, ObjectId object, std::size_t limit,
+                const ProgressCallback& progress) {
     ShowResult result;
     const HeapGraph& graph = retained.graph();
     const HeapSnapshot& heap = graph.heap();

@@ -17,7 +17,7 @@ struct ShowResult {
     std::uint64_t retained_size = 0;     // ObjectSizes::size of all that it retains
 };
 
-ShowResult show_object(const RetainedSizes& retained, ObjectId object, std::size_t limit,
-                       const ProgressCallback& progress = {});
+ShowResult show(const RetainedSizes& retained, ObjectId object, std::size_t limit,
+                const ProgressCallback& progress = {});
 
 }  // namespace heapsift

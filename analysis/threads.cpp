@@ -98,7 +98,7 @@ void add_retained(ThreadsResult& result, const RetainedSizes& retained) {
 
 }  // namespace
 
-ThreadsResult list_threads(const HeapSnapshot& heap, std::size_t limit, const RetainedSizes* retained) {
+ThreadsResult threads(const HeapSnapshot& heap, std::size_t limit, const RetainedSizes* retained) {
     const PythonHeap& python = heap.python_heap();
     ThreadsResult result;
     std::vector<PythonThread> threads =

@@ -47,7 +47,7 @@ public:
             if (holder.object && holder.object->id == object && root.frame >= 0) {
                 holder.frame = frame_words(graph_.frame({root.thread, root.frame}));
                 if (expression.first == 0 && expression.steps.size() == 1)
-                    holder.local = expression.steps.front().name.name().substr(1);
+                    holder.local = expression.steps.front().name.name;
             }
         });
     }

@@ -42,10 +42,10 @@ struct TypesResult {
 
 /// One pass over all objects. Sorted descending by `sort` (name: ascending), ties by name, then address;
 /// `limit` 0: all.
-TypesResult group_by_type(const HeapSnapshot& heap, SortKey sort, std::size_t limit,
-                          const ProgressCallback& progress = {});
+TypesResult types(const HeapSnapshot& heap, SortKey sort, std::size_t limit,
+                  const ProgressCallback& progress = {});
 
-/// The order of `group_by_type`.
+/// The order of `types`.
 void sort_types(std::vector<TypeRow>& rows, SortKey sort);
 
 /// Keeps the first `limit` rows (0: all); the totals stay.

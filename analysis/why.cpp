@@ -166,8 +166,10 @@ private:
             if (placed.root.word != root.word || placed.root.kind != root.kind) continue;
             NodeId parent = placed.parent;
             if (graph_.kind(parent) == NodeKind::frame) parent = retained_.dominator(parent);
-            if (graph_.kind(parent) == NodeKind::group)
-                path.group = graph_.groups()[graph_.group_of(parent)].name;
+            if (graph_.kind(parent) != NodeKind::group) continue;
+            const Group& group = graph_.groups()[graph_.group_of(parent)];
+            path.group_kind = group.kind;
+            path.group = group.name;
         }
         if (root.frame >= 0 && !root.word.is_null()) {
             const PythonFrame& frame = graph_.frame({root.thread, root.frame});
@@ -178,10 +180,11 @@ private:
             edge.reference.target = path.at_root.address;
             edge.reference.kind = ReferenceKind::native;
             edge.reference.word = root.word;
-            edge.reference.before =
-                root.name.is_null()
-                    ? root.text
-                    : "local '" + heap_.python_heap().unicode_text(root.name, 200).value_or("?") + "'";
+            edge.reference.step = named_step(root.text);
+            if (!root.name.is_null()) {
+                edge.reference.step.kind = ReferenceStep::Kind::frame_local;
+                edge.reference.step.name = heap_.python_heap().unicode_text(root.name, 200).value_or("?");
+            }
             path.first = std::move(edge);
         }
         std::vector<Reference> references;

@@ -25,7 +25,8 @@ struct WhyPath {
     Root root;
     Address root_address;    // the object at the root; of a running frame that is no object, the frame
     std::string root_words;  // not escaped
-    std::string group;       // below which it hangs, "thread worker"; not escaped
+    std::optional<GroupKind> group_kind;
+    std::string group;  // below which it hangs, "thread worker"; not escaped
     std::optional<EdgeRow>
         first;          // the reference of the root itself, where it has a name: a local of a frame
     ObjectRow at_root;  // brief

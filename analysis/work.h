@@ -3,7 +3,7 @@
 // What several analyses of one heap need: its graph, retained sizes, and why each object is still there. Each
 // is computed when it is first asked for, and once.
 
-#include "analysis/graph/retained.h"
+#include "analysis/holding/retained.h"
 #include "analysis/object_states.h"
 
 #include <optional>

@@ -81,8 +81,8 @@ std::string listed(const HeapSnapshot& heap, const std::vector<ObjectId>& object
 
 std::string near_hint(const ExpressionFinding& finding, Redactor& redactor) {
     std::string names;
-    for (const Reference& reference : finding.near)
-        names += (names.empty() ? "" : ", ") + escape_for_terminal(redactor.reference_name(reference));
+    for (const ReferenceStep& step : finding.near)
+        names += (names.empty() ? "" : ", ") + escape_for_terminal(redactor.reference_name(step));
     if (names.empty()) return {};
     return (finding.near_is_guess ? "did you mean " : "there is ") + names;
 }

@@ -47,8 +47,8 @@ std::string Redactor::value(const ShortValue& value, std::string_view type) {
                        number_of(fmt::format("{}:{}", value.length, value.text)));
 }
 
-std::string Redactor::reference_name(const Reference& reference) {
-    return reference.before + (reference.key ? value(*reference.key) : std::string()) + reference.after;
+std::string Redactor::reference_name(const ReferenceStep& step) {
+    return notation(step, step.key ? value(*step.key) : std::string());
 }
 
 std::string Redactor::path(std::string_view path) const {

@@ -22,7 +22,7 @@ public:
     /// #7›": type, length and a number that the same value always gets; names and summaries stay.
     std::string value(const ShortValue& value, std::string_view type = {});
     /// The name of a reference, its key as a value.
-    std::string reference_name(const Reference& reference);
+    std::string reference_name(const ReferenceStep& step);
 
     /// A file's path: its base name.
     std::string path(std::string_view path) const;

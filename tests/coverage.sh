@@ -14,10 +14,11 @@ floors='
 parsers/base 95
 parsers/elf 93
 parsers/dwarf 90
-parsers/malloc 85
+parsers/memory 85
 parsers/cpython 88
 parsers/numpy 93
 parsers/snapshot 80
+analysis/graph 90
 analysis 70
 cli 65
 '

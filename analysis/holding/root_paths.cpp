@@ -14,7 +14,7 @@
 #include "parsers/cpython/object_kind.h"
 
 #include <algorithm>
-#include <string_view>
+#include <array>
 #include <unordered_map>
 
 namespace heapsift {
@@ -22,14 +22,28 @@ namespace {
 
 constexpr std::uint32_t remote = 20, most_step_cost = 2 * remote;
 
-std::uint32_t text_cost(std::string_view text) {
-    constexpr std::string_view nothing[] = {".__dict__", ".cell_contents", ".<dict>"};
-    constexpr std::string_view far[] = {".__class__",     ".__mro__",  ".__bases__", ".__base__",
-                                        ".__traceback__", ".tb_frame", ".tb_next",   ".f_back"};
-    if (std::find(std::begin(nothing), std::end(nothing), text) != std::end(nothing)) return 0;
-    if (std::find(std::begin(far), std::end(far), text) != std::end(far)) return remote;
-    if (text == ".<subclasses>" || text == ".<tp_cache>") return remote;
-    return text.starts_with(".<") ? 3 : 1;  // what Python cannot name
+std::uint32_t field_cost(const FieldName& name) {
+    switch (name.field) {
+        case Field::attributes:
+        case Field::dict:
+        case Field::cell_contents:
+            return 0;
+        case Field::class_:
+        case Field::mro:
+        case Field::bases:
+        case Field::base:
+        case Field::traceback:
+        case Field::tb_frame:
+        case Field::tb_next:
+        case Field::f_back:
+        case Field::subclasses:
+        case Field::type_cache:
+            return remote;
+        case Field::other:
+        case Field::dicts_of_threads:
+            break;
+    }
+    return name.nameless ? 3 : 1;
 }
 
 }  // namespace
@@ -37,13 +51,11 @@ std::uint32_t text_cost(std::string_view text) {
 std::uint32_t step_cost(const ReferenceName& name) {
     switch (name.form) {
         case ReferenceName::Form::text:
-            return text_cost(name.text);
+            return field_cost(name.text);
         case ReferenceName::Form::key:
             return 2;
         case ReferenceName::Form::offset:
             return 4;
-        case ReferenceName::Form::unnamed:
-            return 1;
         default:
             return 1;
     }
@@ -167,10 +179,10 @@ private:
     };
 
     std::uint32_t name_of_step(ObjectId target, const ReferenceName& name) {
-        StepKey key{ReferenceForm::attribute, name.form, name.text, name.key.value};
+        StepKey key{ReferenceForm::attribute, name.form, name.text.text, name.key.value};
         switch (name.form) {
             case ReferenceName::Form::index:
-                key = {ReferenceForm::index, name.form, name.text, 0};
+                key = {ReferenceForm::index, name.form, name.text.text, 0};
                 break;
             case ReferenceName::Form::element:
                 key = {ReferenceForm::index, name.form, nullptr, 0};
@@ -188,7 +200,7 @@ private:
                 break;
         }
         const auto [at, added] = steps_.emplace(key, static_cast<std::uint32_t>(paths_.step_names_.size()));
-        if (added && name.form == ReferenceName::Form::text && std::string_view(name.text) == ".__dict__")
+        if (added && name.form == ReferenceName::Form::text && name.text.field == Field::attributes)
             dict_step_ = at->second;
         if (added) paths_.step_names_.push_back({key.form, source_, target});
         return at->second;

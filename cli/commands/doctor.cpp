@@ -36,14 +36,14 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
         reason = error;
     }
     if (heap) {
-        const DoctorResult result = examine(*heap, session.progress());
+        const DoctorResult result = doctor(*heap, session.progress());
         note_damaged_objects(result.damaged_objects, session.diagnostics());
         session.note_references(*heap);
         return session.write(render_doctor(result, session.redactor()));
     }
     session.diagnostics() = Diagnostics();  // the core is opened again, and would say the same again
     const CoreFile core = session.open_core();
-    const DoctorResult result = examine_core(core);
+    const DoctorResult result = doctor(core);
     return session.write(render_doctor(result, session.redactor()), reason);
 }
 

@@ -178,7 +178,7 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
 
     Question question(session, {Need::retained});
     const HeapSnapshot& heap = question.heap();
-    note_uncertain_sizes(group_by_type(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
+    note_uncertain_sizes(types(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
     session.note_references(heap);
     const RetainedSizes& retained = question.retained();
     ExportSummary summary{options.output, format_names[static_cast<std::size_t>(format)], 0, {}};

@@ -18,7 +18,7 @@ struct GcOptions {
 ExitCode run_gc(Session& session, const GcOptions& options) {
     if (!options.list) session.refuse_csv("gc without --list", "add --list, or use --json");
     const HeapSnapshot heap = session.open_heap();
-    const GcResult result = gc_report(heap, session.options().rows(), options.list, session.progress());
+    const GcResult result = gc(heap, session.options().rows(), options.list, session.progress());
     session.note_references(heap);
     return session.write(options.list
                              ? render_gc_list(heap, result, session.options().rows(), session.redactor())

@@ -43,7 +43,7 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     if (!options.type.empty()) query.types = types_named(heap, options.type);
     const RetainedSizes& retained = question.retained();
     const ObjectStates& states = question.states();
-    const ObjectsResult result = list_objects(heap, query, &retained, session.progress());
+    const ObjectsResult result = objects(heap, query, &retained, session.progress());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());
     note_damaged_objects(result.damaged_objects, session.diagnostics());

@@ -13,7 +13,7 @@ ExitCode run_threads(Session& session) {
     Question question(session, {Need::retained});
     const HeapSnapshot& heap = question.heap();
     const RetainedSizes& retained = question.retained();
-    const ThreadsResult result = list_threads(heap, session.options().rows(), &retained);
+    const ThreadsResult result = threads(heap, session.options().rows(), &retained);
     session.note_references(heap);
     return session.write(render_threads(result, session.redactor()));
 }

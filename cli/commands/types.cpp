@@ -44,7 +44,7 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
                           command_line("objects --type T") + " lists the instances of one type");
     Question question(session, {Need::retained});
     const HeapSnapshot& heap = question.heap();
-    TypesResult result = group_by_type(heap, options.sort, 0, session.progress());
+    TypesResult result = types(heap, options.sort, 0, session.progress());
     const RetainedSizes& retained = question.retained();
     add_retained(result, retained, options.sort, session.options().rows(), session.progress());
     session.note_references(heap);

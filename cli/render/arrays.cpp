@@ -393,8 +393,7 @@ const std::vector<std::string> array_columns = {"address", "type",   "dtype",   
 }  // namespace
 
 std::string held_as_text(const ArrayHolderRow& row) {
-    const bool joined =
-        row.attribute.empty() || row.attribute.starts_with("[") || row.attribute.starts_with(" ");
+    const bool joined = row.joined || row.attribute.empty();
     return escape_for_terminal(row.holder + (joined ? "" : ".") + row.attribute) +
            (row.frame_type.empty() ? "" : " (" + short_type(row.frame_type) + ")");
 }

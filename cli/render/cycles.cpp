@@ -176,7 +176,7 @@ std::string edges_table(const std::vector<EdgeRow>& edges, std::uint64_t total, 
                  {Align::left, "type", Fit::middle}});
     for (const EdgeRow& edge : edges)
         table.add({hexadecimal(edge.source.address.value), type_text(edge.source.type),
-                   reference_text(edge.reference, page.redact()), hexadecimal(edge.target.address.value),
+                   reference_text(edge.reference.step, page.redact()), hexadecimal(edge.target.address.value),
                    type_text(edge.target.type)});
     std::string text = table.text(page.width, page.colour);
     if (edges.size() < total)

@@ -44,7 +44,7 @@ std::string edges_text(const std::vector<EdgeRow>& edges, std::uint64_t total, c
                  {Align::left, ""}});
     for (const EdgeRow& edge : edges) {
         const ObjectRow& other = other_is_target ? edge.target : edge.source;
-        const std::string name = reference_text(edge.reference, page.redact());
+        const std::string name = reference_text(edge.reference.step, page.redact());
         const std::string address = hexadecimal(other.address.value);
         const std::string type =
             other.type.empty()
@@ -96,7 +96,7 @@ Json edge_json(const EdgeRow& edge, Redactor& redactor) {
     Json json;
     json["source"] = address_json(edge.source.address);
     json["target"] = address_json(edge.target.address);
-    json["name"] = redactor.reference_name(edge.reference);
+    json["name"] = redactor.reference_name(edge.reference.step);
     json["kind"] = name_of(edge.reference.kind);
     json["followed"] = edge.followed;
     json["source_type"] = type_or_null(edge.source);

@@ -95,7 +95,7 @@ void DatabaseExport::object(const ExportedObject& object) {
 }
 
 void DatabaseExport::reference(const ExportedReference& row) {
-    const std::string name = escape_for_terminal(redactor_.reference_name(row.reference));
+    const std::string name = escape_for_terminal(redactor_.reference_name(row.reference.step));
     const std::string kind = name_of(row.reference.kind);
     reference_.bind(1, integer(row.source));
     reference_.bind(2, integer(row.reference.target));

@@ -10,6 +10,7 @@
 
 #include "analysis/object_row.h"
 #include "analysis/pass.h"
+#include "analysis/steps.h"
 #include "cli/json.h"
 #include "cli/units.h"
 #include "parsers/base/text.h"
@@ -47,22 +48,14 @@ NodeType node_type(std::string_view type) {
 }
 
 /// "[3]": its number.
-std::optional<std::uint32_t> index_of(const Reference& reference) {
-    const std::string& text = reference.before;
-    if (reference.key || !reference.after.empty() || text.size() < 3 || text.front() != '[' ||
-        text.back() != ']')
+std::optional<std::uint32_t> index_of(const ReferenceStep& step) {
+    if (step.kind != ReferenceStep::Kind::index || !step.within.empty() || step.number > 0x7fffffff)
         return {};
-    std::uint32_t index = 0;
-    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size() - 1, index);
-    return error == std::errc() && end == text.data() + text.size() - 1 && index <= 0x7fffffff
-               ? std::optional(index)
-               : std::nullopt;
+    return static_cast<std::uint32_t>(step.number);
 }
 
 /// What the interpreter keeps for itself: `.__dict__`, `.__class__`, a closure's cells.
-bool is_internal(const Reference& reference) {
-    return !reference.key && (reference.before.starts_with(".__") || reference.before == ".cell_contents");
-}
+bool is_internal(const ReferenceStep& step) { return is_dunder(step) || step.is(Field::cell_contents); }
 
 class SnapshotWriter {
 public:
@@ -120,9 +113,11 @@ private:
     void count_edges() {
         edge_counts_.assign(graph_.node_count(), 0);
         for (std::uint64_t node = graph_.object_count(); node < graph_.node_count(); ++node)
-            edges_.visit(static_cast<NodeId>(node), [&](const NodeEdge&) { ++edge_counts_[node]; });
-        for_each_object(heap_, "counting references", progress_,
-                        [&](ObjectId id) { edges_.visit(id, [&](const NodeEdge&) { ++edge_counts_[id]; }); });
+            edges_.visit(static_cast<NodeId>(node),
+                         [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[node]; });
+        for_each_object(heap_, "counting references", progress_, [&](ObjectId id) {
+            edges_.visit(id, [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[id]; });
+        });
         for (const Large& large : large_)
             edge_counts_[large.object] += static_cast<std::uint32_t>(pieces(large.memory));
         edge_count_ = 1;
@@ -158,11 +153,12 @@ private:
         put("\"edges\":[");
         edge(element, 1, 1);
         for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
-            edges_.visit(static_cast<NodeId>(id), [&](const NodeEdge& e) { write_edge(e); });
+            edges_.visit(static_cast<NodeId>(id),
+                         [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
         std::size_t next_large = 0;
         std::uint64_t piece = 1 + graph_.node_count();
         for_each_object(heap_, "exporting references", progress_, [&](ObjectId id) {
-            edges_.visit(id, [&](const NodeEdge& e) { write_edge(e); });
+            edges_.visit(id, [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
             if (next_large == large_.size() || large_[next_large].object != id) return;
             for (std::uint64_t i = pieces(large_[next_large++].memory); i > 0; --i)
                 edge(internal, piece_name(), piece++);
@@ -170,15 +166,13 @@ private:
         put("]");
     }
 
-    void write_edge(const NodeEdge& e) {
+    void write_edge(const NodeEdge& e, const ReferenceStep& step) {
         const std::uint64_t target = ordinal(e.target);
-        if (!e.reference)
-            return edge(e.followed ? property : weak, name_number(escape_for_terminal(e.name)), target);
-        const std::optional<std::uint32_t> index = index_of(*e.reference);
+        const std::optional<std::uint32_t> index = index_of(step);
         if (e.followed && index) return edge(element, *index, target);
-        std::string name = escape_for_terminal(redactor_.reference_name(*e.reference));
-        if (name.starts_with('.')) name.erase(0, 1);
-        edge(!e.followed ? weak : is_internal(*e.reference) ? internal : property, name_number(name), target);
+        std::string name = escape_for_terminal(redactor_.reference_name(step));
+        if (is_dotted(step)) name.erase(0, 1);
+        edge(!e.followed ? weak : is_internal(step) ? internal : property, name_number(name), target);
     }
 
     void edge(EdgeType type, std::uint64_t name_or_index, std::uint64_t target) {

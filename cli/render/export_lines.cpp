@@ -43,7 +43,7 @@ void LinesExport::object(const ExportedObject& object) {
 void LinesExport::reference(const ExportedReference& row) {
     line("reference", {{"source", address_json(row.source)},
                        {"target", address_json(row.reference.target)},
-                       {"name", redactor_.reference_name(row.reference)},
+                       {"name", redactor_.reference_name(row.reference.step)},
                        {"kind", name_of(row.reference.kind)},
                        {"followed", row.followed}});
 }

@@ -67,7 +67,7 @@ std::string node_line(const Picture& picture, std::size_t place, Redactor& redac
 }
 
 std::string edge_line(const PictureEdge& edge, Redactor& redactor) {
-    std::string name = edge.name.empty() ? redactor.reference_name(edge.reference) : edge.name;
+    std::string name = redactor.reference_name(edge.name);
     if (edge.more > 0) name += fmt::format(" and {} more", grouped(edge.more));
     const std::string attributes = name.empty() ? std::string() : " [label=" + quoted_label(name) + "]";
     return fmt::format("  n{} -> n{}{};\n", edge.source, edge.target, attributes);

@@ -17,8 +17,7 @@ namespace {
 std::string held_as(const HolderRow& row) {
     std::string text = escape_for_terminal(row.holder);
     if (row.attribute.empty()) return text;
-    if (row.attribute.front() != '[' && row.attribute.front() != ' ' && row.attribute.front() != '<')
-        text += ".";
+    if (!row.joined && !row.nameless) text += ".";
     return text + escape_for_terminal(row.attribute);
 }
 

@@ -94,8 +94,8 @@ std::string value_text(const ObjectRow& object, Redactor& redactor) {
     return escape_for_terminal(redactor.value(object.value, object.type));
 }
 
-std::string reference_text(const Reference& reference, Redactor& redactor) {
-    return escape_for_terminal(redactor.reference_name(reference));
+std::string reference_text(const ReferenceStep& step, Redactor& redactor) {
+    return escape_for_terminal(redactor.reference_name(step));
 }
 
 std::string refcount_text(const ObjectFacts& facts) {

@@ -19,7 +19,7 @@ std::string name_of(ObjectState state);
 /// A type's name, a value, the name of a reference, ready for a terminal.
 std::string type_text(const std::string& type);
 std::string value_text(const ObjectRow& object, Redactor& redactor);
-std::string reference_text(const Reference& reference, Redactor& redactor);
+std::string reference_text(const ReferenceStep& step, Redactor& redactor);
 /// "12", or "immortal".
 std::string refcount_text(const ObjectFacts& facts);
 /// Bytes of array data, "–" for none.

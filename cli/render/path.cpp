@@ -166,7 +166,7 @@ std::string path_text(const WhyPath& path, std::size_t limit, const Page& page) 
     for (const PrintedStep& step : path.expression.steps) {
         const std::string name = reference_text(step.name, page.redact());
         const std::size_t at = step.leads_to;
-        const bool local = lines.empty() && path.root.kind == RootKind::frame && name.starts_with(".");
+        const bool local = lines.empty() && path.root.kind == RootKind::frame && is_dotted(step.name);
         lines.push_back({local ? name.substr(1) : name, row_of(at),
                          at == 0 ? path.root_retained : path.steps[at - 1].retained,
                          at == 0 ? "" : path.steps[at - 1].remark});
@@ -174,9 +174,9 @@ std::string path_text(const WhyPath& path, std::size_t limit, const Page& page) 
     lines.back().remark = lines.back().remark.empty() ? "<- asked" : lines.back().remark + "  <- asked";
     add_lines(table, lines, limit, page);
     std::string root = escape_for_terminal(path.root_words);
-    const bool foreign = path.group.find("thread") == std::string::npos &&
-                         path.root.kind != RootKind::module && path.group != "native";
-    if (foreign && !path.group.empty()) root += "  (" + escape_for_terminal(path.group) + ")";
+    const bool foreign = path.group_kind && path.group_kind != GroupKind::thread &&
+                         path.group_kind != GroupKind::native && path.root.kind != RootKind::module;
+    if (foreign) root += "  (" + escape_for_terminal(path.group) + ")";
     return "  " + bold(root, page.colour) + "\n" + table.text(page.width, page.colour);
 }
 
@@ -185,8 +185,8 @@ std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps
     Table table = path_table();
     std::vector<Line> lines;
     for (const WhyStep& step : steps)
-        lines.push_back({reference_text(step.edge.reference, page.redact()), &step.edge.target, step.retained,
-                         step.remark});
+        lines.push_back({reference_text(step.edge.reference.step, page.redact()), &step.edge.target,
+                         step.retained, step.remark});
     std::vector<std::string> first = cells({"", &start, 0, ""}, 0, page);
     first.back() = "";
     first.front() = "this";

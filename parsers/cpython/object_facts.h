@@ -4,6 +4,7 @@
 // layout.
 
 #include "parsers/base/address.h"
+#include "parsers/cpython/step.h"
 
 #include <cstdint>
 #include <optional>
@@ -35,15 +36,6 @@ struct ObjectFacts : ObjectSizes {
     bool references_exact = true;
 };
 
-/// A value in a few characters. `literal` is what the program stored and is replaced under --redact; `name`
-/// and `summary` are kept. Text from the core is not yet escaped for the terminal, except that literals are
-/// in Python's own repr notation.
-struct ShortValue {
-    enum class Kind : std::uint8_t { none, literal, name, summary } kind = Kind::none;
-    std::string text;          // "'abc…'", "<function app.load>", "list of 100", "(500, 32, 32, 3) float64"
-    std::uint64_t length = 0;  // of a literal: characters, bytes or digits, before it was cut
-};
-
 /// Two views of what an object refers to. *Reported* is what its type's traverse visits, with that
 /// multiplicity: strong and `reported`; `gc.get_referents` returns it, and the collector counts by it. *Real*
 /// is what it owns, each counted reference once: strong, hidden, native, and of the guesses those that are
@@ -63,19 +55,16 @@ inline bool is_owned(ReferenceKind kind) {
     return kind == ReferenceKind::strong || kind == ReferenceKind::hidden || kind == ReferenceKind::native;
 }
 
-/// One reference. Its name in Python's notation is `before`, the key (if any), `after`: "[" + 'k' + "]",
-/// ".attr", "[3]".
+/// One reference.
 struct Reference {
     Address target;
     ReferenceKind kind = ReferenceKind::strong;
     bool followed = true;  // owned, as far as is known: false for weak and reported ones
     bool proved = false;   // hidden: a guess that makes the references found as many as the target's count
     Address word;          // of a native reference: where it stands
-    std::string before;
-    std::optional<ShortValue> key;  // a dict key: replaced under --redact
-    std::string after;
+    ReferenceStep step;    // what it is called
 
-    std::string name() const { return before + (key ? key->text : std::string()) + after; }
+    std::string name() const { return notation(step); }
 };
 
 }  // namespace heapsift

@@ -67,18 +67,19 @@ struct ReferenceName {
     enum class Form : std::uint8_t {
         text,       // `text` as it stands: ".__code__"; of a guess `number` tells it from the object's others
         attribute,  // "." and the str at `key`
-        c_attribute,  // "." and the C string at `key` (__slots__ of a type)
-        index,        // `text` and "[number]"
-        item,         // "[key]"
-        key,          // "key 'x'"
-        local,        // `text` and "f_locals['name']" with the str at `key`
-        unnamed,      // `text` (".<cell "), the str at `key` and ">"
-        element,      // what the kind of the holder, at `key`, calls its place `number`
-                      // (ObjectKind::element_name)
-        offset        // of a guess: the member that a type from the one at `key` on has at this offset, else
-                      // "<+number>"
+        c_attribute,   // "." and the C string at `key` (__slots__ of a type)
+        index,         // `text` and "[number]"
+        item,          // "[key]"
+        key,           // "key 'x'"
+        local,         // `text` and "f_locals['name']" with the str at `key`
+        cell,          // the cell of the local with the str at `key`
+        hidden_local,  // a local that f_locals does not show, with the str at `key`
+        element,       // what the kind of the holder, at `key`, calls its place `number`
+                       // (ObjectKind::element_name)
+        offset         // of a guess: the member that a type from the one at `key` on has at this offset, else
+                       // "<+number>"
     } form = Form::text;
-    const char* text = "";
+    FieldName text;
     std::uint64_t number = 0;
     Address key;
 };
@@ -89,11 +90,11 @@ public:
     /// `target` is never null; it need not be an object.
     virtual void visit(Address target, ReferenceKind kind, const ReferenceName& name) = 0;
 
-    void named(Address target, const char* text, ReferenceKind kind = ReferenceKind::strong) {
+    void named(Address target, FieldName text, ReferenceKind kind = ReferenceKind::strong) {
         if (!target.is_null()) visit(target, kind, {ReferenceName::Form::text, text, 0, {}});
     }
     void indexed(Address target, std::uint64_t index, ReferenceKind kind = ReferenceKind::strong,
-                 const char* text = "") {
+                 FieldName text = "") {
         if (!target.is_null()) visit(target, kind, {ReferenceName::Form::index, text, index, {}});
     }
 };

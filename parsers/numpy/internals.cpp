@@ -20,7 +20,7 @@ Address word(const ObjectReader& object, std::uint64_t offset) {
     return object.heap().pointer(object.at(offset));
 }
 
-void hidden(const ObjectReader& object, std::uint64_t offset, const char* name, ReferenceVisitor& visit) {
+void hidden(const ObjectReader& object, std::uint64_t offset, FieldName name, ReferenceVisitor& visit) {
     visit.named(word(object, offset), name, ReferenceKind::hidden);
 }
 

@@ -278,7 +278,7 @@ Reference HeapSnapshot::native_reference(const NativeReference& native) const {
     reference.target = address_of(native.target);
     reference.kind = ReferenceKind::native;
     reference.word = native.word;
-    reference.before = native_place(state_->core, *state_->heap, references().frames(), native);
+    reference.step = named_step(native_place(state_->core, *state_->heap, references().frames(), native));
     return reference;
 }
 

@@ -290,7 +290,7 @@ std::string ObjectAccess::member_at(Address type, std::uint64_t offset) const {
             if ((kind != member_object && kind != member_object_ex) ||
                 heap_->integer<std::uint64_t>(member + *def.offset) != offset)
                 continue;
-            if (const auto text = heap_->memory().read_c_string(name, 200)) return "." + *text;
+            if (auto text = heap_->memory().read_c_string(name, 200)) return *std::move(text);
         }
     }
     return {};
@@ -306,44 +306,60 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
     Reference reference;
     reference.target = target;
     reference.kind = kind;
+    using Kind = ReferenceStep::Kind;
+    ReferenceStep& step = reference.step;
     auto text_of = [&](Address str) { return heap_->unicode_text(str, 200).value_or("?"); };
     switch (name.form) {
         case ReferenceName::Form::text:
-            reference.before = name.text;
+            step = field_step(name.text);
             break;
         case ReferenceName::Form::attribute:
-            reference.before = "." + text_of(name.key);
-            // setattr takes any str.
-            if (!is_identifier(reference.before.substr(1)))
-                reference.before = ".__dict__[" + key_value(name.key).text + "]";
+            step.kind = Kind::attribute;
+            step.name = text_of(name.key);
+            if (is_identifier(step.name)) break;
+            step.kind = Kind::odd_attribute;  // setattr takes any str
+            step.name = key_value(name.key).text;
             break;
         case ReferenceName::Form::c_attribute:
-            reference.before = "." + heap_->memory().read_c_string(name.key, 200).value_or("?");
+            step = attribute_step(heap_->memory().read_c_string(name.key, 200).value_or("?"));
             break;
         case ReferenceName::Form::index:
-            reference.before = std::string(name.text) + "[" + std::to_string(name.number) + "]";
+            step.kind = Kind::index;
+            step.within = name.text.text;
+            step.nameless = name.text.nameless;
+            step.number = name.number;
             break;
         case ReferenceName::Form::item:
-            reference.before = "[";
-            reference.key = key_value(name.key);
-            reference.after = "]";
+            step = item_step(key_value(name.key));
             break;
         case ReferenceName::Form::key:
-            reference.before = "key ";
-            reference.key = key_value(name.key);
+            step = key_step(key_value(name.key));
             break;
         case ReferenceName::Form::local:
-            reference.before = std::string(name.text) + "f_locals['" + text_of(name.key) + "']";
+            step.kind = Kind::local;
+            step.own_frame = name.text.own_frame;
+            step.within = name.text.text;
+            step.name = text_of(name.key);
             break;
-        case ReferenceName::Form::unnamed:
-            reference.before = name.text + text_of(name.key) + ">";
+        case ReferenceName::Form::cell:
+        case ReferenceName::Form::hidden_local:
+            step.kind = name.form == ReferenceName::Form::cell ? Kind::cell : Kind::hidden_local;
+            step.nameless = true;
+            step.name = text_of(name.key);
             break;
         case ReferenceName::Form::element:
-            reference.before = element_name(name.key, name.number);
+            step.kind = Kind::place;
+            step.name = element_name(name.key, name.number);
             break;
         case ReferenceName::Form::offset:
-            reference.before = member_at(name.key, name.number);
-            if (reference.before.empty()) reference.before = "<+" + std::to_string(name.number) + ">";
+            if (const std::string member = member_at(name.key, name.number); !member.empty()) {
+                step = attribute_step(member);
+                step.field = FieldName::read(("." + member).c_str()).field;
+                break;
+            }
+            step.kind = Kind::offset;
+            step.nameless = true;
+            step.number = name.number;
             break;
     }
     return reference;

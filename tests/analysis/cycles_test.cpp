@@ -250,8 +250,8 @@ TEST_CASE("cycles: equal ones are one kind, and say what closes them", "[analysi
     const CyclePath path = cycles.path(cycles.all()[0], 4);
     CHECK(path.length == 2);
     REQUIRE(path.steps.size() == 2);
-    CHECK(path.steps[0].name.name() == ".other");
-    CHECK(path.steps[1].name.name() == ".parent");
+    CHECK(notation(path.steps[0].name) == ".other");
+    CHECK(notation(path.steps[1].name) == ".parent");
     const CycleDetails details = cycles.details(cycles.all()[0], 0, true);
     CHECK(details.edge_count == 2);
     CHECK(details.opening_is_smallest);

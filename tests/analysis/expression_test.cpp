@@ -11,16 +11,11 @@ using namespace heapsift::test;
 namespace {
 
 Reference item(std::uint64_t target, std::string key) {
-    Reference made = reference(target, "[");
-    made.key = literal(std::move(key), 1);
-    made.after = std::string(1, 0x5d);
-    return made;
+    return test::item(target, literal(std::move(key), 1));
 }
 
 Reference key(std::uint64_t target, std::string text) {
-    Reference made = reference(target, "key ");
-    made.key = literal(std::move(text), 1);
-    return made;
+    return test::key(target, literal(std::move(text), 1));
 }
 
 // Modules app and app.sub; in app a cache, in __main__ the cache again under another name, and two objects of
@@ -112,7 +107,9 @@ std::vector<std::uint64_t> found(const std::string& text) {
 
 std::vector<std::uint64_t> at(std::uint64_t address) { return {address}; }
 
-std::string name_of(const std::vector<Reference>& names) { return names.empty() ? "" : names.front().name(); }
+std::string name_of(const std::vector<ReferenceStep>& names) {
+    return names.empty() ? "" : notation(names.front());
+}
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "tests/elf/temporary_directory.h"
 
 #include <algorithm>
+#include <set>
 
 namespace heapsift {
 
@@ -141,10 +142,20 @@ void HeapSnapshot::visit_references_to(ObjectId source, ObjectId target,
         if (reference.target == address_of(target)) visit(reference);
 }
 
+namespace {
+
+/// A name that lasts, as those of the program's source do.
+FieldName kept_name(const ReferenceStep& step) {
+    static std::set<std::string> names;
+    return FieldName::read(names.insert(notation(step)).first->c_str());
+}
+
+}  // namespace
+
 void HeapSnapshot::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
     for (const Reference& reference : state_->made.objects[object].references)
         if (const ObjectId target = find(reference.target); target != no_object && reference.followed)
-            visit.visit(target, {ReferenceName::Form::text, reference.before.c_str(), 0, {}});
+            visit.visit(target, {ReferenceName::Form::text, kept_name(reference.step), 0, {}});
 }
 
 void HeapSnapshot::visit_referrers(ObjectId target,
@@ -211,6 +222,45 @@ HeapSnapshot HandmadeHeap::build() const {
     return HeapSnapshot::build(CoreFile::open(path, {}, diagnostics), diagnostics);
 }
 
+namespace {
+
+/// The value of a name as a test writes it.
+ReferenceStep step_called(const std::string& name) {
+    ReferenceStep step = field_step(FieldName::read(name.c_str()));
+    const std::string_view text = name;
+    const auto inside = [&](std::string_view before, std::string_view after) {
+        return text.starts_with(before) && text.ends_with(after)
+                   ? std::string(text.substr(before.size(), text.size() - before.size() - after.size()))
+                   : std::string();
+    };
+    const auto is = [&](ReferenceStep::Kind kind, std::string called) {
+        step.kind = kind;
+        step.name = std::move(called);
+    };
+    if (const std::string cell = inside(".<cell ", ">"); !cell.empty()) is(ReferenceStep::Kind::cell, cell);
+    if (const std::string local = inside(".f_locals['", "']"); !local.empty()) {
+        is(ReferenceStep::Kind::local, local);
+        step.within = ".";
+        step.own_frame = true;
+    }
+    const auto number = [](const std::string& digits) {
+        return !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
+    };
+    if (const std::string offset = inside("<+", ">"); number(offset)) {
+        is(ReferenceStep::Kind::offset, {});
+        step.number = std::stoull(offset);
+    }
+    if (const std::string index = inside("[", "]"); number(index)) {
+        is(ReferenceStep::Kind::index, {});
+        step.number = std::stoull(index);
+    } else if (!index.empty()) {
+        is(ReferenceStep::Kind::place, name);
+    }
+    return step;
+}
+
+}  // namespace
+
 ShortValue literal(std::string text, std::uint64_t length) {
     return {ShortValue::Kind::literal, std::move(text), length};
 }
@@ -220,7 +270,19 @@ Reference reference(std::uint64_t target, std::string name, ReferenceKind kind) 
     made.target = Address(target);
     made.kind = kind;
     made.followed = is_owned(kind) || kind == ReferenceKind::guess;
-    made.before = std::move(name);
+    made.step = step_called(name);
+    return made;
+}
+
+Reference item(std::uint64_t target, ShortValue key, ReferenceKind kind) {
+    Reference made = reference(target, "", kind);
+    made.step = item_step(std::move(key));
+    return made;
+}
+
+Reference key(std::uint64_t target, ShortValue key, ReferenceKind kind) {
+    Reference made = reference(target, "", kind);
+    made.step = key_step(std::move(key));
     return made;
 }
 

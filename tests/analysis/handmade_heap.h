@@ -41,6 +41,9 @@ struct HandmadeHeap {
 
 ShortValue literal(std::string text, std::uint64_t length);
 Reference reference(std::uint64_t target, std::string name, ReferenceKind kind = ReferenceKind::strong);
+/// The value at a key of a dict, and the key itself.
+Reference item(std::uint64_t target, ShortValue key, ReferenceKind kind = ReferenceKind::strong);
+Reference key(std::uint64_t target, ShortValue key, ReferenceKind kind = ReferenceKind::strong);
 ObjectFacts facts(std::uint64_t size, std::uint64_t memory, std::uint64_t array_data = 0,
                   std::int64_t refcount = 1);
 

@@ -30,7 +30,7 @@ std::vector<std::uint64_t> listed(const HeapSnapshot& heap, SortKey sort, std::s
     ObjectsQuery query;
     query.sort = sort;
     query.limit = limit;
-    return addresses(heap, list_objects(heap, query, nullptr));
+    return addresses(heap, objects(heap, query, nullptr));
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ TEST_CASE("objects: totals are of all that match, what is shown of the rows", "[
     ObjectsQuery query;
     query.types = heap.types().named("b");
     query.limit = 2;
-    const ObjectsResult result = list_objects(heap, query, nullptr);
+    const ObjectsResult result = objects(heap, query, nullptr);
     CHECK(addresses(heap, result) == std::vector<std::uint64_t>{0x100, 0x500});
     CHECK(result.total_count == 3);
     CHECK(result.total_size == 90);
@@ -71,13 +71,13 @@ TEST_CASE("objects: every condition must hold", "[analysis][objects]") {
     const HeapSnapshot heap = five_objects().build();
     ObjectsQuery query;
     query.where = {{Field::size, Operator::greater, 10}, {Field::refcount, Operator::less_equal, 3}};
-    CHECK(addresses(heap, list_objects(heap, query, nullptr)) == std::vector<std::uint64_t>{0x200, 0x300});
+    CHECK(addresses(heap, objects(heap, query, nullptr)) == std::vector<std::uint64_t>{0x200, 0x300});
     query.where = {{Field::array_data, Operator::not_equal, 0}};
-    CHECK(addresses(heap, list_objects(heap, query, nullptr)) == std::vector<std::uint64_t>{0x400});
+    CHECK(addresses(heap, objects(heap, query, nullptr)) == std::vector<std::uint64_t>{0x400});
     query.where = {{Field::memory, Operator::equal, 10}};
-    CHECK(addresses(heap, list_objects(heap, query, nullptr)) == std::vector<std::uint64_t>{0x300});
+    CHECK(addresses(heap, objects(heap, query, nullptr)) == std::vector<std::uint64_t>{0x300});
     query.where = {{Field::block_size, Operator::less, 0}};
-    CHECK(list_objects(heap, query, nullptr).objects.empty());
+    CHECK(objects(heap, query, nullptr).objects.empty());
 }
 
 TEST_CASE("objects: with subclasses, what derives is of the type too", "[analysis][objects]") {
@@ -92,7 +92,7 @@ TEST_CASE("objects: with subclasses, what derives is of the type too", "[analysi
     const HeapSnapshot heap = made.build();
     ObjectsQuery query;
     query.types = {0};
-    CHECK(list_objects(heap, query, nullptr).total_count == 2);
+    CHECK(objects(heap, query, nullptr).total_count == 2);
     query.include_subclasses = true;
-    CHECK(list_objects(heap, query, nullptr).total_count == 5);
+    CHECK(objects(heap, query, nullptr).total_count == 5);
 }

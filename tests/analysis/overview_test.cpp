@@ -81,7 +81,7 @@ TEST_CASE("doctor: objects by how they were found, guessed types with the most o
                     {Address(0x300), "c", facts(20, 20), {}, {}},
                     {Address(0x400), "c", facts(20, 20), {}, {}}};
     for (std::size_t i = 1; i < 4; ++i) heap.objects[i].facts.references_exact = false;
-    const DoctorResult result = examine(heap.build());
+    const DoctorResult result = doctor(heap.build());
     CHECK(result.references_written == 1);
     CHECK(result.references_guessed == 3);
     REQUIRE(result.guessed.size() == 2);

@@ -180,12 +180,9 @@ TEST_CASE("pandas: a Series has one axis, one column and its name; attributes ma
     PandasHeap made;
     const std::uint64_t values = made.array({7});
     const std::uint64_t manager = made.manager({made.range_index(0, 1, 7)}, {made.block(values)});
-    Reference of_dict = reference(manager, "[");
-    of_dict.key = literal("'_mgr'", 4);
-    of_dict.after = "]";
-    Reference key = reference(made.value("str", "'_mgr'"), "key ");
-    key.key = of_dict.key;
-    const std::uint64_t dict = made.object("dict", {key, of_dict});
+    const ShortValue name = literal("'_mgr'", 4);
+    const std::uint64_t dict =
+        made.object("dict", {key(made.value("str", "'_mgr'"), name), item(manager, name)});
     made.object(series_type, {reference(dict, ".__dict__")});
     const HeapSnapshot heap = made.build();
     const auto frames = pandas_frames(heap, 10);

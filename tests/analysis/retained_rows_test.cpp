@@ -52,7 +52,7 @@ std::map<std::string, std::optional<std::uint64_t>> retained_by_name(const Types
 TypesResult types_of(const HeapSnapshot& heap, SortKey sort, std::size_t limit) {
     const HeapGraph graph(heap);
     const RetainedSizes retained(graph);
-    TypesResult result = group_by_type(heap, sort, 0);
+    TypesResult result = types(heap, sort, 0);
     add_retained(result, retained, sort, limit);
     return result;
 }
@@ -128,7 +128,7 @@ TEST_CASE("objects: sorted and chosen by what each retains", "[analysis][objects
     ObjectsQuery query;
     query.sort = SortKey::retained;
     query.limit = 3;
-    const ObjectsResult largest = list_objects(heap, query, &retained);
+    const ObjectsResult largest = objects(heap, query, &retained);
     REQUIRE(largest.objects.size() == 3);
     CHECK(heap.address_of(largest.objects[0]) == Address(0x300));
     CHECK(heap.address_of(largest.objects[1]) == Address(0x400));
@@ -136,8 +136,8 @@ TEST_CASE("objects: sorted and chosen by what each retains", "[analysis][objects
     CHECK(object_row(retained, ObjectStates(graph), largest.objects[0]).retained == 1200);
     CHECK(object_row(retained, ObjectStates(graph), largest.objects[0]).state == ObjectState::reachable);
     query.where = {{ObjectCondition::Field::retained, ObjectCondition::Operator::greater_equal, 1200}};
-    CHECK(list_objects(heap, query, &retained).total_count == 2);
-    CHECK(list_objects(heap, query, nullptr).total_count == 0);
+    CHECK(objects(heap, query, &retained).total_count == 2);
+    CHECK(objects(heap, query, nullptr).total_count == 0);
 }
 
 TEST_CASE("holders: all types, by type, owner and attribute", "[analysis][holders]") {
@@ -164,6 +164,6 @@ TEST_CASE("threads: without what is retained nothing is said of it", "[analysis]
     const HeapSnapshot heap = two_lists().build();
     const HeapGraph graph(heap);
     const RetainedSizes retained(graph);
-    CHECK(list_threads(heap, 0).threads.empty());
-    CHECK(list_threads(heap, 0, &retained).threads.empty());
+    CHECK(threads(heap, 0).threads.empty());
+    CHECK(threads(heap, 0, &retained).threads.empty());
 }

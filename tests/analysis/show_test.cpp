@@ -55,7 +55,7 @@ HandmadeHeap list_of_node() {
 ShowResult shown(const HeapSnapshot& heap, Address address, std::size_t limit) {
     const HeapGraph graph(heap);
     const RetainedSizes retained(graph);
-    return show_object(retained, heap.find(address), limit);
+    return show(retained, heap.find(address), limit);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TypeTable table_of(const std::vector<std::string>& names) {
 
 TEST_CASE("types: a row adds up its objects, totals add up all rows", "[analysis][types]") {
     const HeapSnapshot heap = three_types().build();
-    const TypesResult result = group_by_type(heap, SortKey::memory, 0);
+    const TypesResult result = types(heap, SortKey::memory, 0);
     REQUIRE(names(result) == std::vector<std::string>{"numpy.ndarray", "app.Node", "dict"});
     CHECK(result.types[1].count == 3);
     CHECK(result.types[1].size == 148);
@@ -56,7 +56,7 @@ TEST_CASE("types: a row adds up its objects, totals add up all rows", "[analysis
 
 TEST_CASE("types: the largest is by memory, then size, then the lowest address", "[analysis][types]") {
     const HeapSnapshot heap = three_types().build();
-    const TypesResult result = group_by_type(heap, SortKey::count, 1);
+    const TypesResult result = types(heap, SortKey::count, 1);
     REQUIRE(names(result) == std::vector<std::string>{"app.Node"});
     CHECK(result.types[0].largest.address == Address(0x8100));
     CHECK(result.total_types == 3);
@@ -65,9 +65,9 @@ TEST_CASE("types: the largest is by memory, then size, then the lowest address",
 
 TEST_CASE("types: sorted by name, smallest first; by numbers, ties by name", "[analysis][types]") {
     const HeapSnapshot heap = three_types().build();
-    CHECK(names(group_by_type(heap, SortKey::name, 0)) ==
+    CHECK(names(types(heap, SortKey::name, 0)) ==
           std::vector<std::string>{"app.Node", "dict", "numpy.ndarray"});
-    CHECK(names(group_by_type(heap, SortKey::array_data, 0)) ==
+    CHECK(names(types(heap, SortKey::array_data, 0)) ==
           std::vector<std::string>{"numpy.ndarray", "app.Node", "dict"});
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("types: sizes that sys.getsizeof would not have said are counted by ty
     heap.types = {frame, thing};
     heap.objects.push_back({Address(0xa000), "pandas.DataFrame", facts(48, 64), {}, {}});
     heap.objects.push_back({Address(0xa100), "c.Thing", facts(48, 64), {}, {}});
-    const TypesResult result = group_by_type(heap.build(), SortKey::memory, 0);
+    const TypesResult result = types(heap.build(), SortKey::memory, 0);
     CHECK(result.python_sizeof_types ==
           std::vector<std::pair<std::string, std::uint64_t>>{{"pandas.DataFrame", 1}});
     CHECK(result.uncertain_types == std::vector<std::pair<std::string, std::uint64_t>>{{"c.Thing", 1}});
@@ -101,7 +101,7 @@ TEST_CASE("types: sizes that sys.getsizeof would not have said are counted by ty
 }
 
 TEST_CASE("types: no objects, no rows", "[analysis][types]") {
-    CHECK(group_by_type(HandmadeHeap{}.build(), SortKey::memory, 20).types.empty());
+    CHECK(types(HandmadeHeap{}.build(), SortKey::memory, 20).types.empty());
 }
 
 TEST_CASE("type names: the exact name wins, a bare name must be had by one only", "[analysis][types]") {

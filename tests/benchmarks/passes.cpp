@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
         const HeapSnapshot heap =
             HeapSnapshot::build(CoreFile::open(argv[1], {}, diagnostics), diagnostics, mark);
         mark("adding up types", 0);
-        const TypesResult types = group_by_type(heap, SortKey::memory, 0);
+        const TypesResult result = types(heap, SortKey::memory, 0);
         mark("references", 0);
         const ReferenceGraph& references = heap.references(mark);
         const double bytes_before = anonymous_bytes();

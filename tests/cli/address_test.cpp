@@ -121,9 +121,7 @@ namespace {
 // A dict with two values of one name, and a secret key.
 HandmadeHeap dict_of_two() {
     HandmadeHeap heap;
-    Reference secret = reference(0x10030, "[");
-    secret.key = literal("'secret'", 6);
-    secret.after = "]";
+    const Reference secret = item(0x10030, literal("'secret'", 6));
     heap.objects = {
         {Address(0x10010),
          "dict",

@@ -16,16 +16,15 @@ namespace {
 
 HandmadeHeap small_heap() {
     HandmadeHeap heap;
-    Reference key = reference(0x10300, "key ", ReferenceKind::hidden),
+    Reference name = key(0x10300, literal("'hunter2'", 7), ReferenceKind::hidden),
               guess = reference(0x10300, "<+24>", ReferenceKind::guess);
-    key.key = literal("'hunter2'", 7);
     guess.followed = false;
     heap.objects = {
         {Address(0x10200),
          "app.\x1b[2JEvil",
          facts(48, 64),
          {},
-         {reference(0x10300, ".name"), key, reference(0x10300, ".<old>", ReferenceKind::weak), guess,
+         {reference(0x10300, ".name"), name, reference(0x10300, ".<old>", ReferenceKind::weak), guess,
           reference(0x999, ".lost")}},
         {Address(0x10300), "str", facts(56, 64, 0, 3), literal("'hunter2'", 7), {}},
     };
@@ -70,7 +69,7 @@ TEST_CASE("render referrers: text, words of C code, and what a limit left out", 
 
 TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges]") {
     HandmadeHeap made = small_heap();
-    made.objects[0].references[0].before = "['" + std::string(300, 'k') + "']";
+    made.objects[0].references[0].step = item_step(literal("'" + std::string(300, 'k') + "'", 300));
     made.objects[1].value = literal("'" + std::string(400, 'x') + "'", 400);
     const HeapSnapshot heap = made.build();
     for (const std::size_t width : {80U, 100U, 200U}) {

@@ -20,14 +20,12 @@ constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 /// no UTF-8.
 HandmadeHeap hostile_heap() {
     HandmadeHeap heap;
-    Reference item = reference(0x10200, "[", ReferenceKind::strong);
-    item.key = literal("'\"];\n\\\xff\xed\xb2\x80'", 7);
-    item.after = std::string("]");
+    const Reference odd = item(0x10200, literal("'\"];\n\\\xff\xed\xb2\x80'", 7));
     heap.objects = {{Address(0x10100),
                      "list",
                      facts(56, 64),
                      {},
-                     {item, reference(0x10100, ".itself", ReferenceKind::weak)}},
+                     {odd, reference(0x10100, ".itself", ReferenceKind::weak)}},
                     {Address(0x10200),
                      "app.\"N;\x1b[2J o\\\xff",
                      facts(48, 9 * gib),
@@ -101,7 +99,7 @@ TEST_CASE("heapsnapshot: names are reprs, grouped by type; --redact keeps values
     CHECK(std::count(strings.begin(), strings.end(), "<list 0x10100>") == 1);
     HandmadeHeap secret = hostile_heap();
     secret.objects[1].value = literal("'hunter2'", 7);
-    secret.objects[0].references[0].key = literal("'hunter2'", 7);
+    secret.objects[0].references[0].step.key = literal("'hunter2'", 7);
     CHECK(heap_snapshot(secret).find("hunter2") != std::string::npos);
     CHECK(heap_snapshot(secret, true).find("hunter2") == std::string::npos);
 }

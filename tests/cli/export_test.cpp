@@ -62,12 +62,10 @@ ArrayRow view() {
 /// An attribute that is followed, a key with a secret, and a word of C code that is not followed.
 std::vector<ExportedReference> exported_references() {
     static const std::vector<Reference> references = [] {
-        Reference item = reference(0x10300, "['", ReferenceKind::hidden),
-                  native = reference(0x10300, "<module data>", ReferenceKind::native);
-        item.before = "key ";
-        item.key = literal("'hunter2'", 7);
+        Reference native = reference(0x10300, "<module data>", ReferenceKind::native);
         native.word = Address(0xffffffffff601000);
-        return std::vector{reference(0x10200, ".name"), item, native};
+        return std::vector{reference(0x10200, ".name"),
+                           key(0x10300, literal("'hunter2'", 7), ReferenceKind::hidden), native};
     }();
     return {{Address(0x10100), references[0], true},
             {Address(0x10100), references[1], true},

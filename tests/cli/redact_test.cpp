@@ -14,11 +14,7 @@ TEST_CASE("redact: one number a value, everywhere", "[cli][redact]") {
     CHECK(redactor.value(literal("'hunter2'", 7), "str") == "‹str 7 #1›");
     CHECK(redactor.value(literal("'alice'", 5), "str") == "‹str 5 #2›");
     CHECK(redactor.value(literal("'hunter2'", 7), "str") == "‹str 7 #1›");
-    Reference reference;
-    reference.before = "[";
-    reference.key = literal("'hunter2'", 7);
-    reference.after = "]";
-    CHECK(redactor.reference_name(reference) == "[‹str 7 #1›]");
+    CHECK(redactor.reference_name(item_step(literal("'hunter2'", 7))) == "[‹str 7 #1›]");
 }
 
 TEST_CASE("redact: names and summaries stay, paths in them do not", "[cli][redact]") {

@@ -47,7 +47,7 @@ HandmadeHeap small_heap() {
 ShowResult shown_object(const HeapSnapshot& heap, Address address) {
     const HeapGraph graph(heap);
     const RetainedSizes retained(graph);
-    return show_object(retained, heap.find(address), 20);
+    return show(retained, heap.find(address), 20);
 }
 
 const std::vector<std::string> object_keys = {
@@ -59,7 +59,7 @@ const std::vector<std::string> object_keys = {
 TEST_CASE("render types: text", "[cli][render]") {
     Shown shown;
     const HeapSnapshot heap = small_heap().build();
-    const TypesResult result = group_by_type(heap, SortKey::memory, 2);
+    const TypesResult result = types(heap, SortKey::memory, 2);
     const Answer answer = render_types(result, SortKey::memory, shown.redactor);
     CHECK(answer.text(shown.page) ==
           "  objects  memory ▾  array data   size  type\n"
@@ -72,7 +72,7 @@ TEST_CASE("render types: text", "[cli][render]") {
 
 TEST_CASE("render types: with what each row retains; size goes where a terminal is narrow", "[cli][render]") {
     Shown shown;
-    TypesResult result = group_by_type(small_heap().build(), SortKey::memory, 0);
+    TypesResult result = types(small_heap().build(), SortKey::memory, 0);
     for (TypeRow& row : result.types) row.retained = row.memory + 1024;
     sort_types(result.types, SortKey::retained);
     cut_types(result, 1);
@@ -129,7 +129,7 @@ TEST_CASE("render types: exact bytes, lower bounds, and a core that must be name
     Shown shown;
     shown.page.exact_bytes = shown.page.lower_bounds = true;
     shown.page.core_words = " core.1";
-    const TypesResult result = group_by_type(small_heap().build(), SortKey::count, 1);
+    const TypesResult result = types(small_heap().build(), SortKey::count, 1);
     const std::string text = render_types(result, SortKey::count, shown.redactor).text(shown.page);
     CHECK_THAT(text, ContainsSubstring("objects ▾"));
     CHECK_THAT(text, ContainsSubstring("≥ 3 objects of 3 types: memory 1,049,728 B"));
@@ -138,7 +138,7 @@ TEST_CASE("render types: exact bytes, lower bounds, and a core that must be name
 
 TEST_CASE("render types: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
-    const TypesResult result = group_by_type(small_heap().build(), SortKey::memory, 0);
+    const TypesResult result = types(small_heap().build(), SortKey::memory, 0);
     const Answer answer = render_types(result, SortKey::memory, shown.redactor);
     const std::vector<Json> rows = rows_of(answer);
     CHECK(answer.rows_key == "types");
@@ -154,7 +154,7 @@ TEST_CASE("render types: JSON has the keys of the contract", "[cli][render]") {
 
 TEST_CASE("render types: csv", "[cli][render]") {
     Shown shown;
-    const TypesResult result = group_by_type(small_heap().build(), SortKey::memory, 0);
+    const TypesResult result = types(small_heap().build(), SortKey::memory, 0);
     const Answer answer = render_types(result, SortKey::memory, shown.redactor);
     CHECK(csv_heading(answer.csv_columns) == "name,address,count,size,memory,array_data,retained,largest\n");
     CHECK(csv_line(rows_of(answer)[1], answer.csv_columns) == "app.\\x1b[2JEvil,0x1100,1,48,64,0,,0x10200\n");
@@ -186,7 +186,7 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
     ObjectsQuery query;
     query.limit = 0;
     query.sort = SortKey::size;
-    const ObjectsResult result = list_objects(heap, query, nullptr);
+    const ObjectsResult result = objects(heap, query, nullptr);
     const auto row = [&](ObjectId object) { return object_row(heap, object); };
     Shown shown, redacted(true);
     CHECK(render_objects(result, row, "objects", query.sort, shown.redactor).text(shown.page) ==
@@ -211,7 +211,7 @@ TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][ren
     ObjectsQuery query;
     query.sort = SortKey::retained;
     query.limit = 2;
-    const ObjectsResult result = list_objects(heap, query, &retained);
+    const ObjectsResult result = objects(heap, query, &retained);
     const auto row = [&](ObjectId object) { return object_row(retained, states, object); };
     Shown shown;
     const Answer answer = render_objects(result, row, "objects", query.sort, shown.redactor);
@@ -360,7 +360,7 @@ TEST_CASE("render overview: JSON, arguments redacted", "[cli][render]") {
 
 TEST_CASE("render doctor: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
-    const DoctorResult result = examine(small_heap().build());
+    const DoctorResult result = doctor(small_heap().build());
     const Answer answer = render_doctor(result, shown.redactor);
     for (const char* key : {"segments", "modules", "layout", "references", "guessed"})
         CHECK(answer.data.contains(key));
@@ -376,7 +376,7 @@ TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
     shown.page.core_words = " core.1";
     HandmadeHeap made = small_heap();
     made.objects[2].value = literal("'" + std::string(200, 'x') + "'", 200);
-    made.objects[1].references[0].before = "['" + std::string(90, 'k') + "']";
+    made.objects[1].references[0].step = item_step(literal("'" + std::string(90, 'k') + "'", 90));
     const HeapSnapshot heap = made.build();
     const auto fits = [&](const std::string& text) {
         for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
@@ -392,25 +392,25 @@ TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
     CHECK(fits(render_overview(all, core, shown.redactor).text(shown.page)));
     core.file_name = "core.gunicorn.1000.0123456789abcdef0123456789abcdef.1234.1700000000000000";
     CHECK(fits(render_overview(all, core, shown.redactor).text(shown.page)));
-    const ObjectsResult objects = list_objects(heap, {}, nullptr);
+    const ObjectsResult listed = objects(heap, {}, nullptr);
     const auto row = [&](ObjectId object) { return object_row(heap, object); };
-    CHECK(fits(render_objects(objects, row, "objects", SortKey::memory, shown.redactor).text(shown.page)));
+    CHECK(fits(render_objects(listed, row, "objects", SortKey::memory, shown.redactor).text(shown.page)));
     for (const std::uint64_t address : {0x10200, 0x10300}) {
         const ShowResult result = shown_object(heap, Address(address));
         CHECK(fits(render_show(result, shown.redactor).text(shown.page)));
     }
-    DoctorResult doctor = examine(heap);
+    DoctorResult state = doctor(heap);
     Module module;
     module.build_id = "0123456789abcdef0123456789abcdef01234567";
     module.path = "/srv/applications/shop/.venv/lib/python3.11/site-packages/numpy/core/_multiarray_umath.so";
     module.file = "/mnt/sysroot" + module.path;
     module.file_state = ModuleFileState::mismatch;
-    doctor.modules = {module};
-    const std::string text = render_doctor(doctor, shown.redactor).text(shown.page);
+    state.modules = {module};
+    const std::string text = render_doctor(state, shown.redactor).text(shown.page);
     CHECK(fits(text));
     CHECK_THAT(text, ContainsSubstring("0123456789ab  "));
     shown.page.width = 0;
-    CHECK_THAT(render_doctor(doctor, shown.redactor).text(shown.page), ContainsSubstring(module.build_id));
+    CHECK_THAT(render_doctor(state, shown.redactor).text(shown.page), ContainsSubstring(module.build_id));
 }
 
 TEST_CASE("render doctor: files that are missing, and only those", "[cli][render]") {

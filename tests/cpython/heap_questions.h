@@ -32,21 +32,23 @@ inline std::string name_of(const PythonHeap& heap, const ReferenceName& name) {
     const std::string key = heap.unicode_text(name.key).value_or("?");
     switch (name.form) {
         case Form::text:
-            return name.text;
+            return name.text.text;
         case Form::attribute:
             return "." + key;
         case Form::c_attribute:
             return "." + heap.memory().read_c_string(name.key).value_or("?");
         case Form::index:
-            return name.text + ("[" + std::to_string(name.number) + "]");
+            return name.text.text + ("[" + std::to_string(name.number) + "]");
         case Form::item:
             return "['" + key + "']";
         case Form::key:
             return "key " + key;
         case Form::local:
-            return std::string(name.text) + "f_locals['" + key + "']";
-        case Form::unnamed:
-            return name.text + key + ">";
+            return std::string(name.text.text) + "f_locals['" + key + "']";
+        case Form::cell:
+            return ".<cell " + key + ">";
+        case Form::hidden_local:
+            return ".<local " + key + ">";
         case Form::element: {
             const TypeInfo& type = heap.types()[heap.type_of(name.key)];
             return type.kind->element_name(ObjectReader(heap, name.key, type), name.number);

@@ -63,9 +63,9 @@ TEST_CASE("includes: graph code that includes something of the heap is refused",
 TEST_CASE("includes: two folders beside each other do not know each other", "[includes]") {
     CHECK(
         complaints_of(
-            {{"parsers/dwarf/a.h", "#include \"parsers/malloc/b.h\"\n"}, {"parsers/malloc/b.h", ""}}) ==
+            {{"parsers/dwarf/a.h", "#include \"parsers/memory/b.h\"\n"}, {"parsers/memory/b.h", ""}}) ==
         Complaints{
-            "parsers/dwarf/a.h includes parsers/malloc/b.h: parsers/dwarf does not stand on parsers/malloc"});
+            "parsers/dwarf/a.h includes parsers/memory/b.h: parsers/dwarf does not stand on parsers/memory"});
 }
 
 TEST_CASE("includes: a header of another project out of its folder is refused", "[includes]") {

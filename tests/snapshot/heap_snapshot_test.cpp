@@ -365,9 +365,10 @@ TEST_CASE("snapshot: a tuple of literals is a key in Python's notation", "[snaps
     const HeapSnapshot snapshot = open_bytes(directory, core.bytes(), diagnostics);
     std::vector<std::string> found, literals;
     snapshot.visit_references(snapshot.find(dict), [&](const Reference& r) {
-        if (r.before != "[") return;
+        if (r.step.kind != ReferenceStep::Kind::item) return;
         found.push_back(r.name());
-        if (r.key->kind == ShortValue::Kind::literal) literals.push_back(r.key->text);
+        const ShortValue& key = *r.step.key;
+        if (key.kind == ShortValue::Kind::literal) literals.push_back(key.text);
     });
     CHECK(found == std::vector<std::string>{"[('a', 1)]", "[()]", "[((None, True), 0.5)]", "[(((b'b',),),)]",
                                             "[tuple of 1]", "[tuple of 1]", "[tuple of 17]"});

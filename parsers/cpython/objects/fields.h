@@ -10,7 +10,7 @@ namespace heapsift {
 template <class Struct>
 struct ReferenceField {
     LayoutOffset Struct::*field;
-    const char* name;
+    FieldName name;
     ReferenceKind kind = ReferenceKind::strong;
 };
 

@@ -24,12 +24,12 @@ constexpr std::uint8_t hidden_local = 0x10, cell_or_free = 0x40 | 0x80;
 
 /// How Python reaches what an interpreter frame holds, from the object that it lies in.
 struct FrameNames {
-    const char* locals;  // f_locals follows
-    const char* code;
+    FieldName locals;  // f_locals follows
+    FieldName code;
 };
 
 struct GeneratorNames {
-    const char *code, *frame;
+    FieldName code, frame;
     FrameNames inner;
 };
 
@@ -61,16 +61,16 @@ CodeShape code_shape(const PythonHeap& heap, Address code) {
 /// f_locals shows a cell's content, never the cell, and no variable of a comprehension that was made part of
 /// a class or module.
 ReferenceName slot_name(const PythonHeap& heap, const CodeShape& shape, std::uint64_t slot, Address target,
-                        const char* locals) {
+                        FieldName locals) {
     const Address name = heap.pointer(shape.names + *heap.layout().tuple.ob_item + 8 * slot);
     const auto kind = shape.kinds.is_null()
                           ? 0
                           : heap.integer<std::uint8_t>(shape.kinds + *heap.layout().bytes.ob_sval + slot);
-    if (kind & hidden_local) return {ReferenceName::Form::unnamed, ".<local ", slot, name};
+    if (kind & hidden_local) return {ReferenceName::Form::hidden_local, "", slot, name};
     if (kind & cell_or_free) {
         const TypeId type = heap.type_of(target);
         if (type != no_type && heap.types()[type].name == "cell")
-            return {ReferenceName::Form::unnamed, ".<cell ", slot, name};
+            return {ReferenceName::Form::cell, "", slot, name};
     }
     return {ReferenceName::Form::local, locals, slot, name};
 }
@@ -208,7 +208,7 @@ void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
                          heap.pointer(names + *heap.layout().tuple.ob_item + 8 * i)});
         else
             visit.visit(target, ReferenceKind::strong,
-                        {ReferenceName::Form::unnamed, ".<cell ", i,
+                        {ReferenceName::Form::cell, "", i,
                          cell_name(heap, code, i - static_cast<std::uint64_t>(named))});
     }
     std::int64_t depth = object.integer<std::int32_t>(l.f_stackdepth);

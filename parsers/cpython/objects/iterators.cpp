@@ -11,7 +11,8 @@ namespace heapsift {
 namespace {
 
 void dict_view_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    const char* name = dict_view_has_mapping(object.layout()) ? ".mapping" : ".<mapping>";
+    const FieldName name =
+        dict_view_has_mapping(object.layout()) ? FieldName(".mapping") : FieldName(".<mapping>");
     visit.named(object.pointer(object.layout().dict_view.dv_dict), name);
 }
 

@@ -86,7 +86,7 @@ ReferenceKind memo_kind(const ObjectReader& object) {
 void pickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
     const auto& p = l.pickler;
-    auto field = [&](LayoutOffset offset, const char* name, ReferenceKind kind = ReferenceKind::strong) {
+    auto field = [&](LayoutOffset offset, FieldName name, ReferenceKind kind = ReferenceKind::strong) {
         if (offset.present()) visit.named(object.pointer(moved(object, offset, p.size)), name, kind);
     };
     visit.named(object.pointer(p.pers_func), ".persistent_id");
@@ -112,7 +112,7 @@ void pickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
 
 void unpickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& u = object.layout().unpickler;
-    auto field = [&](LayoutOffset offset, const char* name, ReferenceKind kind = ReferenceKind::strong) {
+    auto field = [&](LayoutOffset offset, FieldName name, ReferenceKind kind = ReferenceKind::strong) {
         if (offset.present()) visit.named(object.pointer(moved(object, offset, u.size)), name, kind);
     };
     visit.named(object.pointer(u.stack), ".<stack>");

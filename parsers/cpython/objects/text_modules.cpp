@@ -68,7 +68,7 @@ void tokenizer_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.tokenizer_iterator.last_line), ".<last line>", ReferenceKind::hidden);
     const Address state = object.pointer(l.tokenizer_iterator.tok);
     if (state.is_null()) return;
-    auto of_state = [&](LayoutOffset field, const char* name) {
+    auto of_state = [&](LayoutOffset field, FieldName name) {
         if (field.present()) visit.named(object.heap().pointer(state + *field), name, ReferenceKind::hidden);
     };
     of_state(l.tokenizer_state.filename, ".<file name>");

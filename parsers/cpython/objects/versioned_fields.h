@@ -15,7 +15,7 @@ inline constexpr int never = 99;
 template <class Struct>
 struct VersionedField {
     LayoutOffset Struct::*field;
-    const char* name;
+    FieldName name;
     int reported_since = 9;
 };
 

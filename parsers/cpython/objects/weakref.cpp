@@ -7,7 +7,7 @@ namespace heapsift {
 
 namespace {
 
-void visit_weak(const ObjectReader& object, const char* name, const char* callback, ReferenceVisitor& visit) {
+void visit_weak(const ObjectReader& object, FieldName name, FieldName callback, ReferenceVisitor& visit) {
     const auto& l = object.layout().weakref;
     const Address referent = object.pointer(l.wr_object);
     // A cleared reference points at None.
