@@ -3,8 +3,8 @@
 // Strongly connected components, of a part of a graph: D. Pearce, A Space-Efficient Algorithm for Finding
 // Strongly Connected Components (Information Processing Letters 116, 2016), with stacks of its own. 4 bytes a
 // node, and 4 more while it works; 50 to 100 ns a node. (Boost's strong_components takes 16 bytes a node
-// while it works, and as long: 0.90 s against 0.95 on the 3 million nodes of tests/benchmarks/graph.cpp, 0.42
-// against 0.30 on a real heap.)
+// while it works, and 0.95 and 1.09 times as long in two runs of tests/benchmarks/graph.cpp, 1.4 times on a
+// real heap.)
 
 #include "analysis/graph/preorder.h"
 

@@ -1,9 +1,9 @@
 #pragma once
 
 // All that a node reaches, each node once: Boost.Graph's breadth_first_visit, which takes hardly longer than
-// a loop written by hand (0.285 s against 0.255 on the graph of tests/benchmarks/graph.cpp, where marking is
-// all there is to do; in no command could a difference be measured). What is still to be looked at lies on a
-// stack, for the order does not matter here, and neighbours on a stack are neighbours in memory.
+// a loop written by hand (0.99 and 1.12 times in two runs of tests/benchmarks/graph.cpp, where marking is all
+// there is to do). What is still to be looked at lies on a stack, for the order does not matter here, and
+// neighbours on a stack are neighbours in memory.
 
 #include "analysis/graph/boost_view.h"
 
