@@ -1,7 +1,5 @@
 #include "analysis/steps.h"
 
-#include <catch2/catch_test_macros.hpp>
-
 using namespace heapsift;
 
 namespace {
