@@ -1,5 +1,7 @@
 #include "analysis/steps.h"
 
+#include "tests/catch.h"
+
 using namespace heapsift;
 
 namespace {
