@@ -1,6 +1,6 @@
 #include "analysis/steps.h"
 
-#include <catch2/catch_test_macros.hpp>
+#include "tests/catch.h"
 
 using namespace heapsift;
 
