@@ -7,6 +7,8 @@
 // nothing is booked twice or not at all: the rows add up to the whole run. A pass that is entered again goes
 // on in its row.
 
+#include "parsers/base/progress.h"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -15,9 +17,6 @@
 #include <vector>
 
 namespace heapsift {
-
-/// Called with the name of a pass and its progress from 0 to 1. May be empty.
-using ProgressCallback = std::function<void(std::string_view pass, double done)>;
 
 struct Pass {
     std::string name;

@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
         if (with_boost)
             std::printf("nodes with %s dominators\t%zu\n", equal ? "equal" : "OTHER",
                         graph.preorder().reached());
-        return types.total_count == heap.object_count() && equal ? 0 : 1;
+        return result.total_count == heap.object_count() && equal ? 0 : 1;
     } catch (const Error& error) {
         std::fprintf(stderr, "benchmark-passes: %s\n", error.message().c_str());
         return 1;

@@ -32,7 +32,7 @@ TEST_CASE("gc: a ring that nothing holds would be found, one that a local holds 
     program.module("app", "/srv/app/app.py", {{"Node", type}});
     program.call("main", {{"node", three}});
     const Analysed analysed(program);
-    const GcResult result = gc_report(analysed.heap, 0, true);
+    const GcResult result = gc(analysed.heap, 0, true);
     REQUIRE(result.interpreters.size() == 1);
     REQUIRE(result.interpreters[0].state.has_value());
     CHECK(result.interpreters[0].state->enabled);
@@ -51,7 +51,7 @@ TEST_CASE("gc: what gc.garbage holds is listed, and is no garbage to the collect
     program.collector_garbage({kept});
     program.module("app", "/srv/app/app.py", {{"Node", type}});
     const Analysed analysed(program);
-    const GcResult result = gc_report(analysed.heap, 0, true);
+    const GcResult result = gc(analysed.heap, 0, true);
     REQUIRE(result.interpreters.size() == 1);
     CHECK(result.interpreters[0].garbage_count == 1);
     REQUIRE(result.interpreters[0].garbage.size() == 1);

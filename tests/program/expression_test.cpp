@@ -57,7 +57,7 @@ TEST_CASE("expressions: one that leads nowhere says what it understood, and what
     CHECK(key.missing == "['row']");
     CHECK(key.near_is_guess);
     REQUIRE_FALSE(key.near.empty());
-    CHECK(key.near[0].name() == "['rows']");
+    CHECK(notation(key.near[0]) == "['rows']");
     const ExpressionFinding beyond = find_expression(analysed.heap, "shop.stock.CACHE['empty'][0]");
     CHECK(beyond.objects.empty());
     CHECK(beyond.understood == "shop.stock.CACHE['empty']");

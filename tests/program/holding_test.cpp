@@ -132,7 +132,7 @@ TEST_CASE("dominators: a linked list is one row with the length of its run", "[p
     });
     REQUIRE(node != app->children.end());
     CHECK(node->run >= 48);
-    CHECK(node->run_name.name() == ".next");
+    CHECK(notation(node->run_name) == ".next");
     CHECK(node->retained == 50 * analysed.memory(head));
 }
 

@@ -15,7 +15,7 @@ namespace {
 std::string text(const WhyPath& path) {
     std::string result = path.expression.root;
     for (std::size_t i = path.expression.first; i < path.expression.steps.size(); ++i)
-        result += path.expression.steps[i].name.name();
+        result += notation(path.expression.steps[i].name);
     return result;
 }
 
