@@ -5,7 +5,7 @@
 #include "parsers/base/passes.h"
 
 #include <sys/resource.h>
-#include <time.h>
+#include <ctime>
 
 #include <algorithm>
 

@@ -18,7 +18,7 @@
 #include "parsers/base/text.h"
 #include "parsers/cpython/layout_check.h"
 #include "parsers/cpython/layout_from_debug_info.h"
-#include "parsers/cpython/pymalloc.h"
+#include "parsers/cpython/pool_search.h"
 
 #include <fmt/format.h>
 

@@ -20,112 +20,10 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::uint32_t small_request_threshold = 512;
-
-struct PoolHeader {
-    std::uint32_t ref_count = 0;
-    std::uint64_t freeblock = 0;
-    std::uint32_t arenaindex = 0;
-    std::uint32_t szidx = 0;
-    std::uint32_t nextoffset = 0;
-    std::uint32_t maxnextoffset = 0;
-};
-
-template <class T>
-T load(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof(T));
-    return value;
-}
-
-PoolHeader read_header(const Layout& layout, const std::byte* at) {
-    const auto& l = layout.pool_header;
-    return {load<std::uint32_t>(at + *l.ref_count),  load<std::uint64_t>(at + *l.freeblock),
-            load<std::uint32_t>(at + *l.arenaindex), load<std::uint32_t>(at + *l.szidx),
-            load<std::uint32_t>(at + *l.nextoffset), load<std::uint32_t>(at + *l.maxnextoffset)};
-}
-
-/// Does the header alone read as that of a pool with blocks in use? The alignment is 16 or 8.
-bool header_plausible(const PoolHeader& h, std::uint32_t pool_size, std::uint32_t header_size,
-                      std::uint32_t alignment) {
-    if (h.ref_count == 0 || h.szidx >= small_request_threshold / alignment) return false;
-    const std::uint32_t size = (h.szidx + 1) * alignment;
-    if (h.maxnextoffset != pool_size - size) return false;
-    if (h.nextoffset < header_size + size || h.nextoffset > pool_size) return false;
-    if ((h.nextoffset - header_size) % size != 0) return false;
-    return h.ref_count <= (h.nextoffset - header_size) / size;
-}
-
-/// Walks the free list: the number of free blocks, or nothing where a link leaves the grid or the list is
-/// longer than the pool.
-std::optional<std::uint32_t> free_list_length(const std::byte* data, Address start, const PoolHeader& h,
-                                              std::uint32_t header_size, std::uint32_t size) {
-    const std::uint32_t carved = (h.nextoffset - header_size) / size;
-    std::uint32_t length = 0;
-    std::uint64_t block = h.freeblock;
-    while (block != 0) {
-        const std::uint64_t distance = block - start.value;
-        if (distance < header_size || distance >= h.nextoffset) return std::nullopt;
-        const auto offset = static_cast<std::uint32_t>(distance);
-        if ((offset - header_size) % size != 0) return std::nullopt;
-        if (++length > carved) return std::nullopt;
-        block = load<std::uint64_t>(data + offset);
-    }
-    return length;
-}
-
-struct Candidate {
-    Pool pool;
-    std::uint32_t arenaindex = 0;
-};
-
-struct PoolSearch {
-    std::vector<Candidate> pools;
-    std::vector<Pool> damaged;  // the free list does not add up
-};
-
-PoolSearch search_pools(const AddressSpace& memory, const Layout& layout, std::uint32_t pool_size,
-                        std::uint32_t header_size, std::uint32_t alignment) {
-    PoolSearch found;
-    for (const Segment& segment : memory.segments()) {
-        if (segment.state != ByteState::in_core || !segment.writable || segment.size < pool_size) continue;
-        std::uint64_t at = (pool_size - segment.start.value % pool_size) % pool_size;
-        memory.visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
-            if (at < from) at += (from - at) / pool_size * pool_size;  // the pool in which the stretch begins
-            for (; at < to && at + pool_size <= segment.size; at += pool_size) {
-                const std::byte* data = segment.data + at;
-                const PoolHeader h = read_header(layout, data);
-                if (!header_plausible(h, pool_size, header_size, alignment)) continue;
-                const std::uint32_t size = (h.szidx + 1) * alignment;
-                const std::uint32_t carved = (h.nextoffset - header_size) / size;
-                const auto free = free_list_length(data, segment.start + at, h, header_size, size);
-                if (!free || carved - *free != h.ref_count) {
-                    found.damaged.push_back(
-                        {segment.start + at, size, carved, std::min(h.ref_count, carved), data});
-                    continue;
-                }
-                found.pools.push_back({{segment.start + at, size, carved, h.ref_count, data}, h.arenaindex});
-            }
-        });
-    }
-    return found;
-}
-
-/// The header is rounded up to the alignment.
-std::uint32_t header_size_of(const Layout& layout, std::uint32_t alignment) {
-    return (*layout.pool_header.size + alignment - 1) / alignment * alignment;
-}
-
-/// Pools are read in place, and so must hold their header: fields that are not there, or lie behind it, are
-/// not read.
-bool header_reads(const Layout& layout) {
-    const auto& l = layout.pool_header;
-    constexpr std::uint32_t largest = 256;
-    if (!l.size.present() || *l.size > largest) return false;
-    for (const LayoutOffset field :
-         {l.ref_count, l.freeblock, l.arenaindex, l.szidx, l.nextoffset, l.maxnextoffset})
-        if (!field.present() || *field > largest) return false;
-    return true;
+std::uint64_t word_at(const std::byte* at) {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    return word;
 }
 
 /// The table of arenas: struct arena_object [maxarenas].
@@ -134,16 +32,17 @@ struct ArenaTable {
     std::uint32_t count = 0;
 };
 
-bool table_confirms(const PythonHeap& heap, Address table, const Candidate& c, std::uint64_t arena_size) {
+bool table_confirms(const PythonHeap& heap, Address table, const PoolSearch::Found& c,
+                    std::uint64_t arena_size) {
     const auto& l = heap.layout().arena_object;
     const Address arena = heap.pointer(table + std::uint64_t{c.arenaindex} * *l.size + *l.address);
     return !arena.is_null() && c.pool.start >= arena && c.pool.start - arena < arena_size;
 }
 
 /// Up to 3.11: a word of a module's data that points at a table which confirms a sample of pools.
-std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vector<Candidate>& pools,
+std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vector<PoolSearch::Found>& pools,
                                           std::uint64_t arena_size, std::int32_t module) {
-    std::vector<const Candidate*> sample;
+    std::vector<const PoolSearch::Found*> sample;
     for (std::size_t i = 0; i < pools.size(); i += std::max<std::size_t>(1, pools.size() / 24))
         sample.push_back(&pools[i]);
     auto confirmed = [&](Address table) {
@@ -164,7 +63,7 @@ std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vec
         if (module >= 0 && segment.module >= 0 && segment.module != module) continue;
         const std::uint64_t lead = (8 - segment.start.value % 8) % 8;
         for (std::uint64_t at = lead; at + 8 <= segment.size; at += 8) {
-            const Address table(load<std::uint64_t>(segment.data + at));
+            const Address table(word_at(segment.data + at));
             if (!table.is_null() && table.aligned(8) && confirmed(table)) return table;
         }
     }
@@ -216,20 +115,9 @@ std::vector<Address> interpreter_arena_tables(const PythonHeap& heap, std::uint3
 
 }  // namespace
 
-std::size_t whole_pools(const AddressSpace& memory, const Layout& layout) {
-    std::size_t most = 0;
-    if (!header_reads(layout)) return most;
-    for (const std::uint32_t alignment : {16U, 8U})
-        for (const std::uint32_t pool_size : {16384U, 4096U})
-            most = std::max(
-                most, search_pools(memory, layout, pool_size, header_size_of(layout, alignment), alignment)
-                          .pools.size());
-    return most;
-}
-
 Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     Pymalloc result;
-    if (!header_reads(heap.layout())) {
+    if (!pool_header_reads(heap.layout())) {
         result.found_by_ = "no pymalloc pools";
         return result;
     }
@@ -239,7 +127,7 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     std::uint64_t arena_size = 0;
     for (const std::uint32_t alignment : {16U, 8U}) {
         for (const std::uint32_t pool_size : {16384U, 4096U}) {
-            const std::uint32_t header = header_size_of(heap.layout(), alignment);
+            const std::uint32_t header = pool_header_size(heap.layout(), alignment);
             PoolSearch found = search_pools(heap.memory(), heap.layout(), pool_size, header, alignment);
             if (found.pools.size() > best.pools.size() * 2) {
                 best = std::move(found);
@@ -256,14 +144,14 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
         return result;
     }
     std::vector<Address> tables = interpreter_arena_tables(heap, result.pool_size_, arena_size);
-    auto confirmed_by = [&](const Candidate& c) {
+    auto confirmed_by = [&](const PoolSearch::Found& c) {
         const auto it = std::find_if(tables.begin(), tables.end(), [&](Address table) {
             return table_confirms(heap, table, c, arena_size);
         });
         return it == tables.end() ? Address() : *it;
     };
     std::size_t hits = 0;
-    for (const Candidate& c : best.pools) hits += confirmed_by(c).is_null() ? 0 : 1;
+    for (const PoolSearch::Found& c : best.pools) hits += confirmed_by(c).is_null() ? 0 : 1;
     if (hits * 2 >= best.pools.size()) {
         result.found_by_ = "the interpreter's table of arenas";
     } else {
@@ -280,7 +168,7 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
                         "pymalloc's table of arenas was not found: pools are known by their shape alone");
     }
     const auto& l = heap.layout().arena_object;
-    for (Candidate& c : best.pools) {
+    for (PoolSearch::Found& c : best.pools) {
         const Address table = confirmed_by(c);
         if (!tables.empty() && table.is_null()) {
             best.damaged.push_back(c.pool);
@@ -354,7 +242,7 @@ std::optional<MemoryBlock> Pymalloc::block_at(Address address) const {
     const std::uint64_t index = (offset - header_size_) / pool->block_size;
     if (index >= pool->carved) return std::nullopt;
     MemoryBlock block{pool->start + header_size_ + index * pool->block_size, pool->block_size, true};
-    std::uint64_t next = load<std::uint64_t>(pool->data + *freeblock_);
+    std::uint64_t next = word_at(pool->data + *freeblock_);
     for (std::uint32_t steps = 0; next != 0 && steps <= pool->carved; ++steps) {
         if (next == block.start.value) {
             block.in_use = false;
@@ -362,7 +250,7 @@ std::optional<MemoryBlock> Pymalloc::block_at(Address address) const {
         }
         const std::uint64_t at = next - pool->start.value;
         if (at + 8 > pool_size_) break;
-        next = load<std::uint64_t>(pool->data + at);
+        next = word_at(pool->data + at);
     }
     return block;
 }
@@ -418,13 +306,13 @@ std::uint64_t Pymalloc::bytes_allocated() const {
 
 void Pymalloc::free_blocks(const Pool& pool, std::vector<std::uint8_t>& free) const {
     free.assign(pool.carved, 0);
-    std::uint64_t next = load<std::uint64_t>(pool.data + *freeblock_);
+    std::uint64_t next = word_at(pool.data + *freeblock_);
     for (std::uint32_t steps = 0; next != 0 && steps <= pool.carved; ++steps) {
         const std::uint64_t at = next - pool.start.value;
         if (at < header_size_ || at + 8 > pool_size_) break;
         const std::uint32_t index = static_cast<std::uint32_t>(at - header_size_) / pool.block_size;
         if (index < pool.carved) free[index] = 1;
-        next = load<std::uint64_t>(pool.data + at);
+        next = word_at(pool.data + at);
     }
 }
 

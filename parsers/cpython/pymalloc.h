@@ -8,6 +8,7 @@
 
 #include "parsers/base/address_index.h"
 #include "parsers/base/diagnostics.h"
+#include "parsers/cpython/pool_search.h"
 #include "parsers/cpython/python_heap.h"
 #include "parsers/memory/allocator.h"
 
@@ -16,19 +17,6 @@
 #include <vector>
 
 namespace heapsift {
-
-/// One pool that has or had blocks. Free blocks are known block by block.
-struct Pool {
-    Address start;
-    std::uint32_t block_size = 0;     // bytes, a multiple of the alignment
-    std::uint32_t carved = 0;         // blocks that were ever handed out; the rest was never touched
-    std::uint32_t allocated = 0;      // of these, in use now
-    const std::byte* data = nullptr;  // the whole pool
-};
-
-/// How many pools add up, header and free list, where pool_header is as `layout` has it: next to none where
-/// it is not. One look at each 4 KiB of writable memory.
-std::size_t whole_pools(const AddressSpace& memory, const Layout& layout);
 
 class Pymalloc final : public Allocator {
 public:

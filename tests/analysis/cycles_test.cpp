@@ -170,6 +170,7 @@ TEST_CASE("collector: what a legacy finalizer's object leads to is not freed eit
 TEST_CASE("collector: a finalizer that has not run is marked, one that has is not", "[analysis][collector]") {
     HandmadeHeap made = with_slots_set(pair_of_nodes());
     made.layout.type.tp_finalize = 16;
+    made.layout.type.tp_del = {};
     CHECK(replay_collector(made.build()).finalizers.size() == 1);
     made.objects[0].finalized = true;
     CHECK(replay_collector(made.build()).finalizers.empty());
