@@ -20,8 +20,8 @@ struct ArrayHolderRow {
     std::string holder, attribute;  // "app.Node", "hActs1"; "func()", "selected[*]". Not escaped
     bool joined = false;            // no dot stands between them
     bool of_frame = false;          // the holder is a function that runs, the attribute has a name
-    std::string
-        frame_type;  // "pandas.core.frame.DataFrame", where it is such a one that is held there. Not escaped
+    // "pandas.core.frame.DataFrame", where it is such a one that is held there. Not escaped
+    std::string frame_type;
     std::string expression;  // the path to one of them, its indices as [*]. Not escaped
     std::string root;        // where that path begins: "thread MainThread, func(), worker.py, now at line 41"
     std::string frame;  // "func(), worker.py, now at line 41", where it is one that it begins in; not escaped

@@ -20,8 +20,8 @@ struct ArrayWaste {
     ObjectId array = no_object;
     WasteKind kind = WasteKind::zero;
     std::string dtype;  // dtype.str: "<i8"
-    std::string
-        suggested;  // "|i1", "<f4", "<U12"; its byte order is the array's. Empty for zero and constant
+    // "|i1", "<f4", "<U12"; its byte order is the array's. Empty for zero and constant
+    std::string suggested;
     std::uint64_t nbytes = 0;
     // zero and constant: one element, broadcast; else the count times the smaller itemsize
     std::uint64_t needed = 0;

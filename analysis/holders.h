@@ -18,8 +18,8 @@ struct HolderRow {
     TypeId type = no_type;  // of the objects
     std::string type_name;
     std::string holder;  // the owner's type, "app.Node"; a module, "app"; a frame, "func()". Not escaped
-    std::string
-        attribute;  // "hActs1", "children[*]", "params['*']". Not escaped; keys of dicts are never in it
+    // "hActs1", "children[*]", "params['*']". Not escaped; keys of dicts are never in it
+    std::string attribute;
     bool joined = false;           // no dot stands between holder and attribute
     bool nameless = false;         // the attribute is one that Python has no name for
     std::string expression;        // the path to one of them, its indices as [*]. Not escaped

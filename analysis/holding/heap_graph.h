@@ -49,7 +49,7 @@ public:
     /// Not into what everything refers to in the end (StructuralTargets), nor from what is unreachable to
     /// what is not.
     bool follows(NodeId source, NodeId target) const {
-        if (is_structural(target) && source < object_count_ && !is_owner(source, target)) return false;
+        if (source < object_count_ && is_structural(target) && !is_owner(source, target)) return false;
         return preorder_.position(source) < first_unreachable_ ||
                preorder_.position(target) >= first_unreachable_;
     }
@@ -100,7 +100,8 @@ private:
     void add_unreachable();
     void hang(GroupId group, const std::vector<ObjectId>& objects);
     bool met(ObjectId object) const { return preorder_.position(object) != Preorder::none; }
-    bool is_structural(NodeId node) const { return structural_bits_[node / 64] >> (node % 64) & 1; }
+    /// Of an object. (What objects refer to are objects: a source that is none is asked first.)
+    bool is_structural(ObjectId object) const { return structural_bits_[object / 64] >> (object % 64) & 1; }
     /// The root by which a structural target is held.
     static bool is_own_root(const Root& root);
     /// Does a structural target belong to it?

@@ -53,7 +53,7 @@ def measure(options, work):
         process.wait()
     runs = [passes(options, core) for _ in range(options.runs)]
     replay = statistics.median(run["collector"] for run in runs)
-    references = statistics.median(run["references"] + run["guesses"] + run["owned memory"] + run["native references"] for run in runs)
+    references = statistics.median(run["references"] + run["guesses"] + run["native references"] for run in runs)
     ratio = replay / float(seconds)
     print("%d objects, %s found: gc.collect() %.2f s, the replay %.2f s: %.2f of it; the references before it %.2f s; %d found" % (
         options.objects, found, float(seconds), replay, ratio, references, runs[0]["garbage found"]))

@@ -6,6 +6,8 @@
 #include "tests/catch.h"
 #include "tests/program/program_heap.h"
 
+#include <fmt/format.h>
+
 using namespace heapsift;
 using namespace heapsift::test;
 
