@@ -153,18 +153,22 @@ void MallocHeaps::visit_chunks(const Heap& heap, std::uint64_t first, Visit visi
     }
 }
 
+std::optional<Address> MallocHeaps::last_in_use(const Heap& heap, Address address) const {
+    const auto& bits = chunk_bits_[static_cast<std::size_t>(&heap - heaps_.data())];
+    const std::uint64_t slot = (address - heap.range.start) / 16;
+    std::uint64_t word = slot / 64;
+    std::uint64_t found = bits[word] & (~std::uint64_t{0} >> (63 - slot % 64));
+    while (found == 0 && word > 0) found = bits[--word];
+    if (found == 0) return std::nullopt;
+    return heap.range.start + (word * 64 + 63 - static_cast<std::uint64_t>(std::countl_zero(found))) * 16;
+}
+
 std::optional<MemoryBlock> MallocHeaps::block_at(Address address) const {
     const Heap* heap = heap_at(address);
     if (!heap) return std::nullopt;
     // From the chunk in use before it (of which there may be none) it is a step or two.
-    const auto& bits = chunk_bits_[static_cast<std::size_t>(heap - heaps_.data())];
-    const std::uint64_t slot = (address - heap->range.start) / 16;
-    std::uint64_t word = slot / 64;
-    std::uint64_t found = bits[word] & (~std::uint64_t{0} >> (63 - slot % 64));
-    while (found == 0 && word > 0) found = bits[--word];
-    const std::uint64_t first =
-        found == 0 ? heap->first_chunk
-                   : (word * 64 + (63 - static_cast<std::uint64_t>(std::countl_zero(found)))) * 16 - 16;
+    const auto before = last_in_use(*heap, address);
+    const std::uint64_t first = before ? *before - heap->range.start - 16 : heap->first_chunk;
     std::optional<MemoryBlock> block;
     visit_chunks(*heap, first, [&](const MemoryBlock& at) {
         if (at.range().contains(address)) block = at;
@@ -279,14 +283,9 @@ bool MallocHeaps::is_cached(const MallocBlock& block) const {
 std::optional<MallocBlock> MallocHeaps::block_containing(Address address) const {
     const Heap* heap = heap_at(address);
     if (!heap) return std::nullopt;
-    const auto& bits = chunk_bits_[static_cast<std::size_t>(heap - heaps_.data())];
-    const std::uint64_t slot = (address - heap->range.start) / 16;
-    std::uint64_t word = slot / 64;
-    std::uint64_t found = bits[word] & (~std::uint64_t{0} >> (63 - slot % 64));
-    while (found == 0 && word > 0) found = bits[--word];
-    if (found == 0) return std::nullopt;
-    const std::uint64_t start_slot = word * 64 + (63 - static_cast<std::uint64_t>(std::countl_zero(found)));
-    const auto block = block_starting_at(heap->range.start + start_slot * 16);
+    const auto start = last_in_use(*heap, address);
+    if (!start) return std::nullopt;
+    const auto block = block_starting_at(*start);
     if (!block || address - block->start >= block->usable) return std::nullopt;
     return block;
 }

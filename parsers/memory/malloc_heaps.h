@@ -73,6 +73,8 @@ public:
     /// that was not walked.
     std::uint64_t broken_heaps() const { return broken_heaps_; }
     const Heap* heap_at(Address address) const;
+    /// Of the blocks in use that start at `address` or before it: where the last one starts. None: nothing.
+    std::optional<Address> last_in_use(const Heap& heap, Address address) const;
 
 private:
     /// Hands out the chunks from the one at `first` (an offset in the heap) on, until `visit` returns false.
