@@ -2,6 +2,8 @@
 
 #include "tests/program/program_heap.h"
 
+#include "tests/cpython/runtime_words.h"
+
 #include "parsers/snapshot/reference_graph.h"
 #include "tests/catch.h"
 #include "tests/elf/core_writer.h"
@@ -106,35 +108,7 @@ void ProgramHeap::make_runtime() {
     runtime_ = heap.map(Address(0x555600000000), 8192);
     interpreter = heap.map(Address(0x555700000000), (*l.interpreter_state.size + 4095) / 4096 * 4096);
     thread = heap.map(Address(0x555800000000), 4096);
-    const char cookie[8] = {'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y'};
-    heap.put(runtime_, cookie);
-    heap.put(runtime_ + 8, std::uint64_t{0x030d01f0});  // 3.13.1
-    // struct _Py_DebugOffsets, pycore_debug_offsets.h of 3.13
-    const std::pair<std::uint64_t, LayoutOffset> offsets[] = {
-        {40, 4096},  // interpreters_head: behind the offsets
-        {56, l.interpreter_state.id},
-        {64, l.interpreter_state.next},
-        {72, l.interpreter_state.threads_head},
-        {80, l.interpreter_state.gc},
-        {88, l.interpreter_state.modules},
-        {96, l.interpreter_state.sysdict},
-        {104, l.interpreter_state.builtins},
-        {160, l.thread_state.prev},
-        {168, l.thread_state.next},
-        {176, l.thread_state.interp},
-        {184, l.thread_state.current_frame},
-        {192, l.thread_state.thread_id},
-        {200, l.thread_state.native_thread_id},
-        {208, l.thread_state.datastack_chunk},
-        {360, l.object.ob_type},
-        {376, l.type.tp_name},
-        {392, l.type.tp_flags},
-        {456, l.dict.ma_keys},
-        {464, l.dict.ma_values}};
-    for (const auto& [at, offset] : offsets) heap.put(runtime_ + at, std::uint64_t{*offset});
-    heap.put(runtime_ + 4096, interpreter);
-    heap.set(interpreter, l.interpreter_state.threads_head, thread);
-    heap.set(thread, l.thread_state.interp, interpreter);
+    put_runtime(heap, runtime_, interpreter, thread);
     heap.set(thread, l.thread_state.thread_id, std::uint64_t{0x7f0012345640});
     heap.set(thread, l.thread_state.native_thread_id, main_thread);
 }

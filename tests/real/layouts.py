@@ -16,14 +16,12 @@ import argparse
 import json
 import os
 import re
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 
 import cores
-import interpreters
+import harness
 
 _DAMAGED, _DIFFERS = "layout-damaged", "layout-differs"
 _RENAMED = ("freeblock", "_gc_prev", "ob_type", "tp_flags", "ma_keys", "threads", "arenaindex")
@@ -33,34 +31,29 @@ _SECONDS = 60
 
 def main():
     options = parse()
-    work = tempfile.mkdtemp(prefix="heapsift-layouts-", dir=options.work)
-    failures, tested = [], 0
-    try:
-        if cores.why_no_kernel_cores():
-            print("not tested here: kernel cores: %s" % cores.why_no_kernel_cores())
-            return 0
-        found = interpreters.find(dict(tree.split("=", 1) for tree in options.tree), options.versions, options.interpreters)
-        print("%-20s %-28s %-16s %s" % ("interpreter", "members", "warning", "objects"), flush=True)
-        for interpreter in found:
-            taken = cores.take(interpreter, "plain", "kernel", work)
-            try:
-                tester = Tester(options.heapsift, interpreter, taken.core, work)
-                if tester.file:
-                    tested += 1
-                    failures += tester.run()
-                else:
-                    print("%-20s its layout is read from no file" % interpreter.name)
-            finally:
-                taken.delete()
-        if not tested:
-            failures.append("no interpreter whose layout is read from a file: install python3-dbg")
-    except cores.NoCore as reason:
-        failures.append(str(reason))
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    for failure in failures:
-        print("failed: " + failure)
-    return 1 if failures else 0
+    work, found, kinds, failures = harness.begin(options, "layouts")
+    if not kinds:
+        return harness.end(failures)
+    tested = 0
+    print("%-20s %-28s %-16s %s" % ("interpreter", "members", "warning", "objects"), flush=True)
+    for interpreter in found:
+        try:
+            taken = cores.take(interpreter, "plain", kinds[0], work)
+        except cores.NoCore as reason:
+            failures.append("%s: %s" % (interpreter.name, reason))
+            continue
+        try:
+            tester = Tester(options.heapsift, interpreter, taken.core, work)
+            if tester.file:
+                tested += 1
+                failures += tester.run()
+            else:
+                print("%-20s its layout is read from no file" % interpreter.name)
+        finally:
+            taken.delete()
+    if not tested:
+        failures.append("no interpreter whose layout is read from a file: install python3-dbg")
+    return harness.end(failures)
 
 
 def parse():
@@ -69,8 +62,9 @@ def parse():
     parser.add_argument("--interpreters", nargs="*", default=[], metavar="VERSION|PATH", help="only these; default: all at hand")
     parser.add_argument("--tree", action="append", default=[], metavar="SUITE=DIR", help="a debootstrap tree, entered with chroot")
     parser.add_argument("--versions", metavar="DIR", help="a folder of interpreters as pyenv makes it")
-    parser.add_argument("--work", metavar="DIR", default="/var/tmp", help="where cores are taken")
+    parser.add_argument("--work", metavar="DIR", help="where cores are taken")
     options = parser.parse_args()
+    options.required, options.kinds, options.keep = (), ("kernel", "gcore"), False
     options.heapsift = os.path.abspath(options.heapsift)
     return options
 

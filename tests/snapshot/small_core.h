@@ -6,6 +6,7 @@
 // in a core of a stripped, static build.
 
 #include "tests/cpython/python_heap_builder.h"
+#include "tests/cpython/runtime_words.h"
 #include "tests/elf/core_writer.h"
 
 namespace heapsift::test {
@@ -98,38 +99,10 @@ private:
         const Address thread = heap.map(Address(0x555800000000), 4096);
         const Address empty = heap.dict({});
         heap.set(runtime, l.runtime_state.interpreters_head, Address());
-        const char cookie[8] = {'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y'};
-        heap.put(runtime, cookie);
-        heap.put(runtime + 8, std::uint64_t{0x030d01f0});  // 3.13.1
-        // struct _Py_DebugOffsets, pycore_debug_offsets.h of 3.13
-        const std::pair<std::uint64_t, LayoutOffset> offsets[] = {
-            {40, 4096},  // interpreters_head: behind the offsets
-            {56, l.interpreter_state.id},
-            {64, l.interpreter_state.next},
-            {72, l.interpreter_state.threads_head},
-            {80, l.interpreter_state.gc},
-            {88, l.interpreter_state.modules},
-            {96, l.interpreter_state.sysdict},
-            {104, l.interpreter_state.builtins},
-            {160, l.thread_state.prev},
-            {168, l.thread_state.next},
-            {176, l.thread_state.interp},
-            {184, l.thread_state.current_frame},
-            {192, l.thread_state.thread_id},
-            {200, l.thread_state.native_thread_id},
-            {208, l.thread_state.datastack_chunk},
-            {360, l.object.ob_type},
-            {376, l.type.tp_name},
-            {392, l.type.tp_flags},
-            {456, l.dict.ma_keys},
-            {464, l.dict.ma_values}};
-        for (const auto& [at, offset] : offsets) heap.put(runtime + at, std::uint64_t{*offset});
-        heap.put(runtime + 4096, interpreter);
-        heap.set(interpreter, l.interpreter_state.threads_head, thread);
+        put_runtime(heap, runtime, interpreter, thread);
         heap.set(interpreter, l.interpreter_state.modules, modules);
         heap.set(interpreter, l.interpreter_state.sysdict, empty);
         heap.set(interpreter, l.interpreter_state.builtins, empty);
-        heap.set(thread, l.thread_state.interp, interpreter);
         const Address gc = interpreter + *l.interpreter_state.gc;
         heap.set(gc, l.gc_state.generation0, gc + *l.gc_state.generations);
         for (std::uint64_t i = 0; i < 3; ++i)
