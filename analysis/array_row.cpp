@@ -13,12 +13,12 @@ std::optional<Address> unless_null(Address address) {
 
 }  // namespace
 
-bool is_array(const HeapSnapshot& heap, ObjectId object) {
+bool is_array(const HeapReader& heap, ObjectId object) {
     const TypeId type = heap.type_of(object);
     return type != no_type && heap.types()[type].kind == &ndarray_kind;
 }
 
-ArrayRow array_row(const HeapSnapshot& heap, ObjectId array) {
+ArrayRow array_row(const HeapReader& heap, ObjectId array) {
     ArrayRow row;
     row.address = heap.address_of(array);
     const ObjectReader reader(heap.python_heap(), row.address, heap.types()[heap.type_of(array)]);

@@ -2,7 +2,7 @@
 
 // One NumPy array as every command shows it (ARRAY of the contract, without what an object has).
 
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 namespace heapsift {
 
 /// Is it an ndarray, or of a class derived from it?
-bool is_array(const HeapSnapshot& heap, ObjectId object);
+bool is_array(const HeapReader& heap, ObjectId object);
 
 /// What an ndarray says of its elements; a field is nothing where it does not read.
 struct ArrayRow {
@@ -26,6 +26,6 @@ struct ArrayRow {
 };
 
 /// `array`: one for which `is_array` holds.
-ArrayRow array_row(const HeapSnapshot& heap, ObjectId array);
+ArrayRow array_row(const HeapReader& heap, ObjectId array);
 
 }  // namespace heapsift

@@ -71,7 +71,7 @@ std::string format_str(ElementFormat format) {
 
 class WasteFinder {
 public:
-    WasteFinder(const HeapSnapshot& heap, std::span<const ObjectId> owners, std::size_t limit,
+    WasteFinder(const HeapReader& heap, std::span<const ObjectId> owners, std::size_t limit,
                 const ProgressCallback& progress)
         : heap_(heap), owners_(owners), limit_(limit), progress_(progress) {
         for (const Segment& segment : heap.core().memory().segments())
@@ -168,7 +168,7 @@ private:
 
     static void count(std::uint64_t& arrays) { ++arrays; }
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     std::span<const ObjectId> owners_;
     std::size_t limit_;
     const ProgressCallback& progress_;
@@ -179,7 +179,7 @@ private:
 
 }  // namespace
 
-ArrayWasteResult array_waste(const HeapSnapshot& heap, std::span<const ObjectId> owners, std::size_t limit,
+ArrayWasteResult array_waste(const HeapReader& heap, std::span<const ObjectId> owners, std::size_t limit,
                              const ProgressCallback& progress) {
     return WasteFinder(heap, owners, limit, progress).run();
 }

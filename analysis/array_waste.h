@@ -3,7 +3,7 @@
 // Arrays that could say the same in fewer bytes: all zero, all one value, or of a dtype wider than any value
 // in them needs.
 
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <span>
 #include <string>
@@ -42,7 +42,7 @@ struct ArrayWasteResult {
 
 /// `owners`: arrays that own their data, in any order; `limit` 0: all rows. It reads what is listed once; of
 /// any other array about as much as shows that it need not be.
-ArrayWasteResult array_waste(const HeapSnapshot& heap, std::span<const ObjectId> owners, std::size_t limit,
+ArrayWasteResult array_waste(const HeapReader& heap, std::span<const ObjectId> owners, std::size_t limit,
                              const ProgressCallback& progress = {});
 
 }  // namespace heapsift

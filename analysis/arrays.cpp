@@ -43,7 +43,7 @@ struct WithoutBases {
     }
 };
 
-ObjectReader reader_of(const HeapSnapshot& heap, ObjectId object) {
+ObjectReader reader_of(const HeapReader& heap, ObjectId object) {
     return ObjectReader(heap.python_heap(), heap.address_of(object), heap.types()[heap.type_of(object)]);
 }
 
@@ -93,7 +93,7 @@ struct Elements {
     ArrayElements array;
 };
 
-bool read_elements(const HeapSnapshot& heap, const SeenArray& seen, Elements& out) {
+bool read_elements(const HeapReader& heap, const SeenArray& seen, Elements& out) {
     const ObjectReader reader = reader_of(heap, seen.object);
     out.array = {};
     if (seen.is_scalar) {

@@ -92,7 +92,7 @@ private:
     bool is_garbage(const ArrayOwner& owner) const;
 
     const HeapGraph& graph_;
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     std::vector<SeenArray> arrays_;
     std::vector<ArrayOwner> owners_;
     std::vector<std::uint32_t> of_owners_;

@@ -26,7 +26,7 @@ constexpr std::uint8_t asked_collected = 1, asked_frozen = 2;  // kinds of track
 
 class Replay {
 public:
-    Replay(const HeapSnapshot& heap, const ProgressCallback& progress)
+    Replay(const HeapReader& heap, const ProgressCallback& progress)
         : heap_(heap), progress_(progress), asked_(heap.object_count(), 0), counts_(heap.object_count(), 0) {}
 
     Collection run() {
@@ -232,7 +232,7 @@ private:
 
     static constexpr std::int64_t most_counted = 1 << 30;
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     const ProgressCallback& progress_;
     std::vector<std::uint8_t> asked_;   // by object
     std::vector<std::int32_t> counts_;  // by object
@@ -240,21 +240,21 @@ private:
     Collection result_;
 };
 
-bool has_slot(const HeapSnapshot& heap, const TypeInfo& type, LayoutOffset slot) {
+bool has_slot(const HeapReader& heap, const TypeInfo& type, LayoutOffset slot) {
     return slot.present() &&
            !heap.core().memory().read_address(type.address + *slot).value_or(Address()).is_null();
 }
 
 }  // namespace
 
-FinalizerSlots::FinalizerSlots(const HeapSnapshot& heap) {
+FinalizerSlots::FinalizerSlots(const HeapReader& heap) {
     for (const TypeInfo& type : heap.types()) {
         legacy.push_back(has_slot(heap, type, heap.python().layout.type.tp_del));
         modern.push_back(has_slot(heap, type, heap.python().layout.type.tp_finalize));
     }
 }
 
-ReferenceCountDeath::ReferenceCountDeath(const HeapSnapshot& heap)
+ReferenceCountDeath::ReferenceCountDeath(const HeapReader& heap)
     : heap_(heap), taken_(heap.object_count(), 0) {}
 
 void ReferenceCountDeath::run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit) {
@@ -281,7 +281,7 @@ void ReferenceCountDeath::run(std::span<const ObjectId> freed, const std::functi
     for (const ObjectId object : touched_) taken_[object] = 0;
 }
 
-Collection replay_collector(const HeapSnapshot& heap, const ProgressCallback& progress) {
+Collection replay_collector(const HeapReader& heap, const ProgressCallback& progress) {
     return Replay(heap, progress).run();
 }
 

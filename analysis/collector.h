@@ -3,7 +3,7 @@
 // What gc.collect() would have found at the moment of the dump: the collector, replayed. (How:
 // collector.cpp.)
 
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -52,25 +52,25 @@ struct Collection {
 
 /// Of all interpreters at once. It has the references of `heap` computed. 6 bytes an object, 13 more and 4
 /// for each reference while it works; some 100 to 200 ns for each object that is tracked.
-Collection replay_collector(const HeapSnapshot& heap, const ProgressCallback& progress = {});
+Collection replay_collector(const HeapReader& heap, const ProgressCallback& progress = {});
 
 /// Calls `visit` with each object that is freed by reference counts alone when those in `freed`, and what
 /// dies by it, let go of all that they refer to; those in `freed` are left out, and so are immortal ones. Its
 /// cost is theirs.
 class ReferenceCountDeath {
 public:
-    explicit ReferenceCountDeath(const HeapSnapshot& heap);
+    explicit ReferenceCountDeath(const HeapReader& heap);
     void run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit);
 
 private:
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     std::vector<std::uint32_t> taken_;  // by object: references that went, in this run
     std::vector<ObjectId> touched_;
 };
 
 /// What the types of a heap have by way of finalizers; by TypeId.
 struct FinalizerSlots {
-    explicit FinalizerSlots(const HeapSnapshot& heap);
+    explicit FinalizerSlots(const HeapReader& heap);
     std::vector<bool> legacy;  // tp_del
     std::vector<bool> modern;  // tp_finalize, as every __del__ since 3.4 is
 };

@@ -55,7 +55,7 @@ private:
     TypeId blind_type(std::span<const ObjectId> members) const;
 
     const ObjectStates& states_;
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     FinalizerSlots finalizers_;
     std::vector<GcState> collectors_;          // by interpreter; at least one
     std::vector<std::int8_t> generations_;     // by object; where none starts by itself, not known

@@ -73,7 +73,7 @@ struct EachReference final : OwnedReferenceVisitor {
     F& function;
 };
 template <class F>
-void each_reference(const HeapSnapshot& heap, ObjectId source, F function) {
+void each_reference(const HeapReader& heap, ObjectId source, F function) {
     EachReference<F> visitor(function);
     heap.visit_owned_references(source, visitor);
 }

@@ -112,7 +112,7 @@ private:
 
     const ObjectStates& states_;
     const HeapGraph& graph_;
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     CyclesQuery query_;
     CycleReasons reasons_;
     std::vector<std::uint32_t> component_of_;  // by object; components that are cycles are numbered anew

@@ -33,7 +33,7 @@ constexpr std::array found_by_names = {
     "in a list of the garbage collector", "an allocated block of Python's own allocator",
     "a block that malloc handed out", "in the data of a module", "only another object refers to it"};
 
-void add_objects(DoctorResult& result, const HeapSnapshot& heap, const ProgressCallback& progress) {
+void add_objects(DoctorResult& result, const HeapReader& heap, const ProgressCallback& progress) {
     const ReferenceGraph& references = heap.references(progress);
     result.counts.native = references.natives().size();
     result.counts.guesses_proved = references.guesses().proved;
@@ -97,7 +97,7 @@ DoctorResult doctor(const CoreFile& core) {
     return result;
 }
 
-DoctorResult doctor(const HeapSnapshot& heap, const ProgressCallback& progress) {
+DoctorResult doctor(const HeapReader& heap, const ProgressCallback& progress) {
     DoctorResult result = doctor(heap.core());
     result.python_found_by = heap.python().found_by;
     result.layout_source = heap.python().layout_source;

@@ -52,7 +52,7 @@ struct DoctorResult {
 /// each once.
 std::vector<std::string> missing_files(const std::vector<Module>& modules);
 
-DoctorResult doctor(const HeapSnapshot& heap, const ProgressCallback& progress = {});
+DoctorResult doctor(const HeapReader& heap, const ProgressCallback& progress = {});
 
 /// The part that needs no interpreter: for cores in which none was found.
 DoctorResult doctor(const CoreFile& core);

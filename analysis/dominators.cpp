@@ -399,7 +399,7 @@ private:
 
     const RetainedSizes& retained_;
     const HeapGraph& graph_;
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     ModuleNodes modules_;
     const DominatorsQuery& query_;
 };

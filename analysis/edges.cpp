@@ -34,14 +34,14 @@ private:
 };
 
 /// Of a native reference the row has the address of the word alone.
-ObjectRow source_row(const HeapSnapshot& heap, ObjectId source, const Reference& reference) {
+ObjectRow source_row(const HeapReader& heap, ObjectId source, const Reference& reference) {
     if (source != no_object) return brief_object_row(heap, source);
     ObjectRow row;
     row.address = reference.word;
     return row;
 }
 
-ObjectRow target_row(const HeapSnapshot& heap, Address target) {
+ObjectRow target_row(const HeapReader& heap, Address target) {
     if (const ObjectId id = heap.find(target); id != no_object) return brief_object_row(heap, id);
     ObjectRow row;
     row.address = target;
@@ -50,7 +50,7 @@ ObjectRow target_row(const HeapSnapshot& heap, Address target) {
 
 }  // namespace
 
-EdgeList referents(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object,
+EdgeList referents(const HeapReader& heap, const StructuralTargets& structural, ObjectId object,
                    std::size_t limit) {
     EdgeList list;
     Collector collector(list, limit);
@@ -66,7 +66,7 @@ EdgeList referents(const HeapSnapshot& heap, const StructuralTargets& structural
     return list;
 }
 
-EdgeList referrers(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object,
+EdgeList referrers(const HeapReader& heap, const StructuralTargets& structural, ObjectId object,
                    std::size_t limit) {
     EdgeList list;
     Collector collector(list, limit);
@@ -82,11 +82,11 @@ EdgeList referrers(const HeapSnapshot& heap, const StructuralTargets& structural
     return list;
 }
 
-EdgesResult referents(const HeapSnapshot& heap, ObjectId object, std::size_t limit) {
+EdgesResult referents(const HeapReader& heap, ObjectId object, std::size_t limit) {
     return {object_row(heap, object), referents(heap, StructuralTargets(heap), object, limit)};
 }
 
-EdgesResult referrers(const HeapSnapshot& heap, ObjectId object, std::size_t limit,
+EdgesResult referrers(const HeapReader& heap, ObjectId object, std::size_t limit,
                       const ProgressCallback& progress) {
     heap.references(progress);
     if (progress) progress("looking for referrers", 0);

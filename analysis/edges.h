@@ -26,11 +26,11 @@ struct EdgeList {
 };
 
 /// What `object` refers to. `limit` 0: all.
-EdgeList referents(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object,
+EdgeList referents(const HeapReader& heap, const StructuralTargets& structural, ObjectId object,
                    std::size_t limit);
 
 /// Who refers to `object`. One pass over the heap.
-EdgeList referrers(const HeapSnapshot& heap, const StructuralTargets& structural, ObjectId object,
+EdgeList referrers(const HeapReader& heap, const StructuralTargets& structural, ObjectId object,
                    std::size_t limit);
 
 struct EdgesResult {
@@ -39,8 +39,8 @@ struct EdgesResult {
 };
 
 /// The same for a command of its own.
-EdgesResult referents(const HeapSnapshot& heap, ObjectId object, std::size_t limit);
-EdgesResult referrers(const HeapSnapshot& heap, ObjectId object, std::size_t limit,
+EdgesResult referents(const HeapReader& heap, ObjectId object, std::size_t limit);
+EdgesResult referrers(const HeapReader& heap, ObjectId object, std::size_t limit,
                       const ProgressCallback& progress = {});
 
 }  // namespace heapsift

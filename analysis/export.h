@@ -85,15 +85,14 @@ private:
 
     const RetainedSizes& retained_;
     const ObjectStates& states_;
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     std::vector<std::int8_t> generations_;
 };
 
 /// Hands out every row: types by id, objects by address, then references by source, roots by object, and
 /// arrays by address. The `sink` has members type, object, reference, root and array.
 template <class Sink>
-void for_each_row(const Export& rows, const HeapSnapshot& heap, const ProgressCallback& progress,
-                  Sink& sink) {
+void for_each_row(const Export& rows, const HeapReader& heap, const ProgressCallback& progress, Sink& sink) {
     for (TypeId id = 0; id < rows.type_count(); ++id) sink.type(rows.type(id));
     std::vector<ObjectId> arrays;
     for_each_object(heap, "exporting objects", progress, [&](ObjectId id) {

@@ -26,7 +26,7 @@ std::string without_quotes(std::string text) {
 
 class Evaluation {
 public:
-    Evaluation(const HeapSnapshot& heap, std::string_view text)
+    Evaluation(const HeapReader& heap, std::string_view text)
         : heap_(heap),
           python_(heap.python_heap()),
           steps_(heap, python_),
@@ -131,7 +131,7 @@ private:
         }
     }
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     const PythonHeap& python_;
     const ExpressionSteps steps_;
     const ExpressionRoots roots_;
@@ -143,7 +143,7 @@ private:
 
 }  // namespace
 
-ExpressionFinding find_expression(const HeapSnapshot& heap, std::string_view text) {
+ExpressionFinding find_expression(const HeapReader& heap, std::string_view text) {
     return Evaluation(heap, without_blanks(text)).run();
 }
 

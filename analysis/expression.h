@@ -5,7 +5,7 @@
 // reads storage; nothing is run.
 
 #include "analysis/expression_text.h"
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <string>
 #include <string_view>
@@ -28,6 +28,6 @@ struct ExpressionFinding {
 
 /// `text` is without an `expression_problem`. Cost: a few microseconds, and the references of the objects on
 /// the way.
-ExpressionFinding find_expression(const HeapSnapshot& heap, std::string_view text);
+ExpressionFinding find_expression(const HeapReader& heap, std::string_view text);
 
 }  // namespace heapsift

@@ -13,7 +13,7 @@ namespace heapsift {
 
 class ExpressionRoots {
 public:
-    ExpressionRoots(const HeapSnapshot& heap, const PythonHeap& python, const ExpressionSteps& steps)
+    ExpressionRoots(const HeapReader& heap, const PythonHeap& python, const ExpressionSteps& steps)
         : heap_(heap), python_(python), steps_(steps) {}
 
     /// Every way to read the beginning of `text`, but for the names of builtins.
@@ -33,7 +33,7 @@ private:
     Address object_at(std::string_view address) const;
     const std::vector<PythonThread>& threads() const;
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     const PythonHeap& python_;
     const ExpressionSteps& steps_;
     mutable std::optional<std::vector<PythonThread>> threads_;

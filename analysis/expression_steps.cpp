@@ -6,7 +6,7 @@
 
 #include "analysis/steps.h"
 #include "parsers/cpython/type_flags.h"
-#include "parsers/snapshot/root_set.h"
+#include "parsers/reading/root_set.h"
 
 #include <algorithm>
 
@@ -49,7 +49,7 @@ struct ExpressionSteps::Following {
     }
 };
 
-ExpressionSteps::ExpressionSteps(const HeapSnapshot& heap, const PythonHeap& python)
+ExpressionSteps::ExpressionSteps(const HeapReader& heap, const PythonHeap& python)
     : heap_(heap), python_(python) {
     const RootSet roots(heap);
     for (const LoadedModule& module : roots.modules())

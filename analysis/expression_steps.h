@@ -6,7 +6,7 @@
 #include "analysis/expression_text.h"
 #include "parsers/cpython/python_heap.h"
 #include "parsers/cpython/threads.h"
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <functional>
 #include <string_view>
@@ -30,7 +30,7 @@ using NameVisitor = std::function<void(const ReferenceStep&)>;
 
 class ExpressionSteps {
 public:
-    ExpressionSteps(const HeapSnapshot& heap, const PythonHeap& python);
+    ExpressionSteps(const HeapReader& heap, const PythonHeap& python);
 
     /// All places that one step from `place` leads to; `text` is the whole expression. Reads storage, runs
     /// nothing. Cost: the references of the object, once or twice.
@@ -68,7 +68,7 @@ private:
     bool equals(Address key, const Literal& literal) const;
     bool equals_number(Address key, std::uint64_t flags, const Literal& literal) const;
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     const PythonHeap& python_;
     std::vector<Address> module_dicts_;  // sorted
 };

@@ -29,7 +29,7 @@ class Flame {
 public:
     Flame(const RetainedSizes& retained, std::size_t depth)
         : retained_(retained), graph_(retained.graph()), depth_(depth) {
-        const HeapSnapshot& heap = graph_.heap();
+        const HeapReader& heap = graph_.heap();
         label("…");
         for (const TypeInfo& type : heap.types()) label_of_type_.push_back(label(type.name));
         label_of_type_.push_back(label(type_name(heap, no_type)));
@@ -81,7 +81,7 @@ private:
     }
 
     std::uint32_t label_of(NodeId node) {
-        const HeapSnapshot& heap = graph_.heap();
+        const HeapReader& heap = graph_.heap();
         switch (graph_.kind(node)) {
             case NodeKind::object: {
                 const TypeId type = heap.type_of(node);

@@ -15,7 +15,7 @@ namespace {
 
 class GcReport {
 public:
-    GcReport(const HeapSnapshot& heap, std::size_t limit, const ProgressCallback& progress)
+    GcReport(const HeapReader& heap, std::size_t limit, const ProgressCallback& progress)
         : heap_(heap), limit_(limit), collection_(replay_collector(heap, progress)) {}
 
     GcResult report(bool list) {
@@ -109,7 +109,7 @@ private:
         }
     }
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     std::size_t limit_;
     Collection collection_;
     GcResult result_;
@@ -117,7 +117,7 @@ private:
 
 }  // namespace
 
-GcResult gc(const HeapSnapshot& heap, std::size_t limit, bool list, const ProgressCallback& progress) {
+GcResult gc(const HeapReader& heap, std::size_t limit, bool list, const ProgressCallback& progress) {
     return GcReport(heap, limit, progress).report(list);
 }
 

@@ -34,6 +34,6 @@ struct GcResult {
 };
 
 /// `limit`: so many of gc.garbage as rows; 0 all.
-GcResult gc(const HeapSnapshot& heap, std::size_t limit, bool list, const ProgressCallback& progress = {});
+GcResult gc(const HeapReader& heap, std::size_t limit, bool list, const ProgressCallback& progress = {});
 
 }  // namespace heapsift

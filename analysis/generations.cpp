@@ -5,7 +5,7 @@
 
 namespace heapsift {
 
-std::vector<std::int8_t> generations(const HeapSnapshot& heap) {
+std::vector<std::int8_t> generations(const HeapReader& heap) {
     std::vector<std::int8_t> result(heap.object_count(), no_generation);
     for (const CollectorList& list : collector_lists(heap.python()))
         walk_collector_list(heap.core().memory(), heap.python().layout.gc_head, list, heap.object_count(),
@@ -16,7 +16,7 @@ std::vector<std::int8_t> generations(const HeapSnapshot& heap) {
     return result;
 }
 
-std::vector<std::uint16_t> interpreters_by_list(const HeapSnapshot& heap) {
+std::vector<std::uint16_t> interpreters_by_list(const HeapReader& heap) {
     std::vector<std::uint16_t> result;
     const std::vector<PythonInterpreter>& all = heap.python().interpreters;
     if (all.size() < 2) return result;

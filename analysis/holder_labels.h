@@ -72,7 +72,7 @@ private:
     std::string root_words_short(const Root& root) const;
 
     const HeapGraph& graph_;
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     RootPaths paths_;
     std::vector<bool> plain_, module_;  // by type, the last one for those not found
     std::vector<Label> labels_;

@@ -138,7 +138,7 @@ private:
     }
 
     const HeapGraph& graph_;
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     HolderLabels labels_;
     std::vector<std::uint32_t> labels_of_rows_;
 };

@@ -11,7 +11,7 @@ constexpr std::size_t longest_path = 64;
 
 }  // namespace
 
-Reference step_between(const HeapSnapshot& heap, ObjectId source, ObjectId target) {
+Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target) {
     std::optional<Reference> best;
     heap.visit_references_to(source, target, [&](const Reference& reference) {
         if (!reference.followed || (best && !has_no_name(best->step))) return;
@@ -20,7 +20,7 @@ Reference step_between(const HeapSnapshot& heap, ObjectId source, ObjectId targe
     return best.value_or(Reference());
 }
 
-std::string suspended_words(const HeapSnapshot& heap, ObjectId object) {
+std::string suspended_words(const HeapReader& heap, ObjectId object) {
     const std::string type = type_name(heap, heap.type_of(object));
     if (type != "generator" && type != "coroutine" && type != "async_generator") return {};
     const auto frame = generator_frame(heap.python_heap(), heap.address_of(object));

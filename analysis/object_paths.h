@@ -14,11 +14,11 @@ namespace heapsift {
 
 /// Of the references that are followed from `source` to `target` the first that Python has a name for, else
 /// the first; an empty one where there is none.
-Reference step_between(const HeapSnapshot& heap, ObjectId source, ObjectId target);
+Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target);
 
 /// "suspended in poll(), app.py, now at line 12" of a generator, coroutine or asynchronous generator that
 /// waits; else empty. Not escaped.
-std::string suspended_words(const HeapSnapshot& heap, ObjectId object);
+std::string suspended_words(const HeapReader& heap, ObjectId object);
 
 /// Expressions of the cheapest paths of many objects, by one search. Objects that nothing reaches, and those
 /// more than 64 steps from a root, have none.

@@ -4,14 +4,14 @@
 
 namespace heapsift {
 
-ObjectRow object_row(const HeapSnapshot& heap, ObjectId object) {
+ObjectRow object_row(const HeapReader& heap, ObjectId object) {
     ObjectRow row = brief_object_row(heap, object);
     row.facts = heap.facts(object);
     row.found_by = heap.found_by(object);
     return row;
 }
 
-ObjectRow brief_object_row(const HeapSnapshot& heap, ObjectId object) {
+ObjectRow brief_object_row(const HeapReader& heap, ObjectId object) {
     ObjectRow row;
     row.id = object;
     row.address = heap.address_of(object);
@@ -20,7 +20,7 @@ ObjectRow brief_object_row(const HeapSnapshot& heap, ObjectId object) {
     return row;
 }
 
-std::string type_name(const HeapSnapshot& heap, TypeId type) {
+std::string type_name(const HeapReader& heap, TypeId type) {
     return type == no_type ? std::string("<type not found>") : heap.types()[type].name;
 }
 

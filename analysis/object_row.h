@@ -2,7 +2,7 @@
 
 // One object as every command shows it (OBJECT of the contract).
 
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 namespace heapsift {
 
@@ -20,12 +20,12 @@ struct ObjectRow {
 };
 
 /// Reads everything of `object` that the core tells.
-ObjectRow object_row(const HeapSnapshot& heap, ObjectId object);
+ObjectRow object_row(const HeapReader& heap, ObjectId object);
 
 /// Only address, type and value: for the other end of a reference.
-ObjectRow brief_object_row(const HeapSnapshot& heap, ObjectId object);
+ObjectRow brief_object_row(const HeapReader& heap, ObjectId object);
 
 /// The qualified name of a type, or "<type not found>" for `no_type`.
-std::string type_name(const HeapSnapshot& heap, TypeId type);
+std::string type_name(const HeapReader& heap, TypeId type);
 
 }  // namespace heapsift

@@ -16,7 +16,7 @@ namespace heapsift {
 namespace {
 
 /// The lists themselves.
-std::vector<ObjectId> garbage_lists(const HeapSnapshot& heap) {
+std::vector<ObjectId> garbage_lists(const HeapReader& heap) {
     std::vector<ObjectId> lists;
     for (const PythonInterpreter& interpreter : heap.python().interpreters) {
         const auto state = gc_state(heap.core().memory(), heap.python(), interpreter, 0, false);
@@ -48,7 +48,7 @@ ObjectState state_by(CollectorVerdict verdict, Reach reach, bool in_garbage_list
 
 }  // namespace
 
-std::vector<ObjectId> garbage_list_items(const HeapSnapshot& heap) {
+std::vector<ObjectId> garbage_list_items(const HeapReader& heap) {
     std::vector<ObjectId> items;
     for (const ObjectId list : garbage_lists(heap)) {
         const auto targets = heap.references().targets(list);
@@ -85,7 +85,7 @@ ObjectStates::ObjectStates(const HeapGraph& graph, const ProgressCallback& progr
 
 bool ObjectStates::certain(ObjectId object) const {
     if (of(object) != ObjectState::invisible) return collection_.of[object] != CollectorVerdict::doubtful;
-    const HeapSnapshot& heap = graph_.heap();
+    const HeapReader& heap = graph_.heap();
     return heap.collector_facts(object).refcount == std::int64_t{heap.references().found(object)};
 }
 

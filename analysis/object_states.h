@@ -45,6 +45,6 @@ private:
 };
 
 /// The objects in the lists gc.garbage of all interpreters, in their order; the same object once.
-std::vector<ObjectId> garbage_list_items(const HeapSnapshot& heap);
+std::vector<ObjectId> garbage_list_items(const HeapReader& heap);
 
 }  // namespace heapsift

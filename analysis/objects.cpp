@@ -110,7 +110,7 @@ bool satisfies(const ObjectFacts& facts, std::uint64_t retained,
                        [&](const ObjectCondition& c) { return holds(measure(facts, retained, c.field), c); });
 }
 
-ObjectsResult objects(const HeapSnapshot& heap, const ObjectsQuery& query, const RetainedSizes* retained,
+ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedSizes* retained,
                       const ProgressCallback& progress) {
     const std::vector<bool> wanted = wanted_types(heap.types(), query);
     const std::vector<std::uint32_t> rank = rank_types_by_name(heap.types());

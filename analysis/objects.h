@@ -37,7 +37,7 @@ struct ObjectsResult {
 
 /// One pass; with a limit it keeps only so many matches in memory. Ties: by type name, then address. Without
 /// `retained` every object retains 0.
-ObjectsResult objects(const HeapSnapshot& heap, const ObjectsQuery& query, const RetainedSizes* retained,
+ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedSizes* retained,
                       const ProgressCallback& progress = {});
 
 /// A row of the list, with what the graph tells of it.

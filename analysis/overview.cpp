@@ -33,8 +33,8 @@ const TypeRow* largest_by(const std::vector<TypeRow>& types, std::uint64_t TypeR
 
 }  // namespace
 
-OverviewHeadline choose_headline(const std::vector<HeapSnapshot::MemoryRow>& memory,
-                                 std::uint64_t mapped_bytes, const std::vector<TypeRow>& all_types) {
+OverviewHeadline choose_headline(const std::vector<HeapReader::MemoryRow>& memory, std::uint64_t mapped_bytes,
+                                 const std::vector<TypeRow>& all_types) {
     OverviewHeadline headline;
     std::uint64_t array_data = 0;
     for (const TypeRow& row : all_types) array_data += row.array_data;
@@ -91,7 +91,7 @@ void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressC
 /// Garbage in bytes, and, where it is much, why it is still there: the collector is replayed then.
 void find_garbage(Work& work, OverviewResult& result) {
     const RetainedSizes& retained = work.retained();
-    const HeapSnapshot& heap = work.heap();
+    const HeapReader& heap = work.heap();
     for (const PythonInterpreter& interpreter : heap.python().interpreters) {
         const auto state =
             gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count(), false);
@@ -112,11 +112,11 @@ void find_garbage(Work& work, OverviewResult& result) {
 }
 
 OverviewResult overview(Work& work, std::size_t type_limit) {
-    const HeapSnapshot& heap = work.heap();
+    const HeapReader& heap = work.heap();
     const ProgressCallback& progress = work.progress();
     OverviewResult result;
     result.types = types(heap, SortKey::memory, 0, progress);
-    HeapSnapshot::MemoryRows rows = heap.memory_rows(progress);
+    HeapReader::MemoryRows rows = heap.memory_rows(progress);
     result.memory = std::move(rows.rows);
     result.memory_overlaps = rows.overlaps;
     std::stable_sort(result.memory.begin(), result.memory.end(),

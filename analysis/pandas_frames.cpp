@@ -51,7 +51,7 @@ struct Manager {
 
 class FrameReader {
 public:
-    FrameReader(const HeapSnapshot& heap, std::size_t most_names)
+    FrameReader(const HeapReader& heap, std::size_t most_names)
         : heap_(heap),
           pandas_(heap),
           most_names_(most_names),
@@ -212,7 +212,7 @@ private:
     /// False where all walks together have gone further than an honest heap has them go.
     bool step() { return steps_left_ > 0 && steps_left_-- > 0; }
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     PandasObjects pandas_;
     std::size_t most_names_;
     std::uint64_t steps_left_;
@@ -220,11 +220,11 @@ private:
 
 }  // namespace
 
-std::vector<PandasFrame> pandas_frames(const HeapSnapshot& heap, std::size_t most_names) {
+std::vector<PandasFrame> pandas_frames(const HeapReader& heap, std::size_t most_names) {
     return FrameReader(heap, most_names).all();
 }
 
-std::vector<DroppedFrame> dropped_frames(const HeapSnapshot& heap, const std::vector<PandasFrame>& frames,
+std::vector<DroppedFrame> dropped_frames(const HeapReader& heap, const std::vector<PandasFrame>& frames,
                                          std::size_t most_names) {
     FrameReader reader(heap, most_names);
     std::unordered_set<ObjectId> with_frame;

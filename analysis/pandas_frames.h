@@ -2,7 +2,7 @@
 
 // pandas' DataFrames and Series, each as a group: its shape, its columns, and the arrays under it.
 
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <string>
 #include <utility>
@@ -32,7 +32,7 @@ struct PandasFrame {
 
 /// All instances of DataFrame, Series and their subclasses, by id. `most_names`: column names of one frame.
 /// The first block that is met has the graph built.
-std::vector<PandasFrame> pandas_frames(const HeapSnapshot& heap, std::size_t most_names);
+std::vector<PandasFrame> pandas_frames(const HeapReader& heap, std::size_t most_names);
 
 /// A DataFrame or Series that is gone, of which slices keep the block manager, and with it every block.
 struct DroppedFrame {
@@ -43,7 +43,7 @@ struct DroppedFrame {
 };
 
 /// The managers that frames keep as `parent`, and that no frame has for its own; by id.
-std::vector<DroppedFrame> dropped_frames(const HeapSnapshot& heap, const std::vector<PandasFrame>& frames,
+std::vector<DroppedFrame> dropped_frames(const HeapReader& heap, const std::vector<PandasFrame>& frames,
                                          std::size_t most_names);
 
 /// The references by which slices keep what is gone: from their managers to those of `dropped`.

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t longest_label = 60, most_levels = 8;
 constexpr int most_indexes = 3;  // a label of a level of a category
 
-std::optional<std::int64_t> integer_value(const HeapSnapshot& heap, ObjectId object) {
+std::optional<std::int64_t> integer_value(const HeapReader& heap, ObjectId object) {
     if (object == no_object) return {};
     const std::string text = heap.value(object, 40).text;
     std::int64_t value = 0;
@@ -29,20 +29,20 @@ std::optional<std::int64_t> integer_value(const HeapSnapshot& heap, ObjectId obj
 }
 
 std::optional<ArrayFacts> facts_of(PandasObjects& pandas, ObjectId array) {
-    const HeapSnapshot& heap = pandas.heap();
+    const HeapReader& heap = pandas.heap();
     if (array == no_object || !pandas.kind(array).array) return {};
     return array_facts(
         ObjectReader(heap.python_heap(), heap.address_of(array), heap.types()[heap.type_of(array)]));
 }
 
-std::string type_of(const HeapSnapshot& heap, ObjectId object) {
+std::string type_of(const HeapReader& heap, ObjectId object) {
     const TypeId type = heap.type_of(object);
     return type == no_type ? std::string() : heap.types()[type].name;
 }
 
 std::string cut(std::string text, bool longer) { return longer ? text + "…" : text; }
 
-std::string object_label(const HeapSnapshot& heap, Address object) {
+std::string object_label(const HeapReader& heap, Address object) {
     const PythonHeap& python = heap.python_heap();
     if (python.is_unicode(object))
         if (const auto facts = python.unicode(object))
@@ -89,7 +89,7 @@ std::optional<Element> element(PandasObjects& pandas, ObjectId array, std::uint6
     if (!facts || facts->nd < 1) return {};
     const std::size_t last = static_cast<std::size_t>(facts->nd) - 1;
     if (place >= static_cast<std::uint64_t>(facts->shape[last])) return {};
-    const HeapSnapshot& heap = pandas.heap();
+    const HeapReader& heap = pandas.heap();
     const auto strides = array_strides(
         ObjectReader(heap.python_heap(), heap.address_of(array), heap.types()[heap.type_of(array)]), *facts);
     const auto descr = descr_facts(heap.python_heap(), facts->descr);
@@ -98,7 +98,7 @@ std::optional<Element> element(PandasObjects& pandas, ObjectId array, std::uint6
                    facts->data + place * static_cast<std::uint64_t>((*strides)[last])};
 }
 
-std::optional<std::int64_t> integer_at(const HeapSnapshot& heap, const Element& one) {
+std::optional<std::int64_t> integer_at(const HeapReader& heap, const Element& one) {
     const PythonHeap& python = heap.python_heap();
     if (one.dtype == "|i1") return python.integer<std::int8_t>(one.at);
     if (one.dtype == "<i2") return python.integer<std::int16_t>(one.at);
@@ -110,7 +110,7 @@ std::optional<std::int64_t> integer_at(const HeapSnapshot& heap, const Element& 
     return {};
 }
 
-std::string element_label(const HeapSnapshot& heap, const Element& one) {
+std::string element_label(const HeapReader& heap, const Element& one) {
     const PythonHeap& python = heap.python_heap();
     if (one.dtype == "|O") return object_label(heap, python.pointer(one.at));
     if (const auto number = integer_at(heap, one)) return fmt::format("{}", *number);
@@ -146,7 +146,7 @@ std::string joined_label(PandasObjects& pandas, ObjectId levels, ObjectId codes,
 }
 
 std::string values_label(PandasObjects& pandas, ObjectId values, std::uint64_t place, int depth) {
-    const HeapSnapshot& heap = pandas.heap();
+    const HeapReader& heap = pandas.heap();
     const std::vector<ObjectId>& arrays = pandas.arrays_below(values);
     if (arrays.empty() || type_of(heap, values).ends_with(".PeriodArray")) return "?";
     const ObjectId array = arrays.front();

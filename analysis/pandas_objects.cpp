@@ -37,7 +37,7 @@ void add_name(PandasKind& kind, std::string_view name) {
 
 }  // namespace
 
-PandasObjects::PandasObjects(const HeapSnapshot& heap)
+PandasObjects::PandasObjects(const HeapReader& heap)
     : heap_(heap), kinds_(heap.types().size() + 1), known_(heap.types().size() + 1) {}
 
 const PandasKind& PandasObjects::kind(ObjectId object) {

@@ -3,7 +3,7 @@
 // pandas' objects as the walks of pandas_frames.cpp need them: what an object is, its attributes by name, the
 // arrays below it.
 
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <string>
 #include <string_view>
@@ -29,9 +29,9 @@ struct NamedObject {
 /// Keeps what it has read; a heap's containers are read once, whoever shares them. Not for two threads.
 class PandasObjects {
 public:
-    explicit PandasObjects(const HeapSnapshot& heap);
+    explicit PandasObjects(const HeapReader& heap);
 
-    const HeapSnapshot& heap() const { return heap_; }
+    const HeapReader& heap() const { return heap_; }
     const PandasKind& kind(ObjectId object);
 
     /// What the object owns; attributes in its __dict__ are its own.
@@ -52,7 +52,7 @@ private:
     template <class F>
     void visit_ancestors(TypeId type, F&& visit) const;
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     std::vector<PandasKind> kinds_;  // by TypeId; the last one: type not found
     std::vector<char> known_;
     std::unordered_map<ObjectId, std::vector<ObjectId>> parts_, arrays_;

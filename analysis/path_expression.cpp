@@ -68,7 +68,7 @@ std::string frame_expression(const HeapGraph& graph, const Root& root) {
 /// ", of app.LOCAL": the threading.local, where a module's variable is one.
 std::string of_which_local(const HeapGraph& graph, const Root& root) {
     if (root.of == no_object) return {};
-    const HeapSnapshot& heap = graph.heap();
+    const HeapReader& heap = graph.heap();
     const PythonHeap& python = heap.python_heap();
     for (const LoadedModule& module : graph.root_set().modules()) {
         std::string name;

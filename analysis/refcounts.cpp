@@ -39,7 +39,7 @@ bool of_c_code(const NativeReference& native) {
 
 class RefcountsFinder {
 public:
-    RefcountsFinder(const HeapSnapshot& heap, const RefcountsQuery& query, const ProgressCallback& progress)
+    RefcountsFinder(const HeapReader& heap, const RefcountsQuery& query, const ProgressCallback& progress)
         : heap_(heap),
           query_(query),
           graph_(heap.references(progress)),
@@ -285,7 +285,7 @@ private:
         }
     }
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     const RefcountsQuery& query_;
     const ReferenceGraph& graph_;
     std::vector<bool> wanted_;                       // by TypeId
@@ -298,7 +298,7 @@ private:
 
 }  // namespace
 
-RefcountsResult refcounts(const HeapSnapshot& heap, const RefcountsQuery& query,
+RefcountsResult refcounts(const HeapReader& heap, const RefcountsQuery& query,
                           const ProgressCallback& progress) {
     return RefcountsFinder(heap, query, progress).find();
 }

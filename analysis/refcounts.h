@@ -57,7 +57,7 @@ struct RefcountsQuery {
 };
 
 /// It has the references of `heap` computed; then some 20 ns an object.
-RefcountsResult refcounts(const HeapSnapshot& heap, const RefcountsQuery& query,
+RefcountsResult refcounts(const HeapReader& heap, const RefcountsQuery& query,
                           const ProgressCallback& progress = {});
 
 }  // namespace heapsift

@@ -6,7 +6,7 @@ namespace heapsift {
 
 RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, std::size_t limit) {
     RetainedResult result;
-    const HeapSnapshot& heap = graph.heap();
+    const HeapReader& heap = graph.heap();
     result.asked = set.size();
     std::vector<RetainedResult::Row> rows(heap.types().size());
     std::vector<ObjectSizes> sizes(1);

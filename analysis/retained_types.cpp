@@ -16,14 +16,14 @@ constexpr std::size_t least_candidates = 128, sets_at_once = 64;
 /// By type, the last one for objects whose type was not found.
 class RowsByType {
 public:
-    explicit RowsByType(const HeapSnapshot& heap) : heap_(heap) {}
+    explicit RowsByType(const HeapReader& heap) : heap_(heap) {}
     std::size_t count() const { return heap_.types().size() + 1; }
     std::size_t operator[](ObjectId object) const {
         return std::min<std::size_t>(heap_.type_of(object), heap_.types().size());
     }
 
 private:
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
 };
 
 std::vector<std::uint64_t> dominated_by_type(const RetainedSizes& retained, const RowsByType& type) {

@@ -29,7 +29,7 @@ ShowResult show(const RetainedSizes& retained, ObjectId object, std::size_t limi
                 const ProgressCallback& progress) {
     ShowResult result;
     const HeapGraph& graph = retained.graph();
-    const HeapSnapshot& heap = graph.heap();
+    const HeapReader& heap = graph.heap();
     result.object = object_row(heap, object);
     result.object.retained = retained.memory(object);
     result.object.state = ObjectStates(graph, progress).of(object);

@@ -13,7 +13,7 @@ constexpr std::size_t longest_name = 200;
 
 class LocalsOfFrame {
 public:
-    LocalsOfFrame(const HeapSnapshot& heap, const PythonHeap& python, const RetainedSizes* retained,
+    LocalsOfFrame(const HeapReader& heap, const PythonHeap& python, const RetainedSizes* retained,
                   std::size_t limit, FrameRow& row)
         : heap_(heap), python_(python), retained_(retained), limit_(limit), row_(row) {}
 
@@ -51,7 +51,7 @@ private:
         row_.locals.push_back(std::move(local));
     }
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     const PythonHeap& python_;
     const RetainedSizes* retained_;
     std::size_t limit_;
@@ -98,7 +98,7 @@ void add_retained(ThreadsResult& result, const RetainedSizes& retained) {
 
 }  // namespace
 
-ThreadsResult threads(const HeapSnapshot& heap, std::size_t limit, const RetainedSizes* retained) {
+ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedSizes* retained) {
     const PythonHeap& python = heap.python_heap();
     ThreadsResult result;
     std::vector<PythonThread> threads =

@@ -216,7 +216,7 @@ private:
 
     const RetainedSizes& retained_;
     const HeapGraph& graph_;
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     std::uint64_t least_;
     std::vector<TopHolder> found_;
 };

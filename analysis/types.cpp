@@ -79,8 +79,7 @@ void add_to_totals(TypesResult& result, const TypeRow& row, const Sums& sums) {
 
 }  // namespace
 
-TypesResult types(const HeapSnapshot& heap, SortKey sort, std::size_t limit,
-                  const ProgressCallback& progress) {
+TypesResult types(const HeapReader& heap, SortKey sort, std::size_t limit, const ProgressCallback& progress) {
     const TypeTable& types = heap.types();
     std::vector<Sums> sums(types.size() + 1);  // the last one: objects whose type was not found
     const SizeColumn& sizes = heap.size_column(progress);

@@ -42,7 +42,7 @@ struct TypesResult {
 
 /// One pass over all objects. Sorted descending by `sort` (name: ascending), ties by name, then address;
 /// `limit` 0: all.
-TypesResult types(const HeapSnapshot& heap, SortKey sort, std::size_t limit,
+TypesResult types(const HeapReader& heap, SortKey sort, std::size_t limit,
                   const ProgressCallback& progress = {});
 
 /// The order of `types`.

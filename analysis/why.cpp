@@ -243,7 +243,7 @@ private:
 
     const RetainedSizes& retained_;
     const HeapGraph& graph_;
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     ObjectId object_;
     const WhyQuery& query_;
     const ProgressCallback& progress_;

@@ -13,12 +13,12 @@ namespace heapsift {
 /// Not for two threads at once. It refers to the heap, and its parts to each other: it stays where it is.
 class Work {
 public:
-    explicit Work(const HeapSnapshot& heap, ProgressCallback progress = {})
+    explicit Work(const HeapReader& heap, ProgressCallback progress = {})
         : heap_(heap), progress_(std::move(progress)) {}
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
 
-    const HeapSnapshot& heap() const { return heap_; }
+    const HeapReader& heap() const { return heap_; }
     const ProgressCallback& progress() const { return progress_; }
 
     const HeapGraph& graph() {
@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     ProgressCallback progress_;
     std::optional<HeapGraph> graph_;
     std::optional<RetainedSizes> retained_;

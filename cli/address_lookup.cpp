@@ -15,7 +15,7 @@
 namespace heapsift {
 namespace {
 
-Address reading_meant(const HeapSnapshot& heap, const AddressArgument& argument) {
+Address reading_meant(const HeapReader& heap, const AddressArgument& argument) {
     std::vector<Address> mapped;
     for (const Address reading : argument.readings)
         if (heap.core().memory().state_of(reading) != ByteState::unmapped) mapped.push_back(reading);
@@ -32,17 +32,17 @@ std::string as_read(const AddressArgument& argument, Address address) {
     return decimal ? fmt::format("{} ({})", argument.typed, text) : text;
 }
 
-std::string described(const HeapSnapshot& heap, ObjectId object) {
+std::string described(const HeapReader& heap, ObjectId object) {
     return fmt::format("the {} at {}", type_name(heap, heap.type_of(object)),
                        hexadecimal(heap.address_of(object).value));
 }
 
-std::string nearest_hint(const HeapSnapshot& heap, const AddressFinding& finding) {
+std::string nearest_hint(const HeapReader& heap, const AddressFinding& finding) {
     if (finding.nearest == no_object) return command_line("objects") + " lists live ones";
     return "nearest live object: " + described(heap, finding.nearest);
 }
 
-Error no_object_there(const HeapSnapshot& heap, const std::string& text, const AddressFinding& finding) {
+Error no_object_there(const HeapReader& heap, const std::string& text, const AddressFinding& finding) {
     const std::string hint = nearest_hint(heap, finding);
     using Kind = AddressFinding::Kind;
     switch (finding.kind) {
@@ -62,7 +62,7 @@ Error no_object_there(const HeapSnapshot& heap, const std::string& text, const A
 constexpr std::size_t most_listed = 10;
 
 // "0x7f31c2a4d5e0 (dict of 3)", "0x7f31c2a4d5e8 (app.Node)"
-std::string listed(const HeapSnapshot& heap, ObjectId object, Redactor& redactor) {
+std::string listed(const HeapReader& heap, ObjectId object, Redactor& redactor) {
     const std::string type = type_name(heap, heap.type_of(object));
     const std::string value = escape_for_terminal(redactor.value(heap.value(object), type));
     const std::string address = hexadecimal(heap.address_of(object).value);
@@ -70,7 +70,7 @@ std::string listed(const HeapSnapshot& heap, ObjectId object, Redactor& redactor
     return fmt::format("{} ({}{}{})", address, escape_for_terminal(type), value.empty() ? "" : ", ", value);
 }
 
-std::string listed(const HeapSnapshot& heap, const std::vector<ObjectId>& objects, Redactor& redactor) {
+std::string listed(const HeapReader& heap, const std::vector<ObjectId>& objects, Redactor& redactor) {
     std::string text;
     for (std::size_t i = 0; i < objects.size() && i < most_listed; ++i)
         text += (i > 0 ? ", " : "") + listed(heap, objects[i], redactor);
@@ -88,7 +88,7 @@ std::string near_hint(const ExpressionFinding& finding, Redactor& redactor) {
 }
 
 // How far an expression got that leads to no object.
-Error no_such_object(const HeapSnapshot& heap, const std::string& typed, const ExpressionFinding& finding,
+Error no_such_object(const HeapReader& heap, const std::string& typed, const ExpressionFinding& finding,
                      Redactor& redactor) {
     const std::string code = "no-such-object", understood = escape_for_terminal(finding.understood),
                       missing = escape_for_terminal(finding.missing);
@@ -112,7 +112,7 @@ Error no_such_object(const HeapSnapshot& heap, const std::string& typed, const E
         code, fmt::format("{} was found, {}, but has nothing called {}", understood, what, missing), hint);
 }
 
-FoundAddress find_by_expression(const HeapSnapshot& heap, const std::string& typed, Redactor& redactor) {
+FoundAddress find_by_expression(const HeapReader& heap, const std::string& typed, Redactor& redactor) {
     // An address that is no object's, or lies inside one, is said as if it had been typed alone.
     std::string note;
     if (const std::string_view address = first_address(typed); !address.empty())
@@ -128,12 +128,12 @@ FoundAddress find_by_expression(const HeapSnapshot& heap, const std::string& typ
 
 }  // namespace
 
-FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argument) {
+FoundAddress find_object(const HeapReader& heap, const AddressArgument& argument) {
     Redactor shows_all;
     return find_object(heap, argument, shows_all);
 }
 
-FoundAddress find_object(const HeapSnapshot& heap, const AddressArgument& argument, Redactor& redactor) {
+FoundAddress find_object(const HeapReader& heap, const AddressArgument& argument, Redactor& redactor) {
     if (argument.expression) return find_by_expression(heap, argument.typed, redactor);
     const Address address = reading_meant(heap, argument);
     const AddressFinding finding = heap.locate(address);
@@ -161,7 +161,7 @@ AddressArgument required_address(const Session& session, const char* command) {
     return parse_address(*session.words().address);
 }
 
-ObjectId find_object(Session& session, const HeapSnapshot& heap, const AddressArgument& argument) {
+ObjectId find_object(Session& session, const HeapReader& heap, const AddressArgument& argument) {
     const FoundAddress found = find_object(heap, argument, session.redactor());
     if (!found.note.empty()) session.note("address-within", found.note);
     return found.object;

@@ -3,7 +3,7 @@
 // A line on standard error while the work takes long.
 
 #include "cli/terminal.h"
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <chrono>
 

@@ -23,7 +23,7 @@ public:
     /// Opens the heap; nothing else is computed yet. What was not declared must not be asked for.
     explicit Question(Session& session, std::initializer_list<Need> needs = {Need::heap});
 
-    const HeapSnapshot& heap() const { return heap_; }
+    const HeapReader& heap() const { return heap_; }
     const HeapGraph& graph();
     const RetainedSizes& retained();
     const ObjectStates& states();
@@ -34,7 +34,7 @@ private:
     bool declared(Need need) const { return needs_ >> static_cast<unsigned>(need) & 1; }
 
     unsigned needs_ = 0;  // a bit for each Need
-    HeapSnapshot heap_;
+    HeapReader heap_;
     Work work_;
 };
 

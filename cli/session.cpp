@@ -101,8 +101,8 @@ CoreFile Session::open_core() {
     return core;
 }
 
-HeapSnapshot Session::open_heap() {
-    HeapSnapshot heap = HeapSnapshot::build(read_core(), diagnostics_, progress());
+HeapReader Session::open_heap() {
+    HeapReader heap = HeapReader::build(read_core(), diagnostics_, progress());
     heap.hide_thread_names(redactor_.active());
     know_core(heap.core(), &heap.python());
     next_command_knows_ = remember_core(*choice_, wishes_, store_);
@@ -113,7 +113,7 @@ HeapSnapshot Session::open_heap() {
     return heap;
 }
 
-void Session::note_references(const HeapSnapshot& heap, ObjectId object) {
+void Session::note_references(const HeapReader& heap, ObjectId object) {
     const ReferenceGraph& references = heap.references();
     if (const auto& first = references.first_dangling())
         diagnostics_.add(

@@ -10,7 +10,7 @@
 
 namespace heapsift {
 
-std::vector<TypeId> types_named(const HeapSnapshot& heap, const std::string& name, bool subclasses) {
+std::vector<TypeId> types_named(const HeapReader& heap, const std::string& name, bool subclasses) {
     const TypeSearch search = find_types(heap.types(), name);
     if (search.types.empty() && search.ambiguous)
         throw wrong_usage(

@@ -18,6 +18,7 @@ parsers/memory 91
 parsers/cpython 88
 parsers/numpy 93
 parsers/snapshot 88
+parsers/reading 88
 analysis/graph 95
 analysis 84
 cli 68

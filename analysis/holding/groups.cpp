@@ -31,7 +31,7 @@ std::string package_of_file(std::string_view path) {
     return {};
 }
 
-Groups::Groups(const HeapSnapshot& heap, const RootSet& roots) : heap_(heap), roots_(roots) {
+Groups::Groups(const HeapReader& heap, const RootSet& roots) : heap_(heap), roots_(roots) {
     for (const LoadedModule& module : roots.modules()) by_object_[module.object] = &module;
     if (const LoadedModule* os = find_module("os")) library_ = folder_of(os->file);
     for (std::size_t t = 0; t < roots.threads().size(); ++t)

@@ -3,8 +3,8 @@
 // Who a person would say keeps something: a thread, a module of the program, a package, Python itself, C
 // code.
 
+#include "parsers/reading/root_set.h"
 #include "parsers/snapshot/native_references.h"
-#include "parsers/snapshot/root_set.h"
 
 #include <cstdint>
 #include <map>
@@ -37,7 +37,7 @@ using GroupId = std::uint32_t;
 /// dist-packages (a package), or elsewhere (the program).
 class Groups {
 public:
-    Groups(const HeapSnapshot& heap, const RootSet& roots);
+    Groups(const HeapReader& heap, const RootSet& roots);
 
     const std::vector<Group>& groups() const { return groups_; }
     const Group& operator[](GroupId id) const { return groups_[id]; }
@@ -60,7 +60,7 @@ private:
     const LoadedModule* find_module(std::string_view name) const;
     std::int32_t thread_of_stack(Address word) const;
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     const RootSet& roots_;
     std::string library_;  // the folder of os.py, with a slash behind it; "" unknown
     std::vector<Group> groups_;

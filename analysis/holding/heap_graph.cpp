@@ -21,7 +21,7 @@
 
 namespace heapsift {
 
-HeapGraph::HeapGraph(const HeapSnapshot& heap, const ProgressCallback& progress)
+HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress)
     : heap_(heap),
       references_(heap.references(progress)),
       root_set_(heap),

@@ -32,9 +32,9 @@ class HeapGraph {
 public:
     /// It has the references of `heap` computed, which must outlive it. Cost: 60 to 100 nanoseconds an
     /// object; 12 bytes an object.
-    explicit HeapGraph(const HeapSnapshot& heap, const ProgressCallback& progress = {});
+    explicit HeapGraph(const HeapReader& heap, const ProgressCallback& progress = {});
 
-    const HeapSnapshot& heap() const { return heap_; }
+    const HeapReader& heap() const { return heap_; }
     const RootSet& root_set() const { return root_set_; }
     const Groups& groups() const { return groups_; }
     const StructuralTargets& structural() const { return structural_; }
@@ -107,7 +107,7 @@ private:
     /// Does a structural target belong to it?
     bool is_owner(NodeId source, NodeId target) const;
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     const ReferenceGraph& references_;
     RootSet root_set_;
     StructuralTargets structural_;

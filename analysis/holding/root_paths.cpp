@@ -91,7 +91,7 @@ class RootPaths::Search final : public OwnedReferenceVisitor {
 public:
     Search(RootPaths& paths, const PathWishes& wishes, std::vector<ObjectId> ends)
         : paths_(paths), graph_(paths.graph_), wishes_(wishes), ends_(std::move(ends)) {
-        const HeapSnapshot& heap = graph_.heap();
+        const HeapReader& heap = graph_.heap();
         for (const TypeInfo& type : heap.types()) {
             const bool frame = type.name == "frame", traceback = type.name == "traceback";
             left_out_.push_back((wishes.without_frames && frame) || (wishes.without_tracebacks && traceback));

@@ -4,7 +4,7 @@
 
 namespace heapsift {
 
-StructuralTargets::StructuralTargets(const HeapSnapshot& heap, const RootSet& roots) : heap_(heap) {
+StructuralTargets::StructuralTargets(const HeapReader& heap, const RootSet& roots) : heap_(heap) {
     for (const auto* part :
          {&roots.modules_and_dicts(), &roots.thread_local_dicts(), &roots.running_frames()})
         listed_.insert(listed_.end(), part->begin(), part->end());

@@ -2,7 +2,7 @@
 
 // Which references `why`, dominators and components do not follow, although they are there and count.
 
-#include "parsers/snapshot/root_set.h"
+#include "parsers/reading/root_set.h"
 
 #include <utility>
 #include <vector>
@@ -18,9 +18,9 @@ class StructuralTargets {
 public:
     /// Modules of sys.modules of every interpreter, their dicts and the classes that these name; static
     /// types; running frames; dicts of thread-locals.
-    StructuralTargets(const HeapSnapshot& heap, const RootSet& roots);
+    StructuralTargets(const HeapReader& heap, const RootSet& roots);
     /// The same, where no RootSet is at hand. Cost: the entries of sys.modules, and the frames.
-    explicit StructuralTargets(const HeapSnapshot& heap) : StructuralTargets(heap, RootSet(heap)) {}
+    explicit StructuralTargets(const HeapReader& heap) : StructuralTargets(heap, RootSet(heap)) {}
 
     bool contains(Address target) const;
     /// Is the reference owned, and not structural? A module leads to its own dict, and that to the module's
@@ -40,7 +40,7 @@ public:
 private:
     bool is_owner(Address source, Address target) const;
 
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     std::vector<Address> listed_;                      // sorted; all but static types
     std::vector<std::pair<Address, Address>> owners_;  // module and its dict, dict and class; sorted
 };

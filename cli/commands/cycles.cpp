@@ -34,7 +34,7 @@ CyclesQuery query_of(const CyclesOptions& options) {
 ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     if (options.id) session.refuse_csv("cycles --id", "leave out --id, or use --json");
     Question question(session, {Need::states});
-    const HeapSnapshot& heap = question.heap();
+    const HeapReader& heap = question.heap();
     const ObjectStates& states = question.states();
     std::optional<Cycles> cycles(std::in_place, states, query_of(options), session.progress());
     session.note_references(heap);

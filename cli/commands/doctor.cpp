@@ -27,7 +27,7 @@ ExitCode write_missing(Session& session) {
 
 ExitCode run_doctor(Session& session, const DoctorOptions& options) {
     if (options.missing) return write_missing(session);
-    std::optional<HeapSnapshot> heap;
+    std::optional<HeapReader> heap;
     std::optional<Error> reason;
     try {
         heap = session.open_heap();

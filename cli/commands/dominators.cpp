@@ -43,7 +43,7 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     if (session.words().address) argument = parse_address(*session.words().address);
     if (!options.least.empty()) least_bytes(options.least, 0);  // before the work
     Question question(session, {Need::retained});
-    const HeapSnapshot& heap = question.heap();
+    const HeapReader& heap = question.heap();
     DominatorsQuery query;
     if (argument) query.object = find_object(session, heap, *argument);
     const HeapGraph& graph = question.graph();

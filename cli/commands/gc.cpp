@@ -17,7 +17,7 @@ struct GcOptions {
 
 ExitCode run_gc(Session& session, const GcOptions& options) {
     if (!options.list) session.refuse_csv("gc without --list", "add --list, or use --json");
-    const HeapSnapshot heap = session.open_heap();
+    const HeapReader heap = session.open_heap();
     const GcResult result = gc(heap, session.options().rows(), options.list, session.progress());
     session.note_references(heap);
     return session.write(options.list

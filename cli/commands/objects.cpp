@@ -39,7 +39,7 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     query.sort = options.sort;
     query.limit = session.options().rows();
     Question question(session, {Need::retained, Need::states});
-    const HeapSnapshot& heap = question.heap();
+    const HeapReader& heap = question.heap();
     if (!options.type.empty()) query.types = types_named(heap, options.type);
     const RetainedSizes& retained = question.retained();
     const ObjectStates& states = question.states();

@@ -18,7 +18,7 @@ struct RefcountsOptions {
 };
 
 ExitCode run_refcounts(Session& session, const RefcountsOptions& options) {
-    const HeapSnapshot heap = session.open_heap();
+    const HeapReader heap = session.open_heap();
     RefcountsQuery query;
     query.limit = session.options().rows();
     if (!options.type.empty()) query.types = types_named(heap, options.type, options.subclasses);

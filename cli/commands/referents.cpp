@@ -11,7 +11,7 @@ namespace {
 
 ExitCode run_referents(Session& session) {
     const AddressArgument argument = required_address(session, "referents");
-    const HeapSnapshot heap = session.open_heap();
+    const HeapReader heap = session.open_heap();
     const ObjectId object = find_object(session, heap, argument);
     const EdgesResult result = referents(heap, object, session.options().rows());
     session.note_references(heap, object);

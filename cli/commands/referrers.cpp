@@ -11,7 +11,7 @@ namespace {
 
 ExitCode run_referrers(Session& session) {
     const AddressArgument argument = required_address(session, "referrers");
-    const HeapSnapshot heap = session.open_heap();
+    const HeapReader heap = session.open_heap();
     const ObjectId object = find_object(session, heap, argument);
     const EdgesResult result = referrers(heap, object, session.options().rows(), session.progress());
     session.note_references(heap, object);

@@ -25,7 +25,7 @@ struct RetainedOptions {
 };
 
 /// Those of a type, or that its instances hold by an attribute.
-std::vector<ObjectId> objects_asked(Session& session, const HeapSnapshot& heap, const HeapGraph& graph,
+std::vector<ObjectId> objects_asked(Session& session, const HeapReader& heap, const HeapGraph& graph,
                                     const RetainedOptions& options) {
     std::vector<ObjectId> set;
     if (!options.type.empty()) {
@@ -55,7 +55,7 @@ ExitCode run_retained(Session& session, const RetainedOptions& options) {
             arguments.push_back(parse_address(more));
     }
     Question question(session, {Need::graph});
-    const HeapSnapshot& heap = question.heap();
+    const HeapReader& heap = question.heap();
     std::vector<ObjectId> set;
     for (const AddressArgument& argument : arguments) set.push_back(find_object(session, heap, argument));
     const HeapGraph& graph = question.graph();

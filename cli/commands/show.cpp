@@ -13,7 +13,7 @@ namespace {
 ExitCode run_show(Session& session) {
     const AddressArgument argument = required_address(session, "show");
     Question question(session, {Need::retained});
-    const HeapSnapshot& heap = question.heap();
+    const HeapReader& heap = question.heap();
     const ObjectId object = find_object(session, heap, argument);
     const RetainedSizes& retained = question.retained();
     const ShowResult result = show(retained, object, session.options().rows(), session.progress());

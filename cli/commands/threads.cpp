@@ -11,7 +11,7 @@ namespace {
 
 ExitCode run_threads(Session& session) {
     Question question(session, {Need::retained});
-    const HeapSnapshot& heap = question.heap();
+    const HeapReader& heap = question.heap();
     const RetainedSizes& retained = question.retained();
     const ThreadsResult result = threads(heap, session.options().rows(), &retained);
     session.note_references(heap);

@@ -28,7 +28,7 @@ ExitCode run_by_holder(Session& session, const TypesOptions& options) {
     if (options.sort != SortKey::retained)
         throw wrong_usage("bad-sort", "types --by-holder is sorted by retained", "leave --sort out");
     Question question(session, {Need::graph});
-    const HeapSnapshot& heap = question.heap();
+    const HeapReader& heap = question.heap();
     std::vector<TypeId> types;
     if (!options.type.empty()) types = types_named(heap, options.type, options.subclasses);
     const HoldersResult result =
@@ -43,7 +43,7 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
         throw wrong_usage("bad-option", "--type goes with --by-holder",
                           command_line("objects --type T") + " lists the instances of one type");
     Question question(session, {Need::retained});
-    const HeapSnapshot& heap = question.heap();
+    const HeapReader& heap = question.heap();
     TypesResult result = types(heap, options.sort, 0, session.progress());
     const RetainedSizes& retained = question.retained();
     add_retained(result, retained, options.sort, session.options().rows(), session.progress());

@@ -45,7 +45,7 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         session.refuse_csv("why of one object", "use --json, or --type NAME");
         const AddressArgument argument = required_address(session, "why");
         Question question(session, {Need::retained});
-        const HeapSnapshot& heap = question.heap();
+        const HeapReader& heap = question.heap();
         const ObjectId object = find_object(session, heap, argument);
         const RetainedSizes& retained = question.retained();
         const WhyResult result = why(retained, object, query, session.progress());
@@ -55,7 +55,7 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
     if (session.words().address)
         throw wrong_usage("two-questions", "give either an address or --type", "only one of them");
     Question question(session, {Need::graph});
-    const HeapSnapshot& heap = question.heap();
+    const HeapReader& heap = question.heap();
     const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
     const HeapGraph& graph = question.graph();
     const PathWishes wishes{.without_frames = query.without_frames,

@@ -35,7 +35,7 @@ std::string finding_text(const ArrayWaste& row, Redactor& redactor) {
     return "would fit " + row.suggested + (range.empty() ? "" : ": " + range);
 }
 
-std::string waste_text(const HeapSnapshot& heap, const ArrayWasteResult& waste,
+std::string waste_text(const HeapReader& heap, const ArrayWasteResult& waste,
                        const ObjectExpressions& expressions, const Page& page) {
     std::string text;
     if (waste.rows.empty()) {
@@ -85,7 +85,7 @@ std::string waste_text(const HeapSnapshot& heap, const ArrayWasteResult& waste,
 
 }  // namespace
 
-Answer render_array_waste(const HeapSnapshot& heap, const ArrayWasteResult& waste,
+Answer render_array_waste(const HeapReader& heap, const ArrayWasteResult& waste,
                           const ObjectExpressions& expressions, Redactor& redactor) {
     Answer answer;
     answer.command = "arrays";

@@ -25,16 +25,16 @@ constexpr std::size_t most_holders_in_summary = 10;
 using ColumnAlign = TableColumn::Align;
 using ColumnFit = TableColumn::Fit;
 
-const HeapSnapshot& heap_of(const Arrays& arrays) { return arrays.graph().heap(); }
+const HeapReader& heap_of(const Arrays& arrays) { return arrays.graph().heap(); }
 
-std::string with_shape(const HeapSnapshot& heap, ObjectId object, const Page& page) {
+std::string with_shape(const HeapReader& heap, ObjectId object, const Page& page) {
     return value_text(brief_object_row(heap, object), page.redact());
 }
 
 // "numpy.ndarray (463, 32, 32, 3) float64", "bytes", "native memory".
 std::string owner_words(const Arrays& arrays, const ArrayOwner& owner, const Page& page) {
     if (owner.object == no_object) return "native memory";
-    const HeapSnapshot& heap = heap_of(arrays);
+    const HeapReader& heap = heap_of(arrays);
     const std::string type = type_text(type_name(heap, heap.type_of(owner.object)));
     return is_array(heap, owner.object) ? type + " " + with_shape(heap, owner.object, page) : type;
 }
@@ -46,7 +46,7 @@ Address address_of(const Arrays& arrays, const ArrayOwner& owner) {
 // --- JSON
 
 Json array_json(const Arrays& arrays, std::uint32_t place, Redactor& redactor) {
-    const HeapSnapshot& heap = heap_of(arrays);
+    const HeapReader& heap = heap_of(arrays);
     const SeenArray& seen = arrays.arrays()[place];
     const ArrayOwner& owner = arrays.owners()[seen.owner];
     Json json = object_json(object_row(heap, seen.object), redactor);
@@ -57,7 +57,7 @@ Json array_json(const Arrays& arrays, std::uint32_t place, Redactor& redactor) {
 }
 
 Json owner_json(const Arrays& arrays, std::uint32_t place, const ArrayPlace* where, Redactor& redactor) {
-    const HeapSnapshot& heap = heap_of(arrays);
+    const HeapReader& heap = heap_of(arrays);
     const ArrayOwner& owner = arrays.owners()[place];
     Json json;
     json["owner"] =
@@ -237,7 +237,7 @@ std::string summary_table(const Arrays& arrays, const Page& page) {
         std::uint64_t owners = 0, bytes = 0, views = 0;
     };
     std::map<std::string, Kind> kinds;
-    const HeapSnapshot& heap = heap_of(arrays);
+    const HeapReader& heap = heap_of(arrays);
     for (const ArrayOwner& owner : arrays.owners()) {
         const std::string name = owner.object == no_object ? "native memory, lent by C code"
                                  : is_array(heap, owner.object)

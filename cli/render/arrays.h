@@ -40,7 +40,7 @@ Answer render_owners(const OwnersResult& result, bool pinned, Redactor& redactor
 Answer render_views(const Arrays& arrays, std::vector<std::uint32_t> listed, Redactor& redactor);
 Answer render_array_holders(const Arrays& arrays, const ArrayHolders& holders, bool pinned,
                             const RetainedSizes& retained, Redactor& redactor);
-Answer render_array_waste(const HeapSnapshot& heap, const ArrayWasteResult& waste,
+Answer render_array_waste(const HeapReader& heap, const ArrayWasteResult& waste,
                           const ObjectExpressions& expressions, Redactor& redactor);
 
 }  // namespace heapsift

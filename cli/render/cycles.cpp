@@ -154,8 +154,7 @@ Json cycle_json(const Cycles& cycles, const ObjectStates& states, const Cycle& c
     return json;
 }
 
-Json garbage_json(const HeapSnapshot& heap, const ObjectStates& states, std::size_t limit,
-                  Redactor& redactor) {
+Json garbage_json(const HeapReader& heap, const ObjectStates& states, std::size_t limit, Redactor& redactor) {
     Json json = Json::array();
     for (const ObjectId object : garbage_list_items(heap)) {
         if (limit != 0 && json.size() >= limit) break;

@@ -222,7 +222,7 @@ private:
         std::uint64_t memory;
     };
     const HeapGraph& graph_;
-    const HeapSnapshot& heap_;
+    const HeapReader& heap_;
     Redactor& redactor_;
     const std::function<void(std::string_view)>& write_;
     const ProgressCallback& progress_;

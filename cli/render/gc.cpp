@@ -206,8 +206,7 @@ Answer render_gc(const GcResult& result, Redactor& redactor) {
     return answer;
 }
 
-Answer render_gc_list(const HeapSnapshot& heap, const GcResult& result, std::size_t limit,
-                      Redactor& redactor) {
+Answer render_gc_list(const HeapReader& heap, const GcResult& result, std::size_t limit, Redactor& redactor) {
     Answer answer;
     answer.command = "gc";
     answer.certain = result.certain;

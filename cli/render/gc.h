@@ -7,7 +7,6 @@ namespace heapsift {
 
 /// The answers refer to `result`, and to `heap`.
 Answer render_gc(const GcResult& result, Redactor& redactor);
-Answer render_gc_list(const HeapSnapshot& heap, const GcResult& result, std::size_t limit,
-                      Redactor& redactor);
+Answer render_gc_list(const HeapReader& heap, const GcResult& result, std::size_t limit, Redactor& redactor);
 
 }  // namespace heapsift

@@ -42,14 +42,14 @@ std::string columns_text(const PandasFrame& frame, Redactor& redactor) {
 }
 
 std::uint64_t shown_bytes(const Arrays& arrays, const PandasFrame& frame) {
-    const HeapSnapshot& heap = arrays.graph().heap();
+    const HeapReader& heap = arrays.graph().heap();
     std::uint64_t bytes = 0;
     for (const ObjectId array : frame.arrays)
         if (is_array(heap, array)) bytes += array_row(heap, array).nbytes.value_or(0);
     return bytes;
 }
 
-std::string expression_text(const ObjectExpressions& expressions, const HeapSnapshot& heap, ObjectId object,
+std::string expression_text(const ObjectExpressions& expressions, const HeapReader& heap, ObjectId object,
                             Redactor& redactor) {
     const auto found = expressions.of(object);
     const std::string expression = found ? expression_of(found->expression, redactor) : std::string();
@@ -92,7 +92,7 @@ Json dropped_json(const Arrays& arrays, const DroppedFrame& dropped, const std::
 
 std::string frames_text(const Arrays& arrays, const std::vector<PandasFrame>& frames, const Page& page) {
     if (frames.empty()) return {};
-    const HeapSnapshot& heap = arrays.graph().heap();
+    const HeapReader& heap = arrays.graph().heap();
     std::vector<std::pair<std::uint64_t, const PandasFrame*>> order;
     for (const PandasFrame& frame : frames) order.emplace_back(kept_by_frame(arrays, frame), &frame);
     std::stable_sort(order.begin(), order.end(),
@@ -123,7 +123,7 @@ std::string frames_text(const Arrays& arrays, const std::vector<PandasFrame>& fr
 std::string dropped_text(const Arrays& arrays, const std::vector<PandasFrame>& frames,
                          const std::vector<DroppedFrame>& dropped, const Page& page) {
     if (dropped.empty()) return {};
-    const HeapSnapshot& heap = arrays.graph().heap();
+    const HeapReader& heap = arrays.graph().heap();
     std::vector<std::pair<std::uint64_t, const DroppedFrame*>> order;
     for (const DroppedFrame& frame : dropped) order.emplace_back(kept_by_frame(arrays, frame.frame), &frame);
     std::stable_sort(order.begin(), order.end(),

@@ -1,4 +1,4 @@
-// The members of HeapSnapshot, over a list. (The linker takes these, and leaves the library's file alone.)
+// The members of HeapReader, over a list. (The linker takes these, and leaves the library's file alone.)
 
 #include "tests/analysis/handmade_heap.h"
 
@@ -14,7 +14,7 @@
 
 namespace heapsift {
 
-struct HeapSnapshot::State {
+struct HeapReader::State {
     test::HandmadeHeap made;
     CoreFile core;
     PythonRuntime python;
@@ -55,12 +55,12 @@ std::string small_core() {
 
 }  // namespace
 
-HeapSnapshot::HeapSnapshot(std::unique_ptr<State> state) : state_(std::move(state)) {}
-HeapSnapshot::HeapSnapshot(HeapSnapshot&&) noexcept = default;
-HeapSnapshot& HeapSnapshot::operator=(HeapSnapshot&&) noexcept = default;
-HeapSnapshot::~HeapSnapshot() = default;
+HeapReader::HeapReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HeapReader::HeapReader(HeapReader&&) noexcept = default;
+HeapReader& HeapReader::operator=(HeapReader&&) noexcept = default;
+HeapReader::~HeapReader() = default;
 
-HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics&, const ProgressCallback&) {
+HeapReader HeapReader::build(CoreFile core, Diagnostics&, const ProgressCallback&) {
     test::HandmadeHeap made = *next_heap;
     std::sort(made.objects.begin(), made.objects.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
@@ -74,41 +74,41 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics&, const ProgressCall
     TypeTable types = types_of(*next_heap);  // in the order in which the test wrote the objects down
     std::vector<TypeId> type_of;
     for (const auto& object : made.objects) type_of.push_back(types.named(object.type).front());
-    return HeapSnapshot(std::make_unique<State>(State{std::move(made),
-                                                      std::move(core),
-                                                      std::move(python),
-                                                      std::move(types),
-                                                      std::move(type_of),
-                                                      {},
-                                                      {},
-                                                      {}}));
+    return HeapReader(std::make_unique<State>(State{std::move(made),
+                                                    std::move(core),
+                                                    std::move(python),
+                                                    std::move(types),
+                                                    std::move(type_of),
+                                                    {},
+                                                    {},
+                                                    {}}));
 }
 
-const CoreFile& HeapSnapshot::core() const { return state_->core; }
-const PythonRuntime& HeapSnapshot::python() const { return state_->python; }
-const TypeTable& HeapSnapshot::types() const { return state_->types; }
-const PythonHeap& HeapSnapshot::python_heap() const {
+const CoreFile& HeapReader::core() const { return state_->core; }
+const PythonRuntime& HeapReader::python() const { return state_->python; }
+const TypeTable& HeapReader::types() const { return state_->types; }
+const PythonHeap& HeapReader::python_heap() const {
     if (!state_->heap)
         state_->heap = std::make_unique<PythonHeap>(state_->core.memory(), state_->python, state_->types);
     return *state_->heap;
 }
-std::size_t HeapSnapshot::object_count() const { return state_->made.objects.size(); }
-Address HeapSnapshot::address_of(ObjectId object) const { return state_->made.objects[object].address; }
-TypeId HeapSnapshot::type_of(ObjectId object) const { return state_->type_of[object]; }
-FoundBy HeapSnapshot::found_by(ObjectId object) const { return state_->made.objects[object].found_by; }
-ObjectFacts HeapSnapshot::facts(ObjectId object) const { return state_->made.objects[object].facts; }
-void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
+std::size_t HeapReader::object_count() const { return state_->made.objects.size(); }
+Address HeapReader::address_of(ObjectId object) const { return state_->made.objects[object].address; }
+TypeId HeapReader::type_of(ObjectId object) const { return state_->type_of[object]; }
+FoundBy HeapReader::found_by(ObjectId object) const { return state_->made.objects[object].found_by; }
+ObjectFacts HeapReader::facts(ObjectId object) const { return state_->made.objects[object].facts; }
+void HeapReader::sizes(ObjectId first, std::span<ObjectSizes> out) const {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = facts(static_cast<ObjectId>(first + i));
 }
-void HeapSnapshot::hide_thread_names(bool) {}
-bool HeapSnapshot::thread_names_hidden() const { return false; }
-ShortValue HeapSnapshot::value(ObjectId object, std::size_t) const {
+void HeapReader::hide_thread_names(bool) {}
+bool HeapReader::thread_names_hidden() const { return false; }
+ShortValue HeapReader::value(ObjectId object, std::size_t) const {
     return state_->made.objects[object].value;
 }
-HeapSnapshot::MemoryRows HeapSnapshot::memory_rows(const ProgressCallback&) const {
+HeapReader::MemoryRows HeapReader::memory_rows(const ProgressCallback&) const {
     return {state_->made.memory, 0};
 }
-const SizeColumn& HeapSnapshot::size_column(const ProgressCallback&) const {
+const SizeColumn& HeapReader::size_column(const ProgressCallback&) const {
     if (!state_->sizes) {
         state_->sizes.emplace();
         for (ObjectId object = 0; object < object_count(); ++object) state_->sizes->add(facts(object));
@@ -116,7 +116,7 @@ const SizeColumn& HeapSnapshot::size_column(const ProgressCallback&) const {
     return *state_->sizes;
 }
 
-ObjectId HeapSnapshot::find(Address address) const {
+ObjectId HeapReader::find(Address address) const {
     const auto& objects = state_->made.objects;
     const auto at = std::lower_bound(
         objects.begin(), objects.end(), address,
@@ -125,19 +125,18 @@ ObjectId HeapSnapshot::find(Address address) const {
                                                          : no_object;
 }
 
-AddressFinding HeapSnapshot::locate(Address address) const {
+AddressFinding HeapReader::locate(Address address) const {
     const ObjectId object = find(address);
     return object == no_object ? state_->made.finding
                                : AddressFinding{AddressFinding::Kind::object, object, no_object};
 }
 
-void HeapSnapshot::visit_references(ObjectId object,
-                                    const std::function<void(const Reference&)>& visit) const {
+void HeapReader::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
     for (const Reference& reference : state_->made.objects[object].references) visit(reference);
 }
 
-void HeapSnapshot::visit_references_to(ObjectId source, ObjectId target,
-                                       const std::function<void(const Reference&)>& visit) const {
+void HeapReader::visit_references_to(ObjectId source, ObjectId target,
+                                     const std::function<void(const Reference&)>& visit) const {
     for (const Reference& reference : state_->made.objects[source].references)
         if (reference.target == address_of(target)) visit(reference);
 }
@@ -152,14 +151,14 @@ FieldName kept_name(const ReferenceStep& step) {
 
 }  // namespace
 
-void HeapSnapshot::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
+void HeapReader::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
     for (const Reference& reference : state_->made.objects[object].references)
         if (const ObjectId target = find(reference.target); target != no_object && reference.followed)
             visit.visit(target, {ReferenceName::Form::text, kept_name(reference.step), 0, {}});
 }
 
-void HeapSnapshot::visit_referrers(ObjectId target,
-                                   const std::function<void(ObjectId, const Reference&)>& visit) const {
+void HeapReader::visit_referrers(ObjectId target,
+                                 const std::function<void(ObjectId, const Reference&)>& visit) const {
     for (ObjectId id = 0; id < object_count(); ++id)
         for (const Reference& reference : state_->made.objects[id].references)
             if (reference.target == address_of(target)) visit(id, reference);
@@ -167,11 +166,11 @@ void HeapSnapshot::visit_referrers(ObjectId target,
         if (reference.target == address_of(target)) visit(no_object, reference);
 }
 
-void HeapSnapshot::visit_native_references(const std::function<void(const Reference&)>& visit) const {
+void HeapReader::visit_native_references(const std::function<void(const Reference&)>& visit) const {
     for (const Reference& reference : state_->made.natives) visit(reference);
 }
 
-const ReferenceGraph& HeapSnapshot::references(const ProgressCallback&) const {
+const ReferenceGraph& HeapReader::references(const ProgressCallback&) const {
     if (state_->references) return *state_->references;
     std::vector<std::uint64_t> begin{0};
     std::vector<ObjectId> targets;
@@ -188,13 +187,13 @@ const ReferenceGraph& HeapSnapshot::references(const ProgressCallback&) const {
     return state_->references.emplace(std::move(begin), std::move(targets), std::move(natives));
 }
 
-CollectorFacts HeapSnapshot::collector_facts(ObjectId object) const {
+CollectorFacts HeapReader::collector_facts(ObjectId object) const {
     const ObjectFacts& facts = state_->made.objects[object].facts;
     return {facts.refcount, facts.immortal, facts.gc_tracked, state_->made.objects[object].finalized};
 }
 
-ReportedReferences HeapSnapshot::reported_references(std::span<const std::uint8_t> asked,
-                                                     const ProgressCallback&) const {
+ReportedReferences HeapReader::reported_references(std::span<const std::uint8_t> asked,
+                                                   const ProgressCallback&) const {
     std::vector<std::uint64_t> begin{0};
     std::vector<ObjectId> targets;
     std::vector<ReportedReferences::Guess> guesses;
@@ -214,12 +213,12 @@ ReportedReferences HeapSnapshot::reported_references(std::span<const std::uint8_
 
 namespace test {
 
-HeapSnapshot HandmadeHeap::build() const {
+HeapReader HandmadeHeap::build() const {
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
     next_heap = this;
     const std::string path = directory.write("core", core_bytes.empty() ? small_core() : core_bytes);
-    return HeapSnapshot::build(CoreFile::open(path, {}, diagnostics), diagnostics);
+    return HeapReader::build(CoreFile::open(path, {}, diagnostics), diagnostics);
 }
 
 namespace {

@@ -1,9 +1,9 @@
 #pragma once
 
-// A heap whose objects a test writes down one by one. It stands in for the real HeapSnapshot when the test
+// A heap whose objects a test writes down one by one. It stands in for the real HeapReader when the test
 // program is linked, so that what analyses and renderers do can be said without a core of an interpreter.
 
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <memory>
 #include <string>
@@ -28,7 +28,7 @@ struct HandmadeObject {
 struct HandmadeHeap {
     std::vector<TypeInfo> types;
     std::vector<HandmadeObject> objects;
-    std::vector<HeapSnapshot::MemoryRow> memory;
+    std::vector<HeapReader::MemoryRow> memory;
     AddressFinding finding{AddressFinding::Kind::unmapped, no_object,
                            no_object};                       // of addresses that are no object
     std::string core_bytes;                                  // an ELF core; empty: a small whole one
@@ -36,7 +36,7 @@ struct HandmadeHeap {
     std::vector<PythonInterpreter> interpreters;
     std::vector<Reference> natives;  // by word; from blocks of C code
 
-    HeapSnapshot build() const;
+    HeapReader build() const;
 };
 
 ShortValue literal(std::string text, std::uint64_t length);

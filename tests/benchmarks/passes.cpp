@@ -13,7 +13,7 @@
 #include "analysis/holding/retained.h"
 #include "analysis/types.h"
 #include "parsers/base/error.h"
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "tests/benchmarks/cpu_time.h"
 
@@ -70,8 +70,8 @@ int main(int argc, char** argv) {
     };
     try {
         Diagnostics diagnostics;
-        const HeapSnapshot heap =
-            HeapSnapshot::build(CoreFile::open(argv[1], {}, diagnostics), diagnostics, mark);
+        const HeapReader heap =
+            HeapReader::build(CoreFile::open(argv[1], {}, diagnostics), diagnostics, mark);
         mark("adding up types", 0);
         const TypesResult result = types(heap, SortKey::memory, 0);
         mark("references", 0);

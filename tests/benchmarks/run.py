@@ -11,7 +11,7 @@ do disturb (caches, memory) they disturb in the yardstick too. All is single-thr
 - **cat**: `cat CORE >/dev/null`, the read() of every byte. **sum**: the words of the mapped file added up, first touch of each page.
 - **types**: `heapsift types CORE`, all of it. **find**: finding all objects (allocators, types, pools, proofs; not the interpreter, whose cost is the same for any heap); **scan**: of
   that, only the pass over pymalloc's pools; **size**: adding up what `types` shows. These three are timed inside one process.
-- **references**: all references of all objects, with guesses judged and native words found (HeapSnapshot::references), in the same process
+- **references**: all references of all objects, with guesses judged and native words found (HeapReader::references), in the same process
   after `types`; what the graph takes, by reference.
 - **graph**: roots, groups and one walk over all that they reach, after the references; **retained**: dominators and the sums over their
   tree; for each the memory that it keeps, by object. `benchmark-passes CORE --boost` has Boost.Graph's dominators beside.

@@ -10,7 +10,7 @@
 // references come to an end, and the rows of memory add up.
 
 #include "parsers/base/error.h"
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/fuzz/memory_file.h"
@@ -74,7 +74,7 @@ Change read_change(const GoodCore& good, const std::uint8_t* data) {
 
 /// Every reference of the graph leads to an object and is one that was found to it; those from elsewhere come
 /// by their words, and are no more than the object counts.
-void ask_graph(const HeapSnapshot& heap) {
+void ask_graph(const HeapReader& heap) {
     const ReferenceGraph& graph = heap.references();
     require(graph.object_count() == heap.object_count());
     std::vector<std::uint64_t> found(heap.object_count());
@@ -107,7 +107,7 @@ void ask_graph(const HeapSnapshot& heap) {
     require(heap.object_count() == 0 || heap.find(heap.address_of(0)) == 0);
 }
 
-void ask(const HeapSnapshot& heap) {
+void ask(const HeapReader& heap) {
     const std::uint64_t mapped = heap.core().extent().mapped_bytes;
     std::uint64_t references = 0;
     for (ObjectId id = 0; id < heap.object_count(); ++id) {
@@ -162,7 +162,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FileSearch search;
     search.sysroot = "/nonexistent";
     try {
-        ask(HeapSnapshot::build(CoreFile::open(good.file.path(), search, diagnostics), diagnostics));
+        ask(HeapReader::build(CoreFile::open(good.file.path(), search, diagnostics), diagnostics));
     } catch (const Error& error) {
         require(error.exit() == ExitCode::cannot_analyse);
     }

@@ -21,8 +21,8 @@ KeysOptions keys_for(std::size_t entries) {
     return options;
 }
 
-HeapSnapshot opened(const TemporaryDirectory& directory, const std::string& bytes, Diagnostics& diagnostics) {
-    return HeapSnapshot::build(CoreFile::open(directory.write("core", bytes), {}, diagnostics), diagnostics);
+HeapReader opened(const TemporaryDirectory& directory, const std::string& bytes, Diagnostics& diagnostics) {
+    return HeapReader::build(CoreFile::open(directory.write("core", bytes), {}, diagnostics), diagnostics);
 }
 
 }  // namespace
@@ -150,10 +150,10 @@ void ProgramHeap::count_references() {
     Diagnostics diagnostics;
     // What C code holds is told by counts that have room for it: there is much room at first.
     constexpr std::int64_t room = 1000;
-    const HeapSnapshot first = opened(directory, write(), diagnostics);
+    const HeapReader first = opened(directory, write(), diagnostics);
     for (ObjectId object = 0; object < first.object_count(); ++object)
         if (!first.facts(object).immortal) heap.put(first.address_of(object), room);
-    const HeapSnapshot roomy = opened(directory, write(), diagnostics);
+    const HeapReader roomy = opened(directory, write(), diagnostics);
     for (ObjectId object = 0; object < roomy.object_count(); ++object) {
         if (roomy.facts(object).immortal) continue;
         const Address address = roomy.address_of(object);

@@ -16,7 +16,7 @@
 // state lies (_Py_DebugOffsets), so that no file is needed.
 
 #include "analysis/holding/retained.h"
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 #include "tests/cpython/python_heap_builder.h"
 #include "tests/elf/temporary_directory.h"
 
@@ -83,7 +83,7 @@ struct Analysed {
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    HeapSnapshot heap;
+    HeapReader heap;
     HeapGraph graph;
     RetainedSizes retained;
 

@@ -5,7 +5,7 @@
 #include "tests/elf/temporary_directory.h"
 #include "tests/snapshot/small_core.h"
 
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 
 struct Opened {
     explicit Opened(SmallCore& core)
-        : snapshot(HeapSnapshot::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
-                                       diagnostics)) {}
+        : snapshot(HeapReader::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
+                                     diagnostics)) {}
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    HeapSnapshot snapshot;
+    HeapReader snapshot;
 
     ObjectFacts facts(Address address) const { return snapshot.facts(snapshot.find(address)); }
     bool told(const std::string& code) const {

@@ -9,8 +9,8 @@
 #include "parsers/base/error.h"
 #include "parsers/cpython/layout_check.h"
 #include "parsers/cpython/type_finder.h"
+#include "parsers/reading/heap_reader.h"
 #include "parsers/snapshot/builder.h"
-#include "parsers/snapshot/heap_snapshot.h"
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
 #include "parsers/snapshot/reference_graph.h"
@@ -119,7 +119,7 @@ TEST_CASE("layouts: each of the core's own debug offsets overwritten in turn", "
         small.heap.put(small.runtime + at, value);
         Diagnostics diagnostics;
         try {
-            const HeapSnapshot heap = HeapSnapshot::build(
+            const HeapReader heap = HeapReader::build(
                 CoreFile::open(directory.write("core", small.bytes()), {}, diagnostics), diagnostics);
             CHECK(heap.references().dangling() <= heap.object_count());
             ++answers;

@@ -6,8 +6,8 @@
 
 #include "parsers/cpython/runtime.h"
 #include "parsers/cpython/type_finder.h"
+#include "parsers/reading/heap_reader.h"
 #include "parsers/snapshot/builder.h"
-#include "parsers/snapshot/heap_snapshot.h"
 #include "parsers/snapshot/object_kinds.h"
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
@@ -91,7 +91,7 @@ TEST_CASE("interned strings: the dict of strings that stand for themselves", "[s
         (void)core.heap.tuple({table, not_interned});
         const TemporaryDirectory directory;
         Diagnostics diagnostics;
-        const HeapSnapshot snapshot = HeapSnapshot::build(
+        const HeapReader snapshot = HeapReader::build(
             CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), diagnostics);
         const auto kinds = [&](Address dict) {
             std::vector<ReferenceKind> all;

@@ -3,7 +3,7 @@
 
 #include "parsers/snapshot/reference_graph.h"
 
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
 #include "tests/snapshot/small_core.h"
@@ -18,13 +18,13 @@ namespace {
 
 struct Opened {
     explicit Opened(SmallCore& core, Address stack_pointer = {})
-        : snapshot(HeapSnapshot::build(
+        : snapshot(HeapReader::build(
               CoreFile::open(directory.write("core", core.bytes(stack_pointer)), {}, diagnostics),
               diagnostics)) {}
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    HeapSnapshot snapshot;
+    HeapReader snapshot;
 
     ObjectId id(Address address) const {
         const ObjectId found = snapshot.find(address);
@@ -53,7 +53,7 @@ struct Opened {
 };
 
 /// Both ways of asking say the same of every object: the graph, and the references one by one.
-void check_graph(const HeapSnapshot& snapshot) {
+void check_graph(const HeapReader& snapshot) {
     const ReferenceGraph& graph = snapshot.references();
     REQUIRE(graph.object_count() == snapshot.object_count());
     std::uint64_t total = 0;

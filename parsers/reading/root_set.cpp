@@ -3,7 +3,7 @@
 // dict for each thread; a dummy object in the thread's own dict says which, and when the thread ends, the
 // dict goes), context.c.
 
-#include "parsers/snapshot/root_set.h"
+#include "parsers/reading/root_set.h"
 
 #include "parsers/cpython/object_kind.h"
 
@@ -73,7 +73,7 @@ const char* name_of(RootKind kind) {
     return "";
 }
 
-RootSet::RootSet(const HeapSnapshot& heap) {
+RootSet::RootSet(const HeapReader& heap) {
     const PythonHeap& python = heap.python_heap();
     add_modules(heap, python);
     add_named_classes(python);
@@ -84,12 +84,12 @@ RootSet::RootSet(const HeapSnapshot& heap) {
         sort_once_each(*addresses);
 }
 
-void RootSet::add(const HeapSnapshot& heap, Address object, Root root) {
+void RootSet::add(const HeapReader& heap, Address object, Root root) {
     root.object = object.is_null() ? no_object : heap.find(object);
     if (root.object != no_object) roots_.push_back(root);
 }
 
-void RootSet::add_modules(const HeapSnapshot& heap, const PythonHeap& python) {
+void RootSet::add_modules(const HeapReader& heap, const PythonHeap& python) {
     std::map<ObjectId, std::size_t> known;  // a module may be there under several names
     const LayoutOffset md_dict = python.layout().module.md_dict;
     for (const PythonInterpreter& interpreter : heap.python().interpreters) {
@@ -144,7 +144,7 @@ void RootSet::add_named_classes(const PythonHeap& python) {
     }
 }
 
-void RootSet::add_interpreters(const HeapSnapshot& heap) {
+void RootSet::add_interpreters(const HeapReader& heap) {
     for (const PythonInterpreter& interpreter : heap.python().interpreters) {
         const std::pair<Address, const char*> fields[] = {{interpreter.modules, "sys.modules"},
                                                           {interpreter.sysdict, "<dict of sys>"},
@@ -154,7 +154,7 @@ void RootSet::add_interpreters(const HeapSnapshot& heap) {
     }
 }
 
-void RootSet::add_threads(const HeapSnapshot& heap, const PythonHeap& python) {
+void RootSet::add_threads(const HeapReader& heap, const PythonHeap& python) {
     threads_ = python_threads(heap.core(), python);
     for (PythonThread& thread : threads_)
         if (heap.thread_names_hidden() && thread.name != "MainThread") thread.name.clear();
@@ -199,7 +199,7 @@ void RootSet::add_threads(const HeapSnapshot& heap, const PythonHeap& python) {
 // A threading.local has a dict of dicts, one for each thread that used it. What stands for the thread there,
 // as a key or weakly, is a dummy object that the thread owns: up to 3.12 one for each local, a value of the
 // thread's dict; from 3.13 on one for all, a field of the thread's state.
-void RootSet::add_thread_locals(const HeapSnapshot& heap, const PythonHeap& python) {
+void RootSet::add_thread_locals(const HeapReader& heap, const PythonHeap& python) {
     const Layout& l = python.layout();
     const auto is_dummy = [&](Address object) {
         const TypeId type = object.aligned(8) ? python.type_of(object) : no_type;
@@ -241,7 +241,7 @@ void RootSet::add_thread_locals(const HeapSnapshot& heap, const PythonHeap& pyth
     }
 }
 
-void RootSet::add_static_types(const HeapSnapshot& heap) {
+void RootSet::add_static_types(const HeapReader& heap) {
     for (const TypeInfo& type : heap.types())
         if (!type.heap_type) add(heap, type.address, {.kind = RootKind::static_type});
 }

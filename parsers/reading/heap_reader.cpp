@@ -1,4 +1,4 @@
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 // A page of named passes: interpreter, types, allocators, objects. Everything later is asked of the result.
 
@@ -25,7 +25,7 @@
 
 namespace heapsift {
 
-struct HeapSnapshot::State {
+struct HeapReader::State {
     explicit State(CoreFile c) : core(std::move(c)) {}
     CoreFile core;
     PythonRuntime python;
@@ -40,10 +40,10 @@ struct HeapSnapshot::State {
     bool thread_names_hidden = false;
 };
 
-HeapSnapshot::HeapSnapshot(std::unique_ptr<State> state) : state_(std::move(state)) {}
-HeapSnapshot::HeapSnapshot(HeapSnapshot&&) noexcept = default;
-HeapSnapshot& HeapSnapshot::operator=(HeapSnapshot&&) noexcept = default;
-HeapSnapshot::~HeapSnapshot() = default;
+HeapReader::HeapReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HeapReader::HeapReader(HeapReader&&) noexcept = default;
+HeapReader& HeapReader::operator=(HeapReader&&) noexcept = default;
+HeapReader::~HeapReader() = default;
 
 namespace {
 
@@ -69,7 +69,7 @@ void find_allocator(const CoreFile& core, const PythonRuntime& python, Allocatio
 
 }  // namespace
 
-HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress) {
+HeapReader HeapReader::build(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress) {
     auto report = [&](const char* pass) {
         if (progress) progress(pass, 0);
     };
@@ -107,30 +107,30 @@ HeapSnapshot HeapSnapshot::build(CoreFile core, Diagnostics& diagnostics, const 
         state->core.add_not_saved(ranges);
     state->heap->set_interned_tables(find_interned_tables(state->core, *state->heap));
     state->heap->set_general_lookup(find_general_lookup(state->objects, *state->heap));
-    return HeapSnapshot(std::move(state));
+    return HeapReader(std::move(state));
 }
 
-const CoreFile& HeapSnapshot::core() const { return state_->core; }
-const PythonRuntime& HeapSnapshot::python() const { return state_->python; }
-const TypeTable& HeapSnapshot::types() const { return state_->types; }
-const PythonHeap& HeapSnapshot::python_heap() const { return *state_->heap; }
-std::size_t HeapSnapshot::object_count() const { return state_->objects.addresses.size(); }
-Address HeapSnapshot::address_of(ObjectId object) const { return state_->objects.addresses[object]; }
-TypeId HeapSnapshot::type_of(ObjectId object) const { return state_->objects.types[object]; }
-FoundBy HeapSnapshot::found_by(ObjectId object) const { return state_->objects.found_by[object]; }
+const CoreFile& HeapReader::core() const { return state_->core; }
+const PythonRuntime& HeapReader::python() const { return state_->python; }
+const TypeTable& HeapReader::types() const { return state_->types; }
+const PythonHeap& HeapReader::python_heap() const { return *state_->heap; }
+std::size_t HeapReader::object_count() const { return state_->objects.addresses.size(); }
+Address HeapReader::address_of(ObjectId object) const { return state_->objects.addresses[object]; }
+TypeId HeapReader::type_of(ObjectId object) const { return state_->objects.types[object]; }
+FoundBy HeapReader::found_by(ObjectId object) const { return state_->objects.found_by[object]; }
 
-ObjectId HeapSnapshot::find(Address address) const {
+ObjectId HeapReader::find(Address address) const {
     if (state_->index) return state_->index->find(address);
     const auto& all = state_->objects.addresses;
     const auto it = std::lower_bound(all.begin(), all.end(), address);
     return it != all.end() && *it == address ? static_cast<ObjectId>(it - all.begin()) : no_object;
 }
 
-ObjectFacts HeapSnapshot::facts(ObjectId object) const {
+ObjectFacts HeapReader::facts(ObjectId object) const {
     return state_->access->facts(address_of(object), state_->types[type_of(object)]);
 }
 
-CollectorFacts HeapSnapshot::collector_facts(ObjectId object) const {
+CollectorFacts HeapReader::collector_facts(ObjectId object) const {
     const Address address = address_of(object);
     const TypeInfo& type = state_->types[type_of(object)];
     const Layout& layout = state_->python.layout;
@@ -148,7 +148,7 @@ CollectorFacts HeapSnapshot::collector_facts(ObjectId object) const {
     return facts;
 }
 
-void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
+void HeapReader::sizes(ObjectId first, std::span<ObjectSizes> out) const {
     constexpr std::size_t ahead = 16;
     const ObjectAccess& access = *state_->access;
     auto fetch = [&](std::size_t i) {
@@ -163,10 +163,10 @@ void HeapSnapshot::sizes(ObjectId first, std::span<ObjectSizes> out) const {
     }
 }
 
-void HeapSnapshot::hide_thread_names(bool hide) { state_->thread_names_hidden = hide; }
-bool HeapSnapshot::thread_names_hidden() const { return state_->thread_names_hidden; }
+void HeapReader::hide_thread_names(bool hide) { state_->thread_names_hidden = hide; }
+bool HeapReader::thread_names_hidden() const { return state_->thread_names_hidden; }
 
-ShortValue HeapSnapshot::value(ObjectId object, std::size_t limit) const {
+ShortValue HeapReader::value(ObjectId object, std::size_t limit) const {
     return state_->access->value(address_of(object), state_->types[type_of(object)], limit);
 }
 
@@ -174,7 +174,7 @@ namespace {
 
 /// Puts references into words, and guesses into what became of them; those to `only`, unless that is null.
 struct PutIntoWords : ReferenceVisitor {
-    PutIntoWords(const HeapSnapshot& h, const ObjectAccess& a,
+    PutIntoWords(const HeapReader& h, const ObjectAccess& a,
                  const std::function<void(ObjectId, const Reference&)>& v)
         : heap(h), access(a), visit_named(v) {}
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
@@ -193,7 +193,7 @@ struct PutIntoWords : ReferenceVisitor {
         reference.followed = followed;
         visit_named(source, reference);
     }
-    const HeapSnapshot& heap;
+    const HeapReader& heap;
     const ObjectAccess& access;
     const std::function<void(ObjectId, const Reference&)>& visit_named;
     ObjectId source = no_object;
@@ -202,7 +202,7 @@ struct PutIntoWords : ReferenceVisitor {
 
 /// What is owned, and an object.
 struct ForwardOwned : ReferenceVisitor {
-    ForwardOwned(const HeapSnapshot& h, const ReferenceGraph& g, ObjectId s, OwnedReferenceVisitor& v)
+    ForwardOwned(const HeapReader& h, const ReferenceGraph& g, ObjectId s, OwnedReferenceVisitor& v)
         : heap(h), graph(g), source(s), owned(v) {}
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
         if (kind == ReferenceKind::weak || kind == ReferenceKind::reported) return;
@@ -212,7 +212,7 @@ struct ForwardOwned : ReferenceVisitor {
             return;
         owned.visit(object, name);
     }
-    const HeapSnapshot& heap;
+    const HeapReader& heap;
     const ReferenceGraph& graph;
     ObjectId source;
     OwnedReferenceVisitor& owned;
@@ -231,8 +231,7 @@ struct FindBuffer : BufferVisitor {
 
 }  // namespace
 
-void HeapSnapshot::visit_references(ObjectId object,
-                                    const std::function<void(const Reference&)>& visit) const {
+void HeapReader::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
     const std::function<void(ObjectId, const Reference&)> forward = [&](ObjectId, const Reference& r) {
         visit(r);
     };
@@ -241,8 +240,8 @@ void HeapSnapshot::visit_references(ObjectId object,
     state_->access->visit_references(address_of(object), state_->types[type_of(object)], words);
 }
 
-void HeapSnapshot::visit_references_to(ObjectId source, ObjectId target,
-                                       const std::function<void(const Reference&)>& visit) const {
+void HeapReader::visit_references_to(ObjectId source, ObjectId target,
+                                     const std::function<void(const Reference&)>& visit) const {
     const std::function<void(ObjectId, const Reference&)> forward = [&](ObjectId, const Reference& r) {
         visit(r);
     };
@@ -252,13 +251,13 @@ void HeapSnapshot::visit_references_to(ObjectId source, ObjectId target,
     state_->access->visit_references(address_of(source), state_->types[type_of(source)], words);
 }
 
-void HeapSnapshot::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
+void HeapReader::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
     ForwardOwned forward(*this, references(), object, visit);
     state_->access->visit_references(address_of(object), state_->types[type_of(object)], forward);
 }
 
-void HeapSnapshot::visit_referrers(ObjectId target,
-                                   const std::function<void(ObjectId, const Reference&)>& visit) const {
+void HeapReader::visit_referrers(ObjectId target,
+                                 const std::function<void(ObjectId, const Reference&)>& visit) const {
     PutIntoWords words(*this, *state_->access, visit);
     words.only = address_of(target);
     for (ObjectId id = 0; id < object_count(); ++id) {
@@ -269,11 +268,11 @@ void HeapSnapshot::visit_referrers(ObjectId target,
         if (native.target == target) visit(no_object, native_reference(native));
 }
 
-void HeapSnapshot::visit_native_references(const std::function<void(const Reference&)>& visit) const {
+void HeapReader::visit_native_references(const std::function<void(const Reference&)>& visit) const {
     for (const NativeReference& native : references().natives()) visit(native_reference(native));
 }
 
-Reference HeapSnapshot::native_reference(const NativeReference& native) const {
+Reference HeapReader::native_reference(const NativeReference& native) const {
     Reference reference;
     reference.target = address_of(native.target);
     reference.kind = ReferenceKind::native;
@@ -282,7 +281,7 @@ Reference HeapSnapshot::native_reference(const NativeReference& native) const {
     return reference;
 }
 
-const ReferenceGraph& HeapSnapshot::references(const ProgressCallback& progress) const {
+const ReferenceGraph& HeapReader::references(const ProgressCallback& progress) const {
     if (!state_->references) {
         OwnedMemory& owned = owned_memory(progress);
         if (progress) progress("index of objects", 0);
@@ -295,14 +294,14 @@ const ReferenceGraph& HeapSnapshot::references(const ProgressCallback& progress)
     return *state_->references;
 }
 
-ReportedReferences HeapSnapshot::reported_references(std::span<const std::uint8_t> asked,
-                                                     const ProgressCallback& progress) const {
+ReportedReferences HeapReader::reported_references(std::span<const std::uint8_t> asked,
+                                                   const ProgressCallback& progress) const {
     const ReferenceGraph& graph = references(progress);
     return gather_reported_references(state_->objects.addresses, state_->objects.types, asked,
                                       *state_->access, *state_->index, graph, progress);
 }
 
-AddressFinding HeapSnapshot::locate(Address address) const {
+AddressFinding HeapReader::locate(Address address) const {
     using Kind = AddressFinding::Kind;
     if (const ObjectId exact = find(address); exact != no_object) return {Kind::object, exact, no_object};
     const auto& all = state_->objects.addresses;
@@ -338,17 +337,17 @@ AddressFinding HeapSnapshot::locate(Address address) const {
     return {bytes == ByteState::not_saved ? Kind::not_saved : Kind::other_memory, no_object, nearest};
 }
 
-OwnedMemory& HeapSnapshot::owned_memory(const ProgressCallback& progress) const {
+OwnedMemory& HeapReader::owned_memory(const ProgressCallback& progress) const {
     if (!state_->owned)
         state_->owned.emplace(state_->objects.addresses, state_->objects.types, *state_->access, progress);
     return *state_->owned;
 }
 
-const SizeColumn& HeapSnapshot::size_column(const ProgressCallback& progress) const {
+const SizeColumn& HeapReader::size_column(const ProgressCallback& progress) const {
     return owned_memory(progress).sizes();
 }
 
-HeapSnapshot::MemoryRows HeapSnapshot::memory_rows(const ProgressCallback& progress) const {
+HeapReader::MemoryRows HeapReader::memory_rows(const ProgressCallback& progress) const {
     std::optional<OwnedMemory> anew;
     const OwnedMemory* owned = &owned_memory(progress);
     if (!owned->places_known()) {

@@ -64,15 +64,15 @@ public:
     virtual void visit(ObjectId target, const ReferenceName& name) = 0;
 };
 
-class HeapSnapshot {
+class HeapReader {
 public:
     /// Finds the interpreter and all objects. Throws `Error` (exit 1) where there is no CPython or none that
     /// is supported.
-    static HeapSnapshot build(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress = {});
+    static HeapReader build(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress = {});
 
-    HeapSnapshot(HeapSnapshot&&) noexcept;
-    HeapSnapshot& operator=(HeapSnapshot&&) noexcept;
-    ~HeapSnapshot();
+    HeapReader(HeapReader&&) noexcept;
+    HeapReader& operator=(HeapReader&&) noexcept;
+    ~HeapReader();
 
     const CoreFile& core() const;
     const PythonRuntime& python() const;
@@ -146,7 +146,7 @@ private:
     struct State;
     OwnedMemory& owned_memory(const ProgressCallback& progress) const;
     Reference native_reference(const NativeReference& native) const;
-    explicit HeapSnapshot(std::unique_ptr<State> state);
+    explicit HeapReader(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 

@@ -5,7 +5,7 @@
 // in ReferenceGraph::natives.)
 
 #include "parsers/cpython/threads.h"
-#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <string>
 #include <vector>
@@ -52,7 +52,7 @@ struct LoadedModule {
 
 class RootSet {
 public:
-    explicit RootSet(const HeapSnapshot& heap);
+    explicit RootSet(const HeapReader& heap);
 
     const std::vector<PythonThread>& threads() const { return threads_; }
     const std::vector<LoadedModule>& modules() const { return modules_; }  // by name
@@ -68,13 +68,13 @@ public:
     const std::vector<Address>& running_frames() const { return running_frames_; }
 
 private:
-    void add_modules(const HeapSnapshot& heap, const PythonHeap& python);
+    void add_modules(const HeapReader& heap, const PythonHeap& python);
     void add_named_classes(const PythonHeap& python);
-    void add_interpreters(const HeapSnapshot& heap);
-    void add_threads(const HeapSnapshot& heap, const PythonHeap& python);
-    void add_thread_locals(const HeapSnapshot& heap, const PythonHeap& python);
-    void add_static_types(const HeapSnapshot& heap);
-    void add(const HeapSnapshot& heap, Address object, Root root);
+    void add_interpreters(const HeapReader& heap);
+    void add_threads(const HeapReader& heap, const PythonHeap& python);
+    void add_thread_locals(const HeapReader& heap, const PythonHeap& python);
+    void add_static_types(const HeapReader& heap);
+    void add(const HeapReader& heap, Address object, Root root);
 
     std::vector<PythonThread> threads_;
     std::vector<LoadedModule> modules_;
