@@ -37,9 +37,10 @@ struct WithoutBases {
     const HeapGraph& graph;
     const std::vector<ObjectId>& base_of;  // by object
     std::size_t node_count() const { return graph.node_count(); }
-    std::span<const NodeId> targets(NodeId node) const { return graph.targets(node); }
+    NodeRow targets(NodeId node) const { return graph.targets(node); }
     bool follows(NodeId source, NodeId target) const {
-        return graph.follows(source, target) && (source >= base_of.size() || base_of[source] != target);
+        return graph.follows(source, target) &&
+               (source >= base_of.size() || base_of[source] != graph.object_of(target));
     }
 };
 
@@ -119,7 +120,7 @@ Arrays::Arrays(const HeapGraph& graph, const std::vector<std::pair<ObjectId, Obj
     : graph_(graph), heap_(graph.heap()) {
     const TypeTable& types = heap_.types();
     bool any = false;
-    for (TypeId id = 0; id < types.size(); ++id) any = any || types[id].kind == &ndarray_kind;
+    for (TypeId id{0}; id < types.size(); ++id) any = any || types[id].kind == &ndarray_kind;
     if (!any) return;
     find(progress);
     group();
@@ -220,7 +221,7 @@ void Arrays::walk_without_bases(const std::vector<std::pair<ObjectId, ObjectId>>
     reached.walk(WithoutBases{graph_, base_of}, graph_.root());
     const ReferenceGraph& references = heap_.references();
     const auto held = [&](ObjectId object) {
-        if (reached.position(object) != Preorder::none) return true;
+        if (reached.position(graph_.node_of(object)) != Preorder::none) return true;
         const CollectorFacts facts = heap_.collector_facts(object);
         return !facts.immortal && facts.refcount > static_cast<std::int64_t>(references.found(object));
     };

@@ -142,7 +142,7 @@ std::string CycleReasons::most_common(const std::function<bool(ObjectId)>& in) c
     };
     std::vector<Part> parts;
     std::vector<ObjectSizes> one(1);
-    for (ObjectId object = 0; object < heap_.object_count(); ++object) {
+    for (ObjectId object{0}; object < heap_.object_count(); ++object) {
         if (!states_.garbage(object) || !in(object)) continue;
         CycleReason reason = of({&object, 1});
         if (reason.kind == Kind::hanging) continue;

@@ -98,24 +98,38 @@ Cycles::Cycles(const ObjectStates& states, const CyclesQuery& query, const Progr
     group();
 }
 
+namespace {
+
+struct ObjectComponents {
+    std::vector<std::uint32_t> of_object;  // as Components::of_node
+    std::uint32_t count = 0;
+};
+
+template <class In>
+ObjectComponents components_of_objects(const HeapGraph& graph, In in) {
+    Components found = strong_components(
+        graph, [&](NodeId node) { return node < graph.object_count() && in(graph.object_of(node)); });
+    found.of_node.resize(graph.object_count());
+    return {std::move(found.of_node.values()), found.count};
+}
+
+}  // namespace
+
 /// Garbage and what is in use each by itself: what else is looked for changes no cycle of garbage, and so no
 /// number.
 void Cycles::find() {
     const auto components_of = [&](bool garbage) {
-        Components found = strong_components(graph_, [&](NodeId node) {
-            return node < graph_.object_count() && states_.garbage(node) == garbage;
-        });
-        found.of_node.resize(graph_.object_count());
-        return found;
+        return components_of_objects(graph_,
+                                     [&](ObjectId object) { return states_.garbage(object) == garbage; });
     };
     if (!query_.reachable) count_held();
-    Components garbage = components_of(true);
-    component_of_ = std::move(garbage.of_node);
+    ObjectComponents garbage = components_of(true);
+    component_of_ = std::move(garbage.of_object);
     std::uint32_t count = garbage.count;
     if (query_.reachable) {
-        const Components used = components_of(false);
-        for (ObjectId object = 0; object < component_of_.size(); ++object)
-            if (used.of_node[object] != none) component_of_[object] = count + used.of_node[object];
+        const ObjectComponents used = components_of(false);
+        for (ObjectId object{0}; object < component_of_.size(); ++object)
+            if (used.of_object[object] != none) component_of_[object] = count + used.of_object[object];
         count += used.count;
     }
     owner_of_dict_.assign(graph_.object_count(), no_type);
@@ -144,12 +158,12 @@ struct Cycles::Sizes {
 Cycles::Sizes Cycles::sizes_of(const std::vector<std::uint32_t>& component_of,
                                std::uint32_t components) const {
     Sizes result{std::vector<std::uint32_t>(components, 0), std::vector<bool>(components)};
-    for (ObjectId object = 0; object < component_of.size(); ++object) {
+    for (ObjectId object{0}; object < component_of.size(); ++object) {
         const std::uint32_t component = component_of[object];
         if (component == none) continue;
         if (++result.sizes[component] > 1) result.cyclic[component] = true;
         if (result.cyclic[component]) continue;
-        for (const NodeId target : graph_.targets(object))
+        for (const ObjectId target : graph_.targets(object))
             if (target == object && graph_.follows(object, object)) result.cyclic[component] = true;
     }
     return result;
@@ -157,15 +171,13 @@ Cycles::Sizes Cycles::sizes_of(const std::vector<std::uint32_t>& component_of,
 
 void Cycles::count_held() {
     if (states_.count(ObjectState::held) == 0) return;
-    Components found = strong_components(graph_, [&](NodeId node) {
-        return node < graph_.object_count() && states_.of(node) == ObjectState::held;
-    });
-    found.of_node.resize(graph_.object_count());
-    const std::vector<bool> cyclic = sizes_of(found.of_node, found.count).cyclic;
+    const ObjectComponents found = components_of_objects(
+        graph_, [&](ObjectId object) { return states_.of(object) == ObjectState::held; });
+    const std::vector<bool> cyclic = sizes_of(found.of_object, found.count).cyclic;
     held_.cycles = static_cast<std::uint64_t>(std::count(cyclic.begin(), cyclic.end(), true));
     std::vector<ObjectSizes> one(1);
-    for (ObjectId object = 0; object < found.of_node.size(); ++object) {
-        if (found.of_node[object] == none || !cyclic[found.of_node[object]]) continue;
+    for (ObjectId object{0}; object < found.of_object.size(); ++object) {
+        if (found.of_object[object] == none || !cyclic[found.of_object[object]]) continue;
         heap_.sizes(object, one);
         ++held_.objects;
         held_.bytes += one[0].memory;
@@ -177,7 +189,7 @@ void Cycles::list_members(const std::vector<std::uint32_t>& component_of, std::u
     const auto [sizes, cyclic] = sizes_of(component_of, components);
     std::vector<std::uint32_t> number(components, none);
     first_.assign(1, 0);
-    for (ObjectId object = 0; object < component_of.size(); ++object) {
+    for (ObjectId object{0}; object < component_of.size(); ++object) {
         const std::uint32_t component = component_of[object];
         if (component == none || !cyclic[component] || number[component] != none) continue;
         number[component] = static_cast<std::uint32_t>(first_.size() - 1);
@@ -185,7 +197,7 @@ void Cycles::list_members(const std::vector<std::uint32_t>& component_of, std::u
     }
     members_.resize(first_.back());
     std::vector<std::uint64_t> next(first_.begin(), first_.end() - 1);
-    for (ObjectId object = 0; object < component_of_.size(); ++object) {
+    for (ObjectId object{0}; object < component_of_.size(); ++object) {
         std::uint32_t& component = component_of_[object];
         component = component == none ? none : number[component];
         if (component != none) members_[next[component]++] = object;
@@ -313,7 +325,7 @@ CyclePath Cycles::path(const Cycle& cycle, std::size_t most_steps) const {
     while (!pending.empty() && !closed) {
         const ObjectId source = pending.front();
         pending.pop_front();
-        for (const NodeId target : graph_.targets(source)) {
+        for (const ObjectId target : graph_.targets(source)) {
             if (!holds(source, target)) continue;
             const bool is_new = previous.try_emplace(target, source).second;
             if (target == start) {

@@ -51,10 +51,11 @@ HolderLabels::HolderLabels(const HeapGraph& graph, PathWishes wishes, const Prog
 
 void HolderLabels::label_all() {
     label_.assign(graph_.object_count(), none);
-    for (const ObjectId object : paths_.order()) {
-        const std::uint32_t previous = paths_.previous(object);
+    for (const NodeId node : paths_.order()) {
+        const ObjectId object = graph_.object_of(node);
+        const ObjectId previous = paths_.previous(object);
         Label label;
-        if (previous == none) {
+        if (previous == no_object) {
             const HeapGraph::PlacedRoot& root = paths_.root(object);
             label.owner = owner_is_root + static_cast<std::uint64_t>(&root - graph_.roots().data());
             if (root.root.kind == RootKind::native || root.root.kind == RootKind::native_unseen ||

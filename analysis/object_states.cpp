@@ -77,7 +77,7 @@ ObjectStates::ObjectStates(const HeapGraph& graph, const ProgressCallback& progr
     : graph_(graph), collection_(replay_collector(graph.heap(), progress)) {
     find_garbage_lists();
     state_.reserve(graph.object_count());
-    for (ObjectId object = 0; object < graph.object_count(); ++object) {
+    for (ObjectId object{0}; object < graph.object_count(); ++object) {
         state_.push_back(state_by(collection_.of[object], graph.reach(object), in_garbage_list(object)));
         ++counts_[static_cast<std::size_t>(state_.back())];
     }

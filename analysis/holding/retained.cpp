@@ -28,15 +28,15 @@ RetainedSizes::RetainedSizes(const HeapGraph& graph, const ProgressCallback& pro
     if (progress) progress("retained sizes", 0);
     memory_.assign(tree_.reached(), 0);
     const SizeColumn& sizes = graph.heap().size_column(progress);
-    for (ObjectId object = 0; object < graph.object_count(); ++object)
-        memory_[graph.preorder().position(object)] = sizes.memory(object);
+    for (ObjectId object{0}; object < graph.object_count(); ++object)
+        memory_[graph.position(object)] = sizes.memory(object);
     tree_.add_up(memory_);
 }
 
 NodeId RetainedSizes::dominator(NodeId node) const {
     const std::uint32_t at = graph_.preorder().position(node);
     const std::uint32_t above = at == none ? none : tree_.dominator(at);
-    return above == none ? none : graph_.preorder().node_at(above);
+    return above == none ? no_node : graph_.preorder().node_at(above);
 }
 
 std::uint64_t RetainedSizes::size(NodeId node) const {
@@ -47,9 +47,10 @@ std::uint64_t RetainedSizes::size(NodeId node) const {
     for (std::uint32_t p = preorder.position(node); p < tree_.reached(); ++p) {
         below[p] = preorder.node_at(p) == node || (tree_.dominator(p) != none && below[tree_.dominator(p)]);
         if (!below[p] || graph_.kind(preorder.node_at(p)) != NodeKind::object) continue;
-        const ObjectSizes one = sizes[preorder.node_at(p)];
+        const ObjectId object = graph_.object_of(preorder.node_at(p));
+        const ObjectSizes one = sizes[object];
         // Part of a program, and never freed: a small int.
-        if (one.memory > 0 || !graph_.heap().facts(preorder.node_at(p)).immortal) total += one.size;
+        if (one.memory > 0 || !graph_.heap().facts(object).immortal) total += one.size;
     }
     return total;
 }
@@ -104,12 +105,12 @@ std::vector<NodeId> RetainedSizes::children(NodeId node) const {
 NodeId RetainedSizes::largest_child(NodeId node) const {
     link_children();
     const Preorder& preorder = graph_.preorder();
-    NodeId best = none;
+    NodeId best;
     std::uint64_t most = 0;
-    if (preorder.position(node) == none) return none;
+    if (preorder.position(node) == none) return no_node;
     for (std::uint32_t p = first_child_[preorder.position(node)]; p != none; p = next_sibling_[p]) {
         const NodeId child = preorder.node_at(p);
-        if (best != none && (memory_[p] < most || (memory_[p] == most && child > best))) continue;
+        if (best != no_node && (memory_[p] < most || (memory_[p] == most && child > best))) continue;
         best = child;
         most = memory_[p];
     }
@@ -126,16 +127,16 @@ NodeId RetainedSizes::child_towards(NodeId above, NodeId node) const {
         if (next == top) return preorder.node_at(at);
         at = next;
     }
-    return none;
+    return no_node;
 }
 
 bool RetainedSizes::dominates(NodeId above, NodeId node) const {
-    return above == node || child_towards(above, node) != none;
+    return above == node || child_towards(above, node) != no_node;
 }
 
-std::uint32_t RetainedSizes::group(NodeId node) const {
-    const NodeId top = node == graph_.root() ? none : child_towards(graph_.root(), node);
-    return top != none && graph_.kind(top) == NodeKind::group ? graph_.group_of(top) : none;
+GroupId RetainedSizes::group(NodeId node) const {
+    const NodeId top = node == graph_.root() ? no_node : child_towards(graph_.root(), node);
+    return top != no_node && graph_.kind(top) == NodeKind::group ? graph_.group_of(top) : no_group;
 }
 
 namespace {
@@ -146,7 +147,7 @@ public:
     ReachedWithout(const HeapGraph& graph, std::int32_t first_set,
                    const std::function<std::int32_t(ObjectId)>& set_of)
         : graph_(graph), without_(graph.node_count(), 0), gone_(graph.object_count(), no_set) {
-        for (ObjectId object = 0; object < graph.object_count(); ++object) {
+        for (ObjectId object{0}; object < graph.object_count(); ++object) {
             const std::int32_t set = set_of(object);
             if (set >= first_set && set < first_set + 64)
                 gone_[object] = static_cast<std::uint8_t>(set - first_set);
@@ -198,8 +199,9 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
         const ReachedWithout reached(graph, static_cast<std::int32_t>(first), set_of);
         const std::size_t count = std::min<std::size_t>(64, sets - first);
         const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-        for (ObjectId object = 0; object < graph.object_count(); ++object)
-            for (std::uint64_t freed = ~reached[object] & asked; freed != 0; freed &= freed - 1) {
+        for (ObjectId object{0}; object < graph.object_count(); ++object)
+            for (std::uint64_t freed = ~reached[HeapGraph::node_of(object)] & asked; freed != 0;
+                 freed &= freed - 1) {
                 SetRetained& row = result[first + static_cast<std::size_t>(std::countr_zero(freed))];
                 ++row.objects;
                 row.memory += sizes.memory(object);
@@ -208,7 +210,7 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
     return result;
 }
 
-std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId> members) {
+std::vector<ObjectId> retained_by(const HeapGraph& graph, NodeRow members) {
     std::vector<bool> reached(graph.node_count());
     for (const NodeId member : members) reached[member] = true;  // as if: it is not entered
     SearchStack stack;
@@ -217,7 +219,7 @@ std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId
         [&](NodeId node) { reached[node] = true; }, stack);
     for (const NodeId member : members) reached[member] = false;
     std::vector<ObjectId> result;
-    for (ObjectId object = 0; object < graph.object_count(); ++object)
+    for (ObjectId object{0}; object < graph.object_count(); ++object)
         if (!reached[object]) result.push_back(object);
     return result;
 }

@@ -116,7 +116,8 @@ private:
             edges_.visit(static_cast<NodeId>(node),
                          [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[node]; });
         for_each_object(heap_, "counting references", progress_, [&](ObjectId id) {
-            edges_.visit(id, [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[id]; });
+            edges_.visit(graph_.node_of(id),
+                         [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[id]; });
         });
         for (const Large& large : large_)
             edge_counts_[large.object] += static_cast<std::uint32_t>(pieces(large.memory));
@@ -132,8 +133,8 @@ private:
                  edge_counts_[id]);
         for_each_object(heap_, "exporting objects", progress_, [&](ObjectId id) {
             const std::uint64_t memory = heap_.facts(id).memory;
-            node(node_type(type_name(heap_, heap_.type_of(id))), ordinal(id), ordinal(id),
-                 std::min(memory, largest_size), edge_counts_[id]);
+            node(node_type(type_name(heap_, heap_.type_of(id))), ordinal(graph_.node_of(id)),
+                 ordinal(graph_.node_of(id)), std::min(memory, largest_size), edge_counts_[id]);
         });
         std::uint64_t at = 1 + graph_.node_count();
         for (const Large& large : large_)
@@ -158,7 +159,8 @@ private:
         std::size_t next_large = 0;
         std::uint64_t piece = 1 + graph_.node_count();
         for_each_object(heap_, "exporting references", progress_, [&](ObjectId id) {
-            edges_.visit(id, [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
+            edges_.visit(graph_.node_of(id),
+                         [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
             if (next_large == large_.size() || large_[next_large].object != id) return;
             for (std::uint64_t i = pieces(large_[next_large++].memory); i > 0; --i)
                 edge(internal, piece_name(), piece++);

@@ -55,10 +55,10 @@ public:
         for (const std::uint64_t a : addresses_) types.push_back(describe(Address(a)));
         name_without_files(modules_, heap_, types);
         TypeTable table(std::move(types));
-        for (TypeId id = 0; id < table.size(); ++id) link(table, id);
-        for (TypeId id = 0; id < table.size(); ++id) end_base_chain(table, id);
-        for (TypeId id = 0; id < table.size(); ++id) resolve_kind(table, id);
-        for (TypeId id = 0; id < table.size(); ++id) resolve_size(table, id);
+        for (TypeId id{0}; id < table.size(); ++id) link(table, id);
+        for (TypeId id{0}; id < table.size(); ++id) end_base_chain(table, id);
+        for (TypeId id{0}; id < table.size(); ++id) resolve_kind(table, id);
+        for (TypeId id{0}; id < table.size(); ++id) resolve_size(table, id);
         return table;
     }
 
@@ -369,12 +369,12 @@ private:
 TypeTable::TypeTable(std::vector<TypeInfo> sorted_by_address)
     : types_(std::move(sorted_by_address)), by_address_(types_.size()) {
     static_assert(AddressIndex::missing == no_type);
-    for (TypeId id = 0; id < types_.size(); ++id) by_address_.add(types_[id].address, id);
+    for (TypeId id{0}; id < types_.size(); ++id) by_address_.add(types_[id].address, id);
 }
 
 std::vector<TypeId> TypeTable::named(std::string_view name) const {
     std::vector<TypeId> ids;
-    for (TypeId id = 0; id < types_.size(); ++id)
+    for (TypeId id{0}; id < types_.size(); ++id)
         if (types_[id].name == name) ids.push_back(id);
     return ids;
 }

@@ -5,6 +5,7 @@
 
 #include "parsers/base/address.h"
 #include "parsers/base/address_index.h"
+#include "parsers/base/ids.h"
 
 #include <cstdint>
 #include <string>
@@ -15,8 +16,9 @@ namespace heapsift {
 
 struct ObjectKind;
 
-using TypeId = std::uint32_t;
-inline constexpr TypeId no_type = 0xffffffff;
+struct TypeOfObjects;
+using TypeId = Id<TypeOfObjects>;
+inline constexpr TypeId no_type;
 
 /// How sys.getsizeof of an instance is answered.
 enum class SizeSource : std::uint8_t {
@@ -69,7 +71,7 @@ public:
     auto begin() const { return types_.begin(); }
     auto end() const { return types_.end(); }
     /// The type object at `address`, or `no_type`. Constant time.
-    TypeId find(Address address) const { return by_address_.find(address); }
+    TypeId find(Address address) const { return TypeId(by_address_.find(address)); }
     /// Every type of that qualified name, in address order: classes can be made again and again.
     std::vector<TypeId> named(std::string_view name) const;
     /// True where `type` is `ancestor` or derives from it by tp_base.

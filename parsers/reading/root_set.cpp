@@ -218,7 +218,7 @@ void RootSet::add_thread_locals(const HeapReader& heap, const PythonHeap& python
     }
     std::vector<bool> is_local(heap.types().size());
     bool any = false;
-    for (TypeId type = 0; type < heap.types().size(); ++type) {
+    for (TypeId type{0}; type < heap.types().size(); ++type) {
         TypeId at = type;
         for (int steps = 0; at != no_type && steps < most_bases && !is_local[type];
              ++steps, at = heap.types()[at].base)
@@ -226,7 +226,7 @@ void RootSet::add_thread_locals(const HeapReader& heap, const PythonHeap& python
         any = any || is_local[type];
     }
     if (!any || thread_of_dummy.empty() || !l.thread_locals.dummies.present()) return;
-    for (ObjectId local = 0; local < heap.object_count(); ++local) {
+    for (ObjectId local{0}; local < heap.object_count(); ++local) {
         if (heap.type_of(local) == no_type || !is_local[heap.type_of(local)]) continue;
         const Address dicts = python.pointer(heap.address_of(local) + *l.thread_locals.dummies);
         python.visit_dict(dicts, [&](Address key, Address value) {

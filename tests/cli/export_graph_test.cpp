@@ -125,7 +125,8 @@ TEST_CASE("dot: every line is closed, whatever names hold", "[cli][export]") {
     const HeapGraph graph(heap);
     const RetainedSizes retained(graph);
     Redactor redactor;
-    for (const Picture& picture : {picture_of(retained, 1, 3, 200), picture_of_top(retained, 6, 60)}) {
+    for (const Picture& picture :
+         {picture_of(retained, ObjectId(1), 3, 200), picture_of_top(retained, 6, 60)}) {
         const std::vector<std::string> lines = lines_of(dot_text(picture, redactor));
         CHECK(lines.front() == "digraph heap {");
         CHECK(lines.back() == "}");
@@ -142,7 +143,7 @@ TEST_CASE("dot: every line is closed, whatever names hold", "[cli][export]") {
             CHECK(lines[i].ends_with(";"));
         }
     }
-    const Picture one = picture_of(retained, 1, 3, 1);
+    const Picture one = picture_of(retained, ObjectId(1), 3, 1);
     CHECK(one.nodes.size() == 1);
     CHECK(one.nodes[0].node == 1);
 }
