@@ -65,7 +65,7 @@ ByteRange buffer_of(const ObjectReader& exporter, std::uint64_t inside) {
         finder.visit(exporter.at(*exporter.layout().bytes.ob_sval), length, false);
     } else if (kind == &bytearray_kind) {  // its buffer has room for more, and for a NUL
         finder.visit(exporter.pointer(exporter.layout().bytearray.ob_start), length, false);
-    } else if (exporter.type().name == "mmap.mmap") {
+    } else if (exporter.type().known == KnownType::mmap) {
         // mmap_object (mmapmodule.c): behind the header the address and the size.
         const std::uint64_t header = *exporter.layout().object.size;
         const auto size = exporter.heap().integer<std::int64_t>(exporter.at(header + 8));
@@ -76,7 +76,7 @@ ByteRange buffer_of(const ObjectReader& exporter, std::uint64_t inside) {
         kind->visit_buffers(exporter, finder);
         const auto& l = exporter.layout().array;
         const auto room = exporter.integer<std::int64_t>(l.allocated);
-        if (exporter.type().name == "array.array" && room > 0 && exporter.var_size() >= 0 &&
+        if (exporter.type().known == KnownType::array_array && room > 0 && exporter.var_size() >= 0 &&
             exporter.var_size() <= room)
             finder.found.end = finder.found.begin + finder.found.size() / static_cast<std::uint64_t>(room) *
                                                         static_cast<std::uint64_t>(exporter.var_size());

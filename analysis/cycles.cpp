@@ -308,8 +308,9 @@ ObjectId Cycles::first_to_show(std::span<const ObjectId> members) const {
         const TypeInfo& type = heap_.types()[heap_.type_of(object)];
         if (heap_.types().find(heap_.address_of(object)) != no_type) return 4;
         if (type.python_class) return 0;
-        if (type.name == "coroutine" || type.name == "generator" || type.name == "async_generator") return 1;
-        if (type.name == "dict" || type.name == "tuple" || type.name == "cell" || type.name == "list")
+        if (has_own_frame(type.known)) return 1;
+        if (type.known == KnownType::dict || type.known == KnownType::tuple ||
+            type.known == KnownType::cell || type.known == KnownType::list)
             return 3;
         return 2;
     };

@@ -105,7 +105,7 @@ private:
         found_.push_back(std::move(holder));
     }
 
-    bool is_module(NodeId node) const { return type_name(heap_, type_of(node)) == "module"; }
+    bool is_module(NodeId node) const { return heap_.types().is(type_of(node), KnownType::module); }
     bool is_interned_table(NodeId object) const {
         return heap_.python_heap().is_interned_table(heap_.address_of(graph_.object_of(object)));
     }

@@ -93,7 +93,7 @@ public:
         : paths_(paths), graph_(paths.graph_), wishes_(wishes), ends_(std::move(ends)) {
         const HeapReader& heap = graph_.heap();
         for (const TypeInfo& type : heap.types()) {
-            const bool frame = type.name == "frame", traceback = type.name == "traceback";
+            const bool frame = type.known == KnownType::frame, traceback = type.known == KnownType::traceback;
             left_out_.push_back((wishes.without_frames && frame) || (wishes.without_tracebacks && traceback));
         }
         for (const LoadedModule& module : graph_.root_set().modules())

@@ -3,7 +3,7 @@
 // The garbage collector's state in each interpreter: whether it is on, when it starts, what it put aside.
 // Source: pycore_gc.h (struct _gc_runtime_state) and gcmodule.c, gc.c of 3.9 to 3.13.
 
-#include "parsers/cpython/collector_lists.h"
+#include "parsers/cpython/build/collector.h"
 
 #include <array>
 #include <optional>

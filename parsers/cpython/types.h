@@ -6,6 +6,7 @@
 #include "parsers/base/address.h"
 #include "parsers/base/address_index.h"
 #include "parsers/base/ids.h"
+#include "parsers/cpython/known_types.h"
 
 #include <cstdint>
 #include <string>
@@ -31,10 +32,11 @@ struct TypeInfo {
     Address address;
     std::string name;  // module.qualname, bare for builtins; "<type 0x…>" if no name can be read
     bool named = true;
-    bool heap_type = false;     // Py_TPFLAGS_HEAPTYPE
-    bool python_class = false;  // made by a class statement or type()
-    bool has_gc = false;        // Py_TPFLAGS_HAVE_GC
-    std::uint64_t flags = 0;    // tp_flags
+    KnownType known = KnownType::other;  // set by the table, for types made by C
+    bool heap_type = false;              // Py_TPFLAGS_HEAPTYPE
+    bool python_class = false;           // made by a class statement or type()
+    bool has_gc = false;                 // Py_TPFLAGS_HAVE_GC
+    std::uint64_t flags = 0;             // tp_flags
     std::uint64_t basicsize = 0;
     std::int64_t itemsize = 0;
     std::int64_t dictoffset = 0;
@@ -72,11 +74,14 @@ public:
     auto end() const { return types_.end(); }
     /// The type object at `address`, or `no_type`. Constant time.
     TypeId find(Address address) const { return TypeId(by_address_.find(address)); }
+    /// Whether `type` is the known type. False for `no_type`.
+    bool is(TypeId type, KnownType known) const { return type != no_type && types_[type].known == known; }
     /// Every type with that qualified name, by address: classes can be made again and again.
     std::vector<TypeId> named(std::string_view name) const;
     /// Whether `type` is `ancestor` or derives from it by tp_base.
     bool derives(TypeId type, TypeId ancestor) const;
 
+    /// Finds the known types among them.
     explicit TypeTable(std::vector<TypeInfo> sorted_by_address);
     TypeTable() = default;
 

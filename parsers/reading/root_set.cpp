@@ -203,7 +203,7 @@ void RootSet::add_thread_locals(const HeapReader& heap, const PythonHeap& python
     const Layout& l = python.layout();
     const auto is_dummy = [&](Address object) {
         const TypeId type = object.aligned(8) ? python.type_of(object) : no_type;
-        return type != no_type && python.types()[type].name == "_thread._localdummy";
+        return python.types().is(type, KnownType::thread_local_dummy);
     };
     std::map<Address, std::int32_t> thread_of_dummy;
     for (std::int32_t t = 0; t < static_cast<std::int32_t>(threads_.size()); ++t) {
@@ -222,7 +222,7 @@ void RootSet::add_thread_locals(const HeapReader& heap, const PythonHeap& python
         TypeId at = type;
         for (int steps = 0; at != no_type && steps < most_bases && !is_local[type];
              ++steps, at = heap.types()[at].base)
-            is_local[type] = heap.types()[at].name == "_thread._local";
+            is_local[type] = heap.types().is(at, KnownType::thread_local_data);
         any = any || is_local[type];
     }
     if (!any || thread_of_dummy.empty() || !l.thread_locals.dummies.present()) return;
