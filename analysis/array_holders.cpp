@@ -37,7 +37,7 @@ public:
     void count_owners();
     /// No more than `limit` rows stay, 0 for all.
     void put_in_order(std::size_t limit);
-    void find_dominators(const RetainedSizes& retained);
+    void find_dominators(const RetainedLookup& retained);
 
     ArrayHolders result;
 
@@ -176,7 +176,7 @@ void HolderRows::describe(ArrayHolderRow& row) const {
     if (row.frame.empty()) row.local.clear();
 }
 
-void HolderRows::find_dominators(const RetainedSizes& retained) {
+void HolderRows::find_dominators(const RetainedLookup& retained) {
     std::vector<std::vector<ObjectId>> members(result.rows.size());
     for (std::uint32_t i = 0; i < row_of_array_.size(); ++i)
         if (row_of_array_[i] != none) members[row_of_array_[i]].push_back(arrays_.arrays()[i].object);
@@ -187,7 +187,7 @@ void HolderRows::find_dominators(const RetainedSizes& retained) {
 }  // namespace
 
 ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned,
-                           std::size_t limit, const RetainedSizes* retained,
+                           std::size_t limit, const RetainedLookup* retained,
                            const ProgressCallback& progress) {
     if (arrays.arrays().empty()) return {};
     HolderRows rows(arrays, frames, only_pinned, progress);

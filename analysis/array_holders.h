@@ -49,7 +49,7 @@ struct ArrayHolders {
 /// With `only_pinned` of arrays of pinned owners alone, by unseen bytes. Dominators where `retained` is
 /// given.
 ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned,
-                           std::size_t limit, const RetainedSizes* retained,
+                           std::size_t limit, const RetainedLookup* retained,
                            const ProgressCallback& progress = {});
 
 }  // namespace heapsift

@@ -22,11 +22,8 @@ bool starts_by_itself(const GcState& collector) {
 
 }  // namespace
 
-CycleReasons::CycleReasons(const ObjectStates& states)
-    : states_(states),
-      heap_(states.graph().heap()),
-      finalizers_(heap_),
-      interpreters_(interpreters_by_list(heap_)) {
+CycleReasons::CycleReasons(const HeapReader& heap, const ObjectStates& states)
+    : states_(states), heap_(heap), finalizers_(heap_), interpreters_(interpreters_by_list(heap_)) {
     for (const PythonInterpreter& interpreter : heap_.python().interpreters)
         collectors_.push_back(
             gc_state(heap_.core().memory(), heap_.python(), interpreter, heap_.object_count(), false)
@@ -53,8 +50,8 @@ void CycleReasons::explain_waiting(std::span<const ObjectId> members, CycleReaso
     bool frozen = false, guessed = false;
     ObjectId oldest = members.front();
     for (const ObjectId member : members) {
-        frozen = frozen || states_.collection().of[member] == CollectorVerdict::frozen_garbage;
-        guessed = guessed || states_.collection().of[member] == CollectorVerdict::doubtful;
+        frozen = frozen || states_.collection.of[member] == CollectorVerdict::frozen_garbage;
+        guessed = guessed || states_.collection.of[member] == CollectorVerdict::doubtful;
         if (generations_[member] > generations_[oldest]) oldest = member;
     }
     const std::int8_t generation = generations_[oldest];
@@ -82,7 +79,7 @@ void CycleReasons::explain_waiting(std::span<const ObjectId> members, CycleReaso
 TypeId CycleReasons::blind_type(std::span<const ObjectId> members) const {
     TypeId found = no_type;
     for (const ObjectId member : members) {
-        if (states_.collection().of[member] != CollectorVerdict::not_known) continue;
+        if (states_.collection.of[member] != CollectorVerdict::not_known) continue;
         const TypeId type = heap_.type_of(member);
         if (!heap_.types()[type].has_gc) return type;
         if (found == no_type) found = type;
@@ -107,7 +104,7 @@ CycleReason CycleReasons::of(std::span<const ObjectId> members) const {
         case ObjectState::invisible:
             reason.kind = Kind::invisible;
             for (const ObjectId member : members)
-                if (states_.collection().over_released(member)) reason.kind = Kind::over_released;
+                if (states_.collection.over_released(member)) reason.kind = Kind::over_released;
             if (reason.kind == Kind::invisible) reason.type = blind_type(members);
             break;
         case ObjectState::uncollectable:
@@ -116,7 +113,7 @@ CycleReason CycleReasons::of(std::span<const ObjectId> members) const {
                 if (finalizers_.legacy[heap_.type_of(member)]) {
                     reason.kind = Kind::legacy_finalizer;
                     reason.type = heap_.type_of(member);
-                } else if (states_.collection().of[member] == CollectorVerdict::uncollectable) {
+                } else if (states_.collection.of[member] == CollectorVerdict::uncollectable) {
                     reason.kind = Kind::legacy_finalizer;
                 }
             if (reason.kind != Kind::in_garbage_list) break;
@@ -126,7 +123,7 @@ CycleReason CycleReasons::of(std::span<const ObjectId> members) const {
                     reason.kind = Kind::saved;
             break;
     }
-    const auto& all = states_.collection().finalizers;
+    const auto& all = states_.collection.finalizers;
     for (const ObjectId member : members)
         if (reason.finalizer == no_type && std::binary_search(all.begin(), all.end(), member))
             reason.finalizer = heap_.type_of(member);

@@ -41,7 +41,7 @@ struct CycleReason {
 
 class CycleReasons {
 public:
-    explicit CycleReasons(const ObjectStates& states);
+    CycleReasons(const HeapReader& heap, const ObjectStates& states);
 
     CycleReason of(std::span<const ObjectId> members) const;
     /// Of those for which `in` holds and that are garbage: why they, or most of their memory, are still

@@ -90,8 +90,9 @@ std::uint8_t reluctance_to_cut(const ReferenceStep& step) {
 
 }  // namespace
 
-Cycles::Cycles(const ObjectStates& states, const CyclesQuery& query, const ProgressCallback& progress)
-    : states_(states), graph_(states.graph()), heap_(graph_.heap()), query_(query), reasons_(states) {
+Cycles::Cycles(const HeapGraph& graph, const ObjectStates& states, const CyclesQuery& query,
+               const ProgressCallback& progress)
+    : states_(states), graph_(graph), heap_(graph_.heap()), query_(query), reasons_(heap_, states) {
     if (progress) progress("cycles", 0);
     find();
     measure();

@@ -69,7 +69,8 @@ struct CycleDetails {
 
 class Cycles {
 public:
-    Cycles(const ObjectStates& states, const CyclesQuery& query, const ProgressCallback& progress = {});
+    Cycles(const HeapGraph& graph, const ObjectStates& states, const CyclesQuery& query,
+           const ProgressCallback& progress = {});
 
     const HeapGraph& graph() const { return graph_; }
     /// By id: all garbage, whether it is shown or not, and behind it what is in use, where that was asked

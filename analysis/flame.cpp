@@ -27,7 +27,7 @@ struct Stack {
 
 class Flame {
 public:
-    Flame(const RetainedSizes& retained, std::size_t depth)
+    Flame(const RetainedLookup& retained, std::size_t depth)
         : retained_(retained), graph_(retained.graph()), depth_(depth) {
         const HeapReader& heap = graph_.heap();
         label("…");
@@ -122,7 +122,7 @@ private:
         return known->second;
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     std::size_t depth_;
     std::vector<std::string> labels_;  // "…", types, then groups and frames
@@ -134,9 +134,9 @@ private:
 
 }  // namespace
 
-void visit_flame_stacks(const RetainedSizes& retained, std::size_t depth,
+void visit_flame_stacks(const HeapGraph& graph, const RetainedSizes& sizes, std::size_t depth,
                         const std::function<void(std::span<const std::string>, std::uint64_t)>& visit) {
-    Flame(retained, depth).visit(visit);
+    Flame(RetainedLookup(graph, sizes), depth).visit(visit);
 }
 
 }  // namespace heapsift

@@ -90,7 +90,7 @@ void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressC
 
 /// Garbage in bytes, and, where it is much, why it is still there: the collector is replayed then.
 void find_garbage(Work& work, OverviewResult& result) {
-    const RetainedSizes& retained = work.retained();
+    const RetainedLookup retained(work.graph(), work.retained());
     const HeapReader& heap = work.heap();
     for (const PythonInterpreter& interpreter : heap.python().interpreters) {
         const auto state =
@@ -102,7 +102,7 @@ void find_garbage(Work& work, OverviewResult& result) {
     const auto much = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };
     if (!much(result.garbage_memory) && !much(result.garbage_list_memory)) return;
     const ObjectStates& states = work.states();
-    const CycleReasons reasons(states);
+    const CycleReasons reasons(heap, states);
     if (much(result.garbage_memory))
         result.garbage_remark =
             reasons.most_common([&](ObjectId object) { return !states.in_garbage_list(object); });
@@ -122,13 +122,13 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     std::stable_sort(result.memory.begin(), result.memory.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     result.mapped_bytes = heap.core().extent().mapped_bytes;
-    const RetainedSizes& retained = work.retained();
     const HeapGraph& graph = work.graph();
+    const RetainedLookup retained(graph, work.retained());
     if (progress) progress("overview", 0);
     result.object_memory = retained.memory(graph.root());
     result.garbage_memory = retained.memory(graph.node_of(graph.unreachable_group()));
     find_garbage(work, result);
-    result.holders = top_holders(retained, result.object_memory / 50, most_holders, progress);
+    result.holders = top_holders(graph, work.retained(), result.object_memory / 50, most_holders, progress);
     find_pinned(graph, result, progress);
     if (result.pinned)
         result.headline = {OverviewHeadline::Kind::pinned, result.pinned->unseen_bytes(), {}, {}, false};

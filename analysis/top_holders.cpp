@@ -18,7 +18,7 @@ constexpr int least_run = 3;
 
 class HolderSearch {
 public:
-    HolderSearch(const RetainedSizes& retained, std::uint64_t least)
+    HolderSearch(const RetainedLookup& retained, std::uint64_t least)
         : retained_(retained),
           graph_(retained.graph()),
           heap_(graph_.heap()),
@@ -214,7 +214,7 @@ private:
         }
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapReader& heap_;
     std::uint64_t least_;
@@ -223,8 +223,9 @@ private:
 
 }  // namespace
 
-std::vector<TopHolder> top_holders(const RetainedSizes& retained, std::uint64_t least, std::size_t most,
-                                   const ProgressCallback& progress) {
+std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& sizes, std::uint64_t least,
+                                   std::size_t most, const ProgressCallback& progress) {
+    const RetainedLookup retained(graph, sizes);
     HolderSearch search(retained, least);
     std::vector<TopHolder> holders = search.find(most);
     search.express(holders, progress);

@@ -64,7 +64,7 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
                 array_holders(arrays, holding, true, most_holders_of_pinned, nullptr, session.progress());
         return session.write(render_owners(result, options.pinned, session.redactor()));
     }
-    const RetainedSizes& retained = question.retained();
+    const RetainedLookup retained(graph, question.retained());
     if (options.by_holder) {
         const ArrayHolders holders =
             array_holders(arrays, holding, options.pinned, rows, &retained, session.progress());

@@ -36,13 +36,14 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     Question question(session, {Need::states});
     const HeapReader& heap = question.heap();
     const ObjectStates& states = question.states();
-    std::optional<Cycles> cycles(std::in_place, states, query_of(options), session.progress());
+    std::optional<Cycles> cycles(std::in_place, question.graph(), states, query_of(options),
+                                 session.progress());
     session.note_references(heap);
     if (!options.id)
         return session.write(render_cycles(*cycles, states, session.options().rows(), session.redactor()));
     // What is in use has the numbers behind those of garbage.
     if (!options.all && *options.id > cycles->all().size())
-        cycles.emplace(states, CyclesQuery{.reachable = true}, session.progress());
+        cycles.emplace(question.graph(), states, CyclesQuery{.reachable = true}, session.progress());
     if (*options.id == 0 || *options.id > cycles->all().size())
         throw wrong_usage(
             "no-such-cycle",

@@ -82,7 +82,7 @@ Json owner_json(const Arrays& arrays, std::uint32_t place, const ArrayPlace* whe
     return json;
 }
 
-std::string dominator_words(const RetainedSizes& retained, NodeId node) {
+std::string dominator_words(const RetainedLookup& retained, NodeId node) {
     const HeapGraph& graph = retained.graph();
     switch (graph.kind(node)) {
         case NodeKind::root:
@@ -97,7 +97,7 @@ std::string dominator_words(const RetainedSizes& retained, NodeId node) {
     return hexadecimal(graph.heap().address_of(node).value);
 }
 
-Json holder_json(const ArrayHolderRow& row, const RetainedSizes* retained) {
+Json holder_json(const ArrayHolderRow& row, const RetainedLookup* retained) {
     Json json{{"holder", row.holder},
               {"attribute", row.attribute},
               {"frame_type", row.frame_type.empty() ? Json(nullptr) : Json(row.frame_type)},
@@ -187,7 +187,7 @@ std::string holders_table(const ArrayHolders& holders, bool pinned, const Page& 
 }
 
 /// Rows that hang below one node: once for all of them.
-std::string dominators_text(const ArrayHolders& holders, const RetainedSizes& retained, const Page& page) {
+std::string dominators_text(const ArrayHolders& holders, const RetainedLookup& retained, const Page& page) {
     std::vector<std::pair<NodeId, std::size_t>> nodes;  // and how many rows
     for (const ArrayHolderRow& row : holders.rows) {
         if (!row.dominator || retained.graph().kind(*row.dominator) == NodeKind::root) continue;
@@ -371,7 +371,7 @@ std::function<void(const RowVisitor&)> owner_rows(const Arrays& arrays,
 }
 
 std::function<void(const RowVisitor&)> holder_rows(const ArrayHolders& holders,
-                                                   const RetainedSizes* retained) {
+                                                   const RetainedLookup* retained) {
     return [&holders, retained](const RowVisitor& visit) {
         for (const ArrayHolderRow& row : holders.rows) visit(holder_json(row, retained));
     };
@@ -447,7 +447,7 @@ Answer render_views(const Arrays& arrays, std::vector<std::uint32_t> listed, Red
 }
 
 Answer render_array_holders(const Arrays& arrays, const ArrayHolders& holders, bool pinned,
-                            const RetainedSizes& retained, Redactor& redactor) {
+                            const RetainedLookup& retained, Redactor& redactor) {
     (void)redactor;
     Answer answer;
     answer.command = "arrays";

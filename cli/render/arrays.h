@@ -14,7 +14,7 @@ inline constexpr std::size_t most_holders_of_pinned = 5;
 
 struct ArraysResult {
     const Arrays& arrays;
-    const RetainedSizes& retained;
+    const RetainedLookup& retained;
     std::vector<std::uint32_t> listed;  // places in `arrays.arrays()`
     std::vector<std::uint32_t> owners;  // places in `arrays.owners()`
     ArrayHolders holders;
@@ -39,7 +39,7 @@ Answer render_arrays(const ArraysResult& result, Redactor& redactor);
 Answer render_owners(const OwnersResult& result, bool pinned, Redactor& redactor);
 Answer render_views(const Arrays& arrays, std::vector<std::uint32_t> listed, Redactor& redactor);
 Answer render_array_holders(const Arrays& arrays, const ArrayHolders& holders, bool pinned,
-                            const RetainedSizes& retained, Redactor& redactor);
+                            const RetainedLookup& retained, Redactor& redactor);
 Answer render_array_waste(const HeapReader& heap, const ArrayWasteResult& waste,
                           const ObjectExpressions& expressions, Redactor& redactor);
 

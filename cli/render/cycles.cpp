@@ -148,7 +148,7 @@ Json cycle_json(const Cycles& cycles, const ObjectStates& states, const Cycle& c
     json["retained"] = cycle.retained;
     json["retained_count"] = cycle.freed_count;
     json["state"] = name_of(cycle.state);
-    json["certain"] = states.certain(cycles.members(cycle).front());
+    json["certain"] = is_certain(cycles.graph().heap(), states, cycles.members(cycle).front());
     json["reason"] = cycles.reason_words(cycle);
     json["equal_to"] = cycle.equal_to == 0 ? Json(nullptr) : Json(cycle.equal_to);
     return json;
@@ -236,7 +236,7 @@ Answer render_cycles(const Cycles& cycles, const ObjectStates& states, std::size
                      Redactor& redactor) {
     Answer answer;
     answer.command = "cycles";
-    answer.certain = states.collection().certain;
+    answer.certain = states.collection.certain;
     answer.rows_key = "cycles";
     answer.rows = [&cycles, &states, limit, &redactor](const RowVisitor& visit) {
         std::size_t written = 0;
@@ -274,7 +274,7 @@ Answer render_cycle(const Cycles& cycles, const ObjectStates& states, const Cycl
                     const CycleDetails& details, Redactor& redactor) {
     Answer answer;
     answer.command = "cycles";
-    answer.certain = states.collection().certain;
+    answer.certain = states.collection.certain;
     answer.rows_key = "cycles";  // one, made when it is written: of a ring of a million it is half a gigabyte
     answer.rows = [&cycles, &states, &cycle, &details, &redactor](const RowVisitor& visit) {
         Json one = cycle_json(cycles, states, cycle, details, redactor);

@@ -132,7 +132,8 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
     heap.list({of_small, of_large});
     const HeapReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     const Arrays arrays(graph);
     const auto addresses = [&](const std::vector<std::uint32_t>& owners) {
         std::vector<Address> found;

@@ -80,16 +80,16 @@ struct TwoCollectors {
     std::string reason(std::uint64_t number) {
         const HeapReader built = build();
         const HeapGraph graph(built);
-        const ObjectStates states(graph);
+        const ObjectStates states = object_states(graph);
         const ObjectId object = built.find(Address(node(number)));
-        const CycleReasons reasons(states);
+        const CycleReasons reasons(built, states);
         return reasons.words(reasons.of({&object, 1}));
     }
     std::string most_common() {
         const HeapReader built = build();
         const HeapGraph graph(built);
-        const ObjectStates states(graph);
-        return CycleReasons(states).most_common([](ObjectId) { return true; });
+        const ObjectStates states = object_states(graph);
+        return CycleReasons(built, states).most_common([](ObjectId) { return true; });
     }
 
     HandmadeHeap heap;
@@ -121,8 +121,8 @@ TEST_CASE("reasons: each interpreter's garbage waits for its own collector", "[a
     CHECK(made.reason(2) == "young: 5 of the 701 allocations that start a collection (interpreter 1)");
     const HeapReader built = made.build();
     const HeapGraph graph(built);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
+    const ObjectStates states = object_states(graph);
+    const Cycles cycles(graph, states, {});
     CHECK(cycles.kinds().size() == 2);
 }
 

@@ -119,8 +119,8 @@ TEST_CASE("collector: what counts less than is reported wraps, and is kept with 
     CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
     CHECK(replay_collector(heap).short_of_counts == std::vector{heap.find(Address(0x200))});
     const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
+    const ObjectStates states = object_states(graph);
+    const Cycles cycles(graph, states, {});
     REQUIRE(cycles.all().size() == 1);
     CHECK_THAT(cycles.reason_words(cycles.all()[0]),
                ContainsSubstring("never: more references were found than it counts"));
@@ -160,8 +160,8 @@ TEST_CASE("collector: what a legacy finalizer's object leads to is not freed eit
     CHECK(verdict(heap, 0x200) == CollectorVerdict::uncollectable);
     CHECK(replay_collector(heap).freed_count == 0);
     const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
+    const ObjectStates states = object_states(graph);
+    const Cycles cycles(graph, states, {});
     REQUIRE(cycles.all().size() == 1);
     CHECK(cycles.all()[0].state == ObjectState::uncollectable);
     CHECK(cycles.reason_words(cycles.all()[0]) == "never: Handle has a legacy finalizer (tp_del)");
@@ -219,7 +219,7 @@ TEST_CASE("states: waiting, held, invisible", "[analysis][states]") {
     }
     const HeapReader heap = made.build();
     const HeapGraph graph(heap);
-    const ObjectStates states(graph);
+    const ObjectStates states = object_states(graph);
     const auto state = [&](std::uint64_t address) { return states.of(heap.find(Address(address))); };
     CHECK(state(0x100) == ObjectState::waiting);
     CHECK(state(0x300) == ObjectState::waiting);
@@ -239,8 +239,8 @@ TEST_CASE("cycles: equal ones are one kind, and say what closes them", "[analysi
     made.objects.push_back(tracked(0x900, "list", 1, {reference(0x900, "[0]")}));
     const HeapReader heap = made.build();
     const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
+    const ObjectStates states = object_states(graph);
+    const Cycles cycles(graph, states, {});
     REQUIRE(cycles.all().size() == 4);
     REQUIRE(cycles.kinds().size() == 2);
     CHECK(cycles.kinds()[0].cycles == 3);
@@ -270,9 +270,9 @@ TEST_CASE("cycles: what is shown changes no number", "[analysis][cycles]") {
     }
     const HeapReader heap = made.build();
     const HeapGraph graph(heap);
-    const ObjectStates states(graph);
+    const ObjectStates states = object_states(graph);
     const auto ids = [&](const CyclesQuery& query) {
-        const Cycles cycles(states, query);
+        const Cycles cycles(graph, states, query);
         std::map<std::uint64_t, std::array<std::uint32_t, 2>> found;  // by the first member
         for (const Cycle& cycle : cycles.all())
             if (cycles.shown(cycle))
@@ -303,13 +303,13 @@ TEST_CASE("cycles: those that only a reference which was not found holds are cou
     made.objects[1].facts.refcount = 2;
     const HeapReader heap = made.build();
     const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
+    const ObjectStates states = object_states(graph);
+    const Cycles cycles(graph, states, {});
     CHECK(cycles.all().empty());
     CHECK(cycles.held().cycles == 1);
     CHECK(cycles.held().objects == 2);
     CHECK(cycles.held().bytes == 2 * 48);
-    CHECK(Cycles(states, {.reachable = true}).held().cycles == 0);
+    CHECK(Cycles(graph, states, {.reachable = true}).held().cycles == 0);
 }
 
 TEST_CASE("cycles: two kinds with the same shortest way say how they differ", "[analysis][cycles]") {
@@ -323,8 +323,8 @@ TEST_CASE("cycles: two kinds with the same shortest way say how they differ", "[
         tracked(0x2200, "Node", 1, {reference(0x2100, ".parent"), reference(0x2100, ".owner")}));
     const HeapReader heap = made.build();
     const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
+    const ObjectStates states = object_states(graph);
+    const Cycles cycles(graph, states, {});
     const auto with = [&](std::uint64_t address) {
         for (const Cycle& cycle : cycles.all())
             for (const ObjectId member : cycles.members(cycle))

@@ -83,7 +83,7 @@ TEST_CASE("heap graph: an excess count on what is reached makes no root", "[anal
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{named, named});
     CHECK(roots_of_kind(graph, RootKind::native_unseen).empty());
-    CHECK(RetainedSizes(graph).dominator(1) == 0);
+    CHECK(RetainedLookup(graph, retained_sizes(graph)).dominator(1) == 0);
 }
 
 TEST_CASE("heap graph: of held objects that lead to each other, as few as hold all", "[analysis][graph]") {
@@ -110,7 +110,8 @@ TEST_CASE("heap graph: garbage takes nothing from those that live", "[analysis][
     CHECK_FALSE(graph.follows(2, 1));
     CHECK_FALSE(graph.follows(3, 0));
     CHECK(graph.follows(2, 3));
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     CHECK(retained.dominator(1) == 0);
     CHECK(retained.memory(0) == 128);
     CHECK(retained.memory(2) == 192);
@@ -125,7 +126,8 @@ TEST_CASE("heap graph: below the group of garbage are whole components that no o
     const HeapGraph graph(heap);
     CHECK(graph.unreachable_count() == 8);
     CHECK(below(graph, graph.unreachable_group()) == std::set<NodeId>{0, 3, 4, 6});
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     CHECK(retained.dominator(3) == graph.node_of(graph.unreachable_group()));
     CHECK(retained.dominator(5) == 4);
     CHECK(retained.dominator(2) == 1);
@@ -155,7 +157,8 @@ TEST_CASE("heap graph: a reference into a static type is not followed, and the t
     CHECK_FALSE(graph.follows(0, 1));
     CHECK(graph.follows(0, 2));
     CHECK(roots_of_kind(graph, RootKind::static_type) == std::set<ObjectId>{1});
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     CHECK(graph.kind(retained.dominator(1)) == NodeKind::group);
     CHECK(retained.memory(0) == 128);
 }

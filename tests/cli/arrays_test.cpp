@@ -22,7 +22,8 @@ struct Pinned {
     std::uint64_t list = made.list({slice, used});
     HeapReader heap = made.build();
     HeapGraph graph{heap};
-    RetainedSizes retained{graph};
+    RetainedSizes sizes = retained_sizes(graph);
+    RetainedLookup retained{graph, sizes};
     Arrays arrays{graph};
     std::vector<PandasFrame> frames;
     std::vector<DroppedFrame> dropped;
@@ -89,7 +90,8 @@ TEST_CASE("render arrays: nothing is a sentence", "[cli][arrays]") {
     empty.objects = {{Address(0x10100), "app.Node", facts(48, 64), {}, {}}};
     const HeapReader heap = empty.build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     const Arrays arrays(graph);
     Shown shown;
     const ArrayHolders holders;

@@ -99,8 +99,8 @@ TEST_CASE("render cycles: no garbage is a sentence", "[cli][render]") {
     made.objects = {{Address(0x100), "list", facts(40, 48, 0, 1), {}, {}}};
     const HeapReader heap = made.build();
     const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
+    const ObjectStates states = object_states(graph);
+    const Cycles cycles(graph, states, {});
     const Answer answer = render_cycles(cycles, states, 20, shown.redactor);
     CHECK(answer.text(shown.page) == "No cycle is garbage.\nnext: heapsift gc    the collector itself\n");
     CHECK(answer.data["total"]["cycles"] == 0);
@@ -121,8 +121,8 @@ TEST_CASE(
     const auto text = [&] {
         const HeapReader heap = made.build();
         const HeapGraph graph(heap);
-        const ObjectStates states(graph);
-        const Cycles cycles(states, {});
+        const ObjectStates states = object_states(graph);
+        const Cycles cycles(graph, states, {});
         const Answer answer = render_cycles(cycles, states, 20, shown.redactor);
         answer.rows([&](const Json& row) {
             CHECK(row["path"] == "Node .other -> Node .other -> Node");

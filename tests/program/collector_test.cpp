@@ -74,8 +74,8 @@ TEST_CASE("cycles: equal rings are one kind, and what hangs below goes with them
     program.set_slot(used, 1, used);
     program.module("app", "/srv/app/app.py", {{"Node", type}, {"USED", used}});
     const Analysed analysed(program);
-    const ObjectStates states(analysed.graph);
-    const Cycles garbage(states, {});
+    const ObjectStates states = object_states(analysed.graph);
+    const Cycles garbage(analysed.graph, states, {});
     REQUIRE(garbage.kinds().size() == 1);
     CHECK(garbage.kinds()[0].cycles == 5);
     CHECK(garbage.kinds()[0].objects == 10);
@@ -85,7 +85,7 @@ TEST_CASE("cycles: equal rings are one kind, and what hangs below goes with them
         CHECK(cycle.freed_count == 3);
     }
     CHECK(expected == 10 * analysed.memory(used) + 5 * analysed.memory(tails.front()));
-    const Cycles all(states, {.reachable = true});
+    const Cycles all(analysed.graph, states, {.reachable = true});
     CHECK(std::any_of(all.all().begin(), all.all().end(), [&](const Cycle& cycle) {
         return cycle.count == 1 && all.members(cycle).front() == analysed.id(used);
     }));
