@@ -19,7 +19,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::uint32_t none = 0xffffffff;
+constexpr std::uint32_t no_row = 0xffffffff;
 
 /// The table while it is made: first arrays count, then owners, then the rows are put in order and told in
 /// full.
@@ -31,7 +31,7 @@ public:
           only_pinned_(only_pinned),
           labels_(arrays.graph(), {}, progress),
           frame_of_(frames_of_arrays(frames)),
-          row_of_array_(arrays.arrays().size(), none) {}
+          row_of_array_(arrays.arrays().size(), no_row) {}
 
     void count_arrays();
     void count_owners();
@@ -66,7 +66,7 @@ void HolderRows::count_arrays() {
         ++result.total_arrays;
         const std::uint32_t at = row_of(seen.object);
         row_of_array_[i] = at;
-        if (at == none) {
+        if (at == no_row) {
             ++result.without_path;
             continue;
         }
@@ -83,8 +83,8 @@ std::uint32_t HolderRows::row_of(ObjectId array) {
     const ObjectId object = frame == frame_of_.end() ? array : frame->second->object;
     const std::string through = frame == frame_of_.end() ? std::string() : frame->second->type_name;
     const std::uint32_t label = labels_.label(object);
-    if (label == HolderLabels::none) return none;
-    const auto [known, is_new] = row_of_label_.emplace(std::pair(label, through), none);
+    if (label == HolderLabels::none) return no_row;
+    const auto [known, is_new] = row_of_label_.emplace(std::pair(label, through), no_row);
     if (is_new) known->second = new_row(label, through, object);
     return known->second;
 }
@@ -119,7 +119,7 @@ void HolderRows::count_owners() {
 void HolderRows::add_shown_bytes(const ArrayOwner& owner) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> shown;  // row, array
     for (const std::uint32_t i : arrays_.of_owner(owner))
-        if (row_of_array_[i] != none) shown.emplace_back(row_of_array_[i], i);
+        if (row_of_array_[i] != no_row) shown.emplace_back(row_of_array_[i], i);
     std::sort(shown.begin(), shown.end());
     std::vector<std::uint32_t> of_row;
     for (std::size_t i = 0; i < shown.size();) {
@@ -134,8 +134,8 @@ void HolderRows::add_kept_bytes(const ArrayOwner& owner) {
     ObjectId hand = in_hand(arrays_, owner, &labels_.paths());
     if (hand == no_object && frame_of_.count(owner.object) > 0)
         hand = owner.object;  // of a frame that is gone
-    const std::uint32_t at = hand == no_object ? none : row_of(hand);
-    if (at == none) return;
+    const std::uint32_t at = hand == no_object ? no_row : row_of(hand);
+    if (at == no_row) return;
     ArrayHolderRow& row = result.rows[at];
     row.kept_bytes += owner.nbytes();
     if (!owner.pinned()) return;
@@ -156,14 +156,14 @@ void HolderRows::put_in_order(std::size_t limit) {
     result.total_rows = order.size();
     if (limit != 0 && order.size() > limit) order.resize(limit);
     std::vector<ArrayHolderRow> sorted;
-    std::vector<std::uint32_t> place(result.rows.size(), none);
+    std::vector<std::uint32_t> place(result.rows.size(), no_row);
     for (const std::uint32_t i : order) {
         place[i] = static_cast<std::uint32_t>(sorted.size());
         describe(sorted.emplace_back(std::move(result.rows[i])));
     }
     result.rows = std::move(sorted);
     for (std::uint32_t& row : row_of_array_)
-        if (row != none) row = place[row];
+        if (row != no_row) row = place[row];
 }
 
 void HolderRows::describe(ArrayHolderRow& row) const {
@@ -179,7 +179,7 @@ void HolderRows::describe(ArrayHolderRow& row) const {
 void HolderRows::find_dominators(const RetainedLookup& retained) {
     std::vector<std::vector<ObjectId>> members(result.rows.size());
     for (std::uint32_t i = 0; i < row_of_array_.size(); ++i)
-        if (row_of_array_[i] != none) members[row_of_array_[i]].push_back(arrays_.arrays()[i].object);
+        if (row_of_array_[i] != no_row) members[row_of_array_[i]].push_back(arrays_.arrays()[i].object);
     CommonDominator common(retained.tree(), retained.graph().preorder());
     for (std::size_t i = 0; i < members.size(); ++i) result.rows[i].dominator = common.of(members[i]);
 }

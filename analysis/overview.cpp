@@ -102,13 +102,13 @@ void find_garbage(Work& work, OverviewResult& result) {
     const auto much = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };
     if (!much(result.garbage_memory) && !much(result.garbage_list_memory)) return;
     const ObjectStates& states = work.states();
-    const CycleReasons reasons(heap, states);
+    const CycleReasons reasons = cycle_reasons(heap);
     if (much(result.garbage_memory))
-        result.garbage_remark =
-            reasons.most_common([&](ObjectId object) { return !states.in_garbage_list(object); });
+        result.garbage_remark = most_common_reason(
+            heap, states, reasons, [&](ObjectId object) { return !states.in_garbage_list(object); });
     if (much(result.garbage_list_memory))
-        result.garbage_list_remark =
-            reasons.most_common([&](ObjectId object) { return states.in_garbage_list(object); });
+        result.garbage_list_remark = most_common_reason(
+            heap, states, reasons, [&](ObjectId object) { return states.in_garbage_list(object); });
 }
 
 OverviewResult overview(Work& work, std::size_t type_limit) {

@@ -9,7 +9,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t longest_name = 200;
+constexpr std::size_t longest_local_name = 200;
 
 class LocalsOfFrame {
 public:
@@ -38,7 +38,7 @@ private:
         ++row_.local_count;
         if (limit_ > 0 && row_.locals.size() >= limit_) return;
         LocalRow local;
-        local.name = python_.unicode_text(name, longest_name).value_or("?");
+        local.name = python_.unicode_text(name, longest_local_name).value_or("?");
         local.cell = cell;
         const ObjectId object = heap_.find(value);
         if (object == no_object) {

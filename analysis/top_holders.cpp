@@ -14,7 +14,7 @@ namespace heapsift {
 namespace {
 
 constexpr double most_of = 0.5;
-constexpr int least_run = 3;
+constexpr int least_chain = 3;
 
 class HolderSearch {
 public:
@@ -134,13 +134,13 @@ private:
         const TypeId type = heap_.type_of(node);
         NodeId at = node;
         int length = 0;
-        for (int steps = 0; steps < 2 * least_run; ++steps) {
+        for (int steps = 0; steps < 2 * least_chain; ++steps) {
             at = retained_.largest_child(at);
             if (at == Preorder::none || !is_object(at) ||
                 retained_.memory(at) * 10 < retained_.memory(node) * 9)
                 return false;
             length += heap_.type_of(at) == type;
-            if (length >= least_run) return true;
+            if (length >= least_chain) return true;
         }
         return false;
     }

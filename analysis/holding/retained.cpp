@@ -16,7 +16,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::uint32_t none = Preorder::none;
+constexpr std::uint32_t not_met = Preorder::none;
 // Children of one node: to sort fewer anew costs nothing.
 constexpr std::size_t worth_keeping = 1024;
 
@@ -37,8 +37,8 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
 
 NodeId RetainedLookup::dominator(NodeId node) const {
     const std::uint32_t at = graph_.preorder().position(node);
-    const std::uint32_t above = at == none ? none : tree().dominator(at);
-    return above == none ? none : graph_.preorder().node_at(above);
+    const std::uint32_t above = at == not_met ? not_met : tree().dominator(at);
+    return above == not_met ? not_met : graph_.preorder().node_at(above);
 }
 
 std::uint64_t RetainedLookup::size(NodeId node) const {
@@ -47,7 +47,8 @@ std::uint64_t RetainedLookup::size(NodeId node) const {
     const Preorder& preorder = graph_.preorder();
     std::vector<bool> below(tree().reached());
     for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
-        below[p] = preorder.node_at(p) == node || (tree().dominator(p) != none && below[tree().dominator(p)]);
+        below[p] =
+            preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
         if (!below[p] || graph_.kind(preorder.node_at(p)) != NodeKind::object) continue;
         const ObjectSizes one = sizes[preorder.node_at(p)];
         // Part of a program, and never freed: a small int.
@@ -61,7 +62,8 @@ std::uint64_t RetainedLookup::count(NodeId node) const {
     const Preorder& preorder = graph_.preorder();
     std::vector<bool> below(tree().reached());
     for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
-        below[p] = preorder.node_at(p) == node || (tree().dominator(p) != none && below[tree().dominator(p)]);
+        below[p] =
+            preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
         total += below[p] && graph_.kind(preorder.node_at(p)) == NodeKind::object;
     }
     return total;
@@ -69,8 +71,8 @@ std::uint64_t RetainedLookup::count(NodeId node) const {
 
 void RetainedLookup::link_children() const {
     if (!first_child_.empty()) return;
-    first_child_.assign(tree().reached(), none);
-    next_sibling_.assign(tree().reached(), none);
+    first_child_.assign(tree().reached(), not_met);
+    next_sibling_.assign(tree().reached(), not_met);
     for (auto p = static_cast<std::uint32_t>(tree().reached()); p-- > 1;) {
         const std::uint32_t above = tree().dominator(p);
         next_sibling_[p] = first_child_[above];
@@ -87,8 +89,8 @@ std::vector<NodeId> RetainedLookup::children(NodeId node) const {
     };
     std::vector<Child> children;
     const Preorder& preorder = graph_.preorder();
-    if (preorder.position(node) == none) return {};
-    for (std::uint32_t p = first_child_[preorder.position(node)]; p != none; p = next_sibling_[p])
+    if (preorder.position(node) == not_met) return {};
+    for (std::uint32_t p = first_child_[preorder.position(node)]; p != not_met; p = next_sibling_[p])
         children.push_back({sizes_.memory[p], preorder.node_at(p)});
     std::sort(children.begin(), children.end(), [](const Child& a, const Child& b) {
         return a.memory != b.memory ? a.memory > b.memory : a.node < b.node;
@@ -106,12 +108,13 @@ std::vector<NodeId> RetainedLookup::children(NodeId node) const {
 NodeId RetainedLookup::largest_child(NodeId node) const {
     link_children();
     const Preorder& preorder = graph_.preorder();
-    NodeId best = none;
+    NodeId best = not_met;
     std::uint64_t most = 0;
-    if (preorder.position(node) == none) return none;
-    for (std::uint32_t p = first_child_[preorder.position(node)]; p != none; p = next_sibling_[p]) {
+    if (preorder.position(node) == not_met) return not_met;
+    for (std::uint32_t p = first_child_[preorder.position(node)]; p != not_met; p = next_sibling_[p]) {
         const NodeId child = preorder.node_at(p);
-        if (best != none && (sizes_.memory[p] < most || (sizes_.memory[p] == most && child > best))) continue;
+        if (best != not_met && (sizes_.memory[p] < most || (sizes_.memory[p] == most && child > best)))
+            continue;
         best = child;
         most = sizes_.memory[p];
     }
@@ -123,21 +126,21 @@ NodeId RetainedLookup::child_towards(NodeId above, NodeId node) const {
     const std::uint32_t top = preorder.position(above);
     std::uint32_t at = preorder.position(node);
     // Dominators have smaller numbers.
-    while (at != none && at > top) {
+    while (at != not_met && at > top) {
         const std::uint32_t next = tree().dominator(at);
         if (next == top) return preorder.node_at(at);
         at = next;
     }
-    return none;
+    return not_met;
 }
 
 bool RetainedLookup::dominates(NodeId above, NodeId node) const {
-    return above == node || child_towards(above, node) != none;
+    return above == node || child_towards(above, node) != not_met;
 }
 
 std::uint32_t RetainedLookup::group(NodeId node) const {
-    const NodeId top = node == graph_.root() ? none : child_towards(graph_.root(), node);
-    return top != none && graph_.kind(top) == NodeKind::group ? graph_.group_of(top) : none;
+    const NodeId top = node == graph_.root() ? not_met : child_towards(graph_.root(), node);
+    return top != not_met && graph_.kind(top) == NodeKind::group ? graph_.group_of(top) : not_met;
 }
 
 namespace {
@@ -159,7 +162,7 @@ public:
         while (!again_.empty()) {
             const NodeId node = again_.back();
             again_.pop_back();
-            spread(node, none);
+            spread(node, not_met);
         }
     }
     /// The bit of set k: is the node reached without it?
@@ -177,7 +180,8 @@ private:
                                               : bits;
             if ((allowed & ~without_[target]) == 0 || !graph_.follows(node, target)) continue;
             without_[target] |= allowed;
-            if (position == none || graph_.preorder().position(target) <= position) again_.push_back(target);
+            if (position == not_met || graph_.preorder().position(target) <= position)
+                again_.push_back(target);
         }
     }
 
