@@ -177,9 +177,10 @@ void HolderRows::describe(ArrayHolderRow& row) const {
 }
 
 void HolderRows::find_dominators(const RetainedLookup& retained) {
-    std::vector<std::vector<ObjectId>> members(result.rows.size());
+    std::vector<std::vector<NodeId>> members(result.rows.size());
     for (std::uint32_t i = 0; i < row_of_array_.size(); ++i)
-        if (row_of_array_[i] != no_row) members[row_of_array_[i]].push_back(arrays_.arrays()[i].object);
+        if (row_of_array_[i] != no_row)
+            members[row_of_array_[i]].push_back(HeapGraph::node_of(arrays_.arrays()[i].object));
     CommonDominator common(retained.tree(), retained.graph().preorder());
     for (std::size_t i = 0; i < members.size(); ++i) result.rows[i].dominator = common.of(members[i]);
 }

@@ -37,9 +37,10 @@ struct WithoutBases {
     const HeapGraph& graph;
     const std::vector<ObjectId>& base_of;  // by object
     std::size_t node_count() const { return graph.node_count(); }
-    std::span<const NodeId> targets(NodeId node) const { return graph.targets(node); }
+    NodeRow targets(NodeId node) const { return graph.targets(node); }
     bool follows(NodeId source, NodeId target) const {
-        return graph.follows(source, target) && (source >= base_of.size() || base_of[source] != target);
+        return graph.follows(source, target) &&
+               (source >= base_of.size() || base_of[source] != graph.object_of(target));
     }
 };
 
@@ -64,7 +65,7 @@ ByteRange buffer_of(const ObjectReader& exporter, std::uint64_t inside) {
         finder.visit(exporter.at(*exporter.layout().bytes.ob_sval), length, false);
     } else if (kind == &bytearray_kind) {  // its buffer has room for more, and for a NUL
         finder.visit(exporter.pointer(exporter.layout().bytearray.ob_start), length, false);
-    } else if (exporter.type().name == "mmap.mmap") {
+    } else if (exporter.type().known == KnownType::mmap) {
         // mmap_object (mmapmodule.c): behind the header the address and the size.
         const std::uint64_t header = *exporter.layout().object.size;
         const auto size = exporter.heap().integer<std::int64_t>(exporter.at(header + 8));
@@ -75,7 +76,7 @@ ByteRange buffer_of(const ObjectReader& exporter, std::uint64_t inside) {
         kind->visit_buffers(exporter, finder);
         const auto& l = exporter.layout().array;
         const auto room = exporter.integer<std::int64_t>(l.allocated);
-        if (exporter.type().name == "array.array" && room > 0 && exporter.var_size() >= 0 &&
+        if (exporter.type().known == KnownType::array_array && room > 0 && exporter.var_size() >= 0 &&
             exporter.var_size() <= room)
             finder.found.end = finder.found.begin + finder.found.size() / static_cast<std::uint64_t>(room) *
                                                         static_cast<std::uint64_t>(exporter.var_size());
@@ -119,7 +120,7 @@ Arrays::Arrays(const HeapGraph& graph, const std::vector<std::pair<ObjectId, Obj
     : graph_(graph), heap_(graph.heap()) {
     const TypeTable& types = heap_.types();
     bool any = false;
-    for (TypeId id = 0; id < types.size(); ++id) any = any || types[id].kind == &ndarray_kind;
+    for (TypeId id{0}; id < types.size(); ++id) any = any || types[id].kind == &ndarray_kind;
     if (!any) return;
     find(progress);
     group();
@@ -220,7 +221,7 @@ void Arrays::walk_without_bases(const std::vector<std::pair<ObjectId, ObjectId>>
     reached.walk(WithoutBases{graph_, base_of}, graph_.root());
     const ReferenceGraph& references = heap_.references();
     const auto held = [&](ObjectId object) {
-        if (reached.position(object) != Preorder::none) return true;
+        if (reached.position(graph_.node_of(object)) != Preorder::none) return true;
         const CollectorFacts facts = heap_.collector_facts(object);
         return !facts.immortal && facts.refcount > static_cast<std::int64_t>(references.found(object));
     };

@@ -29,8 +29,9 @@ ObjectId first_to_show(const HeapReader& heap, std::span<const ObjectId> members
         const TypeInfo& type = heap.types()[heap.type_of(object)];
         if (heap.types().find(heap.address_of(object)) != no_type) return 4;
         if (type.python_class) return 0;
-        if (type.name == "coroutine" || type.name == "generator" || type.name == "async_generator") return 1;
-        if (type.name == "dict" || type.name == "tuple" || type.name == "cell" || type.name == "list")
+        if (has_own_frame(type.known)) return 1;
+        if (type.known == KnownType::dict || type.known == KnownType::tuple ||
+            type.known == KnownType::cell || type.known == KnownType::list)
             return 3;
         return 2;
     };
@@ -76,7 +77,7 @@ CyclePath cycle_path(const HeapGraph& graph, const CycleMembers& members, std::u
     while (!pending.empty() && !closed) {
         const ObjectId source = pending.front();
         pending.pop_front();
-        for (const NodeId target : graph.targets(source)) {
+        for (const ObjectId target : graph.targets(source)) {
             if (!members.joins(graph, source, target)) continue;
             const bool is_new = previous.try_emplace(target, source).second;
             if (target == start) {

@@ -145,7 +145,7 @@ std::string most_common_reason(const HeapReader& heap, const ObjectStates& state
     };
     std::vector<Part> parts;
     std::vector<ObjectSizes> one(1);
-    for (ObjectId object = 0; object < heap.object_count(); ++object) {
+    for (ObjectId object{0}; object < heap.object_count(); ++object) {
         if (!states.garbage(object) || !in(object)) continue;
         CycleReason reason = reason_of(heap, states, reasons, {&object, 1});
         if (reason.kind == Kind::hanging) continue;

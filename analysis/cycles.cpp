@@ -86,23 +86,28 @@ struct ComponentSizes {
 ComponentSizes sizes_of(const HeapGraph& graph, const std::vector<std::uint32_t>& component_of,
                         std::uint32_t components) {
     ComponentSizes result{std::vector<std::uint32_t>(components, 0), std::vector<bool>(components)};
-    for (ObjectId object = 0; object < component_of.size(); ++object) {
+    for (ObjectId object{0}; object < component_of.size(); ++object) {
         const std::uint32_t component = component_of[object];
         if (component == in_no_cycle) continue;
         if (++result.sizes[component] > 1) result.cyclic[component] = true;
         if (result.cyclic[component]) continue;
-        for (const NodeId target : graph.targets(object))
+        for (const ObjectId target : graph.targets(object))
             if (target == object && graph.follows(object, object)) result.cyclic[component] = true;
     }
     return result;
 }
 
+struct ObjectComponents {
+    std::vector<std::uint32_t> of_object;  // as Components::of_node
+    std::uint32_t count = 0;
+};
+
 template <class In>
-Components components_of(const HeapGraph& graph, In in) {
-    Components found =
-        strong_components(graph, [&](NodeId node) { return node < graph.object_count() && in(node); });
+ObjectComponents components_of(const HeapGraph& graph, In in) {
+    Components found = strong_components(
+        graph, [&](NodeId node) { return node < graph.object_count() && in(graph.object_of(node)); });
     found.of_node.resize(graph.object_count());
-    return found;
+    return {std::move(found.of_node.values()), found.count};
 }
 
 /// Keeps the components that are cycles, numbered anew by their first members.
@@ -111,7 +116,7 @@ CycleMembers list_members(const HeapGraph& graph, std::vector<std::uint32_t> com
     const auto [sizes, cyclic] = sizes_of(graph, component_of, components);
     CycleMembers members;
     std::vector<std::uint32_t> number(components, in_no_cycle);
-    for (ObjectId object = 0; object < component_of.size(); ++object) {
+    for (ObjectId object{0}; object < component_of.size(); ++object) {
         const std::uint32_t component = component_of[object];
         if (component == in_no_cycle || !cyclic[component] || number[component] != in_no_cycle) continue;
         number[component] = members.count();
@@ -119,7 +124,7 @@ CycleMembers list_members(const HeapGraph& graph, std::vector<std::uint32_t> com
     }
     members.objects.resize(members.first.back());
     std::vector<std::uint64_t> next(members.first.begin(), members.first.end() - 1);
-    for (ObjectId object = 0; object < component_of.size(); ++object) {
+    for (ObjectId object{0}; object < component_of.size(); ++object) {
         std::uint32_t& component = component_of[object];
         component = component == in_no_cycle ? in_no_cycle : number[component];
         if (component != in_no_cycle) members.objects[next[component]++] = object;
@@ -131,28 +136,28 @@ CycleMembers list_members(const HeapGraph& graph, std::vector<std::uint32_t> com
 /// Garbage and what is in use each by itself: what else is looked for changes no cycle of garbage, and so no
 /// number.
 CycleMembers find_members(const HeapGraph& graph, const ObjectStates& states, bool reachable) {
-    Components garbage = components_of(graph, [&](ObjectId object) { return states.garbage(object); });
+    ObjectComponents garbage = components_of(graph, [&](ObjectId object) { return states.garbage(object); });
     std::uint32_t count = garbage.count;
     if (reachable) {
-        const Components used =
+        const ObjectComponents used =
             components_of(graph, [&](ObjectId object) { return !states.garbage(object); });
-        for (ObjectId object = 0; object < garbage.of_node.size(); ++object)
-            if (used.of_node[object] != in_no_cycle) garbage.of_node[object] = count + used.of_node[object];
+        for (ObjectId object{0}; object < garbage.of_object.size(); ++object)
+            if (used.of_object[object] != in_no_cycle) garbage.of_object[object] = count + used.of_object[object];
         count += used.count;
     }
-    return list_members(graph, std::move(garbage.of_node), count);
+    return list_members(graph, std::move(garbage.of_object), count);
 }
 
 CycleSum sum_of_held(const HeapReader& heap, const HeapGraph& graph, const ObjectStates& states) {
     CycleSum held;
     if (states.count(ObjectState::held) == 0) return held;
-    const Components found =
+    const ObjectComponents found =
         components_of(graph, [&](ObjectId object) { return states.of(object) == ObjectState::held; });
-    const std::vector<bool> cyclic = sizes_of(graph, found.of_node, found.count).cyclic;
+    const std::vector<bool> cyclic = sizes_of(graph, found.of_object, found.count).cyclic;
     held.cycles = static_cast<std::uint64_t>(std::count(cyclic.begin(), cyclic.end(), true));
     std::vector<ObjectSizes> one(1);
-    for (ObjectId object = 0; object < found.of_node.size(); ++object) {
-        if (found.of_node[object] == in_no_cycle || !cyclic[found.of_node[object]]) continue;
+    for (ObjectId object{0}; object < found.of_object.size(); ++object) {
+        if (found.of_object[object] == in_no_cycle || !cyclic[found.of_object[object]]) continue;
         heap.sizes(object, one);
         ++held.objects;
         held.bytes += one[0].memory;

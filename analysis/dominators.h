@@ -25,7 +25,7 @@ struct JointHolders {
 };
 
 struct DominatorNode {
-    NodeId node = 0;
+    NodeId node{0};
     std::optional<ObjectRow> object;  // nothing for a group or a frame
     std::string group;                // of a group or a frame; not escaped
     GroupKind group_kind = GroupKind::python;
@@ -36,7 +36,7 @@ struct DominatorNode {
     std::uint64_t retained = 0;
     std::uint64_t run = 0;   // so many more of its type hang below it, one below the other; 0 for none
     ReferenceStep run_name;  // what each of them calls the next
-    NodeId run_end = 0;      // the last of them
+    NodeId run_end{0};       // the last of them
     std::vector<DominatorNode> children;            // by retained
     std::uint64_t folded = 0, folded_retained = 0;  // children that are not given
     std::vector<JointHolders> joint;                // by retained

@@ -33,7 +33,7 @@ ExportedObject Export::object(ObjectId id) const {
     object.row.retained = retained_.memory(id);
     object.row.state = states_.of(id);
     if (const NodeId above = retained_.dominator(id); graph.kind(above) == NodeKind::object)
-        object.dominator = heap_.address_of(above);
+        object.dominator = heap_.address_of(graph.object_of(above));
     if (heap_.type_of(id) != no_type) object.type = heap_.type_of(id);
     if (generations_[id] != no_generation) object.generation = generations_[id];
     return object;

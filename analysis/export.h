@@ -93,7 +93,7 @@ private:
 /// arrays by address. The `sink` has members type, object, reference, root and array.
 template <class Sink>
 void for_each_row(const Export& rows, const HeapReader& heap, const ProgressCallback& progress, Sink& sink) {
-    for (TypeId id = 0; id < rows.type_count(); ++id) sink.type(rows.type(id));
+    for (TypeId id{0}; id < rows.type_count(); ++id) sink.type(rows.type(id));
     std::vector<ObjectId> arrays;
     for_each_object(heap, "exporting objects", progress, [&](ObjectId id) {
         sink.object(rows.object(id));

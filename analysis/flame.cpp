@@ -47,7 +47,7 @@ public:
             stacks_[at].run = std::max(stacks_[at].run, run_of[p]);
             if (graph_.kind(node) != NodeKind::object) continue;
             sizes[0] = ObjectSizes();
-            heap.sizes(node, sizes);
+            heap.sizes(graph_.object_of(node), sizes);
             stacks_[at].memory += sizes[0].memory;
         }
     }
@@ -84,7 +84,7 @@ private:
         const HeapReader& heap = graph_.heap();
         switch (graph_.kind(node)) {
             case NodeKind::object: {
-                const TypeId type = heap.type_of(node);
+                const TypeId type = heap.type_of(graph_.object_of(node));
                 return label_of_type_[type == no_type ? heap.types().size() : type];
             }
             case NodeKind::group:

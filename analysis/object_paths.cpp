@@ -21,8 +21,8 @@ Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target)
 }
 
 std::string suspended_words(const HeapReader& heap, ObjectId object) {
-    const std::string type = type_name(heap, heap.type_of(object));
-    if (type != "generator" && type != "coroutine" && type != "async_generator") return {};
+    const TypeId type = heap.type_of(object);
+    if (type == no_type || !has_own_frame(heap.types()[type].known)) return {};
     const auto frame = generator_frame(heap.python_heap(), heap.address_of(object));
     return frame ? "suspended in " + frame_words(*frame) : std::string();
 }

@@ -84,7 +84,7 @@ ObjectStates object_states(const HeapGraph& graph, const ProgressCallback& progr
     states.collection = replay_collector(graph.heap(), progress);
     states.of_garbage_list = held_by_garbage_lists(graph);
     states.state.reserve(graph.object_count());
-    for (ObjectId object = 0; object < graph.object_count(); ++object) {
+    for (ObjectId object{0}; object < graph.object_count(); ++object) {
         states.state.push_back(
             state_by(states.collection.of[object], graph.reach(object), states.in_garbage_list(object)));
         ++states.counts[static_cast<std::size_t>(states.state.back())];

@@ -24,7 +24,7 @@ struct Ranked {
 
 std::vector<std::uint32_t> rank_types_by_name(const TypeTable& types) {
     std::vector<TypeId> by_name(types.size());
-    for (TypeId id = 0; id < by_name.size(); ++id) by_name[id] = id;
+    for (TypeId id{0}; id < by_name.size(); ++id) by_name[id] = id;
     std::sort(by_name.begin(), by_name.end(),
               [&](TypeId a, TypeId b) { return std::tie(types[a].name, a) < std::tie(types[b].name, b); });
     std::vector<std::uint32_t> rank(types.size());
@@ -58,7 +58,7 @@ std::vector<bool> wanted_types(const TypeTable& types, const ObjectsQuery& query
     std::vector<bool> wanted(types.size() + 1, query.types.empty());  // the last one: type not found
     for (TypeId type : query.types) wanted[type] = true;
     if (query.include_subclasses)
-        for (TypeId type = 0; type < types.size(); ++type)
+        for (TypeId type{0}; type < types.size(); ++type)
             for (TypeId ancestor : query.types)
                 if (types.derives(type, ancestor)) wanted[type] = true;
     return wanted;

@@ -12,7 +12,7 @@
 namespace heapsift {
 
 struct PictureNode {
-    NodeId node = 0;
+    NodeId node{0};
     NodeKind kind = NodeKind::object;
     ObjectRow object;     // of an object: address, type, value
     std::string name;     // of a group or a frame. Not escaped

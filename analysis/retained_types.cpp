@@ -35,10 +35,11 @@ std::vector<std::uint64_t> dominated_by_type(const RetainedLookup& retained, con
         const NodeId node = preorder.node_at(p);
         if (graph.kind(node) != NodeKind::object) continue;
         const std::uint32_t dominator = retained.tree().dominator(p);
-        const NodeId above = dominator == Preorder::none ? Preorder::none : preorder.node_at(dominator);
-        if (above != Preorder::none && graph.kind(above) == NodeKind::object && type[above] == type[node])
+        const NodeId above = dominator == Preorder::none ? no_node : preorder.node_at(dominator);
+        const std::size_t row = type[graph.object_of(node)];
+        if (above != no_node && graph.kind(above) == NodeKind::object && type[graph.object_of(above)] == row)
             continue;
-        sums[type[node]] += retained.memory_at(p);
+        sums[row] += retained.memory_at(p);
     }
     return sums;
 }

@@ -12,7 +12,7 @@ namespace heapsift {
 
 /// A place where memory gathers: below it no single object has most of it.
 struct TopHolder {
-    NodeId node = 0;
+    NodeId node{0};
     std::uint64_t many = 0;             // of a group that holds it in many small objects: how many
     std::optional<ObjectRow> object;    // nothing for a group, a frame, or joint holders
     std::optional<JointHolders> joint;  // several, that hold it together

@@ -29,8 +29,8 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
     if (progress) progress("retained sizes", 0);
     retained.memory.assign(retained.tree.reached(), 0);
     const SizeColumn& sizes = graph.heap().size_column(progress);
-    for (ObjectId object = 0; object < graph.object_count(); ++object)
-        retained.memory[graph.preorder().position(object)] = sizes.memory(object);
+    for (ObjectId object{0}; object < graph.object_count(); ++object)
+        retained.memory[graph.position(object)] = sizes.memory(object);
     retained.tree.add_up(retained.memory);
     return retained;
 }
@@ -38,7 +38,7 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
 NodeId RetainedLookup::dominator(NodeId node) const {
     const std::uint32_t at = graph_.preorder().position(node);
     const std::uint32_t above = at == not_met ? not_met : tree().dominator(at);
-    return above == not_met ? not_met : graph_.preorder().node_at(above);
+    return above == not_met ? no_node : graph_.preorder().node_at(above);
 }
 
 std::uint64_t RetainedLookup::size(NodeId node) const {
@@ -47,12 +47,12 @@ std::uint64_t RetainedLookup::size(NodeId node) const {
     const Preorder& preorder = graph_.preorder();
     std::vector<bool> below(tree().reached());
     for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
-        below[p] =
-            preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
+        below[p] = preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
         if (!below[p] || graph_.kind(preorder.node_at(p)) != NodeKind::object) continue;
-        const ObjectSizes one = sizes[preorder.node_at(p)];
+        const ObjectId object = graph_.object_of(preorder.node_at(p));
+        const ObjectSizes one = sizes[object];
         // Part of a program, and never freed: a small int.
-        if (one.memory > 0 || !graph_.heap().facts(preorder.node_at(p)).immortal) total += one.size;
+        if (one.memory > 0 || !graph_.heap().facts(object).immortal) total += one.size;
     }
     return total;
 }
@@ -62,8 +62,7 @@ std::uint64_t RetainedLookup::count(NodeId node) const {
     const Preorder& preorder = graph_.preorder();
     std::vector<bool> below(tree().reached());
     for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
-        below[p] =
-            preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
+        below[p] = preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
         total += below[p] && graph_.kind(preorder.node_at(p)) == NodeKind::object;
     }
     return total;
@@ -108,13 +107,12 @@ std::vector<NodeId> RetainedLookup::children(NodeId node) const {
 NodeId RetainedLookup::largest_child(NodeId node) const {
     link_children();
     const Preorder& preorder = graph_.preorder();
-    NodeId best = not_met;
+    NodeId best;
     std::uint64_t most = 0;
-    if (preorder.position(node) == not_met) return not_met;
+    if (preorder.position(node) == not_met) return no_node;
     for (std::uint32_t p = first_child_[preorder.position(node)]; p != not_met; p = next_sibling_[p]) {
         const NodeId child = preorder.node_at(p);
-        if (best != not_met && (sizes_.memory[p] < most || (sizes_.memory[p] == most && child > best)))
-            continue;
+        if (best != no_node && (sizes_.memory[p] < most || (sizes_.memory[p] == most && child > best))) continue;
         best = child;
         most = sizes_.memory[p];
     }
@@ -131,16 +129,16 @@ NodeId RetainedLookup::child_towards(NodeId above, NodeId node) const {
         if (next == top) return preorder.node_at(at);
         at = next;
     }
-    return not_met;
+    return no_node;
 }
 
 bool RetainedLookup::dominates(NodeId above, NodeId node) const {
-    return above == node || child_towards(above, node) != not_met;
+    return above == node || child_towards(above, node) != no_node;
 }
 
-std::uint32_t RetainedLookup::group(NodeId node) const {
-    const NodeId top = node == graph_.root() ? not_met : child_towards(graph_.root(), node);
-    return top != not_met && graph_.kind(top) == NodeKind::group ? graph_.group_of(top) : not_met;
+GroupId RetainedLookup::group(NodeId node) const {
+    const NodeId top = node == graph_.root() ? no_node : child_towards(graph_.root(), node);
+    return top != no_node && graph_.kind(top) == NodeKind::group ? graph_.group_of(top) : no_group;
 }
 
 namespace {
@@ -151,7 +149,7 @@ public:
     ReachedWithout(const HeapGraph& graph, std::int32_t first_set,
                    const std::function<std::int32_t(ObjectId)>& set_of)
         : graph_(graph), without_(graph.node_count(), 0), gone_(graph.object_count(), no_set) {
-        for (ObjectId object = 0; object < graph.object_count(); ++object) {
+        for (ObjectId object{0}; object < graph.object_count(); ++object) {
             const std::int32_t set = set_of(object);
             if (set >= first_set && set < first_set + 64)
                 gone_[object] = static_cast<std::uint8_t>(set - first_set);
@@ -180,8 +178,7 @@ private:
                                               : bits;
             if ((allowed & ~without_[target]) == 0 || !graph_.follows(node, target)) continue;
             without_[target] |= allowed;
-            if (position == not_met || graph_.preorder().position(target) <= position)
-                again_.push_back(target);
+            if (position == not_met || graph_.preorder().position(target) <= position) again_.push_back(target);
         }
     }
 
@@ -204,8 +201,9 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
         const ReachedWithout reached(graph, static_cast<std::int32_t>(first), set_of);
         const std::size_t count = std::min<std::size_t>(64, sets - first);
         const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-        for (ObjectId object = 0; object < graph.object_count(); ++object)
-            for (std::uint64_t freed = ~reached[object] & asked; freed != 0; freed &= freed - 1) {
+        for (ObjectId object{0}; object < graph.object_count(); ++object)
+            for (std::uint64_t freed = ~reached[HeapGraph::node_of(object)] & asked; freed != 0;
+                 freed &= freed - 1) {
                 SetRetained& row = result[first + static_cast<std::size_t>(std::countr_zero(freed))];
                 ++row.objects;
                 row.memory += sizes.memory(object);
@@ -214,7 +212,7 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
     return result;
 }
 
-std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId> members) {
+std::vector<ObjectId> retained_by(const HeapGraph& graph, NodeRow members) {
     std::vector<bool> reached(graph.node_count());
     for (const NodeId member : members) reached[member] = true;  // as if: it is not entered
     SearchStack stack;
@@ -223,7 +221,7 @@ std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId
         [&](NodeId node) { reached[node] = true; }, stack);
     for (const NodeId member : members) reached[member] = false;
     std::vector<ObjectId> result;
-    for (ObjectId object = 0; object < graph.object_count(); ++object)
+    for (ObjectId object{0}; object < graph.object_count(); ++object)
         if (!reached[object]) result.push_back(object);
     return result;
 }

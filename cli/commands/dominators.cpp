@@ -49,7 +49,7 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     const HeapGraph& graph = question.graph();
     const RetainedSizes& retained = question.retained();
     const std::uint64_t total =
-        RetainedLookup(graph, retained).memory(query.object ? *query.object : graph.root());
+        RetainedLookup(graph, retained).memory(query.object ? graph.node_of(*query.object) : graph.root());
     query.depth = options.depth.value_or(3);
     const bool text = session.options().format == Format::text;
     query.limit = session.options().limit.value_or(text ? rows_in_text : 0);

@@ -94,7 +94,7 @@ std::string dominator_words(const RetainedLookup& retained, NodeId node) {
         case NodeKind::object:
             break;
     }
-    return hexadecimal(graph.heap().address_of(node).value);
+    return hexadecimal(graph.heap().address_of(graph.object_of(node)).value);
 }
 
 Json holder_json(const ArrayHolderRow& row, const RetainedLookup* retained) {
@@ -207,11 +207,12 @@ std::string dominators_text(const ArrayHolders& holders, const RetainedLookup& r
     const auto [node, rows] = nodes.front();
     std::string words = dominator_words(retained, node);
     if (retained.graph().kind(node) == NodeKind::object) {
-        const ObjectExpressions expressions(retained.graph(), {node});
-        const auto found = expressions.of(node);
+        const ObjectId object = HeapGraph::object_of(node);
+        const ObjectExpressions expressions(retained.graph(), {object});
+        const auto found = expressions.of(object);
         const std::string expression =
             found ? expression_of(found->expression, page.redact()) : std::string();
-        const ObjectRow row = object_row(retained.graph().heap(), node);
+        const ObjectRow row = object_row(retained.graph().heap(), object);
         const std::string value = value_text(row, page.redact());
         const std::string type = type_text(row.type);
         words = (expression.empty() ? words : expression) + ", " +

@@ -309,7 +309,7 @@ private:
     // --- 3. everything else
 
     void add_types() {
-        for (TypeId id = 0; id < heap_.types().size(); ++id) {
+        for (TypeId id{0}; id < heap_.types().size(); ++id) {
             const TypeInfo& type = heap_.types()[id];
             if (type.metatype == no_type || pymalloc_.pool_at(type.address)) continue;
             if (linked(type.address, heap_.types()[type.metatype])) {

@@ -108,7 +108,7 @@ TEST_CASE("export: types with their bases, objects with type and generation", "[
     base.basicsize = 16;
     derived.address = Address(0x900);
     derived.name = "app.Node";
-    derived.base = 0;
+    derived.base = TypeId(0);
     heap.types = {base, derived};
     heap.objects = {{Address(0x10100), "app.Node", facts(48, 64), literal("'x'", 1), {}}};
     const HeapReader snapshot = heap.build();
@@ -118,10 +118,10 @@ TEST_CASE("export: types with their bases, objects with type and generation", "[
     const ObjectStates states = object_states(graph);
     const Export rows(graph, sizes, states);
     REQUIRE(rows.type_count() == 2);
-    CHECK_FALSE(rows.type(0).base.has_value());
-    CHECK(rows.type(0).basicsize == 16);
-    CHECK(rows.type(1).base == TypeId{0});
-    const ExportedObject object = rows.object(0);
+    CHECK_FALSE(rows.type(TypeId(0)).base.has_value());
+    CHECK(rows.type(TypeId(0)).basicsize == 16);
+    CHECK(rows.type(TypeId(1)).base == TypeId{0});
+    const ExportedObject object = rows.object(ObjectId(0));
     CHECK(object.type == TypeId{1});
     CHECK_FALSE(object.generation.has_value());
     CHECK(object.row.facts.memory == 64);
@@ -169,9 +169,9 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     const RetainedLookup retained(graph, sizes);
     const ObjectStates states = object_states(graph);
     const Export rows(graph, sizes, states);
-    CHECK(is_array(snapshot, 0));
-    CHECK_FALSE(is_array(snapshot, 2));
-    const ArrayRow row = array_row(snapshot, 0);
+    CHECK(is_array(snapshot, ObjectId(0)));
+    CHECK_FALSE(is_array(snapshot, ObjectId(2)));
+    const ArrayRow row = array_row(snapshot, ObjectId(0));
     CHECK(row.dtype == "<f8");
     CHECK(row.shape == std::vector<std::int64_t>{3, 4});
     CHECK(row.strides == std::vector<std::int64_t>{32, 8});
@@ -180,7 +180,7 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     CHECK(row.owns_data == true);
     CHECK_FALSE(row.base.has_value());
     CHECK(row.owner == Address(array));
-    const ArrayRow other = array_row(snapshot, 1);
+    const ArrayRow other = array_row(snapshot, ObjectId(1));
     CHECK(other.address == Address(torn));
     CHECK_FALSE(other.shape.has_value());
     CHECK_FALSE(other.owner.has_value());

@@ -89,8 +89,8 @@ TEST_CASE("types: what each retains is what the root no longer reaches, on rando
         const HeapReader heap = made.build();
         const HeapGraph graph(heap);
         for (const TypeRow& row : types_of(heap, SortKey::retained, 0).types) {
-            std::vector<NodeId> members;
-            for (ObjectId object = 0; object < heap.object_count(); ++object)
+            std::vector<ObjectId> members;
+            for (ObjectId object{0}; object < heap.object_count(); ++object)
                 if (type_name(heap, heap.type_of(object)) == row.name) members.push_back(object);
             std::uint64_t expected = 0;
             for (const ObjectId object : retained_by(graph, members)) expected += heap.facts(object).memory;

@@ -127,7 +127,7 @@ TEST_CASE("dot: every line is closed, whatever names hold", "[cli][export]") {
     const RetainedLookup retained(graph, sizes);
     Redactor redactor;
     for (const Picture& picture :
-         {picture_of(graph, sizes, 1, 3, 200), picture_of_top(graph, sizes, 6, 60)}) {
+         {picture_of(graph, sizes, ObjectId(1), 3, 200), picture_of_top(graph, sizes, 6, 60)}) {
         const std::vector<std::string> lines = lines_of(dot_text(picture, redactor));
         CHECK(lines.front() == "digraph heap {");
         CHECK(lines.back() == "}");
@@ -144,7 +144,7 @@ TEST_CASE("dot: every line is closed, whatever names hold", "[cli][export]") {
             CHECK(lines[i].ends_with(";"));
         }
     }
-    const Picture one = picture_of(graph, sizes, 1, 3, 1);
+    const Picture one = picture_of(graph, sizes, ObjectId(1), 3, 1);
     CHECK(one.nodes.size() == 1);
     CHECK(one.nodes[0].node == 1);
 }

@@ -25,11 +25,11 @@ namespace {
 
 ExportedType node_type() {
     ExportedType row;
-    row.id = 7;
+    row.id = TypeId(7);
     row.name = "app.\x1b[2JNode";
     row.address = Address(0x900);
     row.basicsize = 48;
-    row.base = 1;
+    row.base = TypeId(1);
     return row;
 }
 
@@ -41,7 +41,7 @@ ExportedObject secret() {
     object.row.facts.block_size = 64;
     object.row.facts.gc_tracked = true;
     object.row.value = literal("'hunter2'", 7);
-    object.type = 7;
+    object.type = TypeId(7);
     object.generation = 3;
     return object;
 }

@@ -198,7 +198,7 @@ TEST_CASE("render refcounts: a word that may be the holder is named, what is not
     row.excess = 2;
     row.holders = {{Address(0x5000), "<libfoo.so cache+0x10>"}};
     result.rows = {row};
-    result.types = {{"app.Function", 0, 1, 2, 1}};
+    result.types = {{"app.Function", TypeId(0), 1, 2, 1}};
     result.objects = 1;
     result.excess = 2;
     result.explained = 1;
