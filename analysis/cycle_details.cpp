@@ -53,11 +53,6 @@ std::string not_in(const char* before, const Set& these, const Set& those) {
 
 }  // namespace
 
-std::string short_type_name(const std::string& name) {
-    const std::size_t dot = name.rfind('.');
-    return dot == std::string::npos || name.starts_with('<') ? name : name.substr(dot + 1);
-}
-
 bool read_alike(const CyclePath& one, const CyclePath& other) {
     return one.cut == other.cut && one.steps.size() == other.steps.size() &&
            std::equal(one.steps.begin(), one.steps.end(), other.steps.begin(), other.steps.end(),

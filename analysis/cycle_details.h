@@ -52,9 +52,6 @@ struct CycleDetails {
     bool opening_is_smallest = false;
 };
 
-/// The last word of a type's qualified name, by which a path names it: "Node" of "app.Node"; "<unknown>" whole.
-std::string short_type_name(const std::string& name);
-
 /// A shortest way from a member, of a class of the program's where there is one, back to it. What a person
 /// would not write (a `__dict__`, a cell) is no step. Its cost is that of the component's references.
 CyclePath cycle_path(const HeapGraph& graph, const CycleMembers& members, std::uint32_t component,

@@ -142,7 +142,8 @@ CycleMembers find_members(const HeapGraph& graph, const ObjectStates& states, bo
         const ObjectComponents used =
             components_of(graph, [&](ObjectId object) { return !states.garbage(object); });
         for (ObjectId object{0}; object < garbage.of_object.size(); ++object)
-            if (used.of_object[object] != in_no_cycle) garbage.of_object[object] = count + used.of_object[object];
+            if (used.of_object[object] != in_no_cycle)
+                garbage.of_object[object] = count + used.of_object[object];
         count += used.count;
     }
     return list_members(graph, std::move(garbage.of_object), count);

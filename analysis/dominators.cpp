@@ -270,7 +270,7 @@ public:
     void express(DominatorNode& top, const ProgressCallback& progress) {
         std::vector<ObjectId> wanted;
         for_each(top, [&](ObjectId object, PathExpression&) { wanted.push_back(object); });
-        const ObjectExpressions expressions(graph_, wanted, progress);
+        const ExpressionFinder expressions(graph_, wanted, progress);
         for_each(top, [&](ObjectId object, PathExpression& expression) {
             if (auto found = expressions.of(object)) expression = std::move(found->expression);
         });

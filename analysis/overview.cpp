@@ -76,14 +76,14 @@ void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressC
     std::vector<PandasFrame> frames = pandas_frames(graph.heap(), 0);
     const std::vector<DroppedFrame> dropped = dropped_frames(graph.heap(), frames, 0);
     result.dropped_frames = dropped.size();
-    const Arrays arrays(graph, kept_parents(frames, dropped), progress);
-    if (arrays.arrays().empty()) return;
-    const ArraySums& sums = arrays.sums();
+    const ArrayTable table = array_table(graph, kept_parents(frames, dropped), progress);
+    if (table.arrays.empty()) return;
+    const ArraySums& sums = table.sums;
     result.pinned_owners = sums.pinned;
     result.pinned_bytes = sums.pinned_bytes - sums.pinned_visible;
     if (!pinned_is_headline(result, result.pinned_bytes)) return;
     add_dropped(frames, dropped);
-    const ArrayHolders holders = array_holders(arrays, frames, true, 1, nullptr, progress);
+    const ArrayHolders holders = array_holders(graph, table, frames, true, 1, nullptr, progress);
     if (!holders.rows.empty() && pinned_is_headline(result, holders.rows.front().unseen_bytes()))
         result.pinned = holders.rows.front();
 }

@@ -36,7 +36,7 @@ public:
     void express(std::vector<TopHolder>& holders, const ProgressCallback& progress) const {
         std::vector<ObjectId> wanted;
         for_each(holders, [&](ObjectId object, PathExpression&, TopHolder&) { wanted.push_back(object); });
-        const ObjectExpressions expressions(graph_, wanted, progress);
+        const ExpressionFinder expressions(graph_, wanted, progress);
         for_each(holders, [&](ObjectId object, PathExpression& expression, TopHolder& holder) {
             auto found = expressions.of(object);
             if (!found) return;
