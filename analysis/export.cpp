@@ -11,11 +11,8 @@
 #include "analysis/generations.h"
 
 namespace heapsift {
-Export::Export(const RetainedSizes& retained, const ObjectStates& states)
-    : retained_(retained),
-      states_(states),
-      heap_(retained.graph().heap()),
-      generations_(generations(heap_)) {}
+Export::Export(const HeapGraph& graph, const RetainedSizes& sizes, const ObjectStates& states)
+    : retained_(graph, sizes), states_(states), heap_(graph.heap()), generations_(generations(heap_)) {}
 
 ExportedType Export::type(TypeId id) const {
     const TypeInfo& info = heap_.types()[id];

@@ -49,7 +49,7 @@ struct ExportedReference {
 /// outlive it.
 class Export {
 public:
-    Export(const RetainedSizes& retained, const ObjectStates& states);
+    Export(const HeapGraph& graph, const RetainedSizes& sizes, const ObjectStates& states);
 
     std::size_t type_count() const { return heap_.types().size(); }
     std::size_t object_count() const { return heap_.object_count(); }
@@ -83,7 +83,7 @@ public:
 private:
     const StructuralTargets& structural() const { return retained_.graph().structural(); }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup retained_;
     const ObjectStates& states_;
     const HeapReader& heap_;
     std::vector<std::int8_t> generations_;

@@ -27,7 +27,7 @@ std::string suspended_words(const HeapReader& heap, ObjectId object) {
     return frame ? "suspended in " + frame_words(*frame) : std::string();
 }
 
-ObjectExpressions::ObjectExpressions(const HeapGraph& graph, const std::vector<ObjectId>& objects,
+ExpressionFinder::ExpressionFinder(const HeapGraph& graph, const std::vector<ObjectId>& objects,
                                      const ProgressCallback& progress)
     : graph_(graph) {
     std::vector<ObjectId> wanted = objects;
@@ -36,7 +36,7 @@ ObjectExpressions::ObjectExpressions(const HeapGraph& graph, const std::vector<O
         paths_.emplace(graph, PathWishes(), std::move(wanted), std::vector<ObjectId>(), progress);
 }
 
-std::optional<ObjectExpressions::Found> ObjectExpressions::of(ObjectId object) const {
+std::optional<ExpressionFinder::Found> ExpressionFinder::of(ObjectId object) const {
     if (!paths_ || !paths_->found(object)) return std::nullopt;
     const std::vector<ObjectId> path = paths_->path(object);
     if (path.size() > longest_path) return std::nullopt;

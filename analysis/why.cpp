@@ -18,7 +18,7 @@ namespace {
 
 class WhyFinder {
 public:
-    WhyFinder(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+    WhyFinder(const RetainedLookup& retained, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress)
         : retained_(retained),
           graph_(retained.graph()),
@@ -33,7 +33,7 @@ public:
         result.retained = retained_.memory(object_);
         result.target.retained = result.retained;
         result.reach = graph_.reach(object_);
-        result.target.state = ObjectStates(graph_, progress_).of(object_);
+        result.target.state = object_states(graph_, progress_).of(object_);
         const GroupId group = retained_.group(object_);
         result.group = group == no_group ? "shared by several groups" : graph_.groups()[group].name;
         result.immortal = result.target.facts.immortal;
@@ -242,7 +242,7 @@ private:
             result.from_cycle = steps_of(way(sources, object_));
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapReader& heap_;
     ObjectId object_;
@@ -254,9 +254,9 @@ private:
 
 }  // namespace
 
-WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress) {
-    return WhyFinder(retained, object, query, progress).find();
+    return WhyFinder(RetainedLookup(graph, sizes), object, query, progress).find();
 }
 
 }  // namespace heapsift

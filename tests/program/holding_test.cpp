@@ -96,7 +96,7 @@ TEST_CASE("dominators: below a module stands what its globals alone hold, the la
     const Address small = program.list({program.heap.none()});
     program.module("app", "/srv/app/app.py", {{"SMALL", small}, {"LARGE", large}});
     const Analysed analysed(program);
-    const DominatorsResult result = dominators(analysed.retained, {});
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
     const DominatorNode* app = child_called(result.top, "app");
     REQUIRE(app != nullptr);
     CHECK(app->group_kind == GroupKind::module);
@@ -124,7 +124,7 @@ TEST_CASE("dominators: a linked list is one row with the length of its run", "[p
     for (int i = 0; i < 50; ++i) head = program.instance(type, {Address(), head});
     program.module("app", "/srv/app/app.py", {{"Node", type}, {"HEAD", head}});
     const Analysed analysed(program);
-    const DominatorsResult result = dominators(analysed.retained, {});
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
     const DominatorNode* app = child_called(result.top, "app");
     REQUIRE(app != nullptr);
     const auto node = std::find_if(app->children.begin(), app->children.end(), [&](const DominatorNode& n) {
