@@ -2,8 +2,8 @@
 
 // A page of named passes: interpreter, types, allocators, objects. Everything later is asked of the result.
 
+#include "parsers/cpython/build/collector.h"
 #include "parsers/cpython/build/refcount.h"
-#include "parsers/cpython/collector_lists.h"
 #include "parsers/cpython/type_finder.h"
 #include "parsers/snapshot/allocations.h"
 #include "parsers/snapshot/array_items.h"
