@@ -95,7 +95,7 @@ using Write = std::function<void(std::string_view)>;
 
 template <class Sink>
 void write_rows(Session& session, Work& work, ExportSummary& summary, Sink sink) {
-    const Export rows(work.graph(), work.retained(), work.states());
+    const ExportReader rows(work.graph(), work.retained(), work.states());
     sink.meta(export_meta(session.head("export"), rows, session.redactor().active()));
     Counted<Sink> counted{sink};
     for_each_row(rows, work.heap(), session.progress(), counted);

@@ -116,7 +116,7 @@ TEST_CASE("export: types with their bases, objects with type and generation", "[
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
     const ObjectStates states = object_states(graph);
-    const Export rows(graph, sizes, states);
+    const ExportReader rows(graph, sizes, states);
     REQUIRE(rows.type_count() == 2);
     CHECK_FALSE(rows.type(TypeId(0)).base.has_value());
     CHECK(rows.type(TypeId(0)).basicsize == 16);
@@ -168,7 +168,7 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
     const ObjectStates states = object_states(graph);
-    const Export rows(graph, sizes, states);
+    const ExportReader rows(graph, sizes, states);
     CHECK(is_array(snapshot, ObjectId(0)));
     CHECK_FALSE(is_array(snapshot, ObjectId(2)));
     const ArrayRow row = array_row(snapshot, ObjectId(0));
