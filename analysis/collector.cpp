@@ -211,7 +211,7 @@ private:
         std::vector<ObjectId> freed;
         for (ObjectId object{0}; object < asked_.size(); ++object)
             if (result_.of[object] == CollectorVerdict::collectable) freed.push_back(object);
-        ReferenceCountDeath death(heap_);
+        DyingByCounts death(heap_);
         std::vector<ObjectSizes> one(1);
         std::vector<ObjectId> dying;
         death.run(freed, [&](ObjectId object) {
@@ -254,10 +254,10 @@ FinalizerSlots::FinalizerSlots(const HeapReader& heap) {
     }
 }
 
-ReferenceCountDeath::ReferenceCountDeath(const HeapReader& heap)
+DyingByCounts::DyingByCounts(const HeapReader& heap)
     : heap_(heap), taken_(heap.object_count(), 0) {}
 
-void ReferenceCountDeath::run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit) {
+void DyingByCounts::run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit) {
     constexpr std::uint32_t gone = 0xffffffff;
     const ReferenceGraph& graph = heap_.references();
     std::vector<ObjectId> pending(freed.begin(), freed.end());

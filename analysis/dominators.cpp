@@ -42,7 +42,7 @@ private:
     std::unordered_set<NodeId> modules_, dicts_;
 };
 
-void flatten(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node, bool own_module,
+void flatten(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node, bool own_module,
              std::vector<NodeId>& result) {
     for (const NodeId child : retained.children(node)) {
         const bool module = own_module && modules.is_module(child);
@@ -58,7 +58,7 @@ bool is_module_group(const HeapGraph& graph, NodeId node) {
            graph.groups()[graph.group_of(node)].kind == GroupKind::module;
 }
 
-std::vector<NodeId> children_of(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node) {
+std::vector<NodeId> children_of(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node) {
     const HeapGraph& graph = retained.graph();
     std::vector<NodeId> result;
     const bool own_module =
@@ -74,7 +74,7 @@ std::vector<NodeId> children_of(const RetainedSizes& retained, const ModuleNodes
 /// Of each position, the child of `node` that dominates it (or is it); `none` for others.
 class ChildTowards {
 public:
-    ChildTowards(const RetainedSizes& retained, NodeId node)
+    ChildTowards(const RetainedLookup& retained, NodeId node)
         : graph_(retained.graph()), first_(graph_.preorder().position(node)) {
         const auto count = static_cast<std::uint32_t>(graph_.preorder().reached());
         towards_.assign(count - first_, none);
@@ -100,7 +100,7 @@ private:
 
 class JointFinder {
 public:
-    JointFinder(const RetainedSizes& retained, NodeId node)
+    JointFinder(const RetainedLookup& retained, NodeId node)
         : retained_(retained), graph_(retained.graph()), node_(node) {}
 
     std::vector<JointHolders> find(std::uint64_t least, std::size_t most) {
@@ -245,7 +245,7 @@ private:
         return graph_.groups()[graph_.group_of(node)].name;
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     NodeId node_;
     std::unordered_map<NodeId, NodeId> joined_;  // a joint child to one that it goes with
@@ -253,7 +253,7 @@ private:
 
 class TreeBuilder {
 public:
-    TreeBuilder(const RetainedSizes& retained, const DominatorsQuery& query)
+    TreeBuilder(const RetainedLookup& retained, const DominatorsQuery& query)
         : retained_(retained),
           graph_(retained.graph()),
           heap_(graph_.heap()),
@@ -270,7 +270,7 @@ public:
     void express(DominatorNode& top, const ProgressCallback& progress) {
         std::vector<ObjectId> wanted;
         for_each(top, [&](ObjectId object, PathExpression&) { wanted.push_back(object); });
-        const ObjectExpressions expressions(graph_, wanted, progress);
+        const ExpressionFinder expressions(graph_, wanted, progress);
         for_each(top, [&](ObjectId object, PathExpression& expression) {
             if (auto found = expressions.of(object)) expression = std::move(found->expression);
         });
@@ -398,7 +398,7 @@ private:
         first.run_end = last;
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapReader& heap_;
     ModuleNodes modules_;
@@ -407,11 +407,11 @@ private:
 
 }  // namespace
 
-std::vector<NodeId> shown_children(const RetainedSizes& retained, NodeId node) {
+std::vector<NodeId> shown_children(const RetainedLookup& retained, NodeId node) {
     return children_of(retained, ModuleNodes(retained.graph()), node);
 }
 
-std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least,
+std::vector<JointHolders> joint_holders(const RetainedLookup& retained, NodeId node, std::uint64_t least,
                                         std::size_t most) {
     const ModuleNodes modules(retained.graph());
     std::vector<JointHolders> result = JointFinder(retained, node).find(least, most);
@@ -433,17 +433,17 @@ std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId no
     return result;
 }
 
-std::vector<NodeId> shared_by_groups(const RetainedSizes& retained) {
+std::vector<NodeId> shared_by_groups(const RetainedLookup& retained) {
     std::vector<NodeId> result;
     for (const NodeId child : retained.children(retained.graph().root()))
         if (is_object(retained.graph(), child)) result.push_back(child);
     return result;
 }
 
-DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery& query,
+DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, const DominatorsQuery& query,
                             const ProgressCallback& progress) {
     DominatorsResult result;
-    const HeapGraph& graph = retained.graph();
+    const RetainedLookup retained(graph, sizes);
     result.total = retained.memory(graph.root());
     for (const NodeId object : shared_by_groups(retained)) result.loose += retained.memory(object);
     TreeBuilder builder(retained, query);

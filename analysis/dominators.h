@@ -56,19 +56,19 @@ struct DominatorsResult {
     std::uint64_t loose = 0;  // bytes below the virtual root that no group holds alone
 };
 
-DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery& query,
+DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, const DominatorsQuery& query,
                             const ProgressCallback& progress = {});
 
 /// The children of a node as they are shown: modules and their dicts are left out, and theirs are there in
 /// their place.
-std::vector<NodeId> shown_children(const RetainedSizes& retained, NodeId node);
+std::vector<NodeId> shown_children(const RetainedLookup& retained, NodeId node);
 
 /// What several children of `node`, or of a module or dict that is shown as one with it, hold together: at
 /// most `most` entries, those of the largest sums.
-std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least,
+std::vector<JointHolders> joint_holders(const RetainedLookup& retained, NodeId node, std::uint64_t least,
                                         std::size_t most);
 
 /// What is shared by several groups: children of the virtual root that are objects.
-std::vector<NodeId> shared_by_groups(const RetainedSizes& retained);
+std::vector<NodeId> shared_by_groups(const RetainedLookup& retained);
 
 }  // namespace heapsift

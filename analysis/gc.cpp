@@ -81,7 +81,7 @@ private:
             tally->size += one[0].size;
             if (tally == &row.collectable) freed[of[object]].push_back(object);
         }
-        ReferenceCountDeath death(heap_);
+        DyingByCounts death(heap_);
         for (std::size_t i = 0; i < freed.size(); ++i) {
             GcInterpreter& row = result_.interpreters[i];
             const auto add = [&](ObjectId object) {

@@ -27,23 +27,22 @@ std::string suspended_words(const HeapReader& heap, ObjectId object) {
     return frame ? "suspended in " + frame_words(*frame) : std::string();
 }
 
-ObjectExpressions::ObjectExpressions(const HeapGraph& graph, const std::vector<ObjectId>& objects,
-                                     const ProgressCallback& progress)
+ExpressionFinder::ExpressionFinder(const HeapGraph& graph, const std::vector<ObjectId>& objects,
+                                   const ProgressCallback& progress)
     : graph_(graph) {
     std::vector<ObjectId> wanted = objects;
     std::erase_if(wanted, [&](ObjectId object) { return graph.reach(object) == Reach::unreachable; });
-    if (!wanted.empty())
-        paths_.emplace(graph, PathWishes(), std::move(wanted), std::vector<ObjectId>(), progress);
+    if (!wanted.empty()) paths_ = root_paths(graph, PathWishes(), std::move(wanted), {}, progress);
 }
 
-std::optional<ObjectExpressions::Found> ObjectExpressions::of(ObjectId object) const {
+std::optional<ExpressionFinder::Found> ExpressionFinder::of(ObjectId object) const {
     if (!paths_ || !paths_->found(object)) return std::nullopt;
     const std::vector<ObjectId> path = paths_->path(object);
     if (path.size() > longest_path) return std::nullopt;
     std::vector<Reference> steps;
     for (std::size_t i = 1; i < path.size(); ++i)
         steps.push_back(step_between(graph_.heap(), path[i - 1], path[i]));
-    const Root& root = paths_->root(path.front()).root;
+    const Root& root = cheapest_root(graph_, path.front()).root;
     return Found{root, path_expression(graph_, root, path, steps)};
 }
 

@@ -110,7 +110,7 @@ bool satisfies(const ObjectFacts& facts, std::uint64_t retained,
                        [&](const ObjectCondition& c) { return holds(measure(facts, retained, c.field), c); });
 }
 
-ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedSizes* retained,
+ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedLookup* retained,
                       const ProgressCallback& progress) {
     const std::vector<bool> wanted = wanted_types(heap.types(), query);
     const std::vector<std::uint32_t> rank = rank_types_by_name(heap.types());
@@ -147,7 +147,7 @@ ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const R
     return result;
 }
 
-ObjectRow object_row(const RetainedSizes& retained, const ObjectStates& states, ObjectId object) {
+ObjectRow object_row(const RetainedLookup& retained, const ObjectStates& states, ObjectId object) {
     ObjectRow row = object_row(retained.graph().heap(), object);
     row.retained = retained.memory(object);
     row.state = states.of(object);

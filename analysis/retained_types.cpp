@@ -26,7 +26,7 @@ private:
     const HeapReader& heap_;
 };
 
-std::vector<std::uint64_t> dominated_by_type(const RetainedSizes& retained, const RowsByType& type) {
+std::vector<std::uint64_t> dominated_by_type(const RetainedLookup& retained, const RowsByType& type) {
     std::vector<std::uint64_t> sums(type.count());
     const HeapGraph& graph = retained.graph();
     // In preorder: what dominates a node was met shortly before it.
@@ -45,7 +45,7 @@ std::vector<std::uint64_t> dominated_by_type(const RetainedSizes& retained, cons
 }
 
 /// The rows, those with the largest estimates first.
-std::vector<TypeRow*> by_estimate(TypesResult& result, const RetainedSizes& retained,
+std::vector<TypeRow*> by_estimate(TypesResult& result, const RetainedLookup& retained,
                                   const RowsByType& type) {
     const std::vector<std::uint64_t> dominated = dominated_by_type(retained, type);
     const auto estimate = [&](const TypeRow* row) {
@@ -58,7 +58,7 @@ std::vector<TypeRow*> by_estimate(TypesResult& result, const RetainedSizes& reta
     return rows;
 }
 
-void compute(const std::vector<TypeRow*>& rows, const RetainedSizes& retained, const RowsByType& type,
+void compute(const std::vector<TypeRow*>& rows, const RetainedLookup& retained, const RowsByType& type,
              const ProgressCallback& progress) {
     std::vector<std::int32_t> set_of_type(type.count(), -1);
     std::vector<TypeRow*> sets;
@@ -77,9 +77,10 @@ void compute(const std::vector<TypeRow*>& rows, const RetainedSizes& retained, c
 
 }  // namespace
 
-void add_retained(TypesResult& result, const RetainedSizes& retained, SortKey sort, std::size_t limit,
-                  const ProgressCallback& progress) {
-    const RowsByType type(retained.graph().heap());
+void add_retained(TypesResult& result, const HeapGraph& graph, const RetainedSizes& sizes, SortKey sort,
+                  std::size_t limit, const ProgressCallback& progress) {
+    const RetainedLookup retained(graph, sizes);
+    const RowsByType type(graph.heap());
     const bool chosen_by_retained = sort == SortKey::retained && limit != 0;
     if (!chosen_by_retained) {
         if (sort != SortKey::retained) {

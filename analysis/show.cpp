@@ -25,14 +25,14 @@ std::string found_by_words(FoundBy found_by) {
 
 }  // namespace
 
-ShowResult show(const RetainedSizes& retained, ObjectId object, std::size_t limit,
+ShowResult show(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, std::size_t limit,
                 const ProgressCallback& progress) {
     ShowResult result;
-    const HeapGraph& graph = retained.graph();
+    const RetainedLookup retained(graph, sizes);
     const HeapReader& heap = graph.heap();
     result.object = object_row(heap, object);
     result.object.retained = retained.memory(object);
-    result.object.state = ObjectStates(graph, progress).of(object);
+    result.object.state = object_states(graph, progress).of(object);
     result.retained_size = retained.size(graph.node_of(object));
     result.found_by = found_by_words(heap.found_by(object));
     const NodeId dominator = retained.dominator(object);

@@ -14,11 +14,11 @@ namespace heapsift {
 namespace {
 
 constexpr double most_of = 0.5;
-constexpr int least_run = 3;
+constexpr int least_chain = 3;
 
 class HolderSearch {
 public:
-    HolderSearch(const RetainedSizes& retained, std::uint64_t least)
+    HolderSearch(const RetainedLookup& retained, std::uint64_t least)
         : retained_(retained),
           graph_(retained.graph()),
           heap_(graph_.heap()),
@@ -36,7 +36,7 @@ public:
     void express(std::vector<TopHolder>& holders, const ProgressCallback& progress) const {
         std::vector<ObjectId> wanted;
         for_each(holders, [&](ObjectId object, PathExpression&, TopHolder&) { wanted.push_back(object); });
-        const ObjectExpressions expressions(graph_, wanted, progress);
+        const ExpressionFinder expressions(graph_, wanted, progress);
         for_each(holders, [&](ObjectId object, PathExpression& expression, TopHolder& holder) {
             auto found = expressions.of(object);
             if (!found) return;
@@ -135,12 +135,12 @@ private:
         const TypeId type = type_of(node);
         NodeId at = node;
         int length = 0;
-        for (int steps = 0; steps < 2 * least_run; ++steps) {
+        for (int steps = 0; steps < 2 * least_chain; ++steps) {
             at = retained_.largest_child(at);
             if (at == no_node || !is_object(at) || retained_.memory(at) * 10 < retained_.memory(node) * 9)
                 return false;
             length += type_of(at) == type;
-            if (length >= least_run) return true;
+            if (length >= least_chain) return true;
         }
         return false;
     }
@@ -214,7 +214,7 @@ private:
         }
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapReader& heap_;
     std::uint64_t least_;
@@ -223,8 +223,9 @@ private:
 
 }  // namespace
 
-std::vector<TopHolder> top_holders(const RetainedSizes& retained, std::uint64_t least, std::size_t most,
-                                   const ProgressCallback& progress) {
+std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& sizes, std::uint64_t least,
+                                   std::size_t most, const ProgressCallback& progress) {
+    const RetainedLookup retained(graph, sizes);
     HolderSearch search(retained, least);
     std::vector<TopHolder> holders = search.find(most);
     search.express(holders, progress);

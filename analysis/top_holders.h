@@ -30,7 +30,7 @@ struct TopHolder {
 
 /// Largest first, at most `most`; each retains at least `least` bytes. From each group and each large child
 /// of one it goes down while one child has most of what its dominator retains.
-std::vector<TopHolder> top_holders(const RetainedSizes& retained, std::uint64_t least, std::size_t most,
-                                   const ProgressCallback& progress = {});
+std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& sizes, std::uint64_t least,
+                                   std::size_t most, const ProgressCallback& progress = {});
 
 }  // namespace heapsift

@@ -18,7 +18,7 @@ namespace {
 
 class WhyFinder {
 public:
-    WhyFinder(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+    WhyFinder(const RetainedLookup& retained, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress)
         : retained_(retained),
           graph_(retained.graph()),
@@ -33,7 +33,7 @@ public:
         result.retained = retained_.memory(object_);
         result.target.retained = result.retained;
         result.reach = graph_.reach(object_);
-        result.target.state = ObjectStates(graph_, progress_).of(object_);
+        result.target.state = object_states(graph_, progress_).of(object_);
         const GroupId group = retained_.group(object_);
         result.group = group == no_group ? "shared by several groups" : graph_.groups()[group].name;
         result.immortal = result.target.facts.immortal;
@@ -71,17 +71,17 @@ private:
 
     void find_paths(WhyResult& result) {
         if (query_.paths <= 1) {
-            const RootPaths paths(graph_, wishes(), {object_}, {}, progress_);
+            const RootPaths paths = root_paths(graph_, wishes(), {object_}, {}, progress_);
             if (paths.found(object_))
                 result.paths.push_back(
-                    path_of(paths.path(object_), paths.root(paths.path(object_).front()).root));
+                    path_of(paths.path(object_), cheapest_root(graph_, paths.path(object_).front()).root));
             return;
         }
         // One search that ends at the object itself tells the cheapest path to it, and to each referrer
         // without it.
         std::vector<ObjectId> wanted = referrers_;
         wanted.push_back(object_);
-        const RootPaths paths(graph_, wishes(), wanted, {object_}, progress_);
+        const RootPaths paths = root_paths(graph_, wishes(), wanted, {object_}, progress_);
         struct Candidate {
             std::uint32_t cost;
             ObjectId referrer;  // no_object: the object hangs at a root
@@ -110,7 +110,7 @@ private:
     void add_path_through(WhyResult& result, ObjectId referrer, const RootPaths& paths,
                           std::vector<ObjectId>& used) {
         std::vector<ObjectId> path = paths.path(referrer);
-        Root root = paths.root(path.front()).root;
+        Root root = cheapest_root(graph_, path.front()).root;
         const auto is_used = [&](ObjectId object) {
             return std::binary_search(used.begin(), used.end(), object);
         };
@@ -118,10 +118,10 @@ private:
         if (!disjoint && !is_used(referrer)) {
             PathWishes others = wishes();
             others.without = used;
-            const RootPaths around(graph_, others, {referrer}, {object_});
+            const RootPaths around = root_paths(graph_, others, {referrer}, {object_});
             if (around.found(referrer)) {
                 path = around.path(referrer);
-                root = around.root(path.front()).root;
+                root = cheapest_root(graph_, path.front()).root;
                 disjoint = true;
             }
         }
@@ -242,7 +242,7 @@ private:
             result.from_cycle = steps_of(way(sources, object_));
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapReader& heap_;
     ObjectId object_;
@@ -254,9 +254,9 @@ private:
 
 }  // namespace
 
-WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress) {
-    return WhyFinder(retained, object, query, progress).find();
+    return WhyFinder(RetainedLookup(graph, sizes), object, query, progress).find();
 }
 
 }  // namespace heapsift

@@ -12,21 +12,31 @@
 
 namespace heapsift {
 
-/// The dominator tree of a heap, and what each node retains. 12 bytes a node; some 200 ns an object to make.
-class RetainedSizes {
+/// The dominator tree of a heap, and what each node retains: columns by position in HeapGraph::preorder. 12
+/// bytes a node.
+struct RetainedSizes {
+    DominatorTree tree;
+    std::vector<std::uint64_t> memory;  // bytes: RetainedLookup::memory
+};
+
+/// Some 200 ns an object.
+RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& progress = {});
+
+/// What is asked of these columns by node. It refers to what it was made of: for the time of one call.
+class RetainedLookup {
 public:
-    explicit RetainedSizes(const HeapGraph& graph, const ProgressCallback& progress = {});
+    RetainedLookup(const HeapGraph& graph, const RetainedSizes& sizes) : graph_(graph), sizes_(sizes) {}
 
     const HeapGraph& graph() const { return graph_; }
-    const DominatorTree& tree() const { return tree_; }
+    const DominatorTree& tree() const { return sizes_.tree; }
     /// Bytes of memory (ObjectSizes::memory) that would come free with the node: its own, and of all that it
     /// dominates. 0 for a group or a frame that has nothing.
     std::uint64_t memory(NodeId node) const {
         const std::uint32_t at = graph_.preorder().position(node);
-        return at == Preorder::none ? 0 : memory_[at];
+        return at == Preorder::none ? 0 : sizes_.memory[at];
     }
     std::uint64_t memory(ObjectId object) const { return memory(HeapGraph::node_of(object)); }
-    std::uint64_t memory_at(std::uint32_t position) const { return memory_[position]; }
+    std::uint64_t memory_at(std::uint32_t position) const { return sizes_.memory[position]; }
     /// The same of ObjectSizes::size. One pass over the tree.
     std::uint64_t size(NodeId node) const;
     /// The virtual root for what several groups share; of the virtual root it is `no_node`.
@@ -54,8 +64,7 @@ private:
     void link_children() const;
 
     const HeapGraph& graph_;
-    DominatorTree tree_;
-    std::vector<std::uint64_t> memory_;                              // by position
+    const RetainedSizes& sizes_;
     mutable std::vector<std::uint32_t> first_child_, next_sibling_;  // by position
     // Many children, sorted, of the node that was asked for last: a search comes back to it.
     mutable NodeId last_parent_;

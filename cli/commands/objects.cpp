@@ -41,7 +41,7 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     Question question(session, {Need::retained, Need::states});
     const HeapReader& heap = question.heap();
     if (!options.type.empty()) query.types = types_named(heap, options.type);
-    const RetainedSizes& retained = question.retained();
+    const RetainedLookup retained(question.graph(), question.retained());
     const ObjectStates& states = question.states();
     const ObjectsResult result = objects(heap, query, &retained, session.progress());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,

@@ -155,7 +155,7 @@ TEST_CASE("structural references: modules of sys.modules, their dicts, and stati
                   std::string(reinterpret_cast<const char*>(region.bytes.data()), region.bytes.size()));
     made.core_bytes = core.bytes();
     const HeapReader heap = made.build();
-    const StructuralTargets structural(heap);
+    const StructuralTargets structural = structural_targets(heap);
     CHECK(RootSet(heap).modules().size() == 2);
     for (const Address address : {first, second, first_dict, second_dict, python.builtin("str")})
         CHECK(structural.contains(address));

@@ -113,9 +113,10 @@ TEST_CASE("export: types with their bases, objects with type and generation", "[
     heap.objects = {{Address(0x10100), "app.Node", facts(48, 64), literal("'x'", 1), {}}};
     const HeapReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const RetainedSizes retained(graph);
-    const ObjectStates states(graph);
-    const Export rows(retained, states);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    const ObjectStates states = object_states(graph);
+    const ExportReader rows(graph, sizes, states);
     REQUIRE(rows.type_count() == 2);
     CHECK_FALSE(rows.type(TypeId(0)).base.has_value());
     CHECK(rows.type(TypeId(0)).basicsize == 16);
@@ -164,9 +165,10 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     heap.core_bytes = memory.core();
     const HeapReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const RetainedSizes retained(graph);
-    const ObjectStates states(graph);
-    const Export rows(retained, states);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    const ObjectStates states = object_states(graph);
+    const ExportReader rows(graph, sizes, states);
     CHECK(is_array(snapshot, ObjectId(0)));
     CHECK_FALSE(is_array(snapshot, ObjectId(2)));
     const ArrayRow row = array_row(snapshot, ObjectId(0));

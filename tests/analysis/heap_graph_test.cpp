@@ -83,7 +83,7 @@ TEST_CASE("heap graph: an excess count on what is reached makes no root", "[anal
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{named, named});
     CHECK(roots_of_kind(graph, RootKind::native_unseen).empty());
-    CHECK(RetainedSizes(graph).dominator(ObjectId(1)) == NodeId(0));
+    CHECK(RetainedLookup(graph, retained_sizes(graph)).dominator(ObjectId(1)) == NodeId(0));
 }
 
 TEST_CASE("heap graph: of held objects that lead to each other, as few as hold all", "[analysis][graph]") {
@@ -110,7 +110,8 @@ TEST_CASE("heap graph: garbage takes nothing from those that live", "[analysis][
     CHECK_FALSE(graph.follows(ObjectId(2), ObjectId(1)));
     CHECK_FALSE(graph.follows(ObjectId(3), ObjectId(0)));
     CHECK(graph.follows(ObjectId(2), ObjectId(3)));
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     CHECK(retained.dominator(ObjectId(1)) == NodeId(0));
     CHECK(retained.memory(ObjectId(0)) == 128);
     CHECK(retained.memory(ObjectId(2)) == 192);
@@ -126,7 +127,8 @@ TEST_CASE("heap graph: below the group of garbage are whole components that no o
     CHECK(graph.unreachable_count() == 8);
     CHECK(below(graph, graph.unreachable_group()) ==
           std::set<NodeId>{NodeId(0), NodeId(3), NodeId(4), NodeId(6)});
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     CHECK(retained.dominator(ObjectId(3)) == graph.node_of(graph.unreachable_group()));
     CHECK(retained.dominator(ObjectId(5)) == NodeId(4));
     CHECK(retained.dominator(ObjectId(2)) == NodeId(1));
@@ -156,7 +158,8 @@ TEST_CASE("heap graph: a reference into a static type is not followed, and the t
     CHECK_FALSE(graph.follows(ObjectId(0), ObjectId(1)));
     CHECK(graph.follows(ObjectId(0), ObjectId(2)));
     CHECK(roots_of_kind(graph, RootKind::static_type) == std::set<ObjectId>{ObjectId(1)});
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     CHECK(graph.kind(retained.dominator(ObjectId(1))) == NodeKind::group);
     CHECK(retained.memory(ObjectId(0)) == 128);
 }

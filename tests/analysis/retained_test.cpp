@@ -68,7 +68,8 @@ TEST_CASE("retained: each node of a thousand random heaps, by taking it away", "
         const HandmadeHeap made = random_heap(random, 25);
         const HeapReader heap = made.build();
         const HeapGraph graph(heap);
-        const RetainedSizes retained(graph);
+        const RetainedSizes sizes = retained_sizes(graph);
+        const RetainedLookup retained(graph, sizes);
         for (NodeId node{0}; node < graph.node_count(); ++node) {
             if (graph.preorder().position(node) == Preorder::none || node == graph.root()) continue;
             const std::vector<ObjectId> freed = freed_by_definition(graph, {node});
@@ -132,7 +133,8 @@ TEST_CASE("retained: two registries hold the same objects, nothing alone and eve
     }
     const HeapReader heap = made.build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     CHECK(retained.memory(ObjectId(0)) == 100);
     CHECK(retained.memory(ObjectId(1)) == 100);
     CHECK(retained_by(graph, std::vector<NodeId>{NodeId(0), NodeId(1)}).size() == 12);
@@ -146,7 +148,8 @@ TEST_CASE("retained: a group that nothing hangs below retains nothing", "[analys
     made.objects = {{Address(0x100), "app.Node", facts(48, 64), {}, {}}};
     const HeapReader heap = made.build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     const NodeId garbage = graph.node_of(graph.unreachable_group());
     CHECK(graph.unreachable_count() == 0);
     CHECK(retained.memory(garbage) == 0);

@@ -225,15 +225,16 @@ TEST_CASE("export: meta says what the envelope says, flat, and what was not comp
     made.objects = {{Address(0x10100), "dict", facts(64, 64), {}, {}}};
     const HeapReader heap = made.build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     const Redactor redactor;
     Envelope envelope;
     envelope.command = "export";
     envelope.core = {
         {"path", "core.1"}, {"chosen_by", "argument"}, {"pid", 5}, {"python", {{"version", "3.11.2"}}}};
     envelope.complete = false;
-    const Json json =
-        export_meta(envelope_json(envelope, redactor), Export(retained, ObjectStates(graph)), true);
+    const Json json = export_meta(envelope_json(envelope, redactor),
+                                  ExportReader(graph, sizes, object_states(graph)), true);
     CHECK(json["schema"] == "heapsift.export/1");
     CHECK(json["complete"] == false);
     CHECK(json["core"] == "core.1");

@@ -181,7 +181,10 @@ std::string ProgramHeap::bytes() {
 }
 
 Analysed::Analysed(ProgramHeap& program)
-    : heap(opened(directory, program.bytes(), diagnostics)), graph(heap), retained(graph) {}
+    : heap(opened(directory, program.bytes(), diagnostics)),
+      graph(heap),
+      sizes(retained_sizes(graph)),
+      retained(graph, sizes) {}
 
 ObjectId Analysed::id(Address address) const {
     const ObjectId object = heap.find(address);
