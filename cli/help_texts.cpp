@@ -107,7 +107,7 @@ constexpr std::string_view address = R"(Ways to name an object (ADDRESS)
   0x7f31c2a4d5e0                     as in the tables; 8 digits need no 0x
   140581112638464                    as id(x) prints it
   <Node object at 0x7f31c2a4d5e0>    as repr(x) prints it
-  An address inside an object, or inside a buffer that it owns, means the object.
+  An address inside an object, or inside a buffer it owns, means the object.
 
 or an expression. It begins with
   app.CACHE                          a module and a name in it
@@ -153,7 +153,7 @@ std::string words_text() {
     return fmt::format(
         words,
         fmt::arg("expression",
-                 entry("  expression   an object as Python names it, app.CACHE['k']:", "help address")),
+                 entry("  expression   an object, as in Python, app.CACHE['k']:", "help address")),
         fmt::arg("path", entry("  path         the references from a root to an object:", "why")));
 }
 

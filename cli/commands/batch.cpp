@@ -152,7 +152,7 @@ std::string batch_details() {
 
 CommandRunner setup_batch(CommandOptions& declare) {
     auto options = std::make_shared<BatchOptions>();
-    declare.number("-j,--jobs", options->jobs, "cores at a time (default: what processors and memory allow)");
+    declare.number("-j,--jobs", options->jobs, "cores at a time (default: as processors and memory allow)");
     declare.number("--timeout", options->timeout, "seconds for one core; 0 for no limit (default 1800)");
     declare.choice(
         "--format", {"jsonl", "json"}, [](std::size_t) {},

@@ -8,7 +8,8 @@
 //     const Address node = program.instance(program.python_class("Node", {"next"}), {program.heap.none()});
 //     program.module("app", "/srv/app/app.py", {{"FIRST", node}});
 //     const Analysed analysed(program);
-//     CHECK(why(analysed.graph, analysed.sizes, analysed.id(node), {}).paths.at(0).root_words == "module app");
+//     const WhyResult result = why(analysed.graph, analysed.sizes, analysed.id(node), {});
+//     CHECK(result.paths.at(0).root_words == "module app");
 //
 // Reference counts match the references that exist, as if nothing had leaked: they are set once everything is
 // there. A test that wants others adds to them (`leak`). A class that no module names goes away with its
