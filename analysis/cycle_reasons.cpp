@@ -158,12 +158,13 @@ std::string CycleReasons::most_common(const std::function<bool(ObjectId)>& in) c
     }
     const auto most = std::max_element(parts.begin(), parts.end(),
                                        [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
-    return most == parts.end() ? std::string() : words(most->reason);
+    return most == parts.end() ? std::string() : words(most->reason, false);
 }
 
-std::string CycleReasons::words(const CycleReason& reason) const {
+std::string CycleReasons::words(const CycleReason& reason, bool in_garbage) const {
     using Kind = CycleReason::Kind;
     const GcState& collector = collectors_[reason.interpreter];
+    const std::string where = in_garbage ? "in gc.garbage: " : "";
     std::string text;
     switch (reason.kind) {
         case Kind::in_use:
@@ -207,9 +208,9 @@ std::string CycleReasons::words(const CycleReason& reason) const {
                                           : fmt::format("never: {} has a legacy finalizer (tp_del)",
                                                         type_name(heap_, reason.type));
         case Kind::saved:
-            return "in gc.garbage: DEBUG_SAVEALL is set, and the collector keeps what it finds";
+            return where + "DEBUG_SAVEALL is set, and the collector keeps what it finds";
         case Kind::in_garbage_list:
-            return "in gc.garbage: the collector found it and did not free it";
+            return where + "the collector found it and did not free it";
         case Kind::over_released:
             return "never: more references were found than it counts (released once too often), and the "
                    "collector passes it by";

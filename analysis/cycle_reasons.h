@@ -45,9 +45,11 @@ public:
 
     CycleReason of(std::span<const ObjectId> members) const;
     /// Of those for which `in` holds and that are garbage: why they, or most of their memory, are still
-    /// there, in words. Empty where there are none that the collector would look at.
+    /// there, in words, without that they are in gc.garbage. Empty where there are none that the collector would look
+    /// at.
     std::string most_common(const std::function<bool(ObjectId)>& in) const;
-    std::string words(const CycleReason& reason) const;
+    /// `in_garbage`: says also that they are in gc.garbage, where that is why.
+    std::string words(const CycleReason& reason, bool in_garbage = true) const;
 
 private:
     void explain_waiting(std::span<const ObjectId> members, CycleReason& reason) const;

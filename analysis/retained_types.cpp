@@ -78,6 +78,7 @@ void compute(const std::vector<TypeRow*>& rows, const RetainedSizes& retained, c
 
 void add_retained(TypesResult& result, const RetainedSizes& retained, SortKey sort, std::size_t limit,
                   const ProgressCallback& progress) {
+    result.retained_computed = true;
     const RowsByType type(retained.graph().heap());
     const bool chosen_by_retained = sort == SortKey::retained && limit != 0;
     if (!chosen_by_retained) {

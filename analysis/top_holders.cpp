@@ -228,6 +228,9 @@ std::vector<TopHolder> top_holders(const RetainedSizes& retained, std::uint64_t 
     HolderSearch search(retained, least);
     std::vector<TopHolder> holders = search.find(most);
     search.express(holders, progress);
+    for (TopHolder& holder : holders)
+        holder.says_held = holder.joint ? holder.joint->begins_with_held
+                                        : !holder.object && holder.group_kind == GroupKind::held;
     return holders;
 }
 

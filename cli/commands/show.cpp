@@ -16,9 +16,9 @@ ExitCode run_show(Session& session) {
     const HeapReader& heap = question.heap();
     const ObjectId object = find_object(session, heap, argument);
     const RetainedSizes& retained = question.retained();
-    const ShowResult result = show(retained, object, session.options().rows(), session.progress());
+    ShowResult result = show(retained, object, session.options().rows(), session.progress());
     session.note_references(heap, object);
-    return session.write(render_show(result, session.redactor()));
+    return session.write(render_show(std::move(result)));
 }
 
 }  // namespace

@@ -30,11 +30,12 @@ bool capsule_exact(const ObjectReader& object) {
 
 ShortValue none_describe(const ObjectReader& object, std::size_t) {
     const std::string& name = object.type().name;
-    return {ShortValue::Kind::name,
-            name == "NoneType"   ? "None"
-            : name == "ellipsis" ? "Ellipsis"
-                                 : "NotImplemented",
-            0};
+    const bool none = name == "NoneType", ellipsis = name == "ellipsis";
+    return {.kind = ShortValue::Kind::name,
+            .text = none       ? "None"
+                    : ellipsis ? "Ellipsis"
+                               : "NotImplemented",
+            .constant = none || ellipsis};
 }
 
 constexpr const char* cell_names[] = {"cell"};
