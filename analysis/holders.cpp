@@ -52,8 +52,8 @@ public:
             row.memory += sizes[0].memory;
             row.array_data += sizes[0].array_data;
         };
-        for (const ObjectId object : labels_.paths().order()) count_in(object);
-        for (ObjectId object = 0; object < graph_.object_count(); ++object)
+        for (const NodeId node : labels_.paths().order()) count_in(graph_.object_of(node));
+        for (ObjectId object{0}; object < graph_.object_count(); ++object)
             if (!labels_.paths().found(object)) count_in(object);
         merge_same_words(result, row_of_object);
         result.total_rows = result.rows.size();
@@ -73,8 +73,8 @@ public:
             fits[label] = holder == name.owner + (name.joined() ? "" : ".") + name.attribute();
         }
         std::vector<ObjectId> result;
-        for (ObjectId object = 0; object < graph_.object_count(); ++object)
-            if (labels_.label(object) != HolderLabels::none && fits[labels_.label(object)])
+        for (ObjectId object{0}; object < graph_.object_count(); ++object)
+            if (labels_.label(object) != HolderLabeler::none && fits[labels_.label(object)])
                 result.push_back(object);
         return result;
     }
@@ -139,7 +139,7 @@ private:
 
     const HeapGraph& graph_;
     const HeapReader& heap_;
-    HolderLabels labels_;
+    HolderLabeler labels_;
     std::vector<std::uint32_t> labels_of_rows_;
 };
 

@@ -13,14 +13,15 @@
 namespace heapsift {
 
 struct NodeEdge {
-    NodeId target = 0;
+    NodeId target{0};
     bool followed = true;  // HeapGraph::follows; false for weak references and those that are only reported
 };
 
-class NodeEdges {
+/// It refers to the graph: for the time of one call.
+class NodeEdgeFinder {
 public:
-    /// It keeps 4 bytes a root; `graph` must outlive it.
-    explicit NodeEdges(const HeapGraph& graph);
+    /// 4 bytes a root.
+    explicit NodeEdgeFinder(const HeapGraph& graph);
 
     /// "thread MainThread", "func(), worker.py, now at line 41"; of the virtual root "(GC roots)". Not of
     /// objects. Not escaped.
@@ -32,7 +33,7 @@ public:
     template <class F>
     void visit(NodeId node, F&& visit) {
         if (graph_.kind(node) == NodeKind::object)
-            visit_references(node, visit);
+            visit_references(graph_.object_of(node), visit);
         else
             for (const auto& [edge, name] : of_no_object(node)) visit(edge, name);
     }
@@ -43,13 +44,14 @@ private:
         graph_.heap().visit_references(source, [&](const Reference& reference) {
             const ObjectId target = graph_.heap().find(reference.target);
             if (target == no_object) return;
-            visit(NodeEdge{target, reference.followed && graph_.follows(source, target)}, reference.step);
+            visit(NodeEdge{graph_.node_of(target), reference.followed && graph_.follows(source, target)},
+                  reference.step);
         });
     }
     std::vector<std::pair<NodeEdge, ReferenceStep>> of_no_object(NodeId node);
 
     const HeapGraph& graph_;
-    RootNames names_;
+    RootNamer names_;
     std::vector<std::uint32_t> by_parent_;  // numbers in HeapGraph::roots
 };
 

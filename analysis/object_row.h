@@ -28,4 +28,7 @@ ObjectRow brief_object_row(const HeapReader& heap, ObjectId object);
 /// The qualified name of a type, or "<type not found>" for `no_type`.
 std::string type_name(const HeapReader& heap, TypeId type);
 
+/// The last word of a qualified name: "Node" of "app.Node"; "<type not found>" whole.
+std::string short_type_name(const std::string& name);
+
 }  // namespace heapsift

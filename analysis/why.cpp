@@ -18,7 +18,7 @@ namespace {
 
 class WhyFinder {
 public:
-    WhyFinder(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+    WhyFinder(const RetainedLookup& retained, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress)
         : retained_(retained),
           graph_(retained.graph()),
@@ -33,9 +33,9 @@ public:
         result.retained = retained_.memory(object_);
         result.target.retained = result.retained;
         result.reach = graph_.reach(object_);
-        result.target.state = ObjectStates(graph_, progress_).of(object_);
-        const std::uint32_t group = retained_.group(object_);
-        result.group = group == Preorder::none ? "shared by several groups" : graph_.groups()[group].name;
+        result.target.state = object_states(graph_, progress_).of(object_);
+        const GroupId group = retained_.group(object_);
+        result.group = group == no_group ? "shared by several groups" : graph_.groups()[group].name;
         result.immortal = result.target.facts.immortal;
         result.references_counted =
             static_cast<std::uint64_t>(std::max<std::int64_t>(result.target.facts.refcount, 0));
@@ -54,9 +54,9 @@ public:
 
 private:
     void find_referrers() {
-        for (ObjectId source = 0; source < graph_.object_count(); ++source) {
+        for (ObjectId source{0}; source < graph_.object_count(); ++source) {
             std::uint64_t edges = 0;
-            for (const NodeId target : graph_.targets(source))
+            for (const ObjectId target : graph_.targets(source))
                 edges += target == object_ && graph_.follows(source, target);
             if (edges > 0) referrers_.push_back(source);
             referrer_edges_ += edges;
@@ -71,17 +71,17 @@ private:
 
     void find_paths(WhyResult& result) {
         if (query_.paths <= 1) {
-            const RootPaths paths(graph_, wishes(), {object_}, {}, progress_);
+            const RootPaths paths = root_paths(graph_, wishes(), {object_}, {}, progress_);
             if (paths.found(object_))
                 result.paths.push_back(
-                    path_of(paths.path(object_), paths.root(paths.path(object_).front()).root));
+                    path_of(paths.path(object_), cheapest_root(graph_, paths.path(object_).front()).root));
             return;
         }
         // One search that ends at the object itself tells the cheapest path to it, and to each referrer
         // without it.
         std::vector<ObjectId> wanted = referrers_;
         wanted.push_back(object_);
-        const RootPaths paths(graph_, wishes(), wanted, {object_}, progress_);
+        const RootPaths paths = root_paths(graph_, wishes(), wanted, {object_}, progress_);
         struct Candidate {
             std::uint32_t cost;
             ObjectId referrer;  // no_object: the object hangs at a root
@@ -110,7 +110,7 @@ private:
     void add_path_through(WhyResult& result, ObjectId referrer, const RootPaths& paths,
                           std::vector<ObjectId>& used) {
         std::vector<ObjectId> path = paths.path(referrer);
-        Root root = paths.root(path.front()).root;
+        Root root = cheapest_root(graph_, path.front()).root;
         const auto is_used = [&](ObjectId object) {
             return std::binary_search(used.begin(), used.end(), object);
         };
@@ -118,10 +118,10 @@ private:
         if (!disjoint && !is_used(referrer)) {
             PathWishes others = wishes();
             others.without = used;
-            const RootPaths around(graph_, others, {referrer}, {object_});
+            const RootPaths around = root_paths(graph_, others, {referrer}, {object_});
             if (around.found(referrer)) {
                 path = around.path(referrer);
-                root = around.root(path.front()).root;
+                root = cheapest_root(graph_, path.front()).root;
                 disjoint = true;
             }
         }
@@ -207,7 +207,7 @@ private:
         while (!pending.empty()) {
             const ObjectId source = pending.front();
             pending.pop_front();
-            for (const NodeId target : graph_.targets(source)) {
+            for (const ObjectId target : graph_.targets(source)) {
                 if (!graph_.follows(source, target)) continue;
                 if (target == end) {
                     std::vector<ObjectId> found{end};
@@ -236,12 +236,13 @@ private:
         result.cycle = steps_of(way({object_}, object_));
         if (!result.cycle.empty()) return;
         const NodeId garbage = graph_.node_of(graph_.unreachable_group());
-        const auto sources = graph_.targets(garbage);
+        std::vector<ObjectId> sources;
+        for (const NodeId source : graph_.targets(garbage)) sources.push_back(graph_.object_of(source));
         if (std::find(sources.begin(), sources.end(), object_) == sources.end())
-            result.from_cycle = steps_of(way({sources.begin(), sources.end()}, object_));
+            result.from_cycle = steps_of(way(sources, object_));
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapReader& heap_;
     ObjectId object_;
@@ -284,9 +285,9 @@ void lay_out(WhyResult& result, std::size_t limit) {
     result.garbage_lines = folded_lines(lines, limit);
 }
 
-WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress) {
-    WhyResult result = WhyFinder(retained, object, query, progress).find();
+    WhyResult result = WhyFinder(RetainedLookup(graph, sizes), object, query, progress).find();
     lay_out(result, query.lines);
     return result;
 }

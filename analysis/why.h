@@ -62,7 +62,7 @@ struct WhyQuery {
 /// Lays the paths of a result out in at most `limit` lines each, 0: all. `why` does so itself.
 void lay_out(WhyResult& result, std::size_t limit);
 
-WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress = {});
 
 }  // namespace heapsift

@@ -44,7 +44,7 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
         std::make_shared<Question>(session, std::initializer_list<Need>{Need::retained, Need::states});
     const HeapReader& heap = question->heap();
     if (!options.type.empty()) query.types = types_named(heap, options.type);
-    const RetainedSizes& retained = question->retained();
+    const RetainedLookup retained(question->graph(), question->retained());
     question->states();
     ObjectsResult result = objects(heap, query, &retained, session.progress());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
@@ -52,7 +52,8 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     note_damaged_objects(result.damaged_objects, session.diagnostics());
     session.note_references(heap);
     const auto row = [question](ObjectId object) {
-        return object_row(question->retained(), question->states(), object);
+        return object_row(RetainedLookup(question->graph(), question->retained()), question->states(),
+                          object);
     };
     return session.write(render_objects(std::move(result), row, what_was_asked(options), options.sort));
 }

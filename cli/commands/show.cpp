@@ -15,8 +15,8 @@ ExitCode run_show(Session& session) {
     Question question(session, {Need::retained});
     const HeapReader& heap = question.heap();
     const ObjectId object = find_object(session, heap, argument);
-    const RetainedSizes& retained = question.retained();
-    ShowResult result = show(retained, object, session.options().rows(), session.progress());
+    ShowResult result =
+        show(question.graph(), question.retained(), object, session.options().rows(), session.progress());
     session.note_references(heap, object);
     return session.write(render_show(std::move(result)));
 }

@@ -45,8 +45,8 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
     Question question(session, {Need::retained});
     const HeapReader& heap = question.heap();
     TypesResult result = types(heap, options.sort, 0, session.progress());
-    const RetainedSizes& retained = question.retained();
-    add_retained(result, retained, options.sort, session.options().rows(), session.progress());
+    add_retained(result, question.graph(), question.retained(), options.sort, session.options().rows(),
+                 session.progress());
     session.note_references(heap);
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());

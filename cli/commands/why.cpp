@@ -49,8 +49,8 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         Question question(session, {Need::retained});
         const HeapReader& heap = question.heap();
         const ObjectId object = find_object(session, heap, argument);
-        const RetainedSizes& retained = question.retained();
-        const WhyResult result = why(retained, object, query, session.progress());
+        const WhyResult result =
+            why(question.graph(), question.retained(), object, query, session.progress());
         session.note_references(heap, object);
         return session.write(render_why(result));
     }

@@ -7,6 +7,7 @@
 // small: what is long lies behind a pointer.
 
 #include "cli/document/text.h"
+#include "parsers/base/ids.h"
 
 #include <concepts>
 #include <memory>
@@ -35,6 +36,8 @@ public:
     template <std::unsigned_integral Number>
     requires(!std::same_as<Number, bool>) Datum(Number number)
         : content_(static_cast<std::uint64_t>(number)) {}
+    template <class Kind>
+    Datum(Id<Kind> id) : content_(std::uint64_t{id}) {}
     Datum(double number) : content_(number) {}
     Datum(const char* text) : content_(std::string(text)) {}
     Datum(std::string_view text) : content_(std::string(text)) {}

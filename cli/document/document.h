@@ -57,7 +57,7 @@ struct Paragraph {
     bool secret = false;    // left out under --redact
 };
 
-struct Column {
+struct TextColumn {
     enum class Align : std::uint8_t { left, right } align = Align::left;
     Text heading = {};
     /// What becomes of cells that are too wide for a page. A type's name is shortened in its middle, a value at its
@@ -89,7 +89,7 @@ struct TableRest {
 
 /// Rows of cells under headings; nothing where there are no rows.
 struct TableBlock {
-    std::vector<Column> columns = {};
+    std::vector<TextColumn> columns = {};
     RowsOf<TableRow> rows = {};
     std::optional<TableRest> rest = {};
     std::size_t level = 1;

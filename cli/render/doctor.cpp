@@ -44,7 +44,7 @@ const char* in_words(ModuleFileState state) {
 }
 
 /// A table without headings.
-Block plain_table(std::vector<Column> columns, std::vector<TableRow> rows) {
+Block plain_table(std::vector<TextColumn> columns, std::vector<TableRow> rows) {
     TableBlock table;
     table.columns = std::move(columns);
     table.rows = rows_of(std::move(rows));
@@ -73,8 +73,8 @@ void say_modules(const DoctorResult& result, Document& document) {
     document.say(line(Text("Program files").bold()));
     if (result.modules.empty()) return document.say(line("The core names none.", 1));
     TableBlock table;
-    table.columns = {left("state"), left("build-id"), left("path", Column::Fit::middle),
-                     left("file here", Column::Fit::middle)};
+    table.columns = {left("state"), left("build-id"), left("path", TextColumn::Fit::middle),
+                     left("file here", TextColumn::Fit::middle)};
     std::vector<TableRow> rows;
     for (const Module& module : result.modules) rows.push_back(module_row(module));
     table.rows = rows_of(std::move(rows));
@@ -103,7 +103,7 @@ void say_interpreter(const DoctorResult& result, Document& document) {
     for (const LayoutCheck& check : result.checks)
         if (!check.passed) rows.push_back({.cells = {"", says("failed: {}", check.what)}});
     rows.push_back({.cells = {"types", types_words(result)}});
-    document.say(plain_table({left(""), left("", Column::Fit::wrap)}, std::move(rows)));
+    document.say(plain_table({left(""), left("", TextColumn::Fit::wrap)}, std::move(rows)));
 }
 
 /// How far what was found can be trusted, in a sentence.
@@ -129,7 +129,7 @@ void say_guessed(const DoctorResult& result, std::uint64_t objects, Document& do
         says("What {} refer to is guessed ({} of all), for want of a way to read their types",
              how_many(result.references_guessed, "object"), Share{result.references_guessed, objects})));
     TableBlock table;
-    table.columns = {right("objects"), right("memory"), left("type", Column::Fit::middle)};
+    table.columns = {right("objects"), right("memory"), left("type", TextColumn::Fit::middle)};
     std::vector<TableRow> rows;
     for (std::size_t i = 0; i < std::min(most_guessed, result.guessed.size()); ++i) {
         const DoctorResult::GuessedType& type = result.guessed[i];

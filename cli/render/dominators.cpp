@@ -128,7 +128,7 @@ Document render_dominators(DominatorsResult dominators) {
     document.data["shared_by_several_groups"] = result->loose;
     if (result->top.object) document.say(line("held by: " + Text(result->group)));
     TableBlock table;
-    table.columns = {right("retained"), right("share"), left("what holds it", Column::Fit::end)};
+    table.columns = {right("retained"), right("share"), left("what holds it", TextColumn::Fit::end)};
     table.columns.back().tree = true;
     table.rows = [result](const std::function<void(const TableRow&)>& visit) {
         TreeLines(*result, visit).all();

@@ -31,7 +31,7 @@ Text type_or_none(const ObjectRow& object, ReferenceKind kind) {
 }
 
 void say_edges(std::shared_ptr<const EdgeList> list, Text title, bool other_is_target, Document& document) {
-    using Fit = Column::Fit;
+    using Fit = TextColumn::Fit;
     const std::uint64_t more = list->total - list->edges.size();
     TableBlock table;
     table.columns = {left("", other_is_target ? Fit::middle : Fit::whole),

@@ -32,7 +32,7 @@ Text next_words(const ExportSummary& summary) {
 
 }  // namespace
 
-Json export_meta(const Json& envelope, const Export& rows, bool redacted) {
+Json export_meta(const Json& envelope, const ExportReader& rows, bool redacted) {
     Json meta;
     for (const char* key : {"schema", "heapsift", "complete", "certain", "warnings"})
         meta[key] = envelope[key];

@@ -39,12 +39,26 @@ constexpr std::uint64_t node_fields = 5;
 constexpr std::uint64_t largest_size = 0xffffffff;
 constexpr std::size_t value_limit = 100;
 
-NodeType node_type(std::string_view type) {
-    if (type == "str" || type == "bytes" || type == "bytearray") return string;
-    if (type == "int" || type == "float" || type == "bool" || type == "complex") return number;
-    if (type == "code") return code;
-    if (type == "function" || type == "builtin_function_or_method" || type == "method") return closure;
-    return object;
+NodeType node_type(KnownType type) {
+    switch (type) {
+        case KnownType::str:
+        case KnownType::bytes:
+        case KnownType::bytearray:
+            return string;
+        case KnownType::integer:
+        case KnownType::floating:
+        case KnownType::boolean:
+        case KnownType::complex:
+            return number;
+        case KnownType::code:
+            return code;
+        case KnownType::function:
+        case KnownType::builtin_function:
+        case KnownType::method:
+            return closure;
+        default:
+            return object;
+    }
 }
 
 /// "[3]": its number.
@@ -94,6 +108,10 @@ private:
         return 1 +
                (graph_.kind(node) == NodeKind::object ? extra_count() + node : node - graph_.object_count());
     }
+    KnownType known_type_of(ObjectId id) const {
+        const TypeId type = heap_.type_of(id);
+        return type == no_type ? KnownType::other : heap_.types()[type].known;
+    }
     std::uint64_t piece_name() const { return 1 + graph_.node_count(); }
     std::uint64_t first_edge_name() const { return 2 + graph_.node_count(); }
 
@@ -116,7 +134,8 @@ private:
             edges_.visit(static_cast<NodeId>(node),
                          [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[node]; });
         for_each_object(heap_, "counting references", progress_, [&](ObjectId id) {
-            edges_.visit(id, [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[id]; });
+            edges_.visit(graph_.node_of(id),
+                         [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[id]; });
         });
         for (const Large& large : large_)
             edge_counts_[large.object] += static_cast<std::uint32_t>(pieces(large.memory));
@@ -132,7 +151,7 @@ private:
                  edge_counts_[id]);
         for_each_object(heap_, "exporting objects", progress_, [&](ObjectId id) {
             const std::uint64_t memory = heap_.facts(id).memory;
-            node(node_type(type_name(heap_, heap_.type_of(id))), ordinal(id), ordinal(id),
+            node(node_type(known_type_of(id)), ordinal(graph_.node_of(id)), ordinal(graph_.node_of(id)),
                  std::min(memory, largest_size), edge_counts_[id]);
         });
         std::uint64_t at = 1 + graph_.node_count();
@@ -158,7 +177,8 @@ private:
         std::size_t next_large = 0;
         std::uint64_t piece = 1 + graph_.node_count();
         for_each_object(heap_, "exporting references", progress_, [&](ObjectId id) {
-            edges_.visit(id, [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
+            edges_.visit(graph_.node_of(id),
+                         [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
             if (next_large == large_.size() || large_[next_large].object != id) return;
             for (std::uint64_t i = pieces(large_[next_large++].memory); i > 0; --i)
                 edge(internal, piece_name(), piece++);
@@ -226,7 +246,7 @@ private:
     Redactor& redactor_;
     const std::function<void(std::string_view)>& write_;
     const ProgressCallback& progress_;
-    NodeEdges edges_;
+    NodeEdgeFinder edges_;
     std::vector<Large> large_;  // more than 4 GiB
     std::uint64_t pieces_of_all_ = 0, edge_count_ = 0;
     std::vector<std::uint32_t> edge_counts_;  // by node of the graph

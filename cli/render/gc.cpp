@@ -88,7 +88,8 @@ Text starts_words(const GcState& state, std::size_t i) {
 
 Block generations_table(const GcState& state) {
     TableBlock table;
-    table.columns = {left("generation"), right("objects"), left("a collection starts", Column::Fit::wrap)};
+    table.columns = {left("generation"), right("objects"),
+                     left("a collection starts", TextColumn::Fit::wrap)};
     std::vector<TableRow> rows;
     const auto add = [&](const char* name, const GcGeneration& generation, Text words) {
         rows.push_back({.cells = {name, says("{}{}", generation.whole ? "" : "≥ ", Count{generation.objects}),
@@ -133,8 +134,8 @@ Block more_line(std::uint64_t count, const std::string& command) {
 
 TableBlock list_table(bool with_counts) {
     TableBlock table;
-    table.columns = {left("address"), right("memory"), left("type", Column::Fit::middle),
-                     left("value", Column::Fit::end)};
+    table.columns = {left("address"), right("memory"), left("type", TextColumn::Fit::middle),
+                     left("value", TextColumn::Fit::end)};
     if (with_counts) table.columns.insert(table.columns.begin() + 2, right("refs"));
     return table;
 }

@@ -17,7 +17,7 @@ Text held_as(const HolderRow& row) {
 /// `command`: with which all rows are seen.
 Block holders_table(const std::shared_ptr<const HoldersResult>& result, bool with_types,
                     const std::string& command) {
-    using Fit = Column::Fit;
+    using Fit = TextColumn::Fit;
     TableBlock table;
     table.columns = {right("objects"), right("memory"), right("array data"),
                      right(about() + "retained", true)};

@@ -71,11 +71,11 @@ Expression expression_of(const PathExpression& path) {
     return expression;
 }
 
-Column right(Text heading, bool sorted) {
-    return {.align = Column::Align::right, .heading = std::move(heading), .sorted = sorted};
+TextColumn right(Text heading, bool sorted) {
+    return {.align = TextColumn::Align::right, .heading = std::move(heading), .sorted = sorted};
 }
 
-Column left(Text heading, Column::Fit fit) { return {.heading = std::move(heading), .fit = fit}; }
+TextColumn left(Text heading, TextColumn::Fit fit) { return {.heading = std::move(heading), .fit = fit}; }
 
 Json value_json(const ShortValue& value, const std::string& type, Redactor& redactor) {
     return value.kind == ShortValue::Kind::none ? Json(nullptr) : Json(redactor.value(value, type));

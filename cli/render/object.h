@@ -28,8 +28,8 @@ Text bytes_or_blank(const std::optional<std::uint64_t>& bytes);
 Expression expression_of(const PathExpression& path);
 
 /// Columns that several tables have.
-Column right(Text heading, bool sorted = false);
-Column left(Text heading, Column::Fit fit = Column::Fit::whole);
+TextColumn right(Text heading, bool sorted = false);
+TextColumn left(Text heading, TextColumn::Fit fit = TextColumn::Fit::whole);
 
 // --- for answers that are no documents yet
 

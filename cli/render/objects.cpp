@@ -24,9 +24,9 @@ TableBlock objects_table(const std::shared_ptr<const ObjectsResult>& result,
     table.columns[3].narrow_page = size_goes;
     if (retained) table.columns.push_back(right(about() + "retained", sort == SortKey::retained));
     table.columns.push_back(right("refs"));
-    table.columns.push_back(left("type", Column::Fit::middle));
+    table.columns.push_back(left("type", TextColumn::Fit::middle));
     table.columns.back().sorted = sort == SortKey::name || sort == SortKey::count;
-    table.columns.push_back(left("value", Column::Fit::end));
+    table.columns.push_back(left("value", TextColumn::Fit::end));
     table.rows = rows_of<TableRow>(result, &ObjectsResult::objects, [row, retained](ObjectId id) {
         const ObjectRow object = row(id);
         TableRow cells{.bytes = object.facts.memory};

@@ -38,7 +38,7 @@ Masthead masthead(const OverviewCore& core) {
 Block memory_table(const OverviewResult& result) {
     TableBlock table;
     table.columns = {left("Where the memory is"), right(ByteCount{result.mapped_bytes}), right(""),
-                     left("", Column::Fit::end)};
+                     left("", TextColumn::Fit::end)};
     table.columns.front().tree = true;
     table.level = 0;
     table.folded = "the rest";
@@ -115,8 +115,8 @@ Block next_of_holders(const TopHolder& first) {
 void say_holders(const OverviewResult& result, Document& document) {
     if (result.holders.empty()) return;
     TableBlock table;
-    table.columns = {right("retained"), right("share"), left("What holds most", Column::Fit::middle),
-                     left("", Column::Fit::end)};
+    table.columns = {right("retained"), right("share"), left("What holds most", TextColumn::Fit::middle),
+                     left("", TextColumn::Fit::end)};
     std::vector<TableRow> rows;
     for (const TopHolder& holder : result.holders) {
         Text content = content_words(holder);

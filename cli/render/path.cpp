@@ -38,8 +38,8 @@ Text line_words(const PathLine& line) {
 
 TableBlock path_table() {
     TableBlock table;
-    table.columns = {left("", Column::Fit::middle), left("", Column::Fit::end), left(""),
-                     left("", Column::Fit::end), right("retained")};
+    table.columns = {left("", TextColumn::Fit::middle), left("", TextColumn::Fit::end), left(""),
+                     left("", TextColumn::Fit::end), right("retained")};
     table.columns.front().tree = true;
     table.deepest = deepest_indent;
     return table;

@@ -39,7 +39,7 @@ void say_types(const std::vector<RefcountType>& types, bool deficits, Document& 
     TableBlock table;
     table.columns = {right("objects"), right(deficits ? "too many" : "excess", !deficits)};
     if (!deficits) table.columns.push_back(right("held by C code"));
-    table.columns.push_back(left("type", Column::Fit::middle));
+    table.columns.push_back(left("type", TextColumn::Fit::middle));
     std::vector<TableRow> rows;
     for (std::size_t i = 0; i < shown; ++i) {
         const RefcountType& type = types[i];
@@ -72,7 +72,7 @@ Text holders_words(const RefcountRow& row) {
 }
 
 void say_objects(const RefcountsResult& result, Document& document) {
-    using Fit = Column::Fit;
+    using Fit = TextColumn::Fit;
     document.say(line(Text("single objects").bold() + ": those first whose holder was not found"));
     TableBlock table;
     table.columns = {left("address"),         right("counted"),

@@ -40,7 +40,7 @@ Document render_retained(RetainedResult retained) {
     document.say(line(what_comes_free(*result)));
     TableBlock table;
     table.columns = {right("objects"), right("memory", true), right("size"),
-                     left("type", Column::Fit::middle)};
+                     left("type", TextColumn::Fit::middle)};
     table.rows = rows_of<TableRow>(result, &RetainedResult::types, [](const Row& row) {
         return TableRow{
             .cells = {Count{row.count}, ByteCount{row.memory}, ByteCount{row.size}, TypeName{row.name}}};

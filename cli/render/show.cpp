@@ -76,7 +76,7 @@ Block facts_table(const ShowResult& result) {
     if (!facts.references_exact)
         add("note", "what it refers to is guessed: no way is known to read this type");
     TableBlock table;
-    table.columns = {left(""), left("", Column::Fit::wrap)};
+    table.columns = {left(""), left("", TextColumn::Fit::wrap)};
     table.rows = rows_of(std::move(rows));
     return {std::move(table)};
 }

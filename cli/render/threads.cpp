@@ -73,7 +73,7 @@ Text call_words(const FrameRow& row) {
 }
 
 void say_locals(const FrameRow& row, Document& document) {
-    using Fit = Column::Fit;
+    using Fit = TextColumn::Fit;
     const bool retained = row.retained.has_value();
     TableBlock table;
     table.level = level_of_locals;

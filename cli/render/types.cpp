@@ -44,7 +44,7 @@ Block types_table(const std::shared_ptr<const TypesResult>& result, SortKey sort
     // Size says little that memory does not: it is the first to go.
     if (retained && sort != SortKey::size) table.columns.back().narrow_page = narrowest_with_size;
     if (retained) table.columns.push_back(right(about() + "retained", sort == SortKey::retained));
-    table.columns.push_back(left("type", Column::Fit::middle));
+    table.columns.push_back(left("type", TextColumn::Fit::middle));
     table.columns.back().sorted = sort == SortKey::name;
     table.rows = rows_of<TableRow>(result, &TypesResult::types, [retained](const TypeRow& row) {
         TableRow cells{.bytes = row.memory};

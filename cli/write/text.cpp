@@ -120,7 +120,7 @@ public:
         std::vector<TableColumn> columns;
         std::vector<bool> kept;
         for (std::size_t i = 0; i < block.columns.size(); ++i) {
-            const Column& column = block.columns[i];
+            const TextColumn& column = block.columns[i];
             const bool stays = !left_out(column) || (column.only_if_empty && cells.has_any[i]);
             kept.push_back(stays && (!column.optional || cells.has_any[i]));
             if (!kept[i]) continue;
@@ -142,17 +142,17 @@ public:
     }
 
 private:
-    bool is_narrow(const Column& column) const {
+    bool is_narrow(const TextColumn& column) const {
         return page_.width != 0 && page_.width < column.narrow_page;
     }
-    bool left_out(const Column& column) const { return is_narrow(column) && column.narrow_most == 0; }
+    bool left_out(const TextColumn& column) const { return is_narrow(column) && column.narrow_most == 0; }
 
-    TableColumn::Fit fit_of(const Column& column) const {
+    TableColumn::Fit fit_of(const TextColumn& column) const {
         return is_narrow(column) && column.narrow_most > 0 ? TableColumn::Fit::whole
                                                            : static_cast<TableColumn::Fit>(column.fit);
     }
 
-    std::string cell_text(const Column& column, const TableRow& row, const Text& cell,
+    std::string cell_text(const TextColumn& column, const TableRow& row, const Text& cell,
                           const TableBlock& block) const {
         std::string text = plain(cell, page_);
         if (is_narrow(column) && column.narrow_most > 0)

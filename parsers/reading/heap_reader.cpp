@@ -2,8 +2,8 @@
 
 // A page of named passes: interpreter, types, allocators, objects. Everything later is asked of the result.
 
+#include "parsers/cpython/build/collector.h"
 #include "parsers/cpython/build/refcount.h"
-#include "parsers/cpython/collector_lists.h"
 #include "parsers/cpython/type_finder.h"
 #include "parsers/snapshot/allocations.h"
 #include "parsers/snapshot/array_items.h"
@@ -260,7 +260,7 @@ void HeapReader::visit_referrers(ObjectId target,
                                  const std::function<void(ObjectId, const Reference&)>& visit) const {
     PutIntoWords words(*this, *state_->access, visit);
     words.only = address_of(target);
-    for (ObjectId id = 0; id < object_count(); ++id) {
+    for (ObjectId id{0}; id < object_count(); ++id) {
         words.source = id;
         state_->access->visit_references(address_of(id), state_->types[type_of(id)], words);
     }
@@ -330,7 +330,7 @@ AddressFinding HeapReader::locate(Address address) const {
     if (const auto block = state_->allocations->pymalloc().block_at(address); block && !block->in_use)
         return {Kind::free_block, no_object, nearest};
     FindBuffer buffers(*state_->allocations, address);
-    for (ObjectId id = 0; id < object_count(); ++id) {
+    for (ObjectId id{0}; id < object_count(); ++id) {
         state_->access->visit_buffers(address_of(id), state_->types[type_of(id)], buffers);
         if (buffers.found) return {Kind::buffer_of_object, id, nearest};
     }

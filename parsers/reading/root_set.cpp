@@ -203,7 +203,7 @@ void RootSet::add_thread_locals(const HeapReader& heap, const PythonHeap& python
     const Layout& l = python.layout();
     const auto is_dummy = [&](Address object) {
         const TypeId type = object.aligned(8) ? python.type_of(object) : no_type;
-        return type != no_type && python.types()[type].name == "_thread._localdummy";
+        return python.types().is(type, KnownType::thread_local_dummy);
     };
     std::map<Address, std::int32_t> thread_of_dummy;
     for (std::int32_t t = 0; t < static_cast<std::int32_t>(threads_.size()); ++t) {
@@ -218,15 +218,15 @@ void RootSet::add_thread_locals(const HeapReader& heap, const PythonHeap& python
     }
     std::vector<bool> is_local(heap.types().size());
     bool any = false;
-    for (TypeId type = 0; type < heap.types().size(); ++type) {
+    for (TypeId type{0}; type < heap.types().size(); ++type) {
         TypeId at = type;
         for (int steps = 0; at != no_type && steps < most_bases && !is_local[type];
              ++steps, at = heap.types()[at].base)
-            is_local[type] = heap.types()[at].name == "_thread._local";
+            is_local[type] = heap.types().is(at, KnownType::thread_local_data);
         any = any || is_local[type];
     }
     if (!any || thread_of_dummy.empty() || !l.thread_locals.dummies.present()) return;
-    for (ObjectId local = 0; local < heap.object_count(); ++local) {
+    for (ObjectId local{0}; local < heap.object_count(); ++local) {
         if (heap.type_of(local) == no_type || !is_local[heap.type_of(local)]) continue;
         const Address dicts = python.pointer(heap.address_of(local) + *l.thread_locals.dummies);
         python.visit_dict(dicts, [&](Address key, Address value) {

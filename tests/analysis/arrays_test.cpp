@@ -1,5 +1,6 @@
 // Arrays by owner: who is kept by views alone, what is seen, who holds what.
 
+#include "analysis/arrays.h"
 #include "analysis/array_holders.h"
 #include "analysis/array_lists.h"
 #include "tests/analysis/handmade_arrays.h"
@@ -13,8 +14,8 @@ namespace {
 using handmade_arrays::data_start;
 using handmade_arrays::headers_start;
 
-const ArrayOwner& owner_at(const Arrays& arrays, std::uint64_t address) {
-    const ArrayOwner* owner = arrays.owner_of(arrays.graph().heap().find(Address(address)));
+const ArrayOwner& owner_at(const HeapReader& heap, const ArrayTable& arrays, std::uint64_t address) {
+    const ArrayOwner* owner = arrays.owner_of(heap.find(Address(address)));
     REQUIRE(owner);
     return *owner;
 }
@@ -31,8 +32,8 @@ TEST_CASE("arrays: an owner that a slice alone keeps is pinned; one that somethi
     heap.list({slice, used, view});
     const HeapReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    const ArrayOwner& owner = owner_at(arrays, pinned);
+    const ArrayTable arrays = array_table(graph);
+    const ArrayOwner& owner = owner_at(snapshot, arrays, pinned);
     CHECK(owner.object == snapshot.find(Address(pinned)));
     CHECK(owner.kept_by_views);
     CHECK(owner.pinned());
@@ -40,10 +41,10 @@ TEST_CASE("arrays: an owner that a slice alone keeps is pinned; one that somethi
     CHECK(owner.visible_bytes == 80);
     CHECK(owner.views == 1);
     CHECK(owner.saved);
-    CHECK_FALSE(owner_at(arrays, used).kept_by_views);
-    CHECK(owner_at(arrays, used).visible_bytes == 400);
-    CHECK(&owner_at(arrays, slice) == &owner);
-    const ArraySums& sums = arrays.sums();
+    CHECK_FALSE(owner_at(snapshot, arrays, used).kept_by_views);
+    CHECK(owner_at(snapshot, arrays, used).visible_bytes == 400);
+    CHECK(&owner_at(snapshot, arrays, slice) == &owner);
+    const ArraySums& sums = arrays.sums;
     CHECK(sums.arrays == 4);
     CHECK(sums.views == 2);
     CHECK(sums.owners == 2);
@@ -63,11 +64,11 @@ TEST_CASE("arrays: a view in between shows nothing, and all that overlaps counts
     heap.list({one, two});
     const HeapReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    CHECK(owner_at(arrays, between).object == snapshot.find(Address(owner)));
-    CHECK(owner_at(arrays, owner).visible_bytes == 120);
-    CHECK(owner_at(arrays, owner).views == 3);
-    CHECK(arrays.sums().pinned_views == 2);
+    const ArrayTable arrays = array_table(graph);
+    CHECK(owner_at(snapshot, arrays, between).object == snapshot.find(Address(owner)));
+    CHECK(owner_at(snapshot, arrays, owner).visible_bytes == 120);
+    CHECK(owner_at(snapshot, arrays, owner).views == 3);
+    CHECK(arrays.sums.pinned_views == 2);
 }
 
 TEST_CASE("arrays: all of it shown is kept, not pinned; held by C code is neither", "[numpy][analysis]") {
@@ -80,11 +81,11 @@ TEST_CASE("arrays: all of it shown is kept, not pinned; held by C code is neithe
     heap.list({transposed, slice});
     const HeapReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    CHECK(owner_at(arrays, whole).kept_by_views);
-    CHECK_FALSE(owner_at(arrays, whole).pinned());
-    CHECK_FALSE(owner_at(arrays, native).kept_by_views);
-    CHECK(arrays.sums().pinned == 0);
+    const ArrayTable arrays = array_table(graph);
+    CHECK(owner_at(snapshot, arrays, whole).kept_by_views);
+    CHECK_FALSE(owner_at(snapshot, arrays, whole).pinned());
+    CHECK_FALSE(owner_at(snapshot, arrays, native).kept_by_views);
+    CHECK(arrays.sums.pinned == 0);
     CHECK(list_owners(arrays, OwnerChoice::pinned, 0).empty());
 }
 
@@ -97,17 +98,17 @@ TEST_CASE("arrays: memory that C code lent has an owner of its own, as large as 
     heap.list({lent, slice, away});
     const HeapReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    const ArrayOwner& owner = owner_at(arrays, slice);
+    const ArrayTable arrays = array_table(graph);
+    const ArrayOwner& owner = owner_at(snapshot, arrays, slice);
     CHECK(owner.object == no_object);
     CHECK(owner.lent_to == snapshot.find(Address(lent)));
     CHECK(owner.nbytes() == 800);
     CHECK_FALSE(owner.size_known);
     CHECK_FALSE(owner.kept_by_views);
-    CHECK(arrays.sums().native_owners == 1);
-    CHECK(arrays.sums().native_bytes == 800);
-    CHECK_FALSE(owner_at(arrays, away).saved);  // its data is nowhere in the core
-    CHECK(arrays.sums().not_saved_bytes == 800);
+    CHECK(arrays.sums.native_owners == 1);
+    CHECK(arrays.sums.native_bytes == 800);
+    CHECK_FALSE(owner_at(snapshot, arrays, away).saved);  // its data is nowhere in the core
+    CHECK(arrays.sums.not_saved_bytes == 800);
 }
 
 TEST_CASE("arrays: bases in a circle end", "[numpy][analysis]") {
@@ -118,9 +119,9 @@ TEST_CASE("arrays: bases in a circle end", "[numpy][analysis]") {
     heap.list({first});
     const HeapReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    CHECK(arrays.sums().arrays == 2);
-    CHECK(arrays.sums().pinned == 0);
+    const ArrayTable arrays = array_table(graph);
+    CHECK(arrays.sums.arrays == 2);
+    CHECK(arrays.sums.pinned == 0);
 }
 
 TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis]") {
@@ -132,11 +133,12 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
     heap.list({of_small, of_large});
     const HeapReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const RetainedSizes retained(graph);
-    const Arrays arrays(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    const ArrayTable arrays = array_table(graph);
     const auto addresses = [&](const std::vector<std::uint32_t>& owners) {
         std::vector<Address> found;
-        for (const std::uint32_t i : owners) found.push_back(snapshot.address_of(arrays.owners()[i].object));
+        for (const std::uint32_t i : owners) found.push_back(snapshot.address_of(arrays.owners[i].object));
         return found;
     };
     CHECK(addresses(list_owners(arrays, OwnerChoice::all, 0)) == std::vector{Address(large), Address(small)});
@@ -145,7 +147,7 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
     CHECK(list_owners(arrays, OwnerChoice::all, 1).size() == 1);
     CHECK(list_arrays(arrays, false, 0).size() == 4);
     CHECK(list_arrays(arrays, true, 0).size() == 2);
-    const ArrayHolders holders = array_holders(arrays, {}, false, 0, &retained);
+    const ArrayHolders holders = array_holders(graph, arrays, {}, false, 0, &retained);
     REQUIRE(holders.rows.size() == 1);
     CHECK(holders.rows[0].arrays == 2);
     CHECK(holders.rows[0].nbytes == 720);
@@ -153,7 +155,7 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
     CHECK(holders.rows[0].pinned_owners == 2);
     CHECK(holders.rows[0].unseen_bytes() == 80);
     REQUIRE(holders.rows[0].dominator);
-    CHECK(snapshot.address_of(*holders.rows[0].dominator) == Address(0x80000));
+    CHECK(snapshot.address_of(HeapGraph::object_of(*holders.rows[0].dominator)) == Address(0x80000));
 }
 
 TEST_CASE("arrays: without NumPy there is nothing", "[numpy][analysis]") {
@@ -161,8 +163,79 @@ TEST_CASE("arrays: without NumPy there is nothing", "[numpy][analysis]") {
     heap.objects = {{Address(0x10100), "app.Node", facts(48, 64), {}, {}}};
     const HeapReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    CHECK(arrays.arrays().empty());
-    CHECK(arrays.sums().owners == 0);
-    CHECK(array_holders(arrays, {}, false, 0, nullptr).rows.empty());
+    const ArrayTable arrays = array_table(graph);
+    CHECK(arrays.arrays.empty());
+    CHECK(arrays.sums.owners == 0);
+    CHECK(array_holders(graph, arrays, {}, false, 0, nullptr).rows.empty());
+}
+
+TEST_CASE("arrays: a summary has owners by sort, and says below what several rows of holders hang",
+          "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t left = made.array(data_start, {100}, {8}),
+                        right = made.array(data_start + 800, {50}, {8});
+    const std::uint64_t lent = made.lent_array(data_start + 1600, {10}, {8});
+    const std::uint64_t pair = made.object("app.Pair", {{".left", left}, {".right", right}});
+    made.list({lent});
+    const HeapReader heap = made.build();
+    Work work(heap);
+    const ArraysResult result = arrays(work, {.rows = 0});
+    REQUIRE(result.sorts.size() == 2);
+    CHECK(result.sorts[0].name == "arrays that own their elements");
+    CHECK(result.sorts[0].owners == 2);
+    CHECK(result.sorts[0].bytes == 1200);
+    CHECK(result.sorts[1].name == "native memory, lent by C code");
+    CHECK(result.sorts[1].bytes == 80);
+    REQUIRE(result.holders.rows.size() == 3);
+    CHECK(result.holders.rows[0].holder == "app.Pair");
+    CHECK(result.holders.rows[0].attribute == "left");
+    CHECK(result.holders.rows[0].dominator_address == Address(left));  // of one array: its own dominator
+    CHECK_FALSE(result.common);
+    REQUIRE(result.arrays.size() == 3);
+    const ShownArray first = shown_array(heap, result, 0);
+    CHECK(first.object.address == Address(left));
+    CHECK(first.nbytes == 800);
+    CHECK(first.array.shape == std::vector<std::int64_t>{100});
+    CHECK(first.owner.is_array);
+    CHECK(first.owner.address == Address(left));
+    const ArrayOwnerRow native = array_owner_row(heap, result, 2);
+    CHECK_FALSE(native.object);
+    CHECK(native.address == Address(lent));
+    CHECK_FALSE(native.example);  // no places were asked for
+    (void)pair;
+}
+
+TEST_CASE("arrays: the pinned are listed with how the slice is reached", "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t owner = made.array(data_start, {100}, {8});
+    const std::uint64_t slice = made.array(data_start, {10}, {8}, owner);
+    made.array(data_start + 800, {90}, {8});
+    made.list({slice});
+    const HeapReader heap = made.build();
+    Work work(heap);
+    const ArraysResult result =
+        arrays(work, {.table = ArraysQuery::Table::owners, .only_pinned = true, .rows = 0});
+    REQUIRE(result.owners.size() == 1);
+    const ArrayOwnerRow row = array_owner_row(heap, result, 0);
+    CHECK(row.address == Address(owner));
+    CHECK(row.example == Address(slice));
+    CHECK(row.owner.unseen_bytes() == 720);
+    REQUIRE(result.holders.rows.size() == 1);
+    CHECK(result.holders.rows[0].pinned_owners == 1);
+    CHECK_FALSE(result.holders.rows[0].dominator);
+}
+
+TEST_CASE("arrays: what is one value throughout would do with one element", "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t constant = made.array(data_start, {1000}, {8});
+    made.list({constant, made.array(data_start, {3}, {8}, constant)});
+    const HeapReader heap = made.build();
+    Work work(heap);
+    const ArraysResult result = arrays(work, {.table = ArraysQuery::Table::waste});
+    REQUIRE(result.waste_rows.size() == 1);  // a view wastes nothing of its own
+    CHECK(result.waste_rows[0].object.address == Address(constant));
+    CHECK(result.waste_rows[0].waste.kind == WasteKind::constant);
+    CHECK(result.waste_rows[0].waste.needed == 8);
+    CHECK(result.waste.total_nbytes == 8000);
+    CHECK(result.waste.looked_at == 1);
 }

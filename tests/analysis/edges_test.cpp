@@ -111,8 +111,8 @@ TEST_CASE("edges: an object alone has none", "[analysis][edges]") {
     HandmadeHeap made;
     made.objects = {{Address(0x100), "int", facts(28, 32), literal("7", 1), {}}};
     const HeapReader heap = made.build();
-    CHECK(referents(heap, 0, 10).list.total == 0);
-    CHECK(referrers(heap, 0, 10).list.edges.empty());
+    CHECK(referents(heap, ObjectId(0), 10).list.total == 0);
+    CHECK(referrers(heap, ObjectId(0), 10).list.edges.empty());
 }
 
 TEST_CASE("structural references: modules of sys.modules, their dicts, and static types",
@@ -155,7 +155,7 @@ TEST_CASE("structural references: modules of sys.modules, their dicts, and stati
                   std::string(reinterpret_cast<const char*>(region.bytes.data()), region.bytes.size()));
     made.core_bytes = core.bytes();
     const HeapReader heap = made.build();
-    const StructuralTargets structural(heap);
+    const StructuralTargets structural = structural_targets(heap);
     CHECK(RootSet(heap).modules().size() == 2);
     for (const Address address : {first, second, first_dict, second_dict, python.builtin("str")})
         CHECK(structural.contains(address));

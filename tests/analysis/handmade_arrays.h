@@ -8,6 +8,9 @@
 #include "tests/elf/core_writer.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace heapsift::test {
 
@@ -68,6 +71,16 @@ public:
         lent_ = false;
         return at;
     }
+    /// A rooted object with these attributes.
+    std::uint64_t object(const std::string& type,
+                         const std::vector<std::pair<std::string, std::uint64_t>>& attributes) {
+        const std::uint64_t at = 0x90000 + 0x100 * objects_++;
+        HandmadeObject object{Address(at), type, facts(56, 64), {}, {}};
+        for (const auto& [name, value] : attributes) object.references.push_back(reference(value, name));
+        heap_.objects.push_back(object);
+        heap_.natives.push_back(reference(at, "libapp.so cache"));
+        return at;
+    }
     /// A rooted list of these.
     std::uint64_t list(const std::vector<std::uint64_t>& items) {
         const std::uint64_t at = 0x80000 + 0x100 * lists_++;
@@ -96,7 +109,7 @@ private:
     }
     HandmadeHeap heap_;
     std::string headers_;
-    std::uint64_t count_ = 0, lists_ = 0;
+    std::uint64_t count_ = 0, lists_ = 0, objects_ = 0;
     bool lent_ = false;
 };
 

@@ -111,7 +111,7 @@ HeapReader::MemoryRows HeapReader::memory_rows(const ProgressCallback&) const {
 const SizeColumn& HeapReader::size_column(const ProgressCallback&) const {
     if (!state_->sizes) {
         state_->sizes.emplace();
-        for (ObjectId object = 0; object < object_count(); ++object) state_->sizes->add(facts(object));
+        for (ObjectId object{0}; object < object_count(); ++object) state_->sizes->add(facts(object));
     }
     return *state_->sizes;
 }
@@ -159,7 +159,7 @@ void HeapReader::visit_owned_references(ObjectId object, OwnedReferenceVisitor& 
 
 void HeapReader::visit_referrers(ObjectId target,
                                  const std::function<void(ObjectId, const Reference&)>& visit) const {
-    for (ObjectId id = 0; id < object_count(); ++id)
+    for (ObjectId id{0}; id < object_count(); ++id)
         for (const Reference& reference : state_->made.objects[id].references)
             if (reference.target == address_of(target)) visit(id, reference);
     for (const Reference& reference : state_->made.natives)
@@ -197,7 +197,7 @@ ReportedReferences HeapReader::reported_references(std::span<const std::uint8_t>
     std::vector<std::uint64_t> begin{0};
     std::vector<ObjectId> targets;
     std::vector<ReportedReferences::Guess> guesses;
-    for (ObjectId source = 0; source < object_count(); ++source) {
+    for (ObjectId source{0}; source < object_count(); ++source) {
         for (const Reference& reference : state_->made.objects[source].references) {
             const ObjectId target = find(reference.target);
             if (target == no_object || !asked[source] || !asked[target]) continue;

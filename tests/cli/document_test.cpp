@@ -45,7 +45,7 @@ public:
     std::string operator()(const Alternative& alternative) { return all(alternative.blocks); }
     std::string operator()(const TableBlock& table) {
         std::string rows;
-        for (const Column& column : table.columns) rows += element("th", text(column.heading));
+        for (const TextColumn& column : table.columns) rows += element("th", text(column.heading));
         rows = element("tr", rows);
         table.rows([&](const TableRow& row) {
             std::string cells;
@@ -112,7 +112,7 @@ TEST_CASE("documents: a writer of another kind gets every sentence, table and hi
     Shown shown;
     const HeapReader heap = three_objects().build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes retained = retained_sizes(graph);
     ObjectsQuery query;
     query.sort = SortKey::size;
     GcResult gc;
@@ -122,7 +122,7 @@ TEST_CASE("documents: a writer of another kind gets every sentence, table and hi
     documents.push_back(render_objects(
         objects(heap, query, nullptr), [&](ObjectId id) { return object_row(heap, id); }, "objects",
         query.sort));
-    documents.push_back(render_show(show(retained, heap.find(Address(0x10200)), 0)));
+    documents.push_back(render_show(show(graph, retained, heap.find(Address(0x10200)), 0)));
     documents.push_back(render_gc(gc));
     documents.push_back(render_threads({}));
     documents.push_back(render_by_holder({}, "app.Job"));
@@ -149,8 +149,8 @@ TEST_CASE("documents: what they are made of may go before they are written", "[c
     {
         const HeapReader heap = three_objects().build();
         const HeapGraph graph(heap);
-        const RetainedSizes retained(graph);
-        document = render_show(show(retained, heap.find(Address(0x10300)), 0));
+        const RetainedSizes retained = retained_sizes(graph);
+        document = render_show(show(graph, retained, heap.find(Address(0x10300)), 0));
     }
     CHECK_THAT(written(*document, shown.page), ContainsSubstring("  0x10200  .name  app.<Node>\n"));
     CHECK_THAT(json_text(document->data, shown.redactor), ContainsSubstring("\"source\":\"0x10200\""));

@@ -66,7 +66,7 @@ TEST_CASE("retained: a container has its own memory and that of what it alone ho
     CHECK(analysed.retained.count(analysed.id(session)) == 3);
     CHECK(analysed.retained.dominates(analysed.id(session), analysed.id(own)));
     CHECK_FALSE(analysed.retained.dominates(analysed.id(session), analysed.id(shared)));
-    const std::vector<NodeId> both = {analysed.id(session), analysed.id(shared)};
+    const std::vector<ObjectId> both = {analysed.id(session), analysed.id(shared)};
     CHECK(retained_by(analysed.graph, both).size() == 4);
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("retained: all groups together retain every byte of every object", "[p
                    {{"Node", type}, {"ROWS", program.list({program.heap.str("text")})}});
     const Analysed analysed(program);
     std::uint64_t all = 0;
-    for (ObjectId object = 0; object < analysed.heap.object_count(); ++object)
+    for (ObjectId object{0}; object < analysed.heap.object_count(); ++object)
         all += analysed.heap.facts(object).memory;
     CHECK(analysed.retained.memory(analysed.graph.root()) == all);
     std::uint64_t below = 0;
@@ -96,7 +96,7 @@ TEST_CASE("dominators: below a module stands what its globals alone hold, the la
     const Address small = program.list({program.heap.none()});
     program.module("app", "/srv/app/app.py", {{"SMALL", small}, {"LARGE", large}});
     const Analysed analysed(program);
-    const DominatorsResult result = dominators(analysed.retained, {});
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
     const DominatorNode* app = child_called(result.top, "app");
     REQUIRE(app != nullptr);
     CHECK(app->group_kind == GroupKind::module);
@@ -124,7 +124,7 @@ TEST_CASE("dominators: a linked list is one row with the length of its run", "[p
     for (int i = 0; i < 50; ++i) head = program.instance(type, {Address(), head});
     program.module("app", "/srv/app/app.py", {{"Node", type}, {"HEAD", head}});
     const Analysed analysed(program);
-    const DominatorsResult result = dominators(analysed.retained, {});
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
     const DominatorNode* app = child_called(result.top, "app");
     REQUIRE(app != nullptr);
     const auto node = std::find_if(app->children.begin(), app->children.end(), [&](const DominatorNode& n) {
@@ -163,15 +163,15 @@ TEST_CASE("root paths: a person's way costs less than one through what explains 
     const Address deep = program.list({program.list({program.list({node})})});
     program.module("app", "/srv/app/app.py", {{"DIRECT", direct}, {"DEEP", deep}});
     const Analysed analysed(program);
-    const RootPaths paths(analysed.graph, {});
+    const RootPaths paths = root_paths(analysed.graph, {});
     REQUIRE(paths.found(analysed.id(node)));
     CHECK(paths.previous(analysed.id(node)) == analysed.id(direct));
     CHECK(paths.cost(analysed.id(node)) == paths.cost(analysed.id(direct)) + 1);
     CHECK(paths.path(analysed.id(node)).back() == analysed.id(node));
-    const RootPaths around(analysed.graph, {.without = {analysed.id(direct)}});
+    const RootPaths around = root_paths(analysed.graph, {.without = {analysed.id(direct)}});
     CHECK(around.cost(analysed.id(node)) == paths.cost(analysed.id(node)) + 2);
     CHECK_FALSE(around.found(analysed.id(direct)));
-    const RootPaths to_one(analysed.graph, {}, {analysed.id(direct)});
+    const RootPaths to_one = root_paths(analysed.graph, {}, {analysed.id(direct)});
     CHECK(to_one.cost(analysed.id(direct)) == paths.cost(analysed.id(direct)));
     CHECK(to_one.order().size() <= paths.order().size());
 }

@@ -29,8 +29,8 @@ bool capsule_exact(const ObjectReader& object) {
 }
 
 ShortValue none_describe(const ObjectReader& object, std::size_t) {
-    const std::string& name = object.type().name;
-    const bool none = name == "NoneType", ellipsis = name == "ellipsis";
+    const KnownType type = object.type().known;
+    const bool none = type == KnownType::none, ellipsis = type == KnownType::ellipsis;
     return {.kind = ShortValue::Kind::name,
             .text = none       ? "None"
                     : ellipsis ? "Ellipsis"
