@@ -50,7 +50,7 @@ struct ArraysResult {
     std::vector<ArrayOwnerSort> sorts;   // of the summary, largest first
     ArrayHolders holders;                // of the summary, of pinned owners, or asked for
     std::optional<CommonHolder> common;  // of holders that are shown
-    std::vector<FrameRow> frames;        // of the summary
+    std::vector<PandasFrameRow> frames;  // of the summary
     std::uint64_t frame_count = 0;       // there are, given or not
     DroppedFrames dropped;               // of the summary and of pinned owners
     ArrayWasteResult waste;              // without its rows

@@ -161,12 +161,14 @@ std::string most_common_reason(const HeapReader& heap, const ObjectStates& state
     }
     const auto most = std::max_element(parts.begin(), parts.end(),
                                        [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
-    return most == parts.end() ? std::string() : reason_words(heap, reasons, most->reason);
+    return most == parts.end() ? std::string() : reason_words(heap, reasons, most->reason, false);
 }
 
-std::string reason_words(const HeapReader& heap, const CycleReasons& reasons, const CycleReason& reason) {
+std::string reason_words(const HeapReader& heap, const CycleReasons& reasons, const CycleReason& reason,
+                         bool in_garbage) {
     using Kind = CycleReason::Kind;
     const GcState& collector = reasons.collectors[reason.interpreter];
+    const std::string where = in_garbage ? "in gc.garbage: " : "";
     std::string text;
     switch (reason.kind) {
         case Kind::in_use:
@@ -210,9 +212,9 @@ std::string reason_words(const HeapReader& heap, const CycleReasons& reasons, co
                                           : fmt::format("never: {} has a legacy finalizer (tp_del)",
                                                         type_name(heap, reason.type));
         case Kind::saved:
-            return "in gc.garbage: DEBUG_SAVEALL is set, and the collector keeps what it finds";
+            return where + "DEBUG_SAVEALL is set, and the collector keeps what it finds";
         case Kind::in_garbage_list:
-            return "in gc.garbage: the collector found it and did not free it";
+            return where + "the collector found it and did not free it";
         case Kind::over_released:
             return "never: more references were found than it counts (released once too often), and the "
                    "collector passes it by";

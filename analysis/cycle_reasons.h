@@ -54,10 +54,12 @@ CycleReasons cycle_reasons(const HeapReader& heap);
 /// `members`: of one cycle, or one object.
 CycleReason reason_of(const HeapReader& heap, const ObjectStates& states, const CycleReasons& reasons,
                       std::span<const ObjectId> members);
-std::string reason_words(const HeapReader& heap, const CycleReasons& reasons, const CycleReason& reason);
+/// `in_garbage`: says also that they are in gc.garbage, where that is why.
+std::string reason_words(const HeapReader& heap, const CycleReasons& reasons, const CycleReason& reason,
+                         bool in_garbage = true);
 
 /// Of those for which `in` holds and that are garbage: why they, or most of their memory, are still there, in
-/// words. Empty where there are none that the collector would look at.
+/// words, without that they are in gc.garbage. Empty where there are none that the collector would look at.
 std::string most_common_reason(const HeapReader& heap, const ObjectStates& states,
                                const CycleReasons& reasons, const std::function<bool(ObjectId)>& in);
 

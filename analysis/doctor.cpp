@@ -93,6 +93,7 @@ DoctorResult doctor(const CoreFile& core) {
     DoctorResult result;
     add_segments(result, core);
     result.modules = core.modules();
+    result.missing = missing_files(result.modules);
     result.cannot_tell = what_no_core_tells();
     return result;
 }
@@ -102,6 +103,8 @@ DoctorResult doctor(const HeapReader& heap, const ProgressCallback& progress) {
     result.python_found_by = heap.python().found_by;
     result.layout_source = heap.python().layout_source;
     result.checks = heap.python().checks;
+    result.checks_passed = static_cast<std::size_t>(std::count_if(
+        result.checks.begin(), result.checks.end(), [](const LayoutCheck& check) { return check.passed; }));
     for (const TypeInfo& type : heap.types()) {
         ++result.types;
         result.unnamed_types += !type.named;

@@ -16,9 +16,11 @@ struct DoctorResult {
         std::uint64_t segments = 0;
     } segments;
     std::vector<Module> modules;
+    std::vector<std::string> missing;  // of their files: `missing_files`
     std::string python_found_by;
     std::string layout_source;
     std::vector<LayoutCheck> checks;
+    std::size_t checks_passed = 0;
     std::uint64_t types = 0;
     // static types whose names lie in files that were not found, and nothing else told
     std::uint64_t unnamed_types = 0;

@@ -231,7 +231,9 @@ private:
                 made.holders.push_back(brief_object_row(graph_.heap(), graph_.object_of(holder)));
             else
                 made.groups.push_back(words_of(holder));
+            made.begins_with_held = made.begins_with_held || (made.groups.size() == 1 && is_held(holder));
         }
+        made.begins_with_held = made.begins_with_held && made.holders.empty();
         std::vector<ObjectSizes> sizes(1);
         for (const ObjectId object : retained_by(graph_, holders)) {
             sizes[0] = ObjectSizes();
@@ -240,6 +242,11 @@ private:
         }
         return made;
     }
+    bool is_held(NodeId node) const {
+        return graph_.kind(node) == NodeKind::group &&
+               graph_.groups()[graph_.group_of(node)].kind == GroupKind::held;
+    }
+
     std::string words_of(NodeId node) const {
         if (graph_.kind(node) == NodeKind::frame) return frame_words(graph_.frame(graph_.frame_of(node)));
         return graph_.groups()[graph_.group_of(node)].name;
@@ -440,6 +447,18 @@ std::vector<NodeId> shared_by_groups(const RetainedLookup& retained) {
     return result;
 }
 
+namespace {
+
+const DominatorNode* first_object(const DominatorNode& node) {
+    for (const DominatorNode& child : node.children) {
+        if (child.object) return &child;
+        if (const DominatorNode* below = first_object(child)) return below;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
 DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, const DominatorsQuery& query,
                             const ProgressCallback& progress) {
     DominatorsResult result;
@@ -464,6 +483,7 @@ DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, 
         result.top.children.insert(place, std::move(shared));
     }
     builder.express(result.top, progress);
+    if (const DominatorNode* next = first_object(result.top)) result.next = next->object->address;
     return result;
 }
 

@@ -16,6 +16,7 @@ namespace heapsift {
 struct JointHolders {
     std::vector<ObjectRow> holders;           // brief; empty where the holders are groups
     std::vector<std::string> groups;          // not escaped
+    bool begins_with_held = false;            // the first of both is the group of what was not found
     std::vector<PathExpression> expressions;  // of `holders`, where they have one
     std::string type;                         // of what they hold
     std::uint64_t count = 0;                  // objects of that type that they hold together
@@ -53,6 +54,7 @@ struct DominatorsResult {
     DominatorNode top;
     std::uint64_t total = 0;  // bytes of all objects
     std::string group;        // of the object asked for
+    Address next;  // of the first object below the top, in the order in which it is read; null for none
     std::uint64_t loose = 0;  // bytes below the virtual root that no group holds alone
 };
 

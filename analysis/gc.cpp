@@ -32,7 +32,8 @@ public:
         std::stable_sort(result_.finalizers.begin(), result_.finalizers.end(),
                          [](const GcFinalizer& a, const GcFinalizer& b) { return a.count > b.count; });
         for (ObjectId object{0}; list && object < heap_.object_count(); ++object)
-            if (collection_.found(object)) result_.found.push_back(object);
+            if (collection_.found(object) && (++result_.found_count <= limit_ || limit_ == 0))
+                result_.found.push_back(object);
         return std::move(result_);
     }
 

@@ -30,10 +30,11 @@ struct GcResult {
     std::vector<GcInterpreter> interpreters;
     std::vector<GcFinalizer> finalizers;  // most first
     bool certain = true;
-    std::vector<ObjectId> found;  // what a collection would find, by id; with `list`
+    std::vector<ObjectId> found;    // what a collection would find, by id, cut to the limit; with `list`
+    std::uint64_t found_count = 0;  // all of it
 };
 
-/// `limit`: so many of gc.garbage as rows; 0 all.
+/// `limit`: so many of gc.garbage as rows, and of what would be found; 0 all.
 GcResult gc(const HeapReader& heap, std::size_t limit, bool list, const ProgressCallback& progress = {});
 
 }  // namespace heapsift

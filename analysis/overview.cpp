@@ -100,13 +100,15 @@ void find_garbage(Work& work, OverviewResult& result) {
             result.garbage_list_memory += retained.memory(list);
     }
     const auto much = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };
-    if (!much(result.garbage_memory) && !much(result.garbage_list_memory)) return;
+    result.garbage_is_much = much(result.garbage_memory);
+    result.garbage_list_is_much = much(result.garbage_list_memory);
+    if (!result.garbage_is_much && !result.garbage_list_is_much) return;
     const ObjectStates& states = work.states();
     const CycleReasons reasons = cycle_reasons(heap);
-    if (much(result.garbage_memory))
+    if (result.garbage_is_much)
         result.garbage_remark = most_common_reason(
             heap, states, reasons, [&](ObjectId object) { return !states.in_garbage_list(object); });
-    if (much(result.garbage_list_memory))
+    if (result.garbage_list_is_much)
         result.garbage_list_remark = most_common_reason(
             heap, states, reasons, [&](ObjectId object) { return states.in_garbage_list(object); });
 }

@@ -33,9 +33,10 @@ struct OverviewResult {
     std::uint64_t object_memory = 0;        // bytes of all objects
     std::uint64_t garbage_memory = 0;       // of it, of those that no root reaches
     std::uint64_t garbage_list_memory = 0;  // of it, of those that gc.garbage alone holds
-    std::string garbage_remark,
-        garbage_list_remark;  // why most of it is still there; empty where it is little, or not known
-    TypesResult types;        // sorted by memory, cut to the limit
+    bool garbage_is_much = false, garbage_list_is_much = false;  // 1 % of the memory or more
+    // why most of it is still there; empty where it is little, or not known
+    std::string garbage_remark, garbage_list_remark;
+    TypesResult types;                     // sorted by memory, cut to the limit
     std::optional<ArrayHolderRow> pinned;  // by unseen bytes the first, where they are worth a sentence
     std::uint64_t pinned_owners = 0, pinned_bytes = 0;  // all there are, and what of them nobody sees
     std::uint64_t dropped_frames = 0;  // pandas DataFrames that are gone, of which slices keep all

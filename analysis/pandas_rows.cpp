@@ -19,8 +19,8 @@ std::uint64_t bytes_shown(const HeapReader& heap, const PandasFrame& frame) {
     return bytes;
 }
 
-FrameRow frame_row(const HeapReader& heap, const PandasFrame& frame, std::uint64_t kept_bytes) {
-    FrameRow row;
+PandasFrameRow frame_row(const HeapReader& heap, const PandasFrame& frame, std::uint64_t kept_bytes) {
+    PandasFrameRow row;
     row.object = object_row(heap, frame.object);
     row.series = frame.series;
     row.rows = frame.rows;
@@ -47,11 +47,11 @@ std::vector<std::size_t> places_shown(const std::vector<std::uint64_t>& kept, bo
 
 }  // namespace
 
-std::vector<FrameRow> frame_rows(const HeapGraph& graph, const ArrayTable& table,
-                                 const std::vector<PandasFrame>& frames, bool every) {
+std::vector<PandasFrameRow> frame_rows(const HeapGraph& graph, const ArrayTable& table,
+                                       const std::vector<PandasFrame>& frames, bool every) {
     std::vector<std::uint64_t> kept;
     for (const PandasFrame& frame : frames) kept.push_back(kept_by_frame(table, frame));
-    std::vector<FrameRow> rows;
+    std::vector<PandasFrameRow> rows;
     std::vector<ObjectId> objects;
     for (const std::size_t place : places_shown(kept, every)) {
         rows.push_back(frame_row(graph.heap(), frames[place], kept[place]));

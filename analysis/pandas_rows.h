@@ -13,7 +13,7 @@
 
 namespace heapsift {
 
-struct FrameRow {
+struct PandasFrameRow {
     ObjectRow object;  // of one that is gone: its block manager
     bool series = false;
     std::uint64_t rows = 0, columns = 0;
@@ -27,7 +27,7 @@ struct FrameRow {
 };
 
 struct DroppedRow {
-    FrameRow frame;
+    PandasFrameRow frame;
     std::vector<Address> slices;    // that keep it
     std::uint64_t slices_show = 0;  // bytes, summed
     PathExpression expression;      // of the first slice, of the largest rows
@@ -41,8 +41,8 @@ struct DroppedFrames {
 
 /// With `every`: all of them, by id, without expressions. Else the six that keep most, these first, and one
 /// search for paths.
-std::vector<FrameRow> frame_rows(const HeapGraph& graph, const ArrayTable& table,
-                                 const std::vector<PandasFrame>& frames, bool every);
+std::vector<PandasFrameRow> frame_rows(const HeapGraph& graph, const ArrayTable& table,
+                                       const std::vector<PandasFrame>& frames, bool every);
 DroppedFrames dropped_rows(const HeapGraph& graph, const ArrayTable& table,
                            const std::vector<PandasFrame>& frames, const std::vector<DroppedFrame>& dropped,
                            bool every);

@@ -120,6 +120,7 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
     PathExpression result;
     const auto begin_at = [&](std::size_t object) {
         result.root = fmt::format("{:#x}", graph.heap().address_of(objects[object]).value);
+        result.from_address = true;
         result.first = result.steps.size();
     };
     result.root = root_expression(graph, root);

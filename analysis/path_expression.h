@@ -21,6 +21,7 @@ struct PrintedStep {
 struct PathExpression {
     std::string root;  // "app", "func()", "thread('worker').func()", "threadlocal(0x…)", "0x7f…". Not escaped
     std::vector<PrintedStep> steps;  // all of the path
+    bool from_address = false;       // the root is an address
     // the expression is `root` and the steps from here on: before it is one that cannot be typed
     std::size_t first = 0;
 };

@@ -23,6 +23,8 @@ struct RefcountRow {
     std::int64_t excess = 0;     // counted beyond these; below 0: a deficit, more were found than are counted
     std::vector<RefcountHolder> holders;  // at most so many as are in excess
     std::int64_t leaked = 0;              // of the excess, references that no word of the saved memory can be
+    /// Of the excess, what may be held by something that was not found.
+    std::int64_t open() const { return excess - static_cast<std::int64_t>(holders.size()) - leaked; }
 };
 
 struct RefcountType {

@@ -79,6 +79,7 @@ void compute(const std::vector<TypeRow*>& rows, const RetainedLookup& retained, 
 
 void add_retained(TypesResult& result, const HeapGraph& graph, const RetainedSizes& sizes, SortKey sort,
                   std::size_t limit, const ProgressCallback& progress) {
+    result.retained_computed = true;
     const RetainedLookup retained(graph, sizes);
     const RowsByType type(graph.heap());
     const bool chosen_by_retained = sort == SortKey::retained && limit != 0;

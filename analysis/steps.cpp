@@ -9,17 +9,9 @@
 namespace heapsift {
 namespace {
 
-/// What was cut has an ellipsis; so may what was not, which is then taken for cut.
-bool is_whole(std::string_view text) { return text.find("…") == std::string_view::npos; }
-
-bool is_constant(std::string_view text) {
-    return text == "None" || text == "True" || text == "False" || text == "Ellipsis";
-}
-
 /// A key that can be looked up by its literal: nan is not equal to itself.
 bool is_found_again(const ShortValue& key) {
-    return is_whole(key.text) && key.text.find("nan") == std::string::npos &&
-           (key.kind == ShortValue::Kind::literal || is_constant(key.text));
+    return !key.cut && !key.nan && (key.kind == ShortValue::Kind::literal || key.constant);
 }
 
 }  // namespace
@@ -42,11 +34,11 @@ bool has_no_name(const ReferenceStep& step) { return step.nameless || step.kind 
 
 bool can_be_typed(const ReferenceStep& step) {
     if (has_no_name(step)) return false;
-    return step.key ? is_found_again(*step.key) : is_whole(step.name);
+    return step.key ? is_found_again(*step.key) : !step.cut;
 }
 
 bool can_be_typed_if_single(const ReferenceStep& step) {
-    if (step.kind == ReferenceStep::Kind::item) return is_whole(step.key->text);
+    if (step.kind == ReferenceStep::Kind::item) return !step.key->cut;
     return step.nameless && is_dotted(step);
 }
 

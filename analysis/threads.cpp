@@ -10,6 +10,23 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t longest_local_name = 200;
+// calls of one function at one line, one from the other: so many are written out
+constexpr std::size_t shown_of_a_run = 3;
+
+bool is_same_place(const FrameRow& a, const FrameRow& b) {
+    return a.frame.code == b.frame.code && a.frame.line == b.frame.line;
+}
+
+/// Of a run the first two and the last are shown, the outermost call first.
+void find_runs(std::vector<FrameRow>& frames) {
+    std::size_t run = 0;  // calls before this one, of the same function at the same line
+    for (std::size_t i = frames.size(); i-- > 0;) {
+        run = i + 1 < frames.size() && is_same_place(frames[i], frames[i + 1]) ? run + 1 : 0;
+        const bool goes_on = i > 0 && is_same_place(frames[i], frames[i - 1]);
+        frames[i].in_run = run >= shown_of_a_run - 1 && goes_on;
+        frames[i].run_before = !frames[i].in_run && run >= shown_of_a_run ? run - shown_of_a_run + 1 : 0;
+    }
+}
 
 class LocalsOfFrame {
 public:
@@ -98,6 +115,17 @@ void add_retained(ThreadsResult& result, const RetainedLookup& retained) {
 
 }  // namespace
 
+void lay_out(ThreadsResult& result) {
+    for (ThreadRow& row : result.threads) {
+        result.any_has_gil = result.any_has_gil || row.thread.gil;
+        row.name_is_given = !row.thread.name.empty() && row.thread.name != "MainThread";
+        find_runs(row.frames);
+        // Code that is no function's is called "<module>", "<lambda>".
+        for (FrameRow& call : row.frames)
+            call.called = call.frame.name.ends_with('>') ? call.frame.name : call.frame.name + "()";
+    }
+}
+
 ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedLookup* retained) {
     const PythonHeap& python = heap.python_heap();
     ThreadsResult result;
@@ -120,6 +148,7 @@ ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedL
         result.threads.push_back(std::move(row));
     }
     if (retained) add_retained(result, *retained);
+    lay_out(result);
     return result;
 }
 

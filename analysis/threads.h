@@ -25,12 +25,17 @@ struct FrameRow {
     std::uint64_t local_count = 0;          // all of them
     bool variables_of_module = false;       // a module's body: its variables are the module's, and not listed
     std::optional<std::uint64_t> retained;  // what would come free if the call returned: bytes
+    // How it is shown among the others (`lay_out`).
+    std::string called;            // "func()", "<module>"; not escaped
+    bool in_run = false;           // of several calls of one function at one line it is one in the middle
+    std::uint64_t run_before = 0;  // the last of such a run: so many are in the middle
 };
 
 struct ThreadRow {
     PythonThread thread;                    // its frames moved to `frames`
     std::vector<FrameRow> frames;           // the innermost call first
     std::optional<std::uint64_t> retained;  // by its calls and its own data together: bytes
+    bool name_is_given = true;              // by the program: it is none of Python's own
 };
 
 struct ThreadsResult {
@@ -40,8 +45,12 @@ struct ThreadsResult {
         std::string function;
         LocalRow local;
     };
+    bool any_has_gil = false;
     std::optional<Largest> largest;  // the local that retains most (has most memory), of those listed
 };
+
+/// Says of each thread and call how it is shown. `threads` does so itself.
+void lay_out(ThreadsResult& result);
 
 /// `limit`: locals of each frame that are listed; 0 all. Without `retained` what is optional stays empty.
 ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedLookup* retained = nullptr);

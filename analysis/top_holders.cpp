@@ -229,6 +229,9 @@ std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& 
     HolderSearch search(retained, least);
     std::vector<TopHolder> holders = search.find(most);
     search.express(holders, progress);
+    for (TopHolder& holder : holders)
+        holder.says_held = holder.joint ? holder.joint->begins_with_held
+                                        : !holder.object && holder.group_kind == GroupKind::held;
     return holders;
 }
 

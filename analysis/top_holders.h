@@ -19,9 +19,10 @@ struct TopHolder {
     PathExpression expression;          // of `object`; its root empty where it has none
     std::string group;                  // below which it hangs: "thread MainThread", "app"; not escaped
     GroupKind group_kind = GroupKind::python;
-    std::string frame;   // "func(), worker.py, now at line 41", where a call holds it; not escaped
-    std::string local;   // the local by which the call holds it, where `object` is that; not escaped
-    std::string remark;  // "suspended in …"; not escaped
+    bool says_held = false;  // how it is called says that it is "held by" that
+    std::string frame;       // "func(), worker.py, now at line 41", where a call holds it; not escaped
+    std::string local;       // the local by which the call holds it, where `object` is that; not escaped
+    std::string remark;      // "suspended in …"; not escaped
     std::string root;  // of a path whose expression does not say it: "thread-local data of …"; not escaped
     std::uint64_t retained = 0;  // bytes
     std::string content_type;    // of what it holds, by memory; empty where it holds nothing in particular

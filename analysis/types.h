@@ -38,6 +38,7 @@ struct TypesResult {
         python_sizeof_types;              // their __sizeof__ is written in Python, not run
     std::uint64_t damaged_objects = 0;    // see ObjectFacts::damaged
     std::uint64_t anonymous_objects = 0;  // of types whose name could not be read
+    bool retained_computed = false;       // rows have what they retain, those that are given at least
 };
 
 /// One pass over all objects. Sorted descending by `sort` (name: ascending), ties by name, then address;

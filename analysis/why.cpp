@@ -252,11 +252,44 @@ private:
     std::uint64_t referrer_edges_ = 0;
 };
 
+std::vector<PathLine> lines_of(const WhyPath& path) {
+    std::vector<PathLine> lines;
+    const auto type_of = [&](std::size_t place) {
+        return place == 0 ? path.at_root.type : path.steps[place - 1].edge.target.type;
+    };
+    const std::vector<PrintedStep>& printed = path.expression.steps;
+    const bool root_is_printed = !printed.empty() && printed.front().leads_to == 0;
+    // A module and a frame are said by the line above; other roots are objects of their own.
+    const bool said_above = path.root.kind == RootKind::module || path.root.kind == RootKind::frame;
+    if (printed.empty() || (!root_is_printed && !said_above))
+        lines.push_back({.names = {}, .place = 0, .type = type_of(0)});
+    for (const PrintedStep& step : printed) {
+        const bool local = lines.empty() && path.root.kind == RootKind::frame && is_dotted(step.name);
+        lines.push_back({.names = {step.name},
+                         .without_dot = local,
+                         .place = step.leads_to,
+                         .type = type_of(step.leads_to)});
+    }
+    return lines;
+}
+
 }  // namespace
+
+void lay_out(WhyResult& result, std::size_t limit) {
+    for (WhyPath& path : result.paths) path.lines = folded_lines(lines_of(path), limit);
+    const std::vector<WhyStep>& steps = result.cycle.empty() ? result.from_cycle : result.cycle;
+    std::vector<PathLine> lines;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        lines.push_back(
+            {.names = {steps[i].edge.reference.step}, .place = i + 1, .type = steps[i].edge.target.type});
+    result.garbage_lines = folded_lines(lines, limit);
+}
 
 WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress) {
-    return WhyFinder(RetainedLookup(graph, sizes), object, query, progress).find();
+    WhyResult result = WhyFinder(RetainedLookup(graph, sizes), object, query, progress).find();
+    lay_out(result, query.lines);
+    return result;
 }
 
 }  // namespace heapsift

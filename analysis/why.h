@@ -7,6 +7,7 @@
 #include "analysis/holding/retained.h"
 #include "analysis/holding/root_paths.h"
 #include "analysis/path_expression.h"
+#include "analysis/path_lines.h"
 
 #include <optional>
 #include <string>
@@ -33,7 +34,8 @@ struct WhyPath {
     std::uint64_t root_retained = 0;  // by the object at the root
     std::vector<WhyStep> steps;       // from there down; empty where the object itself hangs at the root
     PathExpression expression;
-    bool disjoint = true;  // has no object in common with the paths before it, but for the ends
+    std::vector<PathLine> lines;  // place 0 is the object at the root, 1 that of the first step
+    bool disjoint = true;         // has no object in common with the paths before it, but for the ends
 };
 
 struct WhyResult {
@@ -48,12 +50,17 @@ struct WhyResult {
     std::vector<WhyStep> cycle;  // of garbage: from it back to itself; empty where it is in none
     std::vector<WhyStep>
         from_cycle;  // of garbage that is in none: from garbage that nothing else holds, down to it
+    std::vector<PathLine> garbage_lines;  // of whichever of these there is; place 0 is where it begins
 };
 
 struct WhyQuery {
     std::size_t paths = 1;
     bool without_frames = false, without_tracebacks = false;
+    std::size_t lines = 0;  // of a path, at most; 0: all
 };
+
+/// Lays the paths of a result out in at most `limit` lines each, 0: all. `why` does so itself.
+void lay_out(WhyResult& result, std::size_t limit);
 
 WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress = {});

@@ -64,9 +64,10 @@ constexpr std::size_t most_listed = 10;
 // "0x7f31c2a4d5e0 (dict of 3)", "0x7f31c2a4d5e8 (app.Node)"
 std::string listed(const HeapReader& heap, ObjectId object, Redactor& redactor) {
     const std::string type = type_name(heap, heap.type_of(object));
-    const std::string value = escape_for_terminal(redactor.value(heap.value(object), type));
+    const ShortValue short_value = heap.value(object);
+    const std::string value = escape_for_terminal(redactor.value(short_value, type));
     const std::string address = hexadecimal(heap.address_of(object).value);
-    if (value.starts_with(type + " ")) return fmt::format("{} ({})", address, value);
+    if (short_value.says_type && short_value.kind == ShortValue::Kind::summary) return fmt::format("{} ({})", address, value);
     return fmt::format("{} ({}{}{})", address, escape_for_terminal(type), value.empty() ? "" : ", ", value);
 }
 

@@ -8,18 +8,11 @@
 namespace heapsift {
 namespace {
 
-std::string csv_cell(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-}
-
 std::string csv_value(const Json& value) {
     if (value.is_null()) return {};
-    if (value.is_string()) return csv_cell(escape_for_terminal(value.get<std::string>()));
+    if (value.is_string()) return csv_quoted(escape_for_terminal(value.get<std::string>()));
     if (value.is_object()) return csv_value(value.value("address", Json()));
-    return csv_cell(json_text(value));
+    return csv_quoted(json_text(value));
 }
 
 std::string joined(const std::vector<std::string>& cells) {
@@ -31,6 +24,13 @@ std::string joined(const std::vector<std::string>& cells) {
 }  // namespace
 
 std::string json_text(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
+
+std::string csv_quoted(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
 
 Json address_json(Address address) { return hexadecimal(address.value); }
 

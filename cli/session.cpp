@@ -6,6 +6,9 @@
 #include "analysis/object_row.h"
 #include "cli/pass_times.h"
 #include "cli/units.h"
+#include "cli/write/csv.h"
+#include "cli/write/json.h"
+#include "cli/write/text.h"
 #include "parsers/base/text.h"
 #include "parsers/snapshot/reference_graph.h"
 
@@ -151,8 +154,7 @@ std::string unused_executable(const std::vector<Module>& modules, const std::str
 }
 
 Error Session::explained(const Error& error) const {
-    const bool said =
-        error.hint().find("cut") != std::string::npos || error.message().find("cut") != std::string::npos;
+    const bool said = error.code() == "runtime-not-found";  // which says so where the core is cut
     if (!cut_ || said || error.exit() != ExitCode::cannot_analyse) return error;
     const std::string cut = "the core is cut; what was looked for may be in the missing part";
     return {error.exit(), error.code(), error.message(),
@@ -248,6 +250,41 @@ ExitCode Session::write(const Answer& answer, const std::optional<Error>& error)
         output.write(answer.text(page()));
     else
         write_rows(output, answer);
+    return written(output, error);
+}
+
+ExitCode Session::write(const Document& document, const std::optional<Error>& error) {
+    progress_.clear();
+    enter("writing the answer");
+    if (!document.rows || document.csv_columns.empty())
+        refuse_csv("this answer of " + document.command, "use --json");
+    number_values(document.data, redactor_);
+    if (options_.format != Format::json)
+        for (const Diagnostic& diagnostic : diagnostics_.all()) console_.warning(diagnostic);
+    Output output;
+    const auto write = [&](std::string_view text) { output.write(text); };
+    switch (options_.format) {
+        case Format::json: {
+            Json head = this->head(document.command);
+            head["certain"] = is_whole() && document.certain;
+            if (error) head["error"] = error_json(*error, redactor_);
+            write_json(head, document, redactor_, write);
+            break;
+        }
+        case Format::text:
+            write(heapsift::written(document, page()));
+            break;
+        case Format::csv:
+            write_csv(document, redactor_, write);
+            break;
+        case Format::jsonl:
+            write_json_lines(document, redactor_, write);
+            break;
+    }
+    return written(output, error);
+}
+
+ExitCode Session::written(Output& output, const std::optional<Error>& error) {
     output.flush();
     enter("giving memory back");
     if (error) {

@@ -7,6 +7,7 @@
 #include "cli/common_options.h"
 #include "cli/console.h"
 #include "cli/core_choice.h"
+#include "cli/document/document.h"
 #include "cli/json_envelope.h"
 #include "cli/program_run.h"
 #include "cli/progress.h"
@@ -51,6 +52,8 @@ public:
     /// Writes the answer, warnings first. `error`: why it is not the whole answer; its exit code then.
     ExitCode write(const Answer& answer, const std::optional<Error>& error = std::nullopt);
 
+    ExitCode write(const Document& document, const std::optional<Error>& error = std::nullopt);
+
     /// Throws where csv was asked for: `what`, "gc without --list", is no table.
     void refuse_csv(const std::string& what, const std::string& hint) const;
 
@@ -74,6 +77,7 @@ private:
     Envelope envelope(const std::string& command) const;
     void write_document(Output& output, const Answer& answer, const std::optional<Error>& error) const;
     void write_rows(Output& output, const Answer& answer) const;
+    ExitCode written(Output& output, const std::optional<Error>& error);
     bool is_whole() const { return diagnostics_.complete() && !cut_; }
 
     const CommonOptions& options_;

@@ -62,12 +62,12 @@ std::vector<DecodedCharacter> characters_of(std::string_view text) {
 
 bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-struct Span {
+struct Extent {
     std::size_t begin, end;
 };
 
 /// The address within which `at` is; else nothing: both are `at`.
-Span address_around(std::string_view text, std::size_t at) {
+Extent address_around(std::string_view text, std::size_t at) {
     std::size_t begin = at, end = at;
     while (begin > 0 && is_hexadecimal(text[begin - 1])) --begin;
     while (end < text.size() && is_hexadecimal(text[end])) ++end;
@@ -104,8 +104,8 @@ std::string shortened_in_the_middle(std::string_view text, std::size_t width) {
     std::size_t head_bytes = 0, tail_bytes = 0;
     for (std::size_t i = 0; i < head; ++i) head_bytes += characters[i].bytes;
     for (std::size_t i = 0; i < tail; ++i) tail_bytes += characters[characters.size() - 1 - i].bytes;
-    const Span before = address_around(text, head_bytes),
-               after = address_around(text, text.size() - tail_bytes);
+    const Extent before = address_around(text, head_bytes),
+                 after = address_around(text, text.size() - tail_bytes);
     if (before.end > head_bytes) head_bytes = before.begin;
     const std::size_t rest = after.begin < text.size() - tail_bytes ? after.end : text.size() - tail_bytes;
     return std::string(text.substr(0, head_bytes)) + "…" + std::string(text.substr(rest));
@@ -118,7 +118,7 @@ std::string shortened_at_the_end(std::string_view text, std::size_t width) {
     const std::size_t head = fitting(characters.begin(), characters.end(), width - 1);
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < head; ++i) bytes += characters[i].bytes;
-    if (const Span address = address_around(text, bytes); address.end > bytes) bytes = address.begin;
+    if (const Extent address = address_around(text, bytes); address.end > bytes) bytes = address.begin;
     return std::string(text.substr(0, bytes)) + "…";
 }
 

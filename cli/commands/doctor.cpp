@@ -22,7 +22,7 @@ ExitCode write_missing(Session& session) {
     const CoreFile core = session.open_core();
     const std::vector<std::string> missing = missing_files(core.modules());
     if (missing.empty()) session.note("none-missing", "no program file is missing");
-    return session.write(render_missing(missing, session.redactor()));
+    return session.write(render_missing(missing));
 }
 
 ExitCode run_doctor(Session& session, const DoctorOptions& options) {
@@ -39,12 +39,12 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
         const DoctorResult result = doctor(*heap, session.progress());
         note_damaged_objects(result.damaged_objects, session.diagnostics());
         session.note_references(*heap);
-        return session.write(render_doctor(result, session.redactor()));
+        return session.write(render_doctor(result));
     }
     session.diagnostics() = Diagnostics();  // the core is opened again, and would say the same again
     const CoreFile core = session.open_core();
     const DoctorResult result = doctor(core);
-    return session.write(render_doctor(result, session.redactor()), reason);
+    return session.write(render_doctor(result), reason);
 }
 
 }  // namespace

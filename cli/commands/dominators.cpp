@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <charconv>
 #include <memory>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -54,9 +55,9 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     const bool text = session.options().format == Format::text;
     query.limit = session.options().limit.value_or(text ? rows_in_text : 0);
     query.least = options.least.empty() ? text ? total / 200 : 0 : least_bytes(options.least, total);
-    const DominatorsResult result = dominators(graph, retained, query, session.progress());
+    DominatorsResult result = dominators(graph, retained, query, session.progress());
     session.note_references(heap, query.object.value_or(no_object));
-    return session.write(render_dominators(result, session.redactor()));
+    return session.write(render_dominators(std::move(result)));
 }
 
 }  // namespace

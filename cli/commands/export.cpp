@@ -23,8 +23,6 @@
 namespace heapsift {
 namespace {
 
-enum class FileFormat { db, jsonl, heapsnapshot, folded, dot };
-constexpr std::array format_names = {"db", "jsonl", "heapsnapshot", "folded", "dot"};
 constexpr std::size_t most_drawn = 200;  // more than that nobody can read
 constexpr std::size_t drawn_of_top = 60;
 constexpr std::size_t deepest_stack = 64;
@@ -32,7 +30,7 @@ constexpr std::uint64_t many_nodes = 5000000;
 
 struct ExportOptions {
     std::string output;
-    std::optional<FileFormat> format;
+    std::optional<ExportFormat> format;
     bool overwrite = false;
     std::string object;  // as it was typed; empty: none
     std::optional<std::size_t> depth;
@@ -40,29 +38,30 @@ struct ExportOptions {
     bool to_standard_output() const { return output == "-"; }
 };
 
-FileFormat format_of(const ExportOptions& options) {
+ExportFormat format_of(const ExportOptions& options) {
     if (options.format) return *options.format;
-    if (options.to_standard_output()) return FileFormat::jsonl;
-    for (std::size_t i = 0; i < format_names.size(); ++i)
-        if (options.output.ends_with(std::string(".") + format_names[i])) return static_cast<FileFormat>(i);
+    if (options.to_standard_output()) return ExportFormat::jsonl;
+    for (std::size_t i = 0; i < export_format_names.size(); ++i)
+        if (options.output.ends_with(std::string(".") + export_format_names[i]))
+            return static_cast<ExportFormat>(i);
     throw wrong_usage("unknown-ending",
                       fmt::format("-o {}: no format has this extension", shell_quoted(options.output)),
-                      fmt::format("end it in .{}, or add --format {}", fmt::join(format_names, ", ."),
-                                  fmt::join(format_names, "|")));
+                      fmt::format("end it in .{}, or add --format {}", fmt::join(export_format_names, ", ."),
+                                  fmt::join(export_format_names, "|")));
 }
 
-void check(const Session& session, const ExportOptions& options, FileFormat format) {
-    if (session.options().limit && format != FileFormat::dot)
+void check(const Session& session, const ExportOptions& options, ExportFormat format) {
+    if (session.options().limit && format != ExportFormat::dot)
         throw wrong_usage("bad-option", "-n: an export is always complete",
                           command_line("objects -n N --format jsonl") + " has the largest objects");
-    if (!options.object.empty() && format != FileFormat::dot)
+    if (!options.object.empty() && format != ExportFormat::dot)
         throw wrong_usage("bad-option", "--object: only a picture (.dot) is drawn around one object",
                           "name the file FILE.dot");
-    if (options.depth && format != FileFormat::dot && format != FileFormat::folded)
+    if (options.depth && format != ExportFormat::dot && format != ExportFormat::folded)
         throw wrong_usage("bad-option", "--depth: an export is always complete",
                           "--depth is for .dot and .folded");
     if (!options.to_standard_output()) return;
-    if (format == FileFormat::db)
+    if (format == ExportFormat::db)
         throw wrong_usage("not-a-file", "a database cannot be written to standard output",
                           "name a file: -o heap.db");
     if (session.options().format == Format::json)
@@ -140,18 +139,18 @@ void write_picture(Session& session, Work& work, const ExportOptions& options, E
 
 /// All but a database.
 void write_text(Session& session, Work& work, const ExportOptions& options, ExportSummary& summary,
-                FileFormat format, const Write& write) {
+                ExportFormat format, const Write& write) {
     switch (format) {
-        case FileFormat::heapsnapshot:
+        case ExportFormat::heapsnapshot:
             return write_nodes(session, work, summary, write);
-        case FileFormat::folded:
+        case ExportFormat::folded:
             summary.rows = {{"stack", write_folded(work.graph(), work.retained(),
                                                    options.depth.value_or(deepest_stack), write)}};
             return;
-        case FileFormat::dot:
+        case ExportFormat::dot:
             return write_picture(session, work, options, summary, write);
-        case FileFormat::jsonl:
-        case FileFormat::db:
+        case ExportFormat::jsonl:
+        case ExportFormat::db:
             return write_rows(session, work, summary, LinesExport(write, session.redactor()));
     }
 }
@@ -167,13 +166,13 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
     if (options.output.empty())
         throw wrong_usage("no-output", "export needs -o FILE",
                           command_line("export -o heap.db") + ", or -o heap.jsonl");
-    const FileFormat format = format_of(options);
+    const ExportFormat format = format_of(options);
     check(session, options, format);
     if (!options.object.empty()) parse_address(options.object);
     std::optional<OutputFile> file;
     if (!options.to_standard_output())
         file.emplace(options.output,
-                     OutputFile::Rules{options.overwrite, format == FileFormat::db, session.choice().path});
+                     OutputFile::Rules{options.overwrite, format == ExportFormat::db, session.choice().path});
 
     Question question(session, {Need::retained});
     const HeapReader& heap = question.heap();
@@ -181,25 +180,22 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
     session.note_references(heap);
     Work& work = question.work();
     work.retained();
-    ExportSummary summary{options.output, format_names[static_cast<std::size_t>(format)], 0, {}};
+    ExportSummary summary{options.output, format, 0, {}};
     if (!file) {
         Output output;
         write_text(session, work, options, summary, format,
                    [&](std::string_view text) { output.write(text); });
         output.flush();
-        Answer answer;
-        answer.command = "export";
-        answer.text = [](const Page&) { return std::string(); };
-        return session.write(answer);
+        return session.write(Document{.command = "export"});
     }
-    if (format == FileFormat::db)
+    if (format == ExportFormat::db)
         write_database(session, work, summary, *file);
     else
         write_text(session, work, options, summary, format,
                    [&](std::string_view text) { file->write(text); });
     file->commit();
     summary.bytes = bytes_of(options.output);
-    return session.write(render_export(summary, session.redactor()));
+    return session.write(render_export(summary));
 }
 
 constexpr const char* details_of_formats =
@@ -267,8 +263,8 @@ CommandRunner setup_export(CommandOptions& declare) {
                  CommandOptions::Repeated::refused);
     declare.number("--depth", options->depth, "dot: steps; folded: frames");
     declare.choice(
-        "--format", {format_names.begin(), format_names.end()},
-        [options](std::size_t choice) { options->format = static_cast<FileFormat>(choice); },
+        "--format", {export_format_names.begin(), export_format_names.end()},
+        [options](std::size_t choice) { options->format = static_cast<ExportFormat>(choice); },
         "default: by the extension of FILE");
     declare.flag("-f,--force", options->overwrite, "overwrite FILE if it exists");
     return [options](Session& session) { return run_export(session, *options); };

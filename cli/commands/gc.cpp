@@ -7,6 +7,7 @@
 #include "cli/render/gc.h"
 
 #include <memory>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -17,12 +18,12 @@ struct GcOptions {
 
 ExitCode run_gc(Session& session, const GcOptions& options) {
     if (!options.list) session.refuse_csv("gc without --list", "add --list, or use --json");
-    const HeapReader heap = session.open_heap();
-    const GcResult result = gc(heap, session.options().rows(), options.list, session.progress());
-    session.note_references(heap);
-    return session.write(options.list
-                             ? render_gc_list(heap, result, session.options().rows(), session.redactor())
-                             : render_gc(result, session.redactor()));
+    // Rows of a list are read while they are written: the heap is theirs too.
+    const auto heap = std::make_shared<const HeapReader>(session.open_heap());
+    GcResult result = gc(*heap, session.options().rows(), options.list, session.progress());
+    session.note_references(*heap);
+    const auto row = [heap](ObjectId object) { return object_row(*heap, object); };
+    return session.write(options.list ? render_gc_list(std::move(result), row) : render_gc(result));
 }
 
 }  // namespace

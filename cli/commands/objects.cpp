@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <memory>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -38,19 +39,23 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     query.include_subclasses = options.subclasses;
     query.sort = options.sort;
     query.limit = session.options().rows();
-    Question question(session, {Need::retained, Need::states});
-    const HeapReader& heap = question.heap();
+    // Rows are read while they are written: the question is theirs too.
+    const auto question =
+        std::make_shared<Question>(session, std::initializer_list<Need>{Need::retained, Need::states});
+    const HeapReader& heap = question->heap();
     if (!options.type.empty()) query.types = types_named(heap, options.type);
-    const RetainedLookup retained(question.graph(), question.retained());
-    const ObjectStates& states = question.states();
-    const ObjectsResult result = objects(heap, query, &retained, session.progress());
+    const RetainedLookup retained(question->graph(), question->retained());
+    question->states();
+    ObjectsResult result = objects(heap, query, &retained, session.progress());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());
     note_damaged_objects(result.damaged_objects, session.diagnostics());
     session.note_references(heap);
-    const auto row = [&](ObjectId object) { return object_row(retained, states, object); };
-    return session.write(
-        render_objects(result, row, what_was_asked(options), options.sort, session.redactor()));
+    const auto row = [question](ObjectId object) {
+        return object_row(RetainedLookup(question->graph(), question->retained()), question->states(),
+                          object);
+    };
+    return session.write(render_objects(std::move(result), row, what_was_asked(options), options.sort));
 }
 
 }  // namespace

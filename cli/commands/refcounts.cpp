@@ -8,6 +8,7 @@
 #include "cli/type_option.h"
 
 #include <memory>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -22,9 +23,9 @@ ExitCode run_refcounts(Session& session, const RefcountsOptions& options) {
     RefcountsQuery query;
     query.limit = session.options().rows();
     if (!options.type.empty()) query.types = types_named(heap, options.type, options.subclasses);
-    const RefcountsResult result = refcounts(heap, query, session.progress());
+    RefcountsResult result = refcounts(heap, query, session.progress());
     session.note_references(heap);
-    return session.write(render_refcounts(result, session.redactor()));
+    return session.write(render_refcounts(std::move(result)));
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ ExitCode run_referents(Session& session) {
     const AddressArgument argument = required_address(session, "referents");
     const HeapReader heap = session.open_heap();
     const ObjectId object = find_object(session, heap, argument);
-    const EdgesResult result = referents(heap, object, session.options().rows());
+    EdgesResult result = referents(heap, object, session.options().rows());
     session.note_references(heap, object);
-    return session.write(render_referents(result, session.redactor()));
+    return session.write(render_referents(std::move(result)));
 }
 
 }  // namespace

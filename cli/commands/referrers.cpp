@@ -13,9 +13,9 @@ ExitCode run_referrers(Session& session) {
     const AddressArgument argument = required_address(session, "referrers");
     const HeapReader heap = session.open_heap();
     const ObjectId object = find_object(session, heap, argument);
-    const EdgesResult result = referrers(heap, object, session.options().rows(), session.progress());
+    EdgesResult result = referrers(heap, object, session.options().rows(), session.progress());
     session.note_references(heap, object);
-    return session.write(render_referrers(result, session.redactor()));
+    return session.write(render_referrers(std::move(result)));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -62,9 +63,9 @@ ExitCode run_retained(Session& session, const RetainedOptions& options) {
     if (arguments.empty()) set = objects_asked(session, heap, graph, options);
     std::sort(set.begin(), set.end());
     set.erase(std::unique(set.begin(), set.end()), set.end());
-    const RetainedResult result = retained(graph, set, session.options().rows());
+    RetainedResult result = retained(graph, set, session.options().rows());
     session.note_references(heap);
-    return session.write(render_retained(result, session.redactor()));
+    return session.write(render_retained(std::move(result)));
 }
 
 }  // namespace

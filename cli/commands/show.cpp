@@ -15,10 +15,10 @@ ExitCode run_show(Session& session) {
     Question question(session, {Need::retained});
     const HeapReader& heap = question.heap();
     const ObjectId object = find_object(session, heap, argument);
-    const ShowResult result =
+    ShowResult result =
         show(question.graph(), question.retained(), object, session.options().rows(), session.progress());
     session.note_references(heap, object);
-    return session.write(render_show(result, session.redactor()));
+    return session.write(render_show(std::move(result)));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include "cli/question.h"
 #include "cli/render/threads.h"
 
+#include <utility>
+
 namespace heapsift {
 namespace {
 
@@ -13,9 +15,9 @@ ExitCode run_threads(Session& session) {
     Question question(session, {Need::retained});
     const HeapReader& heap = question.heap();
     const RetainedLookup retained(question.graph(), question.retained());
-    const ThreadsResult result = threads(heap, session.options().rows(), &retained);
+    ThreadsResult result = threads(heap, session.options().rows(), &retained);
     session.note_references(heap);
-    return session.write(render_threads(result, session.redactor()));
+    return session.write(render_threads(std::move(result)));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "parsers/base/program_name.h"
 
 #include <memory>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -31,10 +32,9 @@ ExitCode run_by_holder(Session& session, const TypesOptions& options) {
     const HeapReader& heap = question.heap();
     std::vector<TypeId> types;
     if (!options.type.empty()) types = types_named(heap, options.type, options.subclasses);
-    const HoldersResult result =
-        holders(question.graph(), types, {}, session.options().rows(), session.progress());
+    HoldersResult result = holders(question.graph(), types, {}, session.options().rows(), session.progress());
     session.note_references(heap);
-    return session.write(render_by_holder(result, options.type, session.redactor()));
+    return session.write(render_by_holder(std::move(result), options.type));
 }
 
 ExitCode run_types(Session& session, const TypesOptions& options) {
@@ -51,7 +51,7 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());
     note_uncertain_sizes(result, session.diagnostics());
-    return session.write(render_types(result, options.sort, session.redactor()));
+    return session.write(render_types(std::move(result), options.sort));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <memory>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -40,7 +41,8 @@ WhyQuery query_of(const WhyOptions& options) {
 }
 
 ExitCode run_why(Session& session, const WhyOptions& options) {
-    const WhyQuery query = query_of(options);
+    WhyQuery query = query_of(options);
+    query.lines = session.options().rows();
     if (options.type.empty()) {
         session.refuse_csv("why of one object", "use --json, or --type NAME");
         const AddressArgument argument = required_address(session, "why");
@@ -50,7 +52,7 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         const WhyResult result =
             why(question.graph(), question.retained(), object, query, session.progress());
         session.note_references(heap, object);
-        return session.write(render_why(result, session.options().rows(), session.redactor()));
+        return session.write(render_why(result));
     }
     if (session.words().address)
         throw wrong_usage("two-questions", "give either an address or --type", "only one of them");
@@ -61,9 +63,9 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
     const PathWishes wishes{.without_frames = query.without_frames,
                             .without_tracebacks = query.without_tracebacks,
                             .without = {}};
-    const HoldersResult result = holders(graph, types, wishes, session.options().rows(), session.progress());
+    HoldersResult result = holders(graph, types, wishes, session.options().rows(), session.progress());
     session.note_references(heap);
-    return session.write(render_why_type(result, heap.types()[types.front()].name, session.redactor()));
+    return session.write(render_why_type(std::move(result), heap.types()[types.front()].name));
 }
 
 }  // namespace

@@ -9,6 +9,20 @@ Json address_or_null(const std::optional<Address>& address) {
 
 }  // namespace
 
+void add_array(Datum& data, const ArrayRow& row) {
+    const auto numbers = [](const std::optional<std::vector<std::int64_t>>& all) {
+        return all ? Datum::list_of(*all, [](std::int64_t number) { return Datum(number); }) : Datum();
+    };
+    data["dtype"] = row.dtype;
+    data["shape"] = numbers(row.shape);
+    data["strides"] = numbers(row.strides);
+    data["nbytes"] = row.nbytes;
+    data["data"] = row.data;
+    data["owns_data"] = row.owns_data;
+    data["base"] = row.base;
+    data["owner"] = row.owner;
+}
+
 void add_array(Json& json, const ArrayRow& row) {
     json["dtype"] = or_null(row.dtype);
     json["shape"] = or_null(row.shape);

@@ -344,7 +344,8 @@ Answer summary_answer(const ArraysResult& result, const ArraysRows& rows, Redact
                           {"holders", holder_rows(result)},
                           {"frames",
                            [&result, &redactor](const RowVisitor& visit) {
-                               for (const FrameRow& row : result.frames) visit(frame_json(row, redactor));
+                               for (const PandasFrameRow& row : result.frames)
+                                   visit(frame_json(row, redactor));
                            }},
                           {"dropped_frames", dropped_frame_rows(result, redactor)}};
     answer.text = [&result](const Page& page) { return summary_text(result, page); };

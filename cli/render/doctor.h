@@ -1,19 +1,18 @@
 #pragma once
 
-// What a core holds and lacks, in text and JSON.
+// What a core holds and lacks.
 
 #include "analysis/doctor.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
 
 #include <string>
 #include <vector>
 
 namespace heapsift {
 
-/// The answer refers to `result`.
-Answer render_doctor(const DoctorResult& result, Redactor& redactor);
+Document render_doctor(const DoctorResult& result);
 
 /// --missing: paths only, a line each.
-Answer render_missing(const std::vector<std::string>& paths, Redactor& redactor);
+Document render_missing(const std::vector<std::string>& paths);
 
 }  // namespace heapsift

@@ -1,10 +1,13 @@
 #pragma once
 
 #include "analysis/dominators.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
 
 namespace heapsift {
 
-Answer render_dominators(const DominatorsResult& result, Redactor& redactor);
+/// The words that name what holds something jointly: "app.A and app.B".
+Text joint_holders_words(const JointHolders& joint);
+
+Document render_dominators(DominatorsResult result);
 
 }  // namespace heapsift

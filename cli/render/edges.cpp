@@ -3,17 +3,11 @@
 #include "cli/render/edges.h"
 
 #include "cli/render/object.h"
-#include "cli/table.h"
-#include "cli/terminal.h"
-#include "cli/text_width.h"
-#include "cli/units.h"
-
-#include <fmt/format.h>
 
 namespace heapsift {
 namespace {
 
-std::string kind_remark(const EdgeRow& edge) {
+Text kind_remark(const EdgeRow& edge) {
     switch (edge.reference.kind) {
         case ReferenceKind::weak:
             return "weak";
@@ -28,66 +22,67 @@ std::string kind_remark(const EdgeRow& edge) {
         case ReferenceKind::strong:
             break;
     }
-    return "";
+    return {};
 }
 
-std::string edges_text(const std::vector<EdgeRow>& edges, std::uint64_t total, const std::string& title,
-                       bool other_is_target, const Page& page) {
-    using Align = TableColumn::Align;
-    std::string text = bold(title, page.colour) + "\n";
-    using Fit = TableColumn::Fit;
-    const TableColumn name_column{Align::left, "", Fit::middle}, address_column{Align::left, ""};
-    Table table({other_is_target ? name_column : address_column,
-                 other_is_target ? address_column : name_column,
-                 {Align::left, "", Fit::middle},
-                 {Align::left, "", Fit::end},
-                 {Align::left, ""}});
-    for (const EdgeRow& edge : edges) {
+Text type_or_none(const ObjectRow& object, ReferenceKind kind) {
+    if (!object.type.empty()) return TypeName{object.type};
+    return kind == ReferenceKind::native ? "" : "no object was found there";
+}
+
+void say_edges(std::shared_ptr<const EdgeList> list, Text title, bool other_is_target, Document& document) {
+    using Fit = TextColumn::Fit;
+    const std::uint64_t more = list->total - list->edges.size();
+    TableBlock table;
+    table.columns = {left("", other_is_target ? Fit::middle : Fit::whole),
+                     left("", other_is_target ? Fit::whole : Fit::middle), left("", Fit::middle),
+                     left("", Fit::end), left("")};
+    table.rows = rows_of<TableRow>(std::move(list), &EdgeList::edges, [other_is_target](const EdgeRow& edge) {
         const ObjectRow& other = other_is_target ? edge.target : edge.source;
-        const std::string name = reference_text(edge.reference.step, page.redact());
-        const std::string address = hexadecimal(other.address.value);
-        const std::string type =
-            other.type.empty()
-                ? edge.reference.kind == ReferenceKind::native ? "" : "no object was found there"
-                : type_text(other.type);
-        const std::string value = value_text(other, page.redact());
-        if (other_is_target)
-            table.add({name, address, type, value, kind_remark(edge)});
-        else
-            table.add({address, name, type, value, kind_remark(edge)});
-    }
-    text += table.text(page.width, page.colour);
-    if (total > edges.size())
-        text += fmt::format("  … {} more: add{}\n", grouped(total - edges.size()), all_rows);
-    return text;
+        TableRow row{.cells = {Notation{edge.reference.step}, other.address,
+                               type_or_none(other, edge.reference.kind), value_of(other), kind_remark(edge)}};
+        if (!other_is_target) std::swap(row.cells[0], row.cells[1]);
+        return row;
+    });
+    document.say(line(std::move(title).bold()));
+    document.say({std::move(table)});
+    if (more > 0) document.say(line(says("… {} more: add", Count{more}) + all_rows, 1));
 }
 
-std::string heading(const EdgesResult& result, const Page& page) {
-    const std::string value = value_text(result.object, page.redact());
-    return bold(type_text(result.object.type), page.colour) + " " + hexadecimal(result.object.address.value) +
-           (value.empty() ? "" : "  " + value) + "\n";
-}
-
-/// Both commands; `text` is one of the two functions above.
-Answer render_edges(const char* command, const EdgesResult& result,
-                    std::string (*text)(const EdgeList&, const Page&), Redactor& redactor) {
-    Answer answer;
-    answer.command = command;
-    answer.rows_key = "edges";
-    answer.rows = [&result, &redactor](const RowVisitor& visit) {
-        for (const EdgeRow& edge : result.list.edges) visit(edge_json(edge, redactor));
-    };
-    answer.csv_columns = {"source",      "target",       "name",        "kind",        "followed",
-                          "source_type", "source_value", "target_type", "target_value"};
-    answer.data["object"] = object_json(result.object, redactor);
-    answer.data["total"] = result.list.total;
-    answer.text = [&result, text](const Page& page) {
-        return heading(result, page) + text(result.list, page);
-    };
-    return answer;
+/// Both commands; `say` is one of the two functions below.
+Document render_edges(const char* command, EdgesResult edges,
+                      void (*say)(std::shared_ptr<const EdgeList>, Document&)) {
+    const auto list = kept(std::move(edges.list));
+    const ObjectRow& object = edges.object;
+    Document document{.command = command};
+    document.rows_key = "edges";
+    document.rows = rows_of<Datum>(list, &EdgeList::edges, edge_data);
+    document.csv_columns = {"source",      "target",       "name",        "kind",        "followed",
+                            "source_type", "source_value", "target_type", "target_value"};
+    document.data["object"] = object_data(object);
+    document.data["total"] = list->total;
+    Text heading = Text(TypeName{object.type}).bold() + says(" {}", object.address);
+    if (const Value value = value_of(object); !value.empty()) heading += says("  {}", value);
+    document.say(line(std::move(heading)));
+    say(list, document);
+    return document;
 }
 
 }  // namespace
+
+Datum edge_data(const EdgeRow& edge) {
+    return entries({{"source", edge.source.address},
+                    {"target", edge.target.address},
+                    {"name", Notation{edge.reference.step}},
+                    {"kind", name_of(edge.reference.kind)},
+                    {"followed", edge.followed},
+                    {"source_type", or_null(edge.source.type)},
+                    {"source_value", value_of(edge.source)},
+                    {"target_type", or_null(edge.target.type)},
+                    {"target_value", value_of(edge.target)}});
+}
+
+Datum edges_data(const std::vector<EdgeRow>& edges) { return Datum::list_of(edges, edge_data); }
 
 Json edge_json(const EdgeRow& edge, Redactor& redactor) {
     const auto type_or_null = [](const ObjectRow& row) {
@@ -112,25 +107,24 @@ Json edges_json(const std::vector<EdgeRow>& edges, Redactor& redactor) {
     return json;
 }
 
-std::string referents_text(const EdgeList& list, const Page& page) {
-    if (list.total == 0) return "It refers to nothing.\n";
-    return edges_text(list.edges, list.total, fmt::format("It refers to {}", counted(list.total, "object")),
-                      true, page);
+void say_referents(std::shared_ptr<const EdgeList> list, Document& document) {
+    if (list->total == 0) return document.say(line("It refers to nothing."));
+    Text title = says("It refers to {}", how_many(list->total, "object"));
+    say_edges(std::move(list), std::move(title), true, document);
 }
 
-std::string referrers_text(const EdgeList& list, const Page& page) {
-    if (list.total == 0) return "No object was found that refers to it.\n";
-    return edges_text(list.edges, list.total,
-                      fmt::format("{} to it", counted(list.total, "reference refers", "references refer")),
-                      false, page);
+void say_referrers(std::shared_ptr<const EdgeList> list, Document& document) {
+    if (list->total == 0) return document.say(line("No object was found that refers to it."));
+    Text title = says("{} to it", how_many(list->total, "reference refers", "references refer"));
+    say_edges(std::move(list), std::move(title), false, document);
 }
 
-Answer render_referents(const EdgesResult& result, Redactor& redactor) {
-    return render_edges("referents", result, referents_text, redactor);
+Document render_referents(EdgesResult result) {
+    return render_edges("referents", std::move(result), say_referents);
 }
 
-Answer render_referrers(const EdgesResult& result, Redactor& redactor) {
-    return render_edges("referrers", result, referrers_text, redactor);
+Document render_referrers(EdgesResult result) {
+    return render_edges("referrers", std::move(result), say_referrers);
 }
 
 }  // namespace heapsift

@@ -1,23 +1,31 @@
 #pragma once
 
-// Lists of references, in text and JSON: of show, referents, referrers.
+// Lists of references: of show, referents, referrers.
 
 #include "analysis/edges.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
+#include "cli/json.h"
+#include "cli/redact.h"
 
-#include <string>
+#include <memory>
+#include <vector>
 
 namespace heapsift {
 
+/// EDGE.
+Datum edge_data(const EdgeRow& edge);
+Datum edges_data(const std::vector<EdgeRow>& edges);
+
+/// A heading and a table, or a sentence where there are none. The list is kept with the document.
+void say_referents(std::shared_ptr<const EdgeList> list, Document& document);
+void say_referrers(std::shared_ptr<const EdgeList> list, Document& document);
+
+Document render_referents(EdgesResult result);
+Document render_referrers(EdgesResult result);
+
+// --- for answers that are no documents yet
+
 Json edge_json(const EdgeRow& edge, Redactor& redactor);
 Json edges_json(const std::vector<EdgeRow>& edges, Redactor& redactor);
-
-/// A heading and a table, or a sentence where there are none.
-std::string referents_text(const EdgeList& list, const Page& page);
-std::string referrers_text(const EdgeList& list, const Page& page);
-
-/// The answers of the commands of these names refer to `result`.
-Answer render_referents(const EdgesResult& result, Redactor& redactor);
-Answer render_referrers(const EdgesResult& result, Redactor& redactor);
 
 }  // namespace heapsift

@@ -3,10 +3,7 @@
 
 #include "cli/render/export.h"
 
-#include "cli/units.h"
 #include "parsers/base/text.h"
-
-#include <fmt/format.h>
 
 namespace heapsift {
 namespace {
@@ -15,20 +12,22 @@ constexpr const char* example_query =
     "SELECT name, count(*), sum(memory) FROM object JOIN type ON type_id = id GROUP BY id ORDER BY 3 DESC "
     "LIMIT 20";
 
-std::string export_text(const ExportSummary& summary, const Page& page) {
-    const std::string name = page.redact().path(summary.path);
-    std::string counts;
-    for (const auto& [what, count] : summary.rows)
-        if (count > 0) counts += (counts.empty() ? "" : ", ") + counted(count, what);
-    std::string text = escape_for_terminal(name) + ": " + page.at_least(counts);
-    text += fmt::format("; {}\n", page.bytes(summary.bytes));
-    if (summary.format == "db")
-        text += fmt::format("next: sqlite3 {} {}\n", shell_quoted(name), shell_quoted(example_query));
-    if (summary.format == "dot") text += fmt::format("next: dot -Tsvg {} > heap.svg\n", shell_quoted(name));
-    if (summary.format == "folded")
-        text += fmt::format("next: flamegraph.pl --countname bytes {} > heap.svg\n", shell_quoted(name));
-    if (summary.format == "heapsnapshot") text += "next: Chrome DevTools, Memory, Load profile\n";
-    return text;
+/// What to do with the file, in another program.
+Text next_words(const ExportSummary& summary) {
+    const Text file = Text(FilePath{summary.path}).quoted();
+    switch (summary.format) {
+        case ExportFormat::db:
+            return says("next: sqlite3 {} {}", file, shell_quoted(example_query));
+        case ExportFormat::dot:
+            return says("next: dot -Tsvg {} > heap.svg", file);
+        case ExportFormat::folded:
+            return says("next: flamegraph.pl --countname bytes {} > heap.svg", file);
+        case ExportFormat::heapsnapshot:
+            return "next: Chrome DevTools, Memory, Load profile";
+        case ExportFormat::jsonl:
+            break;
+    }
+    return {};
 }
 
 }  // namespace
@@ -52,17 +51,22 @@ Json export_meta(const Json& envelope, const ExportReader& rows, bool redacted) 
     return meta;
 }
 
-Answer render_export(const ExportSummary& summary, Redactor& redactor) {
-    Answer answer;
-    answer.command = "export";
-    answer.data["path"] = redactor.path(summary.path);
-    answer.data["format"] = summary.format;
-    answer.data["bytes"] = summary.bytes;
-    Json rows = Json::object();
-    for (const auto& [what, count] : summary.rows) rows[what] = count;
-    answer.data["rows"] = rows;
-    answer.text = [summary](const Page& page) { return export_text(summary, page); };
-    return answer;
+Document render_export(const ExportSummary& summary) {
+    Document document{.command = "export"};
+    document.data["path"] = FilePath{summary.path};
+    document.data["format"] = export_format_names[static_cast<std::size_t>(summary.format)];
+    document.data["bytes"] = summary.bytes;
+    Datum rows = Datum::object();
+    std::vector<Text> counts;
+    for (const auto& [what, count] : summary.rows) {
+        rows[what] = count;
+        if (count > 0) counts.push_back(how_many(count, what));
+    }
+    document.data["rows"] = std::move(rows);
+    document.say(line(says("{}: {}{}; {}", FilePath{summary.path}, at_least(),
+                           joined(std::move(counts), ", "), ByteCount{summary.bytes})));
+    if (const Text next = next_words(summary); !next.empty()) document.say(line(next));
+    return document;
 }
 
 }  // namespace heapsift

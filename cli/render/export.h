@@ -4,11 +4,13 @@
 // afterwards.
 
 #include "analysis/export.h"
-#include "cli/answer.h"
 #include "cli/database/database.h"
+#include "cli/document/document.h"
 #include "cli/json.h"
 #include "cli/redact.h"
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -51,18 +53,21 @@ public:
     void array(const ArrayRow& row);
 
 private:
-    void line(const char* table, const Json& columns);
+    void line(const char* table, const Datum& columns);
     Write write_;
     Redactor& redactor_;
 };
 
+enum class ExportFormat : std::uint8_t { db, jsonl, heapsnapshot, folded, dot };
+inline constexpr std::array export_format_names = {"db", "jsonl", "heapsnapshot", "folded", "dot"};
+
 struct ExportSummary {
-    std::string path;    // as it was given
-    std::string format;  // "db", "heapsnapshot"
+    std::string path;  // as it was given
+    ExportFormat format = ExportFormat::db;
     std::uint64_t bytes = 0;
     std::vector<std::pair<std::string, std::uint64_t>> rows;  // of what, and how many: {"object", 55000}
 };
 
-Answer render_export(const ExportSummary& summary, Redactor& redactor);
+Document render_export(const ExportSummary& summary);
 
 }  // namespace heapsift

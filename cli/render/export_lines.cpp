@@ -5,57 +5,57 @@
 #include "cli/render/array.h"
 #include "cli/render/export.h"
 #include "cli/render/object.h"
+#include "cli/write/json.h"
 
 namespace heapsift {
 namespace {
 
-Json address_or_null(const std::optional<Address>& address) {
-    return address ? address_json(*address) : Json(nullptr);
+std::string line_of(const char* table, const std::string& columns) {
+    return std::string("{\"table\":\"") + table + "\"," + columns.substr(1) + "\n";
 }
 
 }  // namespace
 
-void LinesExport::line(const char* table, const Json& columns) {
-    const std::string text = json_text(columns);
-    write_(std::string("{\"table\":\"") + table + "\"," + text.substr(1) + "\n");
+void LinesExport::line(const char* table, const Datum& columns) {
+    write_(line_of(table, json_text(columns, redactor_)));
 }
 
-void LinesExport::meta(const Json& meta) { line("meta", meta); }
+void LinesExport::meta(const Json& meta) { write_(line_of("meta", json_text(meta))); }
 
 void LinesExport::type(const ExportedType& row) {
-    line("type", {{"id", row.id},
-                  {"name", row.name},
-                  {"address", address_json(row.address)},
-                  {"basicsize", row.basicsize},
-                  {"itemsize", row.itemsize},
-                  {"base_id", or_null(row.base)}});
+    line("type", entries({{"id", row.id},
+                          {"name", row.name},
+                          {"address", row.address},
+                          {"basicsize", row.basicsize},
+                          {"itemsize", row.itemsize},
+                          {"base_id", row.base}}));
 }
 
 void LinesExport::object(const ExportedObject& object) {
-    Json json = object_json(object.row, redactor_);
-    json["type_id"] = or_null(object.type);
-    json["block_size"] = object.row.facts.block_size;
-    json["generation"] = or_null(object.generation);
-    json["dominator"] = address_or_null(object.dominator);
-    line("object", json);
+    Datum data = object_data(object.row);
+    data["type_id"] = object.type;
+    data["block_size"] = object.row.facts.block_size;
+    data["generation"] = object.generation;
+    data["dominator"] = object.dominator;
+    line("object", data);
 }
 
 void LinesExport::reference(const ExportedReference& row) {
-    line("reference", {{"source", address_json(row.source)},
-                       {"target", address_json(row.reference.target)},
-                       {"name", redactor_.reference_name(row.reference.step)},
-                       {"kind", name_of(row.reference.kind)},
-                       {"followed", row.followed}});
+    line("reference", entries({{"source", row.source},
+                               {"target", row.reference.target},
+                               {"name", Notation{row.reference.step}},
+                               {"kind", name_of(row.reference.kind)},
+                               {"followed", row.followed}}));
 }
 
 void LinesExport::root(const ExportedRoot& row) {
-    line("root", {{"address", address_json(row.address)}, {"kind", name_of(row.kind)}, {"name", row.name}});
+    line("root", entries({{"address", row.address}, {"kind", name_of(row.kind)}, {"name", row.name}}));
 }
 
 void LinesExport::array(const ArrayRow& row) {
-    Json json{{"address", address_json(row.address)}};
-    add_array(json, row);
-    line("array", std::move(json));
+    Datum data = entries({{"address", row.address}});
+    add_array(data, row);
+    line("array", data);
 }
 
 }  // namespace heapsift

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "analysis/gc.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
+
+#include <functional>
 
 namespace heapsift {
 
-/// The answers refer to `result`, and to `heap`.
-Answer render_gc(const GcResult& result, Redactor& redactor);
-Answer render_gc_list(const HeapReader& heap, const GcResult& result, std::size_t limit, Redactor& redactor);
+Document render_gc(const GcResult& result);
+/// `row` reads one object; it is kept with the document, and owns what it reads from.
+Document render_gc_list(GcResult result, std::function<ObjectRow(ObjectId)> row);
 
 }  // namespace heapsift

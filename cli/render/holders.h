@@ -3,12 +3,14 @@
 // Tables of what holds objects: why --type, types --by-holder.
 
 #include "analysis/holders.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
+
+#include <string>
 
 namespace heapsift {
 
-Answer render_why_type(const HoldersResult& result, const std::string& type, Redactor& redactor);
+Document render_why_type(HoldersResult result, const std::string& type);
 /// `type`: the one type that was asked for, or nothing.
-Answer render_by_holder(const HoldersResult& result, const std::string& type, Redactor& redactor);
+Document render_by_holder(HoldersResult result, const std::string& type);
 
 }  // namespace heapsift

@@ -3,12 +3,35 @@
 // OBJECT of the contract, and how an object looks in a line of text.
 
 #include "analysis/object_row.h"
+#include "analysis/path_expression.h"
+#include "cli/document/document.h"
 #include "cli/json.h"
 #include "cli/page.h"
 
 #include <string>
 
 namespace heapsift {
+
+/// OBJECT.
+Datum object_data(const ObjectRow& object);
+
+/// Its value; with its type before it.
+Value value_of(const ObjectRow& object);
+Value typed_value(const ObjectRow& object);
+/// "12", or "immortal".
+Text references_counted(const ObjectFacts& facts);
+/// Bytes of array data, or nothing.
+Text array_data_bytes(std::uint64_t bytes);
+/// Bytes where they are known.
+Text bytes_or_blank(const std::optional<std::uint64_t>& bytes);
+/// "app.CACHE['k'][3]", from what can be typed on.
+Expression expression_of(const PathExpression& path);
+
+/// Columns that several tables have.
+TextColumn right(Text heading, bool sorted = false);
+TextColumn left(Text heading, TextColumn::Fit fit = TextColumn::Fit::whole);
+
+// --- for answers that are no documents yet
 
 Json object_json(const ObjectRow& object, Redactor& redactor);
 Json value_json(const ShortValue& value, const std::string& type, Redactor& redactor);

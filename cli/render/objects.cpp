@@ -3,117 +3,74 @@
 #include "cli/render/objects.h"
 
 #include "cli/render/object.h"
-#include "cli/table.h"
-#include "cli/text_width.h"
-#include "cli/units.h"
-#include "parsers/base/text.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
 
 namespace heapsift {
 namespace {
 
 constexpr std::size_t narrowest_with_size = 100;
-constexpr std::string_view legend_text =
+constexpr const char* legend_text =
     "retained: what would come free if the object went away: it, and all that it alone keeps alive";
 
-struct ObjectsText {
-    const ObjectsResult& result;
-    std::function<ObjectRow(ObjectId)> row;
-    std::string what;
-    SortKey sort;
-
-    std::string table(const Page& page) const {
-        using Align = TableColumn::Align;
-        const bool retained = row(result.objects.front()).retained.has_value();
-        // Size says little that memory does not: it is the first to go.
-        const bool wide = !retained || page.width == 0 || page.width >= narrowest_with_size;
-        const bool size = wide || sort == SortKey::size;
-        const bool arrays = wide || sort == SortKey::array_data || has_array_data();
-        std::vector<TableColumn> columns{{Align::left, "address"},
-                                         {Align::right, sorted_heading("memory", sort == SortKey::memory)}};
-        if (arrays)
-            columns.push_back({Align::right, sorted_heading("array data", sort == SortKey::array_data)});
-        if (size) columns.push_back({Align::right, sorted_heading("size", sort == SortKey::size)});
-        if (retained)
-            columns.push_back(
-                {Align::right, sorted_heading(page.about("retained"), sort == SortKey::retained)});
-        columns.push_back({Align::right, "refs"});
-        columns.push_back({Align::left,
-                           sorted_heading("type", sort == SortKey::name || sort == SortKey::count),
-                           TableColumn::Fit::middle});
-        columns.push_back({Align::left, "value", TableColumn::Fit::end});
-        Table table(std::move(columns));
-        for (const ObjectId id : result.objects) {
-            const ObjectRow object = row(id);
-            std::vector<std::string> cells{hexadecimal(object.address.value),
-                                           page.bytes(object.facts.memory)};
-            if (arrays) cells.push_back(array_data_text(object.facts.array_data, page));
-            if (size) cells.push_back(page.bytes(object.facts.size));
-            if (retained) cells.push_back(object.retained ? page.bytes(*object.retained) : "");
-            cells.push_back(refcount_text(object.facts));
-            cells.push_back(type_text(object.type));
-            cells.push_back(value_text(object, page.redact()));
-            table.add(std::move(cells));
-        }
-        return table.text(page.width, page.colour);
-    }
-
-    bool has_array_data() const {
-        return std::any_of(result.objects.begin(), result.objects.end(),
-                           [&](ObjectId object) { return row(object).facts.array_data > 0; });
-    }
-
-    std::string footer(const Page& page) const {
-        std::string text;
-        const std::uint64_t more = result.total_count - result.objects.size();
-        if (more > 0)
-            text = fmt::format("… {} more; {} {} of the memory.", grouped(more),
-                               result.objects.size() == 1
-                                   ? "this one is"
-                                   : fmt::format("these {} are", grouped(result.objects.size())),
-                               percent(result.shown_memory, result.total_memory));
-        if (more > 0)
-            text = wrapped_with_tail(text, fmt::format("All: add{}", all_rows), page.width, 2) + "\n";
-        const std::string total =
-            page.at_least(fmt::format("{}: memory {}; size {}", counted(result.total_count, "object"),
-                                      page.bytes(result.total_memory), page.bytes(result.total_size)));
-        return text + wrapped(total, page.width, 2) + "\n";
-    }
-
-    std::string operator()(const Page& page) const {
-        if (result.objects.empty())
-            return wrapped(fmt::format("There are no {} in this core.", escape_for_terminal(what)),
-                           page.width, 2) +
-                   "\n";
-        const ObjectRow first = row(result.objects.front());
-        const std::string legend =
-            first.retained ? wrapped(legend_text, page.width, 2) + "\n" : std::string();
-        return table(page) + footer(page) + legend +
-               next_line(page, "show " + hexadecimal(first.address.value));
-    }
-};
+TableBlock objects_table(const std::shared_ptr<const ObjectsResult>& result,
+                         const std::function<ObjectRow(ObjectId)>& row, SortKey sort, bool retained) {
+    TableBlock table;
+    // Size says little that memory does not: it is the first to go; and array data where there is none.
+    const std::size_t arrays_go = retained && sort != SortKey::array_data ? narrowest_with_size : 0,
+                      size_goes = retained && sort != SortKey::size ? narrowest_with_size : 0;
+    table.columns = {left("address"), right("memory", sort == SortKey::memory),
+                     right("array data", sort == SortKey::array_data), right("size", sort == SortKey::size)};
+    table.columns[2].narrow_page = arrays_go;
+    table.columns[2].only_if_empty = true;
+    table.columns[3].narrow_page = size_goes;
+    if (retained) table.columns.push_back(right(about() + "retained", sort == SortKey::retained));
+    table.columns.push_back(right("refs"));
+    table.columns.push_back(left("type", TextColumn::Fit::middle));
+    table.columns.back().sorted = sort == SortKey::name || sort == SortKey::count;
+    table.columns.push_back(left("value", TextColumn::Fit::end));
+    table.rows = rows_of<TableRow>(result, &ObjectsResult::objects, [row, retained](ObjectId id) {
+        const ObjectRow object = row(id);
+        TableRow cells{.bytes = object.facts.memory};
+        cells.cells = {object.address, ByteCount{object.facts.memory},
+                       array_data_bytes(object.facts.array_data), ByteCount{object.facts.size}};
+        if (retained) cells.cells.push_back(bytes_or_blank(object.retained));
+        cells.cells.push_back(references_counted(object.facts));
+        cells.cells.emplace_back(TypeName{object.type});
+        cells.cells.emplace_back(value_of(object));
+        return cells;
+    });
+    table.rest = TableRest{.rows = result->total_count,
+                           .singular = {},
+                           .bytes = result->total_memory,
+                           .all = std::string("add") + all_rows};
+    return table;
+}
 
 }  // namespace
 
-Answer render_objects(const ObjectsResult& result, std::function<ObjectRow(ObjectId)> row, std::string what,
-                      SortKey sort, Redactor& redactor) {
-    Answer answer;
-    answer.command = "objects";
-    answer.rows_key = "objects";
-    answer.rows = [&result, &redactor, row](const RowVisitor& visit) {
-        for (const ObjectId object : result.objects) visit(object_json(row(object), redactor));
-    };
-    answer.csv_columns = {"address",  "type",       "size",  "memory",     "array_data", "retained",
-                          "refcount", "gc_tracked", "state", "references", "value"};
-    answer.data["total"] = {{"count", result.total_count},
-                            {"size", result.total_size},
-                            {"memory", result.total_memory},
-                            {"shown_memory", result.shown_memory}};
-    answer.text = ObjectsText{result, std::move(row), std::move(what), sort};
-    return answer;
+Document render_objects(ObjectsResult objects, std::function<ObjectRow(ObjectId)> row,
+                        const std::string& what, SortKey sort) {
+    const auto result = kept(std::move(objects));
+    Document document{.command = "objects"};
+    document.rows_key = "objects";
+    document.rows = rows_of<Datum>(result, &ObjectsResult::objects,
+                                   [row](ObjectId object) { return object_data(row(object)); });
+    document.csv_columns = {"address",  "type",       "size",  "memory",     "array_data", "retained",
+                            "refcount", "gc_tracked", "state", "references", "value"};
+    document.data["total"] = entries({{"count", result->total_count},
+                                      {"size", result->total_size},
+                                      {"memory", result->total_memory},
+                                      {"shown_memory", result->shown_memory}});
+    if (result->objects.empty()) {
+        document.say(sentence(says("There are no {} in this core.", what)));
+        return document;
+    }
+    const ObjectRow first = row(result->objects.front());
+    document.say({objects_table(result, row, sort, first.retained.has_value())});
+    document.say(sentence(at_least() + says("{}: memory {}; size {}", how_many(result->total_count, "object"),
+                                            ByteCount{result->total_memory}, ByteCount{result->total_size})));
+    if (first.retained) document.say(sentence(legend_text));
+    document.say(hint(says("show {}", first.address)));
+    return document;
 }
 
 }  // namespace heapsift

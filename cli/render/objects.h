@@ -1,17 +1,18 @@
 #pragma once
 
-// Single objects, in text and JSON.
+// Single objects.
 
 #include "analysis/objects.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
 
 #include <functional>
+#include <string>
 
 namespace heapsift {
 
-/// `row` reads one object; `what` says what was asked for: "objects of type dict". The answer refers to
-/// `result`.
-Answer render_objects(const ObjectsResult& result, std::function<ObjectRow(ObjectId)> row, std::string what,
-                      SortKey sort, Redactor& redactor);
+/// `row` reads one object: all of a large heap as rows at once would be several times the heap. It is kept with the
+/// document, and owns what it reads from. `what` says what was asked for: "objects of type dict".
+Document render_objects(ObjectsResult result, std::function<ObjectRow(ObjectId)> row, const std::string& what,
+                        SortKey sort);
 
 }  // namespace heapsift

@@ -16,7 +16,7 @@
 namespace heapsift {
 namespace {
 
-std::string shape_text(const FrameRow& frame) {
+std::string shape_text(const PandasFrameRow& frame) {
     if (!frame.shape_known) return "shape unknown";
     return frame.series ? fmt::format("({},)", frame.rows)
                         : fmt::format("({}, {})", frame.rows, frame.columns);
@@ -24,7 +24,7 @@ std::string shape_text(const FrameRow& frame) {
 
 /// Column names are what a program stored: names of variables to some, values to others. They are redacted as
 /// keys are.
-std::string columns_text(const FrameRow& frame, Redactor& redactor) {
+std::string columns_text(const PandasFrameRow& frame, Redactor& redactor) {
     std::vector<std::string> names;
     for (const std::string& name : frame.column_names)
         names.push_back(
@@ -44,7 +44,7 @@ std::string held_text(const PathExpression& expression, Address address, Redacto
 
 }  // namespace
 
-Json frame_json(const FrameRow& frame, Redactor& redactor) {
+Json frame_json(const PandasFrameRow& frame, Redactor& redactor) {
     Json json;
     json["object"] = object_json(frame.object, redactor);
     json["kind"] = frame.series ? "Series" : "DataFrame";
@@ -72,7 +72,7 @@ Json dropped_json(const DroppedRow& row, Redactor& redactor) {
     return json;
 }
 
-std::string frames_text(const std::vector<FrameRow>& rows, std::uint64_t count, const Page& page) {
+std::string frames_text(const std::vector<PandasFrameRow>& rows, std::uint64_t count, const Page& page) {
     if (rows.empty()) return {};
     using Align = TableColumn::Align;
     using Fit = TableColumn::Fit;
@@ -82,7 +82,7 @@ std::string frames_text(const std::vector<FrameRow>& rows, std::uint64_t count, 
                  {Align::left, "shape"},
                  {Align::left, "held as", Fit::middle},
                  {Align::left, "columns", Fit::end}});
-    for (const FrameRow& row : rows)
+    for (const PandasFrameRow& row : rows)
         table.add({page.bytes(row.nbytes), page.bytes(row.kept_bytes),
                    type_text(short_type_name(row.object.type)), shape_text(row),
                    held_text(row.expression, row.object.address, page.redact()),

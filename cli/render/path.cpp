@@ -1,114 +1,63 @@
-// A path is read from above: the root, then a line for each step, a little further in. Only what a person
-// would write is a line; a run of equal steps (a linked list) is its first, how many more, and its last.
+// A path is read from above: the root, then a line for each step, a little further in.
 
 #include "cli/render/path.h"
 
 #include "cli/render/edges.h"
 #include "cli/render/object.h"
-#include "cli/table.h"
-#include "cli/terminal.h"
-#include "cli/text_width.h"
-#include "cli/units.h"
-#include "parsers/base/text.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
 
 namespace heapsift {
 namespace {
 
-constexpr std::size_t deepest_indent = 12, shortest_run = 4, longest_period = 4;
-constexpr std::size_t widest_value = 60;  // of a line; what is longer says no more of who holds whom
+constexpr std::size_t deepest_indent = 12;
+constexpr std::uint16_t widest_value = 60;  // of a line; what is longer says no more of who holds whom
 
-struct Line {
-    std::string name;
-    const ObjectRow* object = nullptr;
+/// What a line of a path says of its object.
+struct OnPath {
+    const ObjectRow& object;
     std::uint64_t retained = 0;
     std::string remark;
 };
 
-std::vector<std::string> cells(const Line& line, std::size_t depth, const Page& page) {
-    const std::string value = shortened_at_the_end(value_text(*line.object, page.redact()), widest_value);
-    std::string what = type_text(line.object->type);
-    if (!value.empty())
-        what = value.starts_with("<" + what) || value.starts_with(what) ? value : what + " " + value;
-    std::string remark = escape_for_terminal(line.remark);
-    return {std::string(2 * std::min(depth, deepest_indent), ' ') + line.name, what,
-            hexadecimal(line.object->address.value), remark, page.bytes(line.retained)};
+TableRow object_line(Text name, const OnPath& on_path, std::size_t depth) {
+    Value value = typed_value(on_path.object);
+    value.widest = widest_value;
+    return {.cells = {std::move(name), std::move(value), on_path.object.address, on_path.remark,
+                      ByteCount{on_path.retained}},
+            .depth = depth};
 }
 
-Table path_table() {
-    using Align = TableColumn::Align;
-    using Fit = TableColumn::Fit;
-    return Table({{Align::left, "", Fit::middle},
-                  {Align::left, "", Fit::end},
-                  {Align::left, ""},
-                  {Align::left, "", Fit::end},
-                  {Align::right, "retained"}});
+Text line_words(const PathLine& line) {
+    std::vector<Text> names;
+    for (const ReferenceStep& name : line.names) names.emplace_back(Notation{name, line.without_dot});
+    if (line.kind == PathLine::Kind::more)
+        return says("× {} more {}", Count{line.count}, joined(std::move(names), ""));
+    if (line.kind == PathLine::Kind::left_out)
+        return says("… {} more steps; all: add", Count{line.count}) + all_rows;
+    return joined(std::move(names), "");
 }
 
-bool alike(const Line& a, const Line& b) { return a.name == b.name && a.object->type == b.object->type; }
-
-/// Lines from some place on that repeat: `period` of them, `times` over. A link of a list may be one step, or
-/// two (`.__dict__`, `['next']`).
-struct Run {
-    std::size_t period = 1, times = 1;
-    std::size_t size() const { return period * times; }
-};
-
-Run run_at(const std::vector<Line>& lines, std::size_t first) {
-    for (std::size_t period = 1; period <= longest_period; ++period) {
-        std::size_t end = first + period;
-        while (end < lines.size() && alike(lines[end], lines[end - period])) ++end;
-        const Run run{period, (end - first) / period};
-        if (run.times >= shortest_run) return run;
-    }
-    return {};
+TableBlock path_table() {
+    TableBlock table;
+    table.columns = {left("", TextColumn::Fit::middle), left("", TextColumn::Fit::end), left(""),
+                     left("", TextColumn::Fit::end), right("retained")};
+    table.columns.front().tree = true;
+    table.deepest = deepest_indent;
+    return table;
 }
 
-/// A run is its first link, how many more, and its last. Where still more than `limit` lines are left, the
-/// middle goes.
-void add_lines(Table& table, const std::vector<Line>& lines, std::size_t limit, const Page& page) {
-    struct Row {
-        const Line* line;    // or
-        std::string folded;  // words in its place
-        std::size_t steps;
-    };
-    std::vector<Row> rows;
-    const auto add = [&](std::size_t first, std::size_t count) {
-        for (std::size_t i = first; i < first + count; ++i) rows.push_back({&lines[i], {}, 1});
-    };
-    for (std::size_t i = 0; i < lines.size();) {
-        const Run run = run_at(lines, i);
-        if (run.times == 1) {
-            add(i++, 1);
+/// A row for each line; `at` says what is at a place.
+template <class At>
+void add_lines(std::vector<TableRow>& rows, const std::vector<PathLine>& lines, bool asked, const At& at) {
+    std::size_t depth = 1;
+    for (const PathLine& line : lines) {
+        if (line.kind != PathLine::Kind::object) {
+            rows.push_back({.cells = {line_words(line), "", "", "", ""}, .depth = depth++});
             continue;
         }
-        add(i, run.period);
-        std::string names;
-        for (std::size_t step = 0; step < run.period; ++step) names += lines[i + step].name;
-        rows.push_back({nullptr, fmt::format("× {} more {}", grouped(run.times - 2), names),
-                        run.size() - 2 * run.period});
-        i += run.size();
-        add(i - run.period, run.period);
-    }
-    const std::size_t head = (limit + 1) / 2, tail = limit / 2;
-    const bool cut = limit != 0 && rows.size() > limit + 1;
-    std::size_t depth = 1, left_out = 0;
-    const auto in_place = [&](const std::string& words) {
-        table.add({std::string(2 * std::min(depth++, deepest_indent), ' ') + words, "", "", "", ""});
-    };
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (cut && i >= head && i + tail < rows.size()) {
-            left_out += rows[i].steps;
-            if (i + tail + 1 == rows.size())
-                in_place(fmt::format("… {} more steps; all: add{}", grouped(left_out), all_rows));
-        } else if (rows[i].line) {
-            table.add(cells(*rows[i].line, depth++, page));
-        } else {
-            in_place(rows[i].folded);
-        }
+        OnPath on_path = at(line.place);
+        if (asked && &line == &lines.back())
+            on_path.remark += on_path.remark.empty() ? "<- asked" : "  <- asked";
+        rows.push_back(object_line(line_words(line), on_path, depth++));
     }
 }
 
@@ -121,78 +70,62 @@ std::string expression_of(const PathExpression& expression, Redactor& redactor) 
     return text;
 }
 
-Json steps_json(const std::vector<WhyStep>& steps, Redactor& redactor) {
-    Json json = Json::array();
-    for (const WhyStep& step : steps) {
-        Json edge = edge_json(step.edge, redactor);
+Datum steps_data(const std::vector<WhyStep>& steps) {
+    return Datum::list_of(steps, [](const WhyStep& step) {
+        Datum edge = edge_data(step.edge);
         edge["retained"] = step.retained;
         if (!step.remark.empty()) edge["remark"] = step.remark;
-        json.push_back(std::move(edge));
-    }
-    return json;
+        return edge;
+    });
 }
 
-Json path_json(const WhyPath& path, Redactor& redactor) {
-    Json json;
-    json["root"] = {{"kind", name_of(path.root.kind)},
-                    {"name", path.root_words},
-                    {"address", address_json(path.root_address)}};
-    json["group"] = path.group;
-    json["expression"] = expression_of(path.expression, redactor);
-    Json steps = Json::array();
+Datum path_data(const WhyPath& path) {
+    Datum data;
+    data["root"] = entries(
+        {{"kind", name_of(path.root.kind)}, {"name", path.root_words}, {"address", path.root_address}});
+    data["group"] = path.group;
+    data["expression"] = expression_of(path.expression);
+    Datum steps = Datum::list();
     if (path.first) {
-        Json edge = edge_json(*path.first, redactor);
+        Datum edge = edge_data(*path.first);
         edge["retained"] = path.root_retained;
         steps.push_back(std::move(edge));
     }
-    for (Json& step : steps_json(path.steps, redactor)) steps.push_back(std::move(step));
-    json["steps"] = std::move(steps);
-    json["disjoint"] = path.disjoint;
-    return json;
+    const Datum below = steps_data(path.steps);
+    for (const Datum& step : below.items()) steps.push_back(step);
+    data["steps"] = std::move(steps);
+    data["disjoint"] = path.disjoint;
+    return data;
 }
 
-std::string path_text(const WhyPath& path, std::size_t limit, const Page& page) {
-    Table table = path_table();
-    std::vector<Line> lines;
-    const auto row_of = [&](std::size_t object) {
-        return object == 0 ? &path.at_root : &path.steps[object - 1].edge.target;
-    };
-    const bool root_is_shown = path.expression.steps.empty() || path.expression.steps.front().leads_to != 0;
-    // A module and a frame are said by the line above; other roots are objects of their own.
-    if (root_is_shown && path.root.kind != RootKind::module && path.root.kind != RootKind::frame)
-        lines.push_back({"", row_of(0), path.root_retained, ""});
-    if (lines.empty() && path.expression.steps.empty())
-        lines.push_back({"", row_of(0), path.root_retained, ""});
-    for (const PrintedStep& step : path.expression.steps) {
-        const std::string name = reference_text(step.name, page.redact());
-        const std::size_t at = step.leads_to;
-        const bool local = lines.empty() && path.root.kind == RootKind::frame && is_dotted(step.name);
-        lines.push_back({local ? name.substr(1) : name, row_of(at),
-                         at == 0 ? path.root_retained : path.steps[at - 1].retained,
-                         at == 0 ? "" : path.steps[at - 1].remark});
-    }
-    lines.back().remark = lines.back().remark.empty() ? "<- asked" : lines.back().remark + "  <- asked";
-    add_lines(table, lines, limit, page);
-    std::string root = escape_for_terminal(path.root_words);
+void say_path(const WhyPath& path, Document& document) {
+    Text root = path.root_words;
     const bool foreign = path.group_kind && path.group_kind != GroupKind::thread &&
                          path.group_kind != GroupKind::native && path.root.kind != RootKind::module;
-    if (foreign) root += "  (" + escape_for_terminal(path.group) + ")";
-    return "  " + bold(root, page.colour) + "\n" + table.text(page.width, page.colour);
+    if (foreign) root += "  (" + path.group + ")";
+    document.say(line(std::move(root).bold(), 1));
+    TableBlock table = path_table();
+    std::vector<TableRow> rows;
+    add_lines(rows, path.lines, true, [&](std::size_t place) -> OnPath {
+        if (place == 0) return {path.at_root, path.root_retained, {}};
+        const WhyStep& step = path.steps[place - 1];
+        return {step.edge.target, step.retained, step.remark};
+    });
+    table.rows = rows_of(std::move(rows));
+    document.say({std::move(table)});
 }
 
-std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps, std::size_t limit,
-                       const Page& page) {
-    Table table = path_table();
-    std::vector<Line> lines;
-    for (const WhyStep& step : steps)
-        lines.push_back({reference_text(step.edge.reference.step, page.redact()), &step.edge.target,
-                         step.retained, step.remark});
-    std::vector<std::string> first = cells({"", &start, 0, ""}, 0, page);
-    first.back() = "";
-    first.front() = "this";
-    table.add(first);
-    add_lines(table, lines, limit, page);
-    return table.text(page.width, page.colour);
+Block steps_table(const ObjectRow& start, const std::vector<WhyStep>& steps,
+                  const std::vector<PathLine>& lines) {
+    TableBlock table = path_table();
+    std::vector<TableRow> rows{object_line("this", {start, 0, {}}, 0)};
+    rows.front().cells.back() = Text();
+    add_lines(rows, lines, false, [&](std::size_t place) -> OnPath {
+        const WhyStep& step = steps[place - 1];
+        return {step.edge.target, step.retained, step.remark};
+    });
+    table.rows = rows_of(std::move(rows));
+    return {std::move(table)};
 }
 
 }  // namespace heapsift

@@ -1,25 +1,25 @@
 #pragma once
 
-// Paths from roots, as lines of text, as JSON, as an expression that can be typed.
+// Paths from roots, as lines and as data.
 
 #include "analysis/why.h"
-#include "cli/json.h"
-#include "cli/page.h"
+#include "cli/document/document.h"
+#include "cli/redact.h"
 
 #include <string>
 
 namespace heapsift {
 
-/// "app.CACHE['k'][3]"; not escaped.
+/// "app.CACHE['k'][3]"; not escaped. For answers that are no documents yet.
 std::string expression_of(const PathExpression& expression, Redactor& redactor);
 
-Json path_json(const WhyPath& path, Redactor& redactor);
-Json steps_json(const std::vector<WhyStep>& steps, Redactor& redactor);
+Datum path_data(const WhyPath& path);
+Datum steps_data(const std::vector<WhyStep>& steps);
 
-/// The lines of a path, indented; `asked` marks the last one. Of more than `limit` lines the middle is left
-/// out; 0: never.
-std::string path_text(const WhyPath& path, std::size_t limit, const Page& page);
-std::string steps_text(const ObjectRow& start, const std::vector<WhyStep>& steps, std::size_t limit,
-                       const Page& page);
+/// The root, and a table of the lines below it; the last one is marked as what was asked for.
+void say_path(const WhyPath& path, Document& document);
+/// The table of a way through garbage.
+Block steps_table(const ObjectRow& start, const std::vector<WhyStep>& steps,
+                  const std::vector<PathLine>& lines);
 
 }  // namespace heapsift

@@ -4,7 +4,6 @@
 #include "cli/render/process.h"
 
 #include "cli/units.h"
-#include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
@@ -49,27 +48,19 @@ std::string how_it_ended(const ProcessInfo& process) {
     return process.from_gcore ? text + " (saved by gdb)" : text;
 }
 
-Json process_json(const ProcessInfo& process, std::size_t threads, Redactor& redactor) {
-    Json json;
-    json["pid"] = process.pid;
-    json["name"] = process.name;
-    json["arguments"] = redactor.arguments(process.arguments);
-    json["threads"] = threads;
-    json["alive"] = was_alive(process);
-    json["from_gcore"] = process.from_gcore;
-    json["signal"] = or_null(process.signal);
-    json["signal_name"] =
-        process.signal.value_or(0) == 0 ? Json(nullptr) : Json(signal_name(*process.signal));
-    json["signal_code"] = or_null(process.signal_code);
-    json["fault_address"] = process.fault_address ? address_json(*process.fault_address) : Json(nullptr);
-    json["ended"] = how_it_ended(process);
-    return json;
-}
-
-std::string command_text(const ProcessInfo& process, Redactor& redactor) {
-    if (process.arguments.empty()) return escape_for_terminal(process.name);
-    return escape_for_terminal(redactor.active() ? process.name + " " + redactor.arguments(process.arguments)
-                                                 : process.arguments);
+Datum process_data(const ProcessInfo& process, std::size_t threads) {
+    return entries(
+        {{"pid", process.pid},
+         {"name", process.name},
+         {"arguments", ProcessCall{process.name, process.arguments}},
+         {"threads", threads},
+         {"alive", was_alive(process)},
+         {"from_gcore", process.from_gcore},
+         {"signal", process.signal},
+         {"signal_name", process.signal.value_or(0) == 0 ? Datum() : Datum(signal_name(*process.signal))},
+         {"signal_code", process.signal_code},
+         {"fault_address", process.fault_address},
+         {"ended", how_it_ended(process)}});
 }
 
 }  // namespace heapsift

@@ -1,9 +1,8 @@
 #pragma once
 
-// The dumped process, in text and JSON: its name, and how it ended.
+// The dumped process: its name, and how it ended.
 
-#include "cli/json.h"
-#include "cli/redact.h"
+#include "cli/document/datum.h"
 #include "parsers/elf/core_file.h"
 
 #include <string>
@@ -16,9 +15,6 @@ std::string how_it_ended(const ProcessInfo& process);
 /// "SIGSEGV"; "signal 77" for one without a name.
 std::string signal_name(int signal);
 
-Json process_json(const ProcessInfo& process, std::size_t threads, Redactor& redactor);
-
-/// "gunicorn: worker [shop]": its arguments, else its name; escaped.
-std::string command_text(const ProcessInfo& process, Redactor& redactor);
+Datum process_data(const ProcessInfo& process, std::size_t threads);
 
 }  // namespace heapsift

@@ -3,168 +3,168 @@
 #include "cli/render/refcounts.h"
 
 #include "cli/render/object.h"
-#include "cli/table.h"
-#include "cli/terminal.h"
-#include "cli/text_width.h"
 #include "cli/units.h"
-#include "parsers/base/text.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 namespace heapsift {
 namespace {
 
 constexpr std::size_t most_types = 12, most_objects = 12, most_deficits = 5;
+constexpr std::size_t enough_of_holders = 120;  // characters: more are not listed
 
-std::string sentence(const RefcountsResult& result) {
+Text is_or_are(std::uint64_t count) { return says(count == 1 ? "{} is" : "{} are", Count{count}); }
+
+Text sentence_words(const RefcountsResult& result) {
     if (result.checked == 0) return "This core has none of these that counts its references.";
-    std::string text =
-        fmt::format("{} count {}; {} were found in Python's own memory.", counted(result.checked, "object"),
-                    counted(result.counted, "reference"), grouped(result.accounted));
+    Text text = says("{} count {}; {} were found in Python's own memory.", how_many(result.checked, "object"),
+                     how_many(result.counted, "reference"), Count{result.accounted});
     if (result.objects == 0)
         text += " No object counts more than was found.";
     else
-        text += fmt::format(
+        text += says(
             " {} in excess on {}: C code holds them, or they leaked. For {} of these a word was found that "
             "may be the holder.",
-            result.excess == 1 ? "1 is" : grouped(result.excess) + " are", counted(result.objects, "object"),
-            percent(result.explained, result.excess));
+            is_or_are(result.excess), how_many(result.objects, "object"),
+            Share{result.explained, result.excess});
     if (result.leaked > 0)
-        text += fmt::format(" {} {}: no other word of the saved memory is the object's address.",
-                            grouped(result.leaked), result.leaked == 1 ? "leaked" : "of them leaked");
-    if (result.immortal > 0)
-        text += fmt::format(" {} more are immortal, and count none.", grouped(result.immortal));
+        text += says(" {} {}: no other word of the saved memory is the object's address.",
+                     Count{result.leaked}, result.leaked == 1 ? "leaked" : "of them leaked");
+    if (result.immortal > 0) text += says(" {} more are immortal, and count none.", Count{result.immortal});
     return text;
 }
 
-std::string types_text(const std::vector<RefcountType>& types, bool deficits, const Page& page) {
-    using Align = TableColumn::Align;
-    std::vector<TableColumn> columns{{Align::right, "objects"},
-                                     {Align::right, deficits ? "too many" : sorted_heading("excess", true)}};
-    if (!deficits) columns.push_back({Align::right, "held by C code"});
-    columns.push_back({Align::left, "type", TableColumn::Fit::middle});
-    Table table(std::move(columns));
-    const std::size_t most = deficits ? most_deficits : most_types;
-    for (std::size_t i = 0; i < std::min(most, types.size()); ++i) {
-        std::vector<std::string> cells{grouped(types[i].objects),
-                                       grouped(static_cast<std::uint64_t>(std::abs(types[i].excess)))};
-        if (!deficits) cells.push_back(grouped(types[i].explained));
-        cells.push_back(type_text(types[i].name));
-        table.add(std::move(cells));
+void say_types(const std::vector<RefcountType>& types, bool deficits, Document& document) {
+    const std::size_t shown = std::min(deficits ? most_deficits : most_types, types.size());
+    TableBlock table;
+    table.columns = {right("objects"), right(deficits ? "too many" : "excess", !deficits)};
+    if (!deficits) table.columns.push_back(right("held by C code"));
+    table.columns.push_back(left("type", TextColumn::Fit::middle));
+    std::vector<TableRow> rows;
+    for (std::size_t i = 0; i < shown; ++i) {
+        const RefcountType& type = types[i];
+        TableRow row{
+            .cells = {Count{type.objects}, Count{static_cast<std::uint64_t>(std::abs(type.excess))}}};
+        if (!deficits) row.cells.emplace_back(Count{type.explained});
+        row.cells.emplace_back(TypeName{type.name});
+        rows.push_back(std::move(row));
     }
-    std::string text = table.text(page.width, page.colour);
-    if (types.size() > most)
-        text += fmt::format("  … {} more types: --json has all\n", grouped(types.size() - most));
-    return text;
+    table.rows = rows_of(std::move(rows));
+    document.say({std::move(table)});
+    if (types.size() > shown)
+        document.say(line(says("… {} more types: --json has all", Count{types.size() - shown}), 1));
 }
 
-std::string holders_text(const RefcountRow& row) {
-    std::string text;
+Text holders_words(const RefcountRow& row) {
+    std::vector<Text> words;
+    std::size_t characters = 0;
     for (const RefcountHolder& holder : row.holders) {
-        if (!text.empty()) text += ", ";
-        text += holder.place + " " + hexadecimal(holder.word.value);
-        if (text.size() > 120) break;
+        characters +=
+            (words.empty() ? 0 : 2) + holder.place.size() + 1 + hexadecimal(holder.word.value).size();
+        words.push_back(says("{} {}", holder.place, holder.word));
+        if (characters > enough_of_holders) break;
     }
-    const std::int64_t open = row.excess - static_cast<std::int64_t>(row.holders.size()) - row.leaked;
     if (row.leaked > 0)
-        text += (text.empty() ? "" : ", ") +
-                (row.leaked == 1 ? "nobody: it leaked" : fmt::format("nobody: {} leaked", row.leaked));
-    if (open > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} not found", grouped_signed(open));
-    return escape_for_terminal(text);
+        words.push_back(row.leaked == 1 ? Text("nobody: it leaked")
+                                        : says("nobody: {} leaked", std::to_string(row.leaked)));
+    if (row.open() > 0) words.push_back(says("{} not found", SignedCount{row.open()}));
+    return joined(std::move(words), ", ");
 }
 
-std::string objects_text(const std::vector<RefcountRow>& rows, const Page& page) {
-    using Align = TableColumn::Align;
-    using Fit = TableColumn::Fit;
-    Table table({{Align::left, "address"},
-                 {Align::right, "counted"},
-                 {Align::right, "found"},
-                 {Align::left, "type", Fit::middle},
-                 {Align::left, "value", Fit::end},
-                 {Align::left, "the rest is held by", Fit::wrap}});
-    for (const RefcountRow& row : rows) {
-        table.add({hexadecimal(row.object.address.value), refcount_text(row.object.facts),
-                   grouped_signed(row.accounted), type_text(row.object.type),
-                   value_text(row.object, page.redact()), holders_text(row)});
+void say_objects(const RefcountsResult& result, Document& document) {
+    using Fit = TextColumn::Fit;
+    document.say(line(Text("single objects").bold() + ": those first whose holder was not found"));
+    TableBlock table;
+    table.columns = {left("address"),         right("counted"),
+                     right("found"),          left("type", Fit::middle),
+                     left("value", Fit::end), left("the rest is held by", Fit::wrap)};
+    const std::size_t shown = std::min(most_objects, result.rows.size());
+    std::vector<TableRow> rows;
+    for (std::size_t i = 0; i < shown; ++i) {
+        const RefcountRow& row = result.rows[i];
+        rows.push_back(
+            {.cells = {row.object.address, references_counted(row.object.facts), SignedCount{row.accounted},
+                       TypeName{row.object.type}, value_of(row.object), holders_words(row)}});
     }
-    return table.text(page.width, page.colour);
+    table.rows = rows_of(std::move(rows));
+    document.say({std::move(table)});
+    if (result.objects > shown)
+        document.say(
+            line(says("… {} more. All: --json; of one type: --type NAME", Count{result.objects - shown}), 1));
 }
 
-std::string deficit_sentence(const RefcountsResult& result) {
-    std::string text = fmt::format("On {} {} found than counted", counted(result.deficit_objects, "object"),
-                                   counted(result.deficit, "reference more was", "references more were"));
+Text deficit_words(const RefcountsResult& result) {
+    Text text = says("On {} {} found than counted", how_many(result.deficit_objects, "object"),
+                     how_many(result.deficit, "reference more was", "references more were"));
     if (result.deficit_explained == result.deficit)
         return text + ": static objects refer to them, as they were compiled, and do not count.";
     if (result.deficit_explained > 0)
-        text += fmt::format(" ({} by static objects, which do not count)", grouped(result.deficit_explained));
+        text += says(" ({} by static objects, which do not count)", Count{result.deficit_explained});
     return text + ": pointers that are not held, or bytes that changed while the core was written.";
 }
 
-std::string refcounts_text(const RefcountsResult& result, const Page& page) {
-    std::string text = wrapped(sentence(result), page.width, 2) + "\n";
+void say_refcounts(const RefcountsResult& result, Document& document) {
+    document.say(sentence(sentence_words(result)));
     if (result.objects > 0) {
-        text += types_text(result.types, false, page);
-        text += bold("single objects", page.colour) + ": those first whose holder was not found\n";
-        const std::size_t shown = std::min(most_objects, result.rows.size());
-        text += objects_text({result.rows.begin(), result.rows.begin() + static_cast<std::ptrdiff_t>(shown)},
-                             page);
-        if (result.objects > shown)
-            text += fmt::format("  … {} more. All: --json; of one type: --type NAME\n",
-                                grouped(result.objects - shown));
+        say_types(result.types, false, document);
+        say_objects(result, document);
     }
-    if (result.deficit_objects > 0)
-        text += wrapped(deficit_sentence(result), page.width, 2) + "\n" +
-                types_text(result.deficit_types, true, page);
-    const std::string next =
-        result.rows.empty() ? "types" : "referrers " + hexadecimal(result.rows.front().object.address.value);
-    return text + next_line(page, next, result.rows.empty() ? "" : "the references that were found");
+    if (result.deficit_objects > 0) {
+        document.say(sentence(deficit_words(result)));
+        say_types(result.deficit_types, true, document);
+    }
+    document.say(result.rows.empty() ? hint("types")
+                                     : hint(says("referrers {}", result.rows.front().object.address),
+                                            "the references that were found"));
 }
 
-Json types_json(const std::vector<RefcountType>& types) {
-    Json json = Json::array();
-    for (const RefcountType& row : types)
-        json.push_back({{"name", row.name},
+Datum types_data(const std::vector<RefcountType>& types) {
+    return Datum::list_of(types, [](const RefcountType& row) {
+        return entries({{"name", row.name},
                         {"objects", row.objects},
                         {"excess", row.excess},
                         {"explained", row.explained},
                         {"leaked", row.leaked}});
-    return json;
+    });
 }
 
-Json row_json(const RefcountRow& row, Redactor& redactor) {
-    Json json = object_json(row.object, redactor);
-    json["accounted"] = row.accounted;
-    json["excess"] = row.excess;
-    json["leaked"] = row.leaked;
-    json["holders"] = Json::array();
-    for (const RefcountHolder& holder : row.holders)
-        json["holders"].push_back({{"word", address_json(holder.word)}, {"place", holder.place}});
-    return json;
+Datum row_data(const RefcountRow& row) {
+    Datum data = object_data(row.object);
+    data["accounted"] = row.accounted;
+    data["excess"] = row.excess;
+    data["leaked"] = row.leaked;
+    data["holders"] = Datum::list_of(row.holders, [](const RefcountHolder& holder) {
+        return entries({{"word", holder.word}, {"place", holder.place}});
+    });
+    return data;
 }
 
 }  // namespace
 
-Answer render_refcounts(const RefcountsResult& result, Redactor& redactor) {
-    Answer answer;
-    answer.command = "refcounts";
-    answer.certain = !result.guesses;
-    answer.rows_key = "objects";
-    answer.rows = [&result, &redactor](const RowVisitor& visit) {
-        for (const RefcountRow& row : result.rows) visit(row_json(row, redactor));
-    };
-    answer.csv_columns = {"address", "type", "refcount", "accounted", "excess", "value"};
-    answer.data["by_type"] = types_json(result.types);
-    answer.data["deficits"] = Json::array();
-    for (const RefcountRow& row : result.deficits) answer.data["deficits"].push_back(row_json(row, redactor));
-    answer.data["deficits_by_type"] = types_json(result.deficit_types);
-    answer.data["total"] = {{"checked", result.checked},     {"balanced", result.balanced},
-                            {"immortal", result.immortal},   {"counted", result.counted},
-                            {"accounted", result.accounted}, {"objects", result.objects},
-                            {"excess", result.excess},       {"explained", result.explained},
-                            {"leaked", result.leaked},       {"deficit_objects", result.deficit_objects},
-                            {"deficit", result.deficit},     {"deficit_explained", result.deficit_explained}};
-    answer.text = [&result](const Page& page) { return refcounts_text(result, page); };
-    return answer;
+Document render_refcounts(RefcountsResult refcounts) {
+    const auto result = kept(std::move(refcounts));
+    Document document{.command = "refcounts", .certain = !result->guesses};
+    document.rows_key = "objects";
+    document.rows = rows_of<Datum>(result, &RefcountsResult::rows, row_data);
+    document.csv_columns = {"address", "type", "refcount", "accounted", "excess", "value"};
+    Datum& data = document.data;
+    data["by_type"] = types_data(result->types);
+    data["deficits"] = Datum::list_of(result->deficits, row_data);
+    data["deficits_by_type"] = types_data(result->deficit_types);
+    data["total"] = entries({{"checked", result->checked},
+                             {"balanced", result->balanced},
+                             {"immortal", result->immortal},
+                             {"counted", result->counted},
+                             {"accounted", result->accounted},
+                             {"objects", result->objects},
+                             {"excess", result->excess},
+                             {"explained", result->explained},
+                             {"leaked", result->leaked},
+                             {"deficit_objects", result->deficit_objects},
+                             {"deficit", result->deficit},
+                             {"deficit_explained", result->deficit_explained}});
+    say_refcounts(*result, document);
+    return document;
 }
 
 }  // namespace heapsift

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "analysis/refcounts.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
 
 namespace heapsift {
 
-Answer render_refcounts(const RefcountsResult& result, Redactor& redactor);
+Document render_refcounts(RefcountsResult result);
 
 }  // namespace heapsift

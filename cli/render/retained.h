@@ -1,10 +1,10 @@
 #pragma once
 
 #include "analysis/retained.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
 
 namespace heapsift {
 
-Answer render_retained(const RetainedResult& result, Redactor& redactor);
+Document render_retained(RetainedResult result);
 
 }  // namespace heapsift

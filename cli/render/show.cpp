@@ -4,114 +4,107 @@
 
 #include "cli/render/edges.h"
 #include "cli/render/object.h"
-#include "cli/table.h"
-#include "cli/terminal.h"
-#include "cli/text_width.h"
-#include "cli/units.h"
-#include "parsers/base/text.h"
-
-#include <fmt/format.h>
 
 namespace heapsift {
 namespace {
 
-std::string sizes_text(const ObjectFacts& facts, const Page& page) {
-    std::string text = page.at_least("memory " + page.bytes(facts.memory));
-    if (facts.array_data > 0) text += fmt::format(", of it array data {}", page.bytes(facts.array_data));
-    text += fmt::format("; size {}{}", page.bytes(facts.size),
-                        facts.size_is_certain ? "" : " (how it measures itself is not known)");
-    if (facts.block_size > 0) text += fmt::format("; its block has {}", page.bytes(facts.block_size));
+Text sizes_words(const ObjectFacts& facts) {
+    Text text = at_least() + says("memory {}", ByteCount{facts.memory});
+    if (facts.array_data > 0) text += says(", of it array data {}", ByteCount{facts.array_data});
+    text += says("; size {}{}", ByteCount{facts.size},
+                 facts.size_is_certain ? "" : " (how it measures itself is not known)");
+    if (facts.block_size > 0) text += says("; its block has {}", ByteCount{facts.block_size});
     if (facts.memory == 0 && facts.block_size == 0) text += "; not allocated: part of a module's data";
     return text;
 }
 
 // "3: all of them are listed below", and what it means where the sums differ.
-std::string references_text(const ShowResult& result) {
+Text references_words(const ShowResult& result) {
     const ObjectFacts& facts = result.object.facts;
-    const std::string found = fmt::format("{} found", grouped_signed(result.referrers.owned));
+    const Text found = says("{} found", SignedCount{result.referrers.owned});
     if (facts.immortal) return "immortal: not counted; " + found;
     if (facts.refcount == result.referrers.owned)
-        return counted(static_cast<std::uint64_t>(facts.refcount), "reference") + ", all found";
-    const std::string count = fmt::format("{} counted, {}", grouped_signed(facts.refcount), found);
+        return how_many(static_cast<std::uint64_t>(facts.refcount), "reference") + ", all found";
+    const Text count = says("{} counted, {}", SignedCount{facts.refcount}, found);
     if (facts.refcount < result.referrers.owned)
         return count + ": more than Python counted, so one of those found is not held";
-    const std::string rest = grouped_signed(facts.refcount - result.referrers.owned);
-    return fmt::format("{}; {} held by running code, by native code{}", count, rest,
-                       result.referrers.guesses ? ", or by the guesses below" : ", or leaked");
+    return says("{}; {} held by running code, by native code{}", count,
+                SignedCount{facts.refcount - result.referrers.owned},
+                result.referrers.guesses ? ", or by the guesses below" : ", or leaked");
 }
 
 // What goes with it, and who has it.
-std::string retained_text(const ShowResult& result, const Page& page) {
-    std::string text = page.bytes(result.object.retained.value_or(0));
-    if (result.object.state == ObjectState::held)
-        return text + "; held by what was not found: native code, or a leak";
-    if (result.object.state == ObjectState::waiting) return text + "; garbage: it waits for the collector";
-    if (result.object.state == ObjectState::uncollectable)
-        return text + "; garbage that the collector found and did not free";
-    if (result.object.state == ObjectState::invisible)
-        return text + "; garbage that is never freed: the collector cannot see what holds it";
-    if (!result.dominator) return text + "; held by: " + escape_for_terminal(result.group);
-    const std::string value = value_text(*result.dominator, page.redact());
-    text += fmt::format("; held by the {} at {}", type_text(result.dominator->type),
-                        hexadecimal(result.dominator->address.value));
-    return text + (value.empty() ? "" : " (" + value + ")") + ", in: " + escape_for_terminal(result.group);
+Text retained_words(const ShowResult& result) {
+    const Text bytes = ByteCount{result.object.retained.value_or(0)};
+    switch (result.object.state.value_or(ObjectState::reachable)) {
+        case ObjectState::held:
+            return bytes + "; held by what was not found: native code, or a leak";
+        case ObjectState::waiting:
+            return bytes + "; garbage: it waits for the collector";
+        case ObjectState::uncollectable:
+            return bytes + "; garbage that the collector found and did not free";
+        case ObjectState::invisible:
+            return bytes + "; garbage that is never freed: the collector cannot see what holds it";
+        case ObjectState::reachable:
+            break;
+    }
+    if (!result.dominator) return bytes + "; held by: " + result.group;
+    Text text =
+        bytes + says("; held by the {} at {}", TypeName{result.dominator->type}, result.dominator->address);
+    if (const Value value = value_of(*result.dominator); !value.empty()) text += says(" ({})", value);
+    return text + ", in: " + result.group;
 }
 
-std::string facts_text(const ShowResult& result, const Page& page) {
-    using Align = TableColumn::Align;
+Block facts_table(const ShowResult& result) {
     const ObjectFacts& facts = result.object.facts;
-    Table table({{Align::left, ""}, {Align::left, "", TableColumn::Fit::wrap}});
-    table.add({"address", hexadecimal(result.object.address.value)});
-    table.add({"bytes", sizes_text(facts, page)});
-    table.add({"retains", retained_text(result, page)});
-    table.add({"references", references_text(result)});
-    table.add({"collector", facts.gc_tracked ? "tracked" : "not tracked"});
-    table.add({"found", result.found_by});
+    std::vector<TableRow> rows;
+    const auto add = [&](const char* name, Text words) {
+        rows.push_back({.cells = {name, std::move(words)}});
+    };
+    add("address", result.object.address);
+    add("bytes", sizes_words(facts));
+    add("retains", retained_words(result));
+    add("references", references_words(result));
+    add("collector", facts.gc_tracked ? "tracked" : "not tracked");
+    add("found", result.found_by);
     if (facts.not_saved > 0)
-        table.add({"note", page.bytes(facts.not_saved) +
-                               " of its data were not saved in the core; they are counted by their size"});
+        add("note", says("{} of its data were not saved in the core; they are counted by their size",
+                         ByteCount{facts.not_saved}));
     if (facts.damaged)
-        table.add(
-            {"note",
-             "it does not read: its lengths or its count cannot be true; only what can be there is counted"});
+        add("note",
+            "it does not read: its lengths or its count cannot be true; only what can be there is counted");
     if (!facts.references_exact)
-        table.add({"note", "what it refers to is guessed: no way is known to read this type"});
-    return table.text(page.width, page.colour);
-}
-
-std::string show_text(const ShowResult& result, const Page& page) {
-    const std::string value = value_text(result.object, page.redact());
-    const std::string type = type_text(result.object.type);
-    const std::size_t used = display_width(type) + 2;
-    const std::size_t left = page.width == 0     ? display_width(value)
-                             : page.width > used ? page.width - used
-                                                 : 0;
-    std::string text =
-        bold(type, page.colour) + (value.empty() ? "" : "  " + shortened_at_the_end(value, left)) + "\n";
-    text += facts_text(result, page);
-    text += referents_text(result.referents, page) + referrers_text(result.referrers, page);
-    return text +
-           next_line(page, "why " + hexadecimal(result.object.address.value), "the path that keeps it alive");
+        add("note", "what it refers to is guessed: no way is known to read this type");
+    TableBlock table;
+    table.columns = {left(""), left("", TextColumn::Fit::wrap)};
+    table.rows = rows_of(std::move(rows));
+    return {std::move(table)};
 }
 
 }  // namespace
 
-Answer render_show(const ShowResult& result, Redactor& redactor) {
-    Answer answer;
-    answer.command = "show";
-    Json& data = answer.data;
-    data = object_json(result.object, redactor);
+Document render_show(ShowResult result) {
+    Document document{.command = "show"};
+    Datum& data = document.data;
+    data = object_data(result.object);
     data["block_size"] = result.object.facts.block_size;
     data["retained_size"] = result.retained_size;
     data["group"] = result.group;
     data["accounted"] = result.referrers.owned;
     data["found"] = result.found_by;
-    data["referents"] = edges_json(result.referents.edges, redactor);
-    data["referrers"] = edges_json(result.referrers.edges, redactor);
-    data["dominator"] = result.dominator ? object_json(*result.dominator, redactor) : Json(nullptr);
-    data["total"] = {{"referents", result.referents.total}, {"referrers", result.referrers.total}};
-    answer.text = [&result](const Page& page) { return show_text(result, page); };
-    return answer;
+    data["referents"] = edges_data(result.referents.edges);
+    data["referrers"] = edges_data(result.referrers.edges);
+    data["dominator"] = result.dominator ? object_data(*result.dominator) : Datum();
+    data["total"] = entries({{"referents", result.referents.total}, {"referrers", result.referrers.total}});
+    Text heading = Text(TypeName{result.object.type}).bold();
+    if (const Value value = value_of(result.object); !value.empty())
+        heading += "  " + Text(value).giving_way();
+    document.say(line(std::move(heading)));
+    document.say(facts_table(result));
+    say_referents(kept(std::move(result.referents)), document);
+    say_referrers(kept(std::move(result.referrers)), document);
+    document.say(hint(says("why {}", result.object.address), "the path that keeps it alive"));
+    return document;
 }
 
 }  // namespace heapsift

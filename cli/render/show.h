@@ -1,13 +1,12 @@
 #pragma once
 
-// One object in full, in text and JSON.
+// One object in full.
 
 #include "analysis/show.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
 
 namespace heapsift {
 
-/// The answer refers to `result`.
-Answer render_show(const ShowResult& result, Redactor& redactor);
+Document render_show(ShowResult result);
 
 }  // namespace heapsift

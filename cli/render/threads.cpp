@@ -1,192 +1,157 @@
-// A heading for each thread, below it its calls as a Python traceback has them, the most recent one last,
-// each with its locals.
+// A heading for each thread, below it its calls as a Python traceback has them, the most recent one last, each with its
+// locals.
 
 #include "cli/render/threads.h"
 
 #include "cli/render/object.h"
-#include "cli/table.h"
-#include "cli/terminal.h"
-#include "cli/text_width.h"
-#include "cli/units.h"
 #include "parsers/base/text.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace heapsift {
 namespace {
 
-// calls of one function at one line, one from the other: so many are written out
-constexpr std::size_t shown_of_a_run = 3;
+constexpr std::size_t level_of_locals = 3;
 
-Json local_json(const LocalRow& local, Redactor& redactor) {
-    Json json;
-    json["name"] = local.name;
-    json["object"] = local.object.type.empty() ? Json(nullptr) : object_json(local.object, redactor);
-    json["address"] = address_json(local.object.address);
-    json["cell"] = local.cell.is_null() ? Json(nullptr) : address_json(local.cell);
-    return json;
+Datum local_data(const LocalRow& local) {
+    return entries({{"name", local.name},
+                    {"object", local.object.type.empty() ? Datum() : object_data(local.object)},
+                    {"address", local.object.address},
+                    {"cell", or_null(local.cell)}});
 }
 
-Json frame_json(const FrameRow& row, Redactor& redactor) {
+Datum frame_data(const FrameRow& row) {
     const PythonFrame& frame = row.frame;
-    Json json;
-    json["kind"] = "python";
-    json["function"] = frame.name;
-    json["file"] = redactor.path(frame.file);
-    json["line"] = frame.line > 0 ? Json(frame.line) : Json(nullptr);
-    json["locals"] = Json::array();
-    for (const LocalRow& local : row.locals) json["locals"].push_back(local_json(local, redactor));
-    json["local_count"] = row.local_count;
-    json["retained"] = or_null(row.retained);
-    json["frame"] = address_json(frame.frame);
-    json["code"] = address_json(frame.code);
-    json["variables"] = frame.variables.is_null() ? Json(nullptr) : address_json(frame.variables);
-    return json;
+    return entries({{"kind", "python"},
+                    {"function", frame.name},
+                    {"file", FilePath{frame.file}},
+                    {"line", frame.line > 0 ? Datum(frame.line) : Datum()},
+                    {"locals", Datum::list_of(row.locals, local_data)},
+                    {"local_count", row.local_count},
+                    {"retained", row.retained},
+                    {"frame", frame.frame},
+                    {"code", frame.code},
+                    {"variables", or_null(frame.variables)}});
 }
 
 /// A name that the program gave is a value of it.
-std::string thread_name(const PythonThread& thread, Redactor& redactor) {
-    if (!redactor.active() || thread.name.empty() || thread.name == "MainThread") return thread.name;
-    return redactor.value({ShortValue::Kind::literal, thread.name, thread.name.size()}, "str");
+Text thread_name(const ThreadRow& row) {
+    if (row.name_is_given) return GivenName{row.thread.name};
+    return row.thread.name;
 }
 
-Json thread_json(const ThreadRow& row, Redactor& redactor) {
+Datum thread_data(const ThreadRow& row) {
     const PythonThread& thread = row.thread;
-    Json json;
-    json["tid"] = or_null(thread.tid);
-    json["name"] = thread_name(thread, redactor);
-    json["gil"] = thread.gil;
-    json["frames"] = Json::array();
-    for (const FrameRow& frame : row.frames) json["frames"].push_back(frame_json(frame, redactor));
-    json["retained"] = or_null(row.retained);
-    json["ident"] = address_json(Address(thread.thread_id));
-    json["interpreter"] = thread.interpreter;
-    json["state"] = address_json(thread.state);
-    return json;
+    return entries({{"tid", thread.tid},
+                    {"name", row.name_is_given ? Datum(GivenName{thread.name}) : Datum(thread.name)},
+                    {"gil", thread.gil},
+                    {"frames", Datum::list_of(row.frames, frame_data)},
+                    {"retained", row.retained},
+                    {"ident", Address(thread.thread_id)},
+                    {"interpreter", thread.interpreter},
+                    {"state", thread.state}});
 }
 
 /// "MainThread", or what else tells it from the others.
-std::string heading(const ThreadRow& row, const Page& page) {
+Text heading(const ThreadRow& row) {
     const PythonThread& thread = row.thread;
-    std::string name = thread.name.empty() ? "thread without a name in Python"
-                                           : escape_for_terminal(thread_name(thread, page.redact()));
-    std::string more;
-    if (thread.tid) more += fmt::format(", tid {}", *thread.tid);
-    if (thread.interpreter != 0) more += fmt::format(", interpreter {}", thread.interpreter);
-    if (thread.gil) more += ", has the GIL";
-    if (row.retained) more += ", retains " + page.about(page.bytes(*row.retained));
-    return bold(name, page.colour) + more + "\n";
+    Text text = (thread.name.empty() ? Text("thread without a name in Python") : thread_name(row)).bold();
+    if (thread.tid) text += fmt::format(", tid {}", *thread.tid);
+    if (thread.interpreter != 0) text += fmt::format(", interpreter {}", thread.interpreter);
+    if (thread.gil) text += ", has the GIL";
+    if (row.retained) text += says(", retains {}{}", about(), ByteCount{*row.retained});
+    return text;
 }
 
-/// "func()", "<module>".
-std::string function_text(const PythonFrame& frame) {
-    const std::string name = escape_for_terminal(frame.name);
-    return name.ends_with('>') ? name : name + "()";
+/// "func(), app.py, line 12".
+Text call_words(const FrameRow& row) {
+    const PythonFrame& frame = row.frame;
+    Text text = Text(row.called).bold() + says(", {}", std::string(base_name(frame.file)));
+    if (frame.line > 0) text += fmt::format(", line {}", frame.line);
+    if (row.retained.value_or(0) > 0) text += says(", retains {}{}", about(), ByteCount{*row.retained});
+    return text;
 }
 
-std::string place_text(const PythonFrame& frame) {
-    const std::string file = escape_for_terminal(base_name(frame.file));
-    return frame.line > 0 ? fmt::format("{}, line {}", file, frame.line) : file;
-}
-
-std::string locals_text(const FrameRow& row, const Page& page) {
-    using Align = TableColumn::Align;
-    using Fit = TableColumn::Fit;
-    std::vector<TableColumn> columns{{Align::left, "", Fit::middle}, {Align::left, ""}};
-    if (row.retained) columns.push_back({Align::right, ""});
-    columns.push_back({Align::left, "", Fit::middle});
-    columns.push_back({Align::left, "", Fit::end});
-    Table table(std::move(columns));
+void say_locals(const FrameRow& row, Document& document) {
+    using Fit = TextColumn::Fit;
+    const bool retained = row.retained.has_value();
+    TableBlock table;
+    table.level = level_of_locals;
+    table.columns = {left("", Fit::middle), left("")};
+    if (retained) table.columns.push_back(right(""));
+    table.columns.push_back(left("", Fit::middle));
+    table.columns.push_back(left("", Fit::end));
+    std::vector<TableRow> rows;
     for (const LocalRow& local : row.locals) {
-        std::vector<std::string> cells{escape_for_terminal(local.name),
-                                       hexadecimal(local.object.address.value)};
-        if (row.retained) cells.push_back(local.object.retained ? page.bytes(*local.object.retained) : "");
-        cells.push_back(local.object.type.empty() ? "no object was found there"
-                                                  : type_text(local.object.type));
-        cells.push_back(value_text(local.object, page.redact()));
-        table.add(std::move(cells));
+        TableRow cells{.cells = {local.name, local.object.address}};
+        if (retained) cells.cells.push_back(bytes_or_blank(local.object.retained));
+        cells.cells.push_back(local.object.type.empty() ? Text("no object was found there")
+                                                        : Text(TypeName{local.object.type}));
+        cells.cells.emplace_back(value_of(local.object));
+        rows.push_back(std::move(cells));
     }
-    std::string text = table.empty() ? "" : table.text(page.width, false, 6);
+    table.rows = rows_of(std::move(rows));
+    document.say({std::move(table)});
     if (const std::uint64_t more = row.local_count - row.locals.size(); more > 0)
-        text += fmt::format("      … {} more: add{}\n", grouped(more), all_rows);
+        document.say(line(says("… {} more: add", Count{more}) + all_rows, level_of_locals));
     if (row.variables_of_module)
-        text +=
-            "      " +
-            faint("its variables are the module's: " + hexadecimal(row.frame.variables.value), page.colour) +
-            "\n";
-    return text;
+        document.say(
+            line(says("its variables are the module's: {}", row.frame.variables).faint(), level_of_locals));
 }
 
-bool is_same_place(const FrameRow& a, const FrameRow& b) {
-    return a.frame.code == b.frame.code && a.frame.line == b.frame.line;
-}
-
-std::string frames_text(const std::vector<FrameRow>& frames, const Page& page) {
-    std::string text;
-    std::size_t run = 0;  // calls before this one, of the same function at the same line
+void say_frames(const std::vector<FrameRow>& frames, Document& document) {
     for (auto row = frames.rbegin(); row != frames.rend(); ++row) {
-        run = row != frames.rbegin() && is_same_place(*row, *(row - 1)) ? run + 1 : 0;
-        const bool goes_on = row + 1 != frames.rend() && is_same_place(*row, *(row + 1));
-        if (run < shown_of_a_run - 1 || !goes_on) {
-            if (run > shown_of_a_run - 1)
-                text += fmt::format("  … {} at the same line …\n",
-                                    counted(run - shown_of_a_run + 1, "more call", "more calls"));
-            text += "  " + bold(function_text(row->frame), page.colour) + ", " + place_text(row->frame);
-            if (row->retained.value_or(0) > 0) text += ", retains " + page.about(page.bytes(*row->retained));
-            text += "\n";
-            text += locals_text(*row, page);
-        }
+        if (row->in_run) continue;
+        if (row->run_before > 0)
+            document.say(line(
+                says("… {} at the same line …", how_many(row->run_before, "more call", "more calls")), 1));
+        document.say(line(call_words(*row), 1));
+        say_locals(*row, document);
     }
+}
+
+Text summary(const ThreadsResult& result) {
+    Text text = how_many(result.threads.size(), "thread") + " of Python; the most recent call is the last";
+    if (!result.any_has_gil)
+        text += "; none had the GIL (the interpreter's lock): all waited or were in C code";
     return text;
 }
 
-std::string threads_text(const ThreadsResult& result, const Page& page) {
-    if (result.threads.empty()) return "No thread of Python was found in this core.\n";
-    const bool gil = std::any_of(result.threads.begin(), result.threads.end(),
-                                 [](const ThreadRow& row) { return row.thread.gil; });
-    std::string summary =
-        counted(result.threads.size(), "thread") + " of Python; the most recent call is the last";
-    if (!gil) summary += "; none had the GIL (the interpreter's lock): all waited or were in C code";
-    std::string text = wrapped(summary, page.width, 2) + "\n";
+void say_threads(const ThreadsResult& result, Document& document) {
+    if (result.threads.empty()) return document.say(line("No thread of Python was found in this core."));
+    document.say(sentence(summary(result)));
     if (result.threads.front().retained)
-        text +=
-            wrapped("bytes are what a thread, a call or a variable retains: what would come free without it",
-                    page.width, 2) +
-            "\n";
+        document.say(sentence(
+            "bytes are what a thread, a call or a variable retains: what would come free without it"));
     for (const ThreadRow& row : result.threads) {
-        text += "\n" + heading(row, page);
-        text += row.frames.empty() ? "  It runs no Python function.\n" : frames_text(row.frames, page);
+        document.say(gap());
+        document.say(line(heading(row)));
+        if (row.frames.empty()) document.say(line("It runs no Python function.", 1));
+        say_frames(row.frames, document);
     }
-    text += "\n";
+    document.say(gap());
     if (!result.native_threads.empty())
-        text += wrapped(fmt::format("{} more, of which Python knows nothing: tid {}",
-                                    counted(result.native_threads.size(), "thread"),
-                                    fmt::join(result.native_threads, ", ")),
-                        page.width, 2) +
-                "\n";
+        document.say(sentence(says("{} more, of which Python knows nothing: tid {}",
+                                   how_many(result.native_threads.size(), "thread"),
+                                   fmt::format("{}", fmt::join(result.native_threads, ", ")))));
     if (result.largest)
-        text += next_line(
-            page, "show " + hexadecimal(result.largest->local.object.address.value),
-            fmt::format("the largest of them: {} of {}", escape_for_terminal(result.largest->local.name),
-                        escape_for_terminal(result.largest->function)));
-    return text;
+        document.say(hint(
+            says("show {}", result.largest->local.object.address),
+            says("the largest of them: {} of {}", result.largest->local.name, result.largest->function)));
 }
 
 }  // namespace
 
-Answer render_threads(const ThreadsResult& result, Redactor& redactor) {
-    Answer answer;
-    answer.command = "threads";
-    answer.rows_key = "threads";
-    answer.rows = [&result, &redactor](const RowVisitor& visit) {
-        for (const ThreadRow& row : result.threads) visit(thread_json(row, redactor));
-    };
-    answer.data["native_threads"] = result.native_threads;
-    answer.data["total"] = result.threads.size();
-    answer.text = [&result](const Page& page) { return threads_text(result, page); };
-    return answer;
+Document render_threads(ThreadsResult threads) {
+    const auto result = kept(std::move(threads));
+    Document document{.command = "threads"};
+    document.rows_key = "threads";
+    document.rows = rows_of<Datum>(result, &ThreadsResult::threads, thread_data);
+    document.data["native_threads"] =
+        Datum::list_of(result->native_threads, [](std::int32_t tid) { return Datum(tid); });
+    document.data["total"] = result->threads.size();
+    say_threads(*result, document);
+    return document;
 }
 
 }  // namespace heapsift

@@ -1,13 +1,12 @@
 #pragma once
 
-// Threads and their Python stacks, in text and JSON.
+// Threads and their Python stacks.
 
 #include "analysis/threads.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
 
 namespace heapsift {
 
-/// The answer refers to `result`.
-Answer render_threads(const ThreadsResult& result, Redactor& redactor);
+Document render_threads(ThreadsResult result);
 
 }  // namespace heapsift

@@ -1,29 +1,25 @@
 #pragma once
 
-// The type table, in text and JSON.
+// The type table.
 
 #include "analysis/types.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
 #include "parsers/base/diagnostics.h"
 
 namespace heapsift {
 
-/// The answer refers to `result`.
-Answer render_types(const TypesResult& result, SortKey sort, Redactor& redactor);
+Document render_types(TypesResult result, SortKey sort);
 
 /// The table alone, and the row of JSON: for commands that show types among other things.
-std::string types_table(const TypesResult& result, SortKey sort, const Page& page);
-Json type_json(const TypeRow& row, Redactor& redactor);
-Json types_total_json(const TypesResult& result);
+Block types_table(const std::shared_ptr<const TypesResult>& result, SortKey sort);
+Datum type_data(const TypeRow& row);
+Datum types_total_data(const TypesResult& result);
 
 /// What the column says of a row that stands for many objects.
 inline constexpr std::string_view retained_legend =
     "retained: what would come free if all objects of the row went away; rows overlap, since the objects of "
     "one hold those of "
     "another";
-
-/// The line below a cut table: how many rows of how many, and what share of the bytes they are.
-std::string types_footer(const TypesResult& result, const Page& page);
 
 /// How many objects do not read whole, as damage; nothing where there are none.
 void note_damaged_objects(std::uint64_t count, Diagnostics& diagnostics);

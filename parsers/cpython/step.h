@@ -26,6 +26,11 @@ struct ShortValue {
     enum class Kind : std::uint8_t { none, literal, name, summary } kind = Kind::none;
     std::string text;          // "'abc…'", "<function app.load>", "list of 100", "(500, 32, 32, 3) float64"
     std::uint64_t length = 0;  // of a literal: its characters, bytes or digits before it was cut
+    bool cut = false;          // an ellipsis stands in it for what was left out
+    bool says_type = false;    // begins with the name of its type: "list of 100", "<function app.load>"
+    bool constant = false;     // a name that is a literal too: None, True, False, Ellipsis
+    bool finite = true;        // not inf or nan, for which Python has no literal
+    bool nan = false;          // or has a nan in it: not equal to itself, no lookup finds it
 
     bool operator==(const ShortValue&) const = default;
 };
@@ -112,6 +117,7 @@ struct ReferenceStep {
     std::string within;          // what comes before an index or a local: ".iters", ".gi_frame."
     std::string name;            // without the dot; for an item, the text between a str's quotes
     std::uint64_t number = 0;
+    bool cut = false;                              // an ellipsis stands in the name for what was left out
     std::optional<ShortValue> key = std::nullopt;  // replaced under --redact
 
     bool known() const { return kind != Kind::none; }

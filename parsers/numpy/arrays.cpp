@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 namespace heapsift {
@@ -123,10 +124,11 @@ ShortValue scalar_describe(const ObjectReader& object, std::size_t) {
     const Address value = object.at(scalar_value);
     const PythonHeap& heap = object.heap();
     std::string text;
+    double number = 0;  // of one that may be inf or nan
     if (name == "numpy.float64")
-        text = fmt::format("{}", heap.integer<double>(value));
+        text = fmt::format("{}", number = heap.integer<double>(value));
     else if (name == "numpy.float32")
-        text = fmt::format("{}", heap.integer<float>(value));
+        text = fmt::format("{}", heap.integer<float>(value)), number = heap.integer<float>(value);
     else if (name == "numpy.int64")
         text = fmt::format("{}", heap.integer<std::int64_t>(value));
     else if (name == "numpy.int32")
@@ -136,7 +138,11 @@ ShortValue scalar_describe(const ObjectReader& object, std::size_t) {
     else
         return {};
     const std::size_t length = text.size();
-    return {ShortValue::Kind::literal, std::move(text), length};
+    return {.kind = ShortValue::Kind::literal,
+            .text = std::move(text),
+            .length = length,
+            .finite = std::isfinite(number),
+            .nan = std::isnan(number)};
 }
 
 // A void scalar is an element of a record array: its size is in its dtype, its bytes are its own or its

@@ -236,8 +236,14 @@ void ObjectAccess::visit_guesses(const ObjectReader& object, std::uint64_t from,
 
 ShortValue ObjectAccess::value(Address object, const TypeInfo& type, std::size_t limit) const {
     const ObjectReader reader(*heap_, object, type);
-    if (type.kind && type.kind->describe) return type.kind->describe(reader, limit);
-    return {};
+    if (!type.kind || !type.kind->describe) return {};
+    ShortValue value = type.kind->describe(reader, limit);
+    // Said once for all kinds, subclasses and their like: "list of 3" says the type of a list, and not that of a Stack
+    // that is one.
+    const std::string_view text = value.text;
+    value.says_type =
+        text.starts_with(type.name) || (text.starts_with('<') && text.substr(1).starts_with(type.name));
+    return value;
 }
 
 /// A key in Python's notation; of one that has none, its short value or its type.
@@ -263,12 +269,8 @@ ShortValue ObjectAccess::tuple_literal(Address tuple, int depth) const {
         const Address item =
             heap_->pointer(tuple + *heap_->layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i));
         const ShortValue v = key_value(item, depth + 1);
-        const bool constant =
-            v.text == "None" || v.text == "True" || v.text == "False" || v.text == "Ellipsis";
-        const bool number_without_literal = v.text == "inf" || v.text == "-inf" || v.text == "nan";
-        const bool whole =
-            v.kind == ShortValue::Kind::literal && v.length < key_characters && !number_without_literal;
-        if (!whole && !(v.kind == ShortValue::Kind::name && constant)) return {};
+        const bool whole = v.kind == ShortValue::Kind::literal && v.length < key_characters && v.finite;
+        if (!whole && !v.constant) return {};
         literal.text += (i > 0 ? ", " : "") + v.text;
         if (literal.text.size() > longest_tuple) return {};
     }
@@ -318,7 +320,10 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
             step.name = text_of(name.key);
             if (is_identifier(step.name)) break;
             step.kind = Kind::odd_attribute;  // setattr takes any str
-            step.name = key_value(name.key).text;
+            if (ShortValue key = key_value(name.key); key.kind != ShortValue::Kind::none) {
+                step.name = std::move(key.text);
+                step.cut = key.cut;
+            }
             break;
         case ReferenceName::Form::c_attribute:
             step = attribute_step(heap_->memory().read_c_string(name.key, 200).value_or("?"));

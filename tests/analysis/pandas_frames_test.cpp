@@ -337,7 +337,7 @@ TEST_CASE("pandas: rows of frames say what they show and keep; in text the few t
     CHECK(all.frame_count == 9);
     const std::uint64_t names = 2 * 8;  // the array of the labels
     for (std::size_t i = 0; i < 8; ++i) {
-        const FrameRow& row = all.frames[i];
+        const PandasFrameRow& row = all.frames[i];
         CHECK(row.object.address == Address(frames[i]));
         CHECK(row.rows == i + 1);
         CHECK(row.columns == 2);

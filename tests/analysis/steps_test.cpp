@@ -49,12 +49,17 @@ TEST_CASE("steps: an attribute that is called like a field is not that field", "
 TEST_CASE("steps: what can be typed", "[analysis][steps]") {
     using Kind = ReferenceStep::Kind;
     CHECK(can_be_typed(item_step(str("k"))));
-    CHECK_FALSE(can_be_typed(item_step(str("kkk…"))));
-    CHECK_FALSE(can_be_typed(item_step({ShortValue::Kind::literal, "nan", 3})));
+    ShortValue cut = str("kkk…");
+    cut.cut = true;
+    CHECK_FALSE(can_be_typed(item_step(cut)));
+    CHECK(can_be_typed(item_step(str("wait…"))));  // it is its own ellipsis
+    CHECK_FALSE(can_be_typed(
+        item_step({.kind = ShortValue::Kind::literal, .text = "nan", .length = 3, .nan = true})));
+    CHECK(can_be_typed(item_step(str("finance"))));
     const ReferenceStep variable = item_step({ShortValue::Kind::name, "<ContextVar user>", 0});
     CHECK_FALSE(can_be_typed(variable));
     CHECK(can_be_typed_if_single(variable));
-    CHECK(can_be_typed(item_step({ShortValue::Kind::name, "None", 0})));
+    CHECK(can_be_typed(item_step({.kind = ShortValue::Kind::name, .text = "None", .constant = true})));
     CHECK_FALSE(can_be_typed(key_step(str("k"))));
     CHECK_FALSE(can_be_typed_if_single(key_step(str("k"))));
     ReferenceStep cell = of_kind(Kind::cell, "x"), offset = of_kind(Kind::offset, "");

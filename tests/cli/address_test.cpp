@@ -129,7 +129,7 @@ HandmadeHeap dict_of_two() {
         {Address(0x10010),
          "dict",
          {},
-         {ShortValue::Kind::summary, "dict of 2", 0},
+         {.kind = ShortValue::Kind::summary, .text = "dict of 2", .says_type = true},
          {reference(0x10020, ".twice"), reference(0x10030, ".twice"), secret, reference(0x10040, ".lost")}},
         {Address(0x10020), "str", {}, literal("'a\033b'", 3), {}},
         {Address(0x10030), "app.Node", {}, {}, {}}};

@@ -34,13 +34,20 @@ HandmadeHeap small_heap() {
     return heap;
 }
 
+std::string lists_text(const EdgesResult& result, void (*say)(std::shared_ptr<const EdgeList>, Document&),
+                       const Page& page) {
+    Document document;
+    say(kept(result.list), document);
+    return written(document, page);
+}
+
 }  // namespace
 
 TEST_CASE("render referents: text", "[cli][render][edges]") {
     Shown shown;
     const HeapReader heap = small_heap().build();
     const EdgesResult result = referents(heap, heap.find(Address(0x10200)), 20);
-    CHECK(render_referents(result, shown.redactor).text(shown.page) ==
+    CHECK(Written(render_referents(result), shown).text(shown.page) ==
           "app.\\x1b[2JEvil 0x10200\n"
           "It refers to 5 objects\n"
           "  .name          0x10300  str                        'hunter2'\n"
@@ -54,16 +61,16 @@ TEST_CASE("render referrers: text, words of C code, and what a limit left out", 
     Shown shown;
     const HeapReader heap = small_heap().build();
     const EdgesResult all = referrers(heap, heap.find(Address(0x10300)), 0);
-    const std::string text = render_referrers(all, shown.redactor).text(shown.page);
+    const std::string text = Written(render_referrers(all), shown).text(shown.page);
     CHECK(text.rfind("str 0x10300  'hunter2'\n5 references refer to it\n", 0) == 0);
     CHECK_THAT(text, ContainsSubstring("0x7ffc00000100  <native stack>"));
     const EdgesResult two = referrers(heap, heap.find(Address(0x10300)), 2);
-    CHECK_THAT(render_referrers(two, shown.redactor).text(shown.page), ContainsSubstring("… 3 more: add"));
+    CHECK_THAT(Written(render_referrers(two), shown).text(shown.page), ContainsSubstring("… 3 more: add"));
     const EdgesResult none = referrers(heap, heap.find(Address(0x10200)), 20);
-    CHECK_THAT(render_referrers(none, shown.redactor).text(shown.page),
+    CHECK_THAT(Written(render_referrers(none), shown).text(shown.page),
                ContainsSubstring("No object was found that refers to it."));
     const EdgesResult nothing = referents(heap, heap.find(Address(0x10300)), 20);
-    CHECK_THAT(render_referents(nothing, shown.redactor).text(shown.page),
+    CHECK_THAT(Written(render_referents(nothing), shown).text(shown.page),
                ContainsSubstring("It refers to nothing."));
 }
 
@@ -79,7 +86,7 @@ TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges
                           up = referrers(heap, heap.find(Address(0x10300)), 0);
         // The table of references; the heading above it is one object, as show has it.
         for (const std::string& text :
-             {referents_text(down.list, shown.page), referrers_text(up.list, shown.page)})
+             {lists_text(down, say_referents, shown.page), lists_text(up, say_referrers, shown.page)})
             for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
                 CHECK(display_width(text.substr(at, end - at)) <= width);
     }
@@ -89,24 +96,24 @@ TEST_CASE("render referrers: JSON and CSV have the keys of the contract", "[cli]
     Shown shown;
     const HeapReader heap = small_heap().build();
     const EdgesResult result = referrers(heap, heap.find(Address(0x10300)), 2);
-    const Answer answer = render_referrers(result, shown.redactor);
-    CHECK(answer.command == "referrers");
-    CHECK(answer.rows_key == "edges");
+    const Written answer(render_referrers(result), shown);
+    CHECK(answer.document.command == "referrers");
+    CHECK(answer.document.rows_key == "edges");
     CHECK(answer.data["object"]["address"] == "0x10300");
     CHECK(answer.data["object"]["type"] == "str");
     CHECK(answer.data["total"] == 5);
     const auto rows = rows_of(answer);
     REQUIRE(rows.size() == 2);
     for (const Json& row : rows) {
-        CHECK(row.size() == answer.csv_columns.size());
-        for (const std::string& column : answer.csv_columns) CHECK(row.contains(column));
+        CHECK(row.size() == answer.document.csv_columns.size());
+        for (const std::string& column : answer.document.csv_columns) CHECK(row.contains(column));
     }
     CHECK(rows[0]["source"] == "0x10200");
     CHECK(rows[0]["name"] == ".name");
     CHECK(rows[0]["followed"] == true);
     CHECK(rows[0]["target_value"] == "'hunter2'");
     const EdgesResult whole = referrers(heap, heap.find(Address(0x10300)), 0);
-    const auto all = rows_of(render_referrers(whole, shown.redactor));
+    const auto all = rows_of(Written(render_referrers(whole), shown));
     const auto native =
         std::find_if(all.begin(), all.end(), [](const Json& row) { return row["kind"] == "native"; });
     REQUIRE(native != all.end());
@@ -120,7 +127,7 @@ TEST_CASE("render referents: --redact leaves no value, neither in names nor in c
     Shown shown(true);
     const HeapReader heap = small_heap().build();
     const EdgesResult result = referents(heap, heap.find(Address(0x10200)), 0);
-    const Answer answer = render_referents(result, shown.redactor);
+    const Written answer(render_referents(result), shown);
     CHECK(answer.text(shown.page).find("hunter2") == std::string::npos);
     for (const Json& row : rows_of(answer)) CHECK(row.dump().find("hunter2") == std::string::npos);
 }

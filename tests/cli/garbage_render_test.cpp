@@ -40,7 +40,7 @@ GcResult disabled_collector() {
 TEST_CASE("render gc: how it was set, and what it would have found", "[cli][render]") {
     Shown shown;
     const GcResult result = disabled_collector();
-    CHECK(render_gc(result, shown.redactor).text(shown.page) ==
+    CHECK(Written(render_gc(result), shown).text(shown.page) ==
           "The collector is disabled; debug flags: DEBUG_STATS, DEBUG_SAVEALL, DEBUG_0x40.\n"
           "  generation   objects  a collection starts\n"
           "  young            812  812 of 701 allocations\n"
@@ -63,20 +63,20 @@ TEST_CASE("render gc: a threshold below 0 starts at each, and no survivors make 
     state.generations[2].threshold = -3;
     state.long_lived = 3;
     state.frozen.objects = 375;
-    const std::string text = render_gc(result, shown.redactor).text(shown.page);
+    const std::string text = Written(render_gc(result), shown).text(shown.page);
     CHECK_THAT(text, ContainsSubstring("at each of the allocations: its threshold is -1\n"));
     CHECK_THAT(text, ContainsSubstring("at each of the middle collections: its threshold is -3\n"));
     CHECK_THAT(text, !ContainsSubstring("no collection starts"));
     CHECK_THAT(text, ContainsSubstring("put aside by gc.freeze(), or as Python starts (3.12)"));
     state.generations[0].threshold = 0;
-    CHECK_THAT(render_gc(result, shown.redactor).text(shown.page),
+    CHECK_THAT(Written(render_gc(result), shown).text(shown.page),
                ContainsSubstring("Its first threshold is 0: no collection"));
 }
 
 TEST_CASE("render gc: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
     const GcResult result = disabled_collector();
-    const Json json = render_gc(result, shown.redactor).data["interpreters"][0];
+    const Json json = Written(render_gc(result), shown).data["interpreters"][0];
     for (const char* key : {"id", "enabled", "collecting", "debug_flags", "thresholds", "counts",
                             "generations", "frozen", "garbage", "collectable", "uncollectable"})
         CHECK(json.contains(key));
@@ -89,8 +89,8 @@ TEST_CASE("render gc: a state that does not read is null", "[cli][render]") {
     Shown shown;
     GcResult result;
     result.interpreters.emplace_back();
-    CHECK(render_gc(result, shown.redactor).text(shown.page).starts_with("The collector does not read.\n"));
-    CHECK(render_gc(result, shown.redactor).data["interpreters"][0]["enabled"].is_null());
+    CHECK(Written(render_gc(result), shown).text(shown.page).starts_with("The collector does not read.\n"));
+    CHECK(Written(render_gc(result), shown).data["interpreters"][0]["enabled"].is_null());
 }
 
 TEST_CASE("render cycles: no garbage is a sentence", "[cli][render]") {
@@ -165,8 +165,12 @@ TEST_CASE("render why: a ring through dicts is folded, and of what repeats nothi
         step.edge.target.type = type;
         result.cycle.push_back(step);
     };
+    const auto text_of = [&](std::size_t limit) {
+        lay_out(result, limit);
+        return Written(render_why(result), shown).text(shown.page);
+    };
     const auto lines = [&](std::size_t limit) {
-        const std::string text = render_why(result, limit, shown.redactor).text(shown.page);
+        const std::string text = text_of(limit);
         return std::count(text.begin(), text.end(), '\n');
     };
     for (int link = 0; link < 1000; ++link) {
@@ -176,14 +180,12 @@ TEST_CASE("render why: a ring through dicts is folded, and of what repeats nothi
     const auto folded = lines(20);
     CHECK(folded < 12);
     CHECK(lines(0) == folded);
-    CHECK_THAT(render_why(result, 20, shown.redactor).text(shown.page),
-               ContainsSubstring("× 998 more .next.__dict__\n"));
+    CHECK_THAT(text_of(20), ContainsSubstring("× 998 more .next.__dict__\n"));
     result.cycle.clear();
     for (int step = 0; step < 300; ++step) add(".x" + std::to_string(step), "app.Node");
     CHECK(lines(0) > 300);
     CHECK(lines(20) < 30);
-    CHECK_THAT(render_why(result, 20, shown.redactor).text(shown.page),
-               ContainsSubstring("… 280 more steps; all: add -n 0\n"));
+    CHECK_THAT(text_of(20), ContainsSubstring("… 280 more steps; all: add -n 0\n"));
 }
 
 TEST_CASE("render refcounts: a word that may be the holder is named, what is not found is said",
@@ -207,12 +209,12 @@ TEST_CASE("render refcounts: a word that may be the holder is named, what is not
     result.counted = 12;
     result.accounted = 10;
     for (shown.page.width = 60; shown.page.width <= 100; shown.page.width += 10) {
-        const std::string narrow = render_refcounts(result, shown.redactor).text(shown.page);
+        const std::string narrow = Written(render_refcounts(result), shown).text(shown.page);
         CHECK_THAT(narrow, ContainsSubstring("0x7f0000001000") && ContainsSubstring("0x5000,"));
         CHECK_THAT(narrow, !ContainsSubstring("0x7f…") && !ContainsSubstring("0x5…"));
     }
     shown.page.width = 0;
-    const Answer answer = render_refcounts(result, shown.redactor);
+    const Written answer(render_refcounts(result), shown);
     CHECK(
         answer.text(shown.page) ==
         "10 objects count 12 references; 10 were found in Python's own memory. 2 are in excess on 1 object: "

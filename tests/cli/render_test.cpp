@@ -61,7 +61,7 @@ TEST_CASE("render types: text", "[cli][render]") {
     Shown shown;
     const HeapReader heap = small_heap().build();
     const TypesResult result = types(heap, SortKey::memory, 2);
-    const Answer answer = render_types(result, SortKey::memory, shown.redactor);
+    const Written answer(render_types(result, SortKey::memory), shown);
     CHECK(answer.text(shown.page) ==
           "  objects  memory ▾  array data   size  type\n"
           "        1   1.0 MiB     1.0 MiB  112 B  numpy.ndarray\n"
@@ -75,9 +75,10 @@ TEST_CASE("render types: with what each row retains; size goes where a terminal 
     Shown shown;
     TypesResult result = types(small_heap().build(), SortKey::memory, 0);
     for (TypeRow& row : result.types) row.retained = row.memory + 1024;
+    result.retained_computed = true;
     sort_types(result.types, SortKey::retained);
     cut_types(result, 1);
-    const Answer answer = render_types(result, SortKey::retained, shown.redactor);
+    const Written answer(render_types(result, SortKey::retained), shown);
     const std::string wide = answer.text(shown.page);
     CHECK_THAT(wide, Catch::Matchers::StartsWith(
                          "  objects   memory  array data   size  retained ▾  type\n"
@@ -109,8 +110,8 @@ TEST_CASE("render by holder: a row says type, owner and attribute", "[cli][rende
     row.retained = 1048576;
     result.rows = {row};
     result.total_rows = 3;
-    const Answer answer = render_by_holder(result, "app.Job", shown.redactor);
-    CHECK(answer.rows_key == "holders");
+    const Written answer(render_by_holder(result, "app.Job"), shown);
+    CHECK(answer.document.rows_key == "holders");
     CHECK(answer.text(shown.page) ==
           "  objects   memory  retained ▾  type     held as\n"
           "    1,234  4.0 KiB     1.0 MiB  app.Job  app.Queue.jobs[*]\n"
@@ -118,11 +119,10 @@ TEST_CASE("render by holder: a row says type, owner and attribute", "[cli][rende
               std::string(retained_legend) +
               "\n"
               "next: heapsift why 0x10100    the path to one of the first row\n");
-    CHECK(csv_heading(answer.csv_columns) ==
-          "type,holder,attribute,expression,example,count,size,memory,array_data,retained\n");
-    CHECK(csv_line(rows_of(answer)[0], answer.csv_columns) ==
+    CHECK(answer.csv() ==
+          "type,holder,attribute,expression,example,count,size,memory,array_data,retained\n"
           "app.Job,app.Queue,jobs[*],app.QUEUE.jobs[*],0x10100,1234,4000,4096,0,1048576\n");
-    CHECK(render_by_holder({}, "app.Job", shown.redactor).text(shown.page) ==
+    CHECK(Written(render_by_holder({}, "app.Job"), shown).text(shown.page) ==
           "No root reaches any object of type app.Job of this core.\n");
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("render types: exact bytes, lower bounds, and a core that must be name
     shown.page.exact_bytes = shown.page.lower_bounds = true;
     shown.page.core_words = " core.1";
     const TypesResult result = types(small_heap().build(), SortKey::count, 1);
-    const std::string text = render_types(result, SortKey::count, shown.redactor).text(shown.page);
+    const std::string text = Written(render_types(result, SortKey::count), shown).text(shown.page);
     CHECK_THAT(text, ContainsSubstring("objects ▾"));
     CHECK_THAT(text, ContainsSubstring("≥ 3 objects of 3 types: memory 1,049,728 B"));
     CHECK_THAT(text, ContainsSubstring("heapsift types -n 0 core.1"));
@@ -140,9 +140,9 @@ TEST_CASE("render types: exact bytes, lower bounds, and a core that must be name
 TEST_CASE("render types: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
     const TypesResult result = types(small_heap().build(), SortKey::memory, 0);
-    const Answer answer = render_types(result, SortKey::memory, shown.redactor);
+    const Written answer(render_types(result, SortKey::memory), shown);
     const std::vector<Json> rows = rows_of(answer);
-    CHECK(answer.rows_key == "types");
+    CHECK(answer.document.rows_key == "types");
     REQUIRE(rows.size() == 3);
     CHECK(keys(rows[0]) == std::vector<std::string>{"name", "address", "count", "size", "memory",
                                                     "array_data", "retained", "largest"});
@@ -156,16 +156,18 @@ TEST_CASE("render types: JSON has the keys of the contract", "[cli][render]") {
 TEST_CASE("render types: csv", "[cli][render]") {
     Shown shown;
     const TypesResult result = types(small_heap().build(), SortKey::memory, 0);
-    const Answer answer = render_types(result, SortKey::memory, shown.redactor);
-    CHECK(csv_heading(answer.csv_columns) == "name,address,count,size,memory,array_data,retained,largest\n");
-    CHECK(csv_line(rows_of(answer)[1], answer.csv_columns) == "app.\\x1b[2JEvil,0x1100,1,48,64,0,,0x10200\n");
-    CHECK(csv_line({{"a", "x,\"y\""}, {"b", true}}, {"a", "b", "c"}) == "\"x,\"\"y\"\"\",true,\n");
+    const Written answer(render_types(result, SortKey::memory), shown);
+    CHECK_THAT(answer.csv(),
+               Catch::Matchers::StartsWith("name,address,count,size,memory,array_data,retained,largest\n"));
+    CHECK_THAT(answer.csv(), ContainsSubstring("\napp.\\x1b[2JEvil,0x1100,1,48,64,0,,0x10200\n"));
+    CHECK(csv_line(entries({{"a", "x,\"y\""}, {"b", true}}), {"a", "b", "c"}, shown.redactor) ==
+          "\"x,\"\"y\"\"\",true,\n");
 }
 
 TEST_CASE("render types: nothing is a sentence", "[cli][render]") {
     Shown shown;
     const TypesResult result;
-    CHECK(render_types(result, SortKey::memory, shown.redactor).text(shown.page) ==
+    CHECK(Written(render_types(result, SortKey::memory), shown).text(shown.page) ==
           "This core holds no Python objects that could be found.\n");
 }
 
@@ -190,7 +192,7 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
     const ObjectsResult result = objects(heap, query, nullptr);
     const auto row = [&](ObjectId object) { return object_row(heap, object); };
     Shown shown, redacted(true);
-    CHECK(render_objects(result, row, "objects", query.sort, shown.redactor).text(shown.page) ==
+    CHECK(Written(render_objects(result, row, "objects", query.sort), shown).text(shown.page) ==
           "  address   memory  array data  size ▾  refs  type             value\n"
           "  0x10100  1.0 MiB     1.0 MiB   112 B     1  numpy.ndarray    (131072,) float64\n"
           "  0x10300     64 B           –    56 B     2  str              'hunter2'\n"
@@ -198,7 +200,7 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
           "3 objects: memory 1.0 MiB; size 216 B\n"
           "next: heapsift show 0x10100\n");
     const std::string text =
-        render_objects(result, row, "objects", query.sort, redacted.redactor).text(redacted.page);
+        Written(render_objects(result, row, "objects", query.sort), redacted).text(redacted.page);
     CHECK_THAT(text, ContainsSubstring("‹str 7 #1›"));
     CHECK_THAT(text, !ContainsSubstring("hunter2"));
     CHECK_THAT(text, ContainsSubstring("(131072,) float64"));
@@ -216,7 +218,7 @@ TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][ren
     const ObjectsResult result = objects(heap, query, &retained);
     const auto row = [&](ObjectId object) { return object_row(retained, states, object); };
     Shown shown;
-    const Answer answer = render_objects(result, row, "objects", query.sort, shown.redactor);
+    const Written answer(render_objects(result, row, "objects", query.sort), shown);
     CHECK_THAT(
         answer.text(shown.page),
         Catch::Matchers::StartsWith(
@@ -231,7 +233,7 @@ TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][ren
 TEST_CASE("render objects: nothing is a sentence", "[cli][render]") {
     Shown shown;
     const ObjectsResult result;
-    const Answer answer = render_objects(result, {}, "objects of type dict", SortKey::memory, shown.redactor);
+    const Written answer(render_objects(result, {}, "objects of type dict", SortKey::memory), shown);
     CHECK(answer.text(shown.page) == "There are no objects of type dict in this core.\n");
     CHECK(rows_of(answer).empty());
     CHECK(answer.data["total"]["count"] == 0);
@@ -241,7 +243,7 @@ TEST_CASE("render show: text", "[cli][render]") {
     Shown shown;
     const HeapReader heap = small_heap().build();
     const ShowResult result = shown_object(heap, Address(0x10300));
-    CHECK(render_show(result, shown.redactor).text(shown.page) ==
+    CHECK(Written(render_show(result), shown).text(shown.page) ==
           "str  'hunter2'\n"
           "  address     0x10300\n"
           "  bytes       memory 64 B; size 56 B\n"
@@ -259,7 +261,7 @@ TEST_CASE("render show: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
     const HeapReader heap = small_heap().build();
     const ShowResult result = shown_object(heap, Address(0x10300));
-    const Json data = render_show(result, shown.redactor).data;
+    const Json data = Written(render_show(result), shown).data;
     for (const std::string& key : object_keys) CHECK(data.contains(key));
     for (const char* key :
          {"block_size", "retained_size", "accounted", "referents", "referrers", "dominator"})
@@ -282,13 +284,13 @@ TEST_CASE("render overview: text", "[cli][render]") {
     OverviewResult result = overview(work, 2);
     const OverviewCore core = overview_core(heap.core(), heap.python());
     REQUIRE(result.holders.size() == 1);
-    CHECK_THAT(render_overview(result, core, shown.redactor).text(shown.page),
+    CHECK_THAT(Written(render_overview(result, core), shown).text(shown.page),
                ContainsSubstring("1.0 MiB of it (25625 %) is held by the numpy.ndarray at 0x10100: "
                                  "numpy.ndarray (131072,) float64.") &&
                    ContainsSubstring("next: heapsift why 0x10100\n"));
     result.holders.clear();
     result.headline = choose_headline(result.memory, result.mapped_bytes, result.types.types);
-    CHECK(render_overview(result, core, shown.redactor).text(shown.page) ==
+    CHECK(Written(render_overview(result, core), shown).text(shown.page) ==
           "core   python3 app.py     CPython 3.11.2, x86-64, pid 100, 1 thread, alive when dumped\n"
           "       4.0 KiB, complete\n"
           "\n"
@@ -318,7 +320,7 @@ TEST_CASE("render overview: no longer than the terminal, the sentence first", "[
     result.types.total_types = 20;
     const auto text_on = [&](std::size_t height) {
         shown.page.height = height;
-        return render_overview(result, core, shown.redactor).text(shown.page);
+        return Written(render_overview(result, core), shown).text(shown.page);
     };
     const auto lines = [](const std::string& text) {
         return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -350,7 +352,7 @@ TEST_CASE("render overview: JSON, arguments redacted", "[cli][render]") {
     Work work(heap);
     const OverviewResult result = overview(work, 2);
     const OverviewCore core = overview_core(heap.core(), heap.python());
-    const Json data = render_overview(result, core, redacted.redactor).data;
+    const Json data = Written(render_overview(result, core), redacted).data;
     for (const char* key : {"process", "memory", "types", "suspects"}) CHECK(data.contains(key));
     CHECK(data["process"]["pid"] == 100);
     CHECK(data["process"]["arguments"] == "‹arguments 14 #1›");
@@ -363,7 +365,7 @@ TEST_CASE("render overview: JSON, arguments redacted", "[cli][render]") {
 TEST_CASE("render doctor: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
     const DoctorResult result = doctor(small_heap().build());
-    const Answer answer = render_doctor(result, shown.redactor);
+    const Written answer(render_doctor(result), shown);
     for (const char* key : {"segments", "modules", "layout", "references", "guessed"})
         CHECK(answer.data.contains(key));
     CHECK(keys(answer.data["references"]) ==
@@ -391,15 +393,15 @@ TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
     core.modules_missing = core.module_count = 3;
     core.process.arguments =
         "gunicorn: worker [a shop with a long name] and its arguments, as many as the core keeps";
-    CHECK(fits(render_overview(all, core, shown.redactor).text(shown.page)));
+    CHECK(fits(Written(render_overview(all, core), shown).text(shown.page)));
     core.file_name = "core.gunicorn.1000.0123456789abcdef0123456789abcdef.1234.1700000000000000";
-    CHECK(fits(render_overview(all, core, shown.redactor).text(shown.page)));
+    CHECK(fits(Written(render_overview(all, core), shown).text(shown.page)));
     const ObjectsResult listed = objects(heap, {}, nullptr);
     const auto row = [&](ObjectId object) { return object_row(heap, object); };
-    CHECK(fits(render_objects(listed, row, "objects", SortKey::memory, shown.redactor).text(shown.page)));
+    CHECK(fits(Written(render_objects(listed, row, "objects", SortKey::memory), shown).text(shown.page)));
     for (const std::uint64_t address : {0x10200, 0x10300}) {
         const ShowResult result = shown_object(heap, Address(address));
-        CHECK(fits(render_show(result, shown.redactor).text(shown.page)));
+        CHECK(fits(Written(render_show(result), shown).text(shown.page)));
     }
     DoctorResult state = doctor(heap);
     Module module;
@@ -408,19 +410,19 @@ TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
     module.file = "/mnt/sysroot" + module.path;
     module.file_state = ModuleFileState::mismatch;
     state.modules = {module};
-    const std::string text = render_doctor(state, shown.redactor).text(shown.page);
+    const std::string text = Written(render_doctor(state), shown).text(shown.page);
     CHECK(fits(text));
     CHECK_THAT(text, ContainsSubstring("0123456789ab  "));
     shown.page.width = 0;
-    CHECK_THAT(render_doctor(state, shown.redactor).text(shown.page), ContainsSubstring(module.build_id));
+    CHECK_THAT(Written(render_doctor(state), shown).text(shown.page), ContainsSubstring(module.build_id));
 }
 
 TEST_CASE("render doctor: files that are missing, and only those", "[cli][render]") {
     Shown shown, redacted(true);
     const std::vector<std::string> paths = {"/srv/alice/a.so", "/lib/b\n.so"};
-    CHECK(render_missing(paths, shown.redactor).text(shown.page) == "/srv/alice/a.so\n/lib/b\\n.so\n");
-    CHECK(render_missing(paths, redacted.redactor).text(redacted.page) == "a.so\nb\\n.so\n");
-    CHECK(render_missing({}, shown.redactor).text(shown.page).empty());
+    CHECK(Written(render_missing(paths), shown).text(shown.page) == "/srv/alice/a.so\n/lib/b\\n.so\n");
+    CHECK(Written(render_missing(paths), redacted).text(redacted.page) == "a.so\nb\\n.so\n");
+    CHECK(Written(render_missing(std::vector<std::string>()), shown).text(shown.page).empty());
 }
 
 TEST_CASE("process: how it ended", "[cli][render]") {
@@ -454,9 +456,11 @@ TEST_CASE("envelope: JSON is ASCII, and tells every character", "[cli][json]") {
 }
 
 TEST_CASE("csv: what a terminal would act upon is spelled out, as in text", "[cli][csv]") {
-    const Json row = {{"a", "\xc2\x9b\x7f"}, {"b", "\u2028\u202e"}, {"c", Json::array({"\u2066"})}};
-    CHECK(csv_line(row, {"a", "b"}) == "\\x9b\\x7f,\\u2028\\u202e\n");
-    const std::string nested = csv_line(row, {"c"});
+    Redactor redactor;
+    const Datum row =
+        entries({{"a", "\xc2\x9b\x7f"}, {"b", "\u2028\u202e"}, {"c", Datum(Datum::List{Datum("\u2066")})}});
+    CHECK(csv_line(row, {"a", "b"}, redactor) == "\\x9b\\x7f,\\u2028\\u202e\n");
+    const std::string nested = csv_line(row, {"c"}, redactor);
     CHECK(std::all_of(nested.begin(), nested.end(),
                       [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); }));
 }

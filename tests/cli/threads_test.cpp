@@ -4,17 +4,12 @@
 
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
+#include "tests/cli/shown.h"
 
 using namespace heapsift;
 using namespace heapsift::test;
 
 namespace {
-
-struct Shown {
-    Redactor redactor;
-    Page page;
-    explicit Shown(bool redact = false) : redactor(redact) { page.redactor = &redactor; }
-};
 
 LocalRow local(std::string name, std::uint64_t address, std::string type, ShortValue value) {
     LocalRow row;
@@ -59,13 +54,18 @@ ThreadsResult example() {
     return result;
 }
 
+Written rendered(ThreadsResult result, Shown& shown) {
+    lay_out(result);
+    return {render_threads(std::move(result)), shown};
+}
+
 }  // namespace
 
 TEST_CASE("render threads: a stack as a traceback has it, its locals below each call",
           "[cli][render][threads]") {
     Shown shown;
     const ThreadsResult result = example();
-    CHECK(render_threads(result, shown.redactor).text(shown.page) ==
+    CHECK(rendered(result, shown).text(shown.page) ==
           "2 threads of Python; the most recent call is the last\n"
           "\n"
           "MainThread, tid 100, has the GIL\n"
@@ -95,7 +95,7 @@ TEST_CASE("render threads: what a thread, a call and a variable retain", "[cli][
     row.frames = {frame("load", 0x20200, 41, {rows, local("gone", 0x999, "", {})}), frame("run", 0x20100, 7)};
     row.frames[0].retained = 2560;
     row.frames[1].retained = 0;
-    const Answer answer = render_threads(result, shown.redactor);
+    const Written answer = rendered(result, shown);
     CHECK(answer.text(shown.page) ==
           "1 thread of Python; the most recent call is the last\n"
           "bytes are what a thread, a call or a variable retains: what would come free without it\n"
@@ -106,15 +106,13 @@ TEST_CASE("render threads: what a thread, a call and a variable retain", "[cli][
           "      rows  0x10300  2.0 KiB  list\n"
           "      gone  0x999             no object was found there\n"
           "\n");
-    answer.rows([](const Json& json) {
+    for (const Json& json : rows_of(answer)) {
         CHECK(json["retained"] == 3072);
         CHECK(json["frames"][0]["retained"] == 2560);
         CHECK(json["frames"][0]["locals"][0]["object"]["retained"] == 2048);
         CHECK(json["frames"][1]["retained"] == 0);
-    });
-    render_threads(example(), shown.redactor).rows([](const Json& json) {
-        CHECK(json["retained"].is_null());
-    });
+    }
+    for (const Json& json : rows_of(rendered(example(), shown))) CHECK(json["retained"].is_null());
 }
 
 TEST_CASE("render threads: a recursion is not written out", "[cli][render][threads]") {
@@ -127,7 +125,7 @@ TEST_CASE("render threads: a recursion is not written out", "[cli][render][threa
             frame("descend", 0x20100, 7, {local("depth", 0x10000 + 16 * depth, "int", literal("0", 1))}));
     row.frames.push_back(frame("start", 0x20200, 9));
     row.frames.insert(row.frames.begin(), frame("descend", 0x20100, 5));
-    CHECK(render_threads(result, shown.redactor).text(shown.page) ==
+    CHECK(rendered(result, shown).text(shown.page) ==
           "1 thread of Python; the most recent call is the last; none had the GIL (the interpreter's lock): "
           "all waited or were "
           "in C "
@@ -149,11 +147,7 @@ TEST_CASE("render threads: a recursion is not written out", "[cli][render][threa
 TEST_CASE("render threads: JSON has the keys of the contract, and is redacted", "[cli][render][threads]") {
     Shown shown, redacted(true);
     const ThreadsResult result = example();
-    const auto rows = [&](Shown& how) {
-        std::vector<Json> all;
-        render_threads(result, how.redactor).rows([&](const Json& row) { all.push_back(row); });
-        return all;
-    };
+    const auto rows = [&](Shown& how) { return rows_of(rendered(result, how)); };
     const Json thread = rows(shown).at(0);
     CHECK(thread["tid"] == 100);
     CHECK(thread["name"] == "MainThread");
@@ -175,7 +169,6 @@ TEST_CASE("render threads: JSON has the keys of the contract, and is redacted", 
     CHECK(rows(redacted).at(1)["name"] == "‹str 9 #2›");
     CHECK(rows(redacted).at(0)["frames"][0]["file"] == "app.py");
     CHECK(rows(redacted).at(0)["frames"][0]["locals"][0]["object"]["value"] == "‹str 7 #1›");
-    CHECK(render_threads(result, redacted.redactor).text(redacted.page).find("hunter2") == std::string::npos);
-    CHECK(render_threads(ThreadsResult{}, shown.redactor).text(shown.page) ==
-          "No thread of Python was found in this core.\n");
+    CHECK(rendered(result, redacted).text(redacted.page).find("hunter2") == std::string::npos);
+    CHECK(rendered({}, shown).text(shown.page) == "No thread of Python was found in this core.\n");
 }

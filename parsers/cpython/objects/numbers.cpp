@@ -51,7 +51,7 @@ bool int_plausible(const ObjectReader& object) {
 }
 
 /// The magnitude in decimal digits, by repeated division; a long one in hexadecimal, with its length.
-std::string int_text(const ObjectReader& object, std::uint64_t& length) {
+std::string int_text(const ObjectReader& object, std::uint64_t& length, bool& cut) {
     Digits d = digits(object);
     if (d.count > (std::uint64_t{1} << 40)) return "?";
     const Address first = object.at(*object.layout().long_.ob_digit);
@@ -77,6 +77,7 @@ std::string int_text(const ObjectReader& object, std::uint64_t& length) {
         if (!top) return "?";
         length = (d.count - 1) * 30 * 30103 / 100000 + 1;
         text = fmt::format("{:#x}…", *top);
+        cut = true;
     }
     return d.negative ? "-" + text : text;
 }
@@ -84,13 +85,17 @@ std::string int_text(const ObjectReader& object, std::uint64_t& length) {
 ShortValue int_describe(const ObjectReader& object, std::size_t limit) {
     ShortValue value;
     value.kind = ShortValue::Kind::literal;
-    value.text = int_text(object, value.length);
-    if (value.text.size() > limit) value.text = value.text.substr(0, limit) + "…";
+    value.text = int_text(object, value.length, value.cut);
+    if (value.text.size() > limit) {
+        value.text = value.text.substr(0, limit) + "…";
+        value.cut = true;
+    }
     return value;
 }
 
 ShortValue bool_describe(const ObjectReader& object, std::size_t) {
-    return {ShortValue::Kind::name, digits(object).count ? "True" : "False", 0};
+    return {
+        .kind = ShortValue::Kind::name, .text = digits(object).count ? "True" : "False", .constant = true};
 }
 
 std::string float_text(double value) {
@@ -99,9 +104,14 @@ std::string float_text(double value) {
 }
 
 ShortValue float_describe(const ObjectReader& object, std::size_t) {
-    std::string text = float_text(object.integer<double>(object.layout().float_.ob_fval));
+    const double number = object.integer<double>(object.layout().float_.ob_fval);
+    std::string text = float_text(number);
     const std::size_t length = text.size();
-    return {ShortValue::Kind::literal, std::move(text), length};
+    return {.kind = ShortValue::Kind::literal,
+            .text = std::move(text),
+            .length = length,
+            .finite = std::isfinite(number),
+            .nan = std::isnan(number)};
 }
 
 ShortValue complex_describe(const ObjectReader& object, std::size_t) {
@@ -111,7 +121,11 @@ ShortValue complex_describe(const ObjectReader& object, std::size_t) {
     std::string text =
         real == 0 && !std::signbit(real) ? fmt::format("{}j", imag) : fmt::format("({}{:+}j)", real, imag);
     const std::size_t length = text.size();
-    return {ShortValue::Kind::literal, std::move(text), length};
+    return {.kind = ShortValue::Kind::literal,
+            .text = std::move(text),
+            .length = length,
+            .finite = std::isfinite(real) && std::isfinite(imag),
+            .nan = std::isnan(real) || std::isnan(imag)};
 }
 
 constexpr const char* int_names[] = {"int"};

@@ -30,11 +30,12 @@ bool capsule_exact(const ObjectReader& object) {
 
 ShortValue none_describe(const ObjectReader& object, std::size_t) {
     const KnownType type = object.type().known;
-    return {ShortValue::Kind::name,
-            type == KnownType::none       ? "None"
-            : type == KnownType::ellipsis ? "Ellipsis"
-                                          : "NotImplemented",
-            0};
+    const bool none = type == KnownType::none, ellipsis = type == KnownType::ellipsis;
+    return {.kind = ShortValue::Kind::name,
+            .text = none       ? "None"
+                    : ellipsis ? "Ellipsis"
+                               : "NotImplemented",
+            .constant = none || ellipsis};
 }
 
 constexpr const char* cell_names[] = {"cell"};

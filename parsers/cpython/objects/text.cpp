@@ -110,7 +110,11 @@ ShortValue str_describe(const ObjectReader& object, std::size_t limit) {
     const auto& facts = object.unicode();
     const auto text = object.heap().unicode_text(object.address(), limit);
     if (!facts || !text) return {};
-    return {ShortValue::Kind::literal, quoted(*text, facts->length > limit, ""), facts->length};
+    const bool cut = facts->length > limit;
+    return {.kind = ShortValue::Kind::literal,
+            .text = quoted(*text, cut, ""),
+            .length = facts->length,
+            .cut = cut};
 }
 
 std::string bytes_text(const AddressSpace& memory, Address data, std::uint64_t length, std::size_t limit) {
@@ -149,7 +153,7 @@ ShortValue bytes_describe(const ObjectReader& object, std::size_t limit) {
     const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
     return {ShortValue::Kind::literal,
             bytes_text(object.heap().memory(), object.at(*object.layout().bytes.ob_sval), length, limit),
-            length};
+            length, length > limit};
 }
 
 std::uint64_t bytearray_size(const ObjectReader& object) {
@@ -172,7 +176,8 @@ ShortValue bytearray_describe(const ObjectReader& object, std::size_t limit) {
     const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(object.var_size(), 0));
     const Address start = object.pointer(object.layout().bytearray.ob_start);
     return {ShortValue::Kind::literal,
-            "bytearray(" + bytes_text(object.heap().memory(), start, length, limit) + ")", length};
+            "bytearray(" + bytes_text(object.heap().memory(), start, length, limit) + ")", length,
+            length > limit};
 }
 
 constexpr const char* str_names[] = {"str"};
