@@ -34,7 +34,7 @@ constexpr std::array found_by_names = {
     "a block that malloc handed out", "in the data of a module", "only another object refers to it"};
 
 void add_objects(DoctorResult& result, const HeapReader& heap, const ProgressCallback& progress) {
-    const ReferenceGraph& references = heap.references(progress);
+    const ReferenceGraph& references = heap.references();
     result.counts.native = references.natives().size();
     result.counts.guesses_proved = references.guesses().proved;
     result.counts.guesses_allowed = references.guesses().allowed;

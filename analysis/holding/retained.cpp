@@ -27,7 +27,7 @@ RetainedSizes::RetainedSizes(const HeapGraph& graph, const ProgressCallback& pro
     tree_ = DominatorTree::build(graph, graph.preorder());
     if (progress) progress("retained sizes", 0);
     memory_.assign(tree_.reached(), 0);
-    const SizeColumn& sizes = graph.heap().size_column(progress);
+    const SizeColumn& sizes = *graph.heap().snapshot().sizes;
     for (ObjectId object = 0; object < graph.object_count(); ++object)
         memory_[graph.preorder().position(object)] = sizes.memory(object);
     tree_.add_up(memory_);
@@ -41,7 +41,7 @@ NodeId RetainedSizes::dominator(NodeId node) const {
 
 std::uint64_t RetainedSizes::size(NodeId node) const {
     std::uint64_t total = 0;
-    const SizeColumn& sizes = graph_.heap().size_column();
+    const SizeColumn& sizes = *graph_.heap().snapshot().sizes;
     const Preorder& preorder = graph_.preorder();
     std::vector<bool> below(tree_.reached());
     for (std::uint32_t p = preorder.position(node); p < tree_.reached(); ++p) {
@@ -191,7 +191,7 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
                                           const std::function<std::int32_t(ObjectId)>& set_of,
                                           const ProgressCallback& progress) {
     std::vector<SetRetained> result(sets);
-    const SizeColumn& sizes = graph.heap().size_column(progress);
+    const SizeColumn& sizes = *graph.heap().snapshot().sizes;
     for (std::size_t first = 0; first < sets; first += 64) {
         if (progress)
             progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));

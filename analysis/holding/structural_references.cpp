@@ -4,7 +4,8 @@
 
 namespace heapsift {
 
-StructuralTargets::StructuralTargets(const HeapReader& heap, const RootSet& roots) : heap_(heap) {
+StructuralTargets::StructuralTargets(const HeapSnapshot& heap) : heap_(heap) {
+    const RootSet& roots = *heap.roots;
     for (const auto* part :
          {&roots.modules_and_dicts(), &roots.thread_local_dicts(), &roots.running_frames()})
         listed_.insert(listed_.end(), part->begin(), part->end());
@@ -19,8 +20,8 @@ StructuralTargets::StructuralTargets(const HeapReader& heap, const RootSet& root
 
 bool StructuralTargets::contains(Address target) const {
     if (std::binary_search(listed_.begin(), listed_.end(), target)) return true;
-    const TypeId as_type = heap_.types().find(target);
-    return as_type != no_type && !heap_.types()[as_type].heap_type;
+    const TypeId as_type = heap_.types.find(target);
+    return as_type != no_type && !heap_.types[as_type].heap_type;
 }
 
 bool StructuralTargets::is_owner(Address source, Address target) const {

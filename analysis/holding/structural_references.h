@@ -2,7 +2,7 @@
 
 // Which references `why`, dominators and components do not follow, although they are there and count.
 
-#include "parsers/reading/root_set.h"
+#include "parsers/snapshot/heap_snapshot.h"
 
 #include <utility>
 #include <vector>
@@ -18,9 +18,8 @@ class StructuralTargets {
 public:
     /// Modules of sys.modules of every interpreter, their dicts and the classes that these name; static
     /// types; running frames; dicts of thread-locals.
-    StructuralTargets(const HeapReader& heap, const RootSet& roots);
-    /// The same, where no RootSet is at hand. Cost: the entries of sys.modules, and the frames.
-    explicit StructuralTargets(const HeapReader& heap) : StructuralTargets(heap, RootSet(heap)) {}
+    /// Of a heap with roots, which must outlive it.
+    explicit StructuralTargets(const HeapSnapshot& heap);
 
     bool contains(Address target) const;
     /// Is the reference owned, and not structural? A module leads to its own dict, and that to the module's
@@ -33,14 +32,14 @@ public:
     template <class F>
     void visit(F&& visit) const {
         for (const Address address : listed_) visit(address);
-        for (const TypeInfo& type : heap_.types())
+        for (const TypeInfo& type : heap_.types)
             if (!type.heap_type) visit(type.address);
     }
 
 private:
     bool is_owner(Address source, Address target) const;
 
-    const HeapReader& heap_;
+    const HeapSnapshot& heap_;
     std::vector<Address> listed_;                      // sorted; all but static types
     std::vector<std::pair<Address, Address>> owners_;  // module and its dict, dict and class; sorted
 };

@@ -31,7 +31,7 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
                           "arrays shows one table: --owners, --views, --pinned, --by-holder or --waste",
                           "--pinned and --by-holder may be combined");
     Question question(session, {Need::retained});
-    const HeapReader& heap = question.heap();
+    const HeapReader& heap = question.filled();
     const HeapGraph& graph = question.graph();
     const std::vector<PandasFrame> frames = pandas_frames(heap, most_column_names);
     const std::vector<DroppedFrame> dropped = dropped_frames(heap, frames, most_column_names);

@@ -4,6 +4,7 @@
 
 #include "analysis/gc.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/gc.h"
 
 #include <memory>
@@ -17,7 +18,8 @@ struct GcOptions {
 
 ExitCode run_gc(Session& session, const GcOptions& options) {
     if (!options.list) session.refuse_csv("gc without --list", "add --list, or use --json");
-    const HeapReader heap = session.open_heap();
+    Question question(session, {Need::references});
+    const HeapReader& heap = question.filled();
     const GcResult result = gc(heap, session.options().rows(), options.list, session.progress());
     session.note_references(heap);
     return session.write(options.list

@@ -57,7 +57,7 @@ ExitCode run_retained(Session& session, const RetainedOptions& options) {
     Question question(session, {Need::graph});
     const HeapReader& heap = question.heap();
     std::vector<ObjectId> set;
-    for (const AddressArgument& argument : arguments) set.push_back(find_object(session, heap, argument));
+    for (const AddressArgument& argument : arguments) set.push_back(question.object(argument));
     const HeapGraph& graph = question.graph();
     if (arguments.empty()) set = objects_asked(session, heap, graph, options);
     std::sort(set.begin(), set.end());

@@ -43,7 +43,7 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
         throw wrong_usage("bad-option", "--type goes with --by-holder",
                           command_line("objects --type T") + " lists the instances of one type");
     Question question(session, {Need::retained});
-    const HeapReader& heap = question.heap();
+    const HeapReader& heap = question.filled();
     TypesResult result = types(heap, options.sort, 0, session.progress());
     const RetainedSizes& retained = question.retained();
     add_retained(result, retained, options.sort, session.options().rows(), session.progress());

@@ -45,11 +45,10 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         session.refuse_csv("why of one object", "use --json, or --type NAME");
         const AddressArgument argument = required_address(session, "why");
         Question question(session, {Need::retained});
-        const HeapReader& heap = question.heap();
-        const ObjectId object = find_object(session, heap, argument);
+        const ObjectId object = question.object(argument);
         const RetainedSizes& retained = question.retained();
         const WhyResult result = why(retained, object, query, session.progress());
-        session.note_references(heap, object);
+        session.note_references(question.heap(), object);
         return session.write(render_why(result, session.options().rows(), session.redactor()));
     }
     if (session.words().address)

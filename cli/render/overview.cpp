@@ -72,12 +72,12 @@ std::string memory_text(const OverviewResult& result, const Page& page, bool sma
         table.add({"  " + name, page.bytes(bytes), percent_in_table(bytes, result.mapped_bytes),
                    bar(share, bar_width)});
     };
-    const auto is_small = [&](const HeapReader::MemoryRow& row) {
+    const auto is_small = [&](const MemoryRow& row) {
         return row.bytes > 0 && row.bytes < result.mapped_bytes / 100;
     };
     const bool fold = small_as_one && std::count_if(result.memory.begin(), result.memory.end(), is_small) > 1;
     std::uint64_t rest = 0;
-    for (const HeapReader::MemoryRow& row : result.memory) {
+    for (const MemoryRow& row : result.memory) {
         if (row.bytes == 0) continue;
         if (fold && is_small(row))
             rest += row.bytes;

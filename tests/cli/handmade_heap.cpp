@@ -1,2 +1,0 @@
-// The heap made by hand of tests/analysis, in this program too.
-#include "tests/analysis/handmade_heap.cpp"
