@@ -19,25 +19,41 @@
 namespace heapsift {
 namespace {
 
-constexpr std::uint32_t none = 0xffffffff;
+constexpr std::uint32_t no_row = 0xffffffff;
+
+/// Of no object.
+std::string node_words(const HeapGraph& graph, NodeId node) {
+    switch (graph.kind(node)) {
+        case NodeKind::root:
+            return "several groups";
+        case NodeKind::group:
+            return graph.groups()[graph.group_of(node)].name;
+        case NodeKind::frame:
+            return frame_words(graph.frame(graph.frame_of(node)));
+        case NodeKind::object:
+            break;
+    }
+    return {};
+}
 
 /// The table while it is made: first arrays count, then owners, then the rows are put in order and told in
 /// full.
 class HolderRows {
 public:
-    HolderRows(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned,
-               const ProgressCallback& progress)
-        : arrays_(arrays),
+    HolderRows(const HeapGraph& graph, const ArrayTable& table, const std::vector<PandasFrame>& frames,
+               bool only_pinned, const ProgressCallback& progress)
+        : graph_(graph),
+          table_(table),
           only_pinned_(only_pinned),
-          labels_(arrays.graph(), {}, progress),
+          labels_(graph, {}, progress),
           frame_of_(frames_of_arrays(frames)),
-          row_of_array_(arrays.arrays().size(), none) {}
+          row_of_array_(table.arrays.size(), no_row) {}
 
     void count_arrays();
     void count_owners();
     /// No more than `limit` rows stay, 0 for all.
     void put_in_order(std::size_t limit);
-    void find_dominators(const RetainedSizes& retained);
+    void find_dominators(const RetainedLookup& retained);
 
     ArrayHolders result;
 
@@ -48,7 +64,8 @@ private:
     void add_kept_bytes(const ArrayOwner& owner);
     void describe(ArrayHolderRow& row) const;
 
-    const Arrays& arrays_;
+    const HeapGraph& graph_;
+    const ArrayTable& table_;
     const bool only_pinned_;
     const HolderLabels labels_;
     const FramesOfArrays frame_of_;
@@ -59,14 +76,14 @@ private:
 };
 
 void HolderRows::count_arrays() {
-    for (std::uint32_t i = 0; i < arrays_.arrays().size(); ++i) {
-        const SeenArray& seen = arrays_.arrays()[i];
-        const bool pinned = arrays_.owners()[seen.owner].pinned();
+    for (std::uint32_t i = 0; i < table_.arrays.size(); ++i) {
+        const SeenArray& seen = table_.arrays[i];
+        const bool pinned = table_.owners[seen.owner].pinned();
         if (seen.held_by_base || (only_pinned_ && !pinned)) continue;
         ++result.total_arrays;
         const std::uint32_t at = row_of(seen.object);
         row_of_array_[i] = at;
-        if (at == none) {
+        if (at == no_row) {
             ++result.without_path;
             continue;
         }
@@ -83,8 +100,8 @@ std::uint32_t HolderRows::row_of(ObjectId array) {
     const ObjectId object = frame == frame_of_.end() ? array : frame->second->object;
     const std::string through = frame == frame_of_.end() ? std::string() : frame->second->type_name;
     const std::uint32_t label = labels_.label(object);
-    if (label == HolderLabels::none) return none;
-    const auto [known, is_new] = row_of_label_.emplace(std::pair(label, through), none);
+    if (label == HolderLabels::none) return no_row;
+    const auto [known, is_new] = row_of_label_.emplace(std::pair(label, through), no_row);
     if (is_new) known->second = new_row(label, through, object);
     return known->second;
 }
@@ -109,7 +126,7 @@ std::uint32_t HolderRows::new_row(std::uint32_t label, const std::string& frame_
 }
 
 void HolderRows::count_owners() {
-    for (const ArrayOwner& owner : arrays_.owners()) {
+    for (const ArrayOwner& owner : table_.owners) {
         if (only_pinned_ && !owner.pinned()) continue;
         add_shown_bytes(owner);
         add_kept_bytes(owner);
@@ -118,24 +135,24 @@ void HolderRows::count_owners() {
 
 void HolderRows::add_shown_bytes(const ArrayOwner& owner) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> shown;  // row, array
-    for (const std::uint32_t i : arrays_.of_owner(owner))
-        if (row_of_array_[i] != none) shown.emplace_back(row_of_array_[i], i);
+    for (const std::uint32_t i : table_.of_owner(owner))
+        if (row_of_array_[i] != no_row) shown.emplace_back(row_of_array_[i], i);
     std::sort(shown.begin(), shown.end());
     std::vector<std::uint32_t> of_row;
     for (std::size_t i = 0; i < shown.size();) {
         of_row.clear();
         const std::uint32_t at = shown[i].first;
         for (; i < shown.size() && shown[i].first == at; ++i) of_row.push_back(shown[i].second);
-        result.rows[at].shown_bytes += arrays_.shown_bytes(owner, of_row);
+        result.rows[at].shown_bytes += heapsift::shown_bytes(graph_.heap(), table_, owner, of_row);
     }
 }
 
 void HolderRows::add_kept_bytes(const ArrayOwner& owner) {
-    ObjectId hand = in_hand(arrays_, owner, &labels_.paths());
+    ObjectId hand = in_hand(table_, owner, &labels_.paths());
     if (hand == no_object && frame_of_.count(owner.object) > 0)
         hand = owner.object;  // of a frame that is gone
-    const std::uint32_t at = hand == no_object ? none : row_of(hand);
-    if (at == none) return;
+    const std::uint32_t at = hand == no_object ? no_row : row_of(hand);
+    if (at == no_row) return;
     ArrayHolderRow& row = result.rows[at];
     row.kept_bytes += owner.nbytes();
     if (!owner.pinned()) return;
@@ -156,18 +173,18 @@ void HolderRows::put_in_order(std::size_t limit) {
     result.total_rows = order.size();
     if (limit != 0 && order.size() > limit) order.resize(limit);
     std::vector<ArrayHolderRow> sorted;
-    std::vector<std::uint32_t> place(result.rows.size(), none);
+    std::vector<std::uint32_t> place(result.rows.size(), no_row);
     for (const std::uint32_t i : order) {
         place[i] = static_cast<std::uint32_t>(sorted.size());
         describe(sorted.emplace_back(std::move(result.rows[i])));
     }
     result.rows = std::move(sorted);
     for (std::uint32_t& row : row_of_array_)
-        if (row != none) row = place[row];
+        if (row != no_row) row = place[row];
 }
 
 void HolderRows::describe(ArrayHolderRow& row) const {
-    const HeapGraph& graph = arrays_.graph();
+    const HeapGraph& graph = graph_;
     row.example_address = graph.heap().address_of(row.example);
     row.expression = labels_.merged_expression(row.example);
     const Root& root = labels_.paths().root(labels_.paths().path(row.example).front()).root;
@@ -176,26 +193,67 @@ void HolderRows::describe(ArrayHolderRow& row) const {
     if (row.frame.empty()) row.local.clear();
 }
 
-void HolderRows::find_dominators(const RetainedSizes& retained) {
-    std::vector<std::vector<ObjectId>> members(result.rows.size());
+void HolderRows::find_dominators(const RetainedLookup& retained) {
+    std::vector<std::vector<NodeId>> members(result.rows.size());
     for (std::uint32_t i = 0; i < row_of_array_.size(); ++i)
-        if (row_of_array_[i] != none) members[row_of_array_[i]].push_back(arrays_.arrays()[i].object);
+        if (row_of_array_[i] != no_row)
+            members[row_of_array_[i]].push_back(HeapGraph::node_of(table_.arrays[i].object));
     CommonDominator common(retained.tree(), retained.graph().preorder());
-    for (std::size_t i = 0; i < members.size(); ++i) result.rows[i].dominator = common.of(members[i]);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        ArrayHolderRow& row = result.rows[i];
+        row.dominator = common.of(members[i]);
+        if (!row.dominator) continue;
+        if (graph_.kind(*row.dominator) == NodeKind::object)
+            row.dominator_address = graph_.heap().address_of(graph_.object_of(*row.dominator));
+        else
+            row.dominator_words = node_words(graph_, *row.dominator);
+    }
 }
 
 }  // namespace
 
-ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned,
-                           std::size_t limit, const RetainedSizes* retained,
-                           const ProgressCallback& progress) {
-    if (arrays.arrays().empty()) return {};
-    HolderRows rows(arrays, frames, only_pinned, progress);
+ArrayHolders array_holders(const HeapGraph& graph, const ArrayTable& table,
+                           const std::vector<PandasFrame>& frames, bool only_pinned, std::size_t limit,
+                           const RetainedLookup* retained, const ProgressCallback& progress) {
+    if (table.arrays.empty()) return {};
+    HolderRows rows(graph, table, frames, only_pinned, progress);
     rows.count_arrays();
     rows.count_owners();
     rows.put_in_order(limit);
     if (retained) rows.find_dominators(*retained);
     return std::move(rows.result);
+}
+
+std::optional<CommonHolder> common_holder(const RetainedLookup& retained, const ArrayHolders& holders,
+                                          std::size_t shown) {
+    const HeapGraph& graph = retained.graph();
+    std::vector<std::pair<NodeId, std::size_t>> nodes;  // and how many rows
+    for (std::size_t i = 0; i < holders.rows.size() && (shown == 0 || i < shown); ++i) {
+        const std::optional<NodeId> node = holders.rows[i].dominator;
+        if (!node || graph.kind(*node) == NodeKind::root) continue;
+        const auto at =
+            std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.first == *node; });
+        if (at == nodes.end())
+            nodes.emplace_back(*node, 1);
+        else
+            ++at->second;
+    }
+    std::erase_if(nodes,
+                  [&](const auto& n) { return n.second < 2 || graph.kind(n.first) == NodeKind::group; });
+    if (nodes.empty()) return std::nullopt;
+    std::stable_sort(nodes.begin(), nodes.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    const auto [node, rows] = nodes.front();
+    CommonHolder common;
+    common.rows = rows;
+    common.words = node_words(graph, node);
+    common.retained = retained.memory(node);
+    if (graph.kind(node) != NodeKind::object) return common;
+    const ObjectId object = HeapGraph::object_of(node);
+    common.object = object_row(graph.heap(), object);
+    if (auto found = ExpressionFinder(graph, {object}).of(object))
+        common.expression = std::move(found->expression);
+    return common;
 }
 
 }  // namespace heapsift

@@ -3,9 +3,11 @@
 // Who holds the arrays, in rows by holder and attribute: what they show, what they keep, and the one
 // dominator they share.
 
-#include "analysis/arrays.h"
+#include "analysis/array_table.h"
 #include "analysis/holding/retained.h"
+#include "analysis/object_row.h"
 #include "analysis/pandas_frames.h"
+#include "analysis/path_expression.h"
 
 #include <cstdint>
 #include <optional>
@@ -36,8 +38,10 @@ struct ArrayHolderRow {
     std::uint64_t pinned_bytes = 0;                      // their bytes
     std::uint64_t pinned_visible = 0;                    // of these, seen
     std::uint64_t unseen_bytes() const { return pinned_bytes - pinned_visible; }
-    std::optional<NodeId>
-        dominator;  // the nearest node without which none of them would be reachable; of rows that are given
+    // the nearest node without which none of them would be reachable; of rows that are given
+    std::optional<NodeId> dominator;
+    Address dominator_address;    // where that is an object
+    std::string dominator_words;  // else: "func(), worker.py, now at line 41", "numpy"; not escaped
 };
 
 struct ArrayHolders {
@@ -48,8 +52,22 @@ struct ArrayHolders {
 
 /// With `only_pinned` of arrays of pinned owners alone, by unseen bytes. Dominators where `retained` is
 /// given.
-ArrayHolders array_holders(const Arrays& arrays, const std::vector<PandasFrame>& frames, bool only_pinned,
-                           std::size_t limit, const RetainedSizes* retained,
-                           const ProgressCallback& progress = {});
+ArrayHolders array_holders(const HeapGraph& graph, const ArrayTable& table,
+                           const std::vector<PandasFrame>& frames, bool only_pinned, std::size_t limit,
+                           const RetainedLookup* retained, const ProgressCallback& progress = {});
+
+/// What several rows hang below: without it all of their arrays would go.
+struct CommonHolder {
+    std::uint64_t rows = 0;
+    std::string words;                // of a frame, ArrayHolderRow::dominator_words
+    std::optional<ObjectRow> object;  // nothing: a frame
+    PathExpression expression;        // of an object; its root is empty where it has none
+    std::uint64_t retained = 0;       // bytes
+};
+
+/// Of the first `shown` rows (0: of all), which have dominators; that with most rows. Nothing where no object
+/// and no frame has two. One search for paths.
+std::optional<CommonHolder> common_holder(const RetainedLookup& retained, const ArrayHolders& holders,
+                                          std::size_t shown);
 
 }  // namespace heapsift

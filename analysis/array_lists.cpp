@@ -19,8 +19,8 @@ std::vector<std::uint32_t> first_of(std::vector<std::uint32_t> places, std::size
 
 }  // namespace
 
-std::vector<std::uint32_t> list_owners(const Arrays& arrays, OwnerChoice choice, std::size_t limit) {
-    const std::vector<ArrayOwner>& owners = arrays.owners();
+std::vector<std::uint32_t> list_owners(const ArrayTable& table, OwnerChoice choice, std::size_t limit) {
+    const std::vector<ArrayOwner>& owners = table.owners;
     std::vector<std::uint32_t> places;
     for (std::uint32_t i = 0; i < owners.size(); ++i)
         if (choice == OwnerChoice::all || owners[i].pinned()) places.push_back(i);
@@ -33,8 +33,8 @@ std::vector<std::uint32_t> list_owners(const Arrays& arrays, OwnerChoice choice,
                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
 }
 
-std::vector<std::uint32_t> list_arrays(const Arrays& arrays, bool views, std::size_t limit) {
-    const std::vector<SeenArray>& all = arrays.arrays();
+std::vector<std::uint32_t> list_arrays(const ArrayTable& table, bool views, std::size_t limit) {
+    const std::vector<SeenArray>& all = table.arrays;
     std::vector<std::uint32_t> places;
     for (std::uint32_t i = 0; i < all.size(); ++i)
         if (!all[i].is_scalar && !(views && all[i].owns_bytes)) places.push_back(i);
@@ -43,34 +43,35 @@ std::vector<std::uint32_t> list_arrays(const Arrays& arrays, bool views, std::si
                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
 }
 
-std::vector<ArrayPlace> places_of(const Arrays& arrays, const std::vector<PandasFrame>& frames,
+std::vector<ArrayPlace> places_of(const HeapGraph& graph, const ArrayTable& table,
+                                  const std::vector<PandasFrame>& frames,
                                   const std::vector<std::uint32_t>& owners,
                                   const ProgressCallback& progress) {
     std::vector<ArrayPlace> places(owners.size());
     std::vector<ObjectId> objects;
     const FramesOfArrays frame_of = frames_of_arrays(frames);
     for (std::size_t i = 0; i < owners.size(); ++i) {
-        places[i].example = in_hand(arrays, arrays.owners()[owners[i]], nullptr);
+        places[i].example = in_hand(table, table.owners[owners[i]], nullptr);
         if (const auto frame = frame_of.find(places[i].example); frame != frame_of.end())
             places[i].example = frame->second->object;
         if (places[i].example != no_object) objects.push_back(places[i].example);
     }
     if (objects.empty()) return places;
-    const ObjectExpressions expressions(arrays.graph(), objects, progress);
+    const ExpressionFinder expressions(graph, objects, progress);
     for (ArrayPlace& place : places) {
         if (place.example == no_object) continue;
         auto found = expressions.of(place.example);
         if (!found) continue;
         place.expression = std::move(found->expression);
-        place.root = root_words(arrays.graph(), found->root);
+        place.root = root_words(graph, found->root);
     }
     return places;
 }
 
-std::uint64_t kept_by_frame(const Arrays& arrays, const PandasFrame& frame) {
+std::uint64_t kept_by_frame(const ArrayTable& table, const PandasFrame& frame) {
     std::vector<const ArrayOwner*> owners;
     for (const ObjectId array : frame.arrays)
-        if (const ArrayOwner* owner = arrays.owner_of(array)) owners.push_back(owner);
+        if (const ArrayOwner* owner = table.owner_of(array)) owners.push_back(owner);
     std::sort(owners.begin(), owners.end());
     owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
     std::uint64_t bytes = 0;

@@ -1,342 +1,130 @@
-// Who owns the bytes. An array that owns its elements owns them; any other shows somebody else's, and
-// following `base` leads to whoever that is: another array, a bytes, an mmap, whatever a memoryview was made
-// of, a capsule; or to an array that has no base, to which C code lent memory that no object stands for. Each
-// byte has one owner, and counts there, however many arrays show it.
-//
-// What a slice costs is not what it shows: it keeps its owner alive, whole. An owner is kept by views alone
-// where it could be freed if no array had a base: where a walk from all roots, which follows every reference
-// but `base`, does not come to it, and its count has no reference that was not found. The same walk tells the
-// views that a person has in hand from those in between, which exist because NumPy does not always collapse a
-// chain of bases. What an owner shows is then what the views in hand show of it, overlaps counted once
-// (seen_bytes.cpp); the difference is what nobody can reach and nothing frees.
-//
-// pandas up to 1.5 has another such reference: the manager of a slice keeps the manager that it was cut from,
-// with all its blocks (pandas_frames.cpp). Whoever knows of these names them.
-//
-// numpy.void scalars are elements of structured arrays, and keep the array as views do.
+// One table at a time, and for the summary a little of each. What a row says is put together here: the
+// renderer prints it.
 
 #include "analysis/arrays.h"
 
-#include "analysis/array_row.h"
-#include "analysis/pass.h"
-#include "parsers/cpython/objects/kinds.h"
-#include "parsers/cpython/python_heap.h"
-#include "parsers/numpy/array_layout.h"
-#include "parsers/numpy/kinds.h"
+#include "analysis/object_paths.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
 
 namespace heapsift {
 namespace {
 
-constexpr int longest_chain = 1000;  // of bases
+constexpr std::size_t most_column_names = 8;
 
-/// The graph as it would be if no array had a base.
-struct WithoutBases {
-    const HeapGraph& graph;
-    const std::vector<ObjectId>& base_of;  // by object
-    std::size_t node_count() const { return graph.node_count(); }
-    std::span<const NodeId> targets(NodeId node) const { return graph.targets(node); }
-    bool follows(NodeId source, NodeId target) const {
-        return graph.follows(source, target) && (source >= base_of.size() || base_of[source] != target);
+std::vector<ArrayOwnerSort> owners_by_sort(const HeapReader& heap, const ArrayTable& table) {
+    std::map<std::string, ArrayOwnerSort> sorts;
+    for (const ArrayOwner& owner : table.owners) {
+        const std::string name = owner.object == no_object ? "native memory, lent by C code"
+                                 : is_array(heap.snapshot(), owner.object)
+                                     ? "arrays that own their elements"
+                                     : type_name(heap, heap.type_of(owner.object));
+        ArrayOwnerSort& sort = sorts[name];
+        sort.name = name;
+        ++sort.owners;
+        sort.bytes += owner.nbytes();
+        sort.views += owner.views;
     }
-};
-
-ObjectReader reader_of(const HeapReader& heap, ObjectId object) {
-    return ObjectReader(heap.python_heap(), heap.address_of(object), heap.types()[heap.type_of(object)]);
+    std::vector<ArrayOwnerSort> rows;
+    for (auto& [name, sort] : sorts) rows.push_back(std::move(sort));
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const ArrayOwnerSort& a, const ArrayOwnerSort& b) { return a.bytes > b.bytes; });
+    return rows;
 }
 
-/// The buffer of an exporter in which `inside` lies; an empty range where its size is not read.
-ByteRange buffer_of(const ObjectReader& exporter, std::uint64_t inside) {
-    const ObjectKind* kind = exporter.type().kind;
-    struct Finder final : BufferVisitor {
-        std::uint64_t inside = 0;
-        ByteRange found;
-        void visit(Address start, std::uint64_t bytes, bool) override {
-            if (inside - start.value < bytes || (bytes > 0 && inside == start.value + bytes))
-                found = {start.value, start.value + bytes};
-        }
-    } finder;
-    finder.inside = inside;
-    const std::uint64_t length = static_cast<std::uint64_t>(std::max<std::int64_t>(exporter.var_size(), 0));
-    if (kind == &bytes_kind) {
-        finder.visit(exporter.at(*exporter.layout().bytes.ob_sval), length, false);
-    } else if (kind == &bytearray_kind) {  // its buffer has room for more, and for a NUL
-        finder.visit(exporter.pointer(exporter.layout().bytearray.ob_start), length, false);
-    } else if (exporter.type().name == "mmap.mmap") {
-        // mmap_object (mmapmodule.c): behind the header the address and the size.
-        const std::uint64_t header = *exporter.layout().object.size;
-        const auto size = exporter.heap().integer<std::int64_t>(exporter.at(header + 8));
-        if (size > 0)
-            finder.visit(exporter.heap().pointer(exporter.at(header)), static_cast<std::uint64_t>(size),
-                         false);
-    } else if (kind && kind->visit_buffers) {
-        kind->visit_buffers(exporter, finder);
-        const auto& l = exporter.layout().array;
-        const auto room = exporter.integer<std::int64_t>(l.allocated);
-        if (exporter.type().name == "array.array" && room > 0 && exporter.var_size() >= 0 &&
-            exporter.var_size() <= room)
-            finder.found.end = finder.found.begin + finder.found.size() / static_cast<std::uint64_t>(room) *
-                                                        static_cast<std::uint64_t>(exporter.var_size());
-    }
-    return finder.found;
+ArrayOwnerRow owner_row(const HeapReader& heap, const ArrayOwner& owner) {
+    ArrayOwnerRow row;
+    row.owner = owner;
+    row.address = heap.address_of(owner.object == no_object ? owner.lent_to : owner.object);
+    if (owner.object == no_object) return row;
+    row.object = object_row(heap, owner.object);
+    row.is_array = is_array(heap.snapshot(), owner.object);
+    return row;
 }
 
-bool is_saved(const AddressSpace& memory, const ByteRange& bytes) {
-    return memory.saved_bytes(Address(bytes.begin), bytes.size()) == bytes.size();
-}
-
-/// An array's elements, kept for the time of a question.
-struct Elements {
-    std::vector<std::int64_t> shape, strides;
-    ArrayElements array;
-};
-
-bool read_elements(const HeapReader& heap, const SeenArray& seen, Elements& out) {
-    const ObjectReader reader = reader_of(heap, seen.object);
-    out.array = {};
-    if (seen.is_scalar) {
-        const auto shown = void_facts(reader);
-        if (!shown) return false;
-        out.array.data = shown->data.value;
-        out.array.itemsize = shown->itemsize;
-        return true;
+void find_waste(Work& work, ArraysResult& result) {
+    std::vector<ObjectId> owners, shown;
+    for (const SeenArray& seen : result.table.arrays)
+        if (seen.owns_bytes) owners.push_back(seen.object);
+    result.waste = array_waste(work.heap(), owners, result.query.rows, work.progress());
+    for (const ArrayWaste& row : result.waste.rows) shown.push_back(row.array);
+    const ExpressionFinder expressions(work.graph(), shown, work.progress());
+    for (ArrayWaste& waste : result.waste.rows) {
+        ArrayWasteRow& row = result.waste_rows.emplace_back();
+        row.object = object_row(work.heap(), waste.array);
+        if (auto found = expressions.of(waste.array)) row.expression = std::move(found->expression);
+        row.waste = std::move(waste);
     }
-    const auto facts = array_facts(reader);
-    auto strides = facts ? array_strides(reader, *facts) : std::nullopt;
-    if (!strides) return false;
-    out.shape.assign(facts->shape.begin(), facts->shape.begin() + facts->nd);
-    out.strides = std::move(*strides);
-    out.array = {facts->data.value, facts->itemsize, out.shape, out.strides};
-    return true;
+    result.waste.rows.clear();
 }
 
 }  // namespace
 
-Arrays::Arrays(const HeapGraph& graph, const std::vector<std::pair<ObjectId, ObjectId>>& like_bases,
-               const ProgressCallback& progress)
-    : graph_(graph), heap_(graph.heap()) {
-    const TypeTable& types = heap_.types();
-    bool any = false;
-    for (TypeId id = 0; id < types.size(); ++id) any = any || types[id].kind == &ndarray_kind;
-    if (!any) return;
-    find(progress);
-    group();
-    walk_without_bases(like_bases, progress);
-    see();
-    add_up();
-}
-
-void Arrays::find(const ProgressCallback& progress) {
-    std::unordered_map<ObjectId, std::uint32_t> by_object,
-        by_last;  // owners, of native memory by the array it was lent to
-    const PythonHeap& python = heap_.python_heap();
-    for_each_object(heap_, "arrays", progress, [&](ObjectId object) {
-        const TypeId type = heap_.type_of(object);
-        const ObjectKind* kind = type == no_type ? nullptr : heap_.types()[type].kind;
-        if (kind != &ndarray_kind && kind != &numpy_void_kind) return;
-        SeenArray seen;
-        seen.object = object;
-        const ObjectReader reader(python, heap_.address_of(object), heap_.types()[type]);
-        Address last = reader.address(), owner;
-        if (kind == &numpy_void_kind) {
-            const auto shown = void_facts(reader);
-            if (!shown || shown->base.is_null()) return;
-            seen.is_scalar = true;
-            seen.nbytes = shown->itemsize;
-            last = shown->base;
-            const ObjectId base = heap_.find(last);
-            owner = base != no_object && is_array(heap_, base) ? array_owner(reader_of(heap_, base)) : last;
-        } else {
-            const auto facts = array_facts(reader);
-            ObjectSizes sizes;
-            if (facts && facts->owns_data()) heap_.sizes(object, std::span(&sizes, 1));
-            if (!facts || sizes.damaged) {
-                ++sums_.unread;
-                return;
-            }
-            seen.nbytes = facts->nbytes;
-            owner = facts->owns_data() ? reader.address() : array_owner(reader);
-        }
-        ObjectId id = owner.is_null() ? no_object : heap_.find(owner);
-        if (id == no_object) {  // native memory: by the array at the end of the chain
-            for (int steps = 0; steps < longest_chain; ++steps) {
-                const ObjectId at = heap_.find(last);
-                const auto facts =
-                    at != no_object && is_array(heap_, at) ? array_facts(reader_of(heap_, at)) : std::nullopt;
-                if (!facts || facts->base.is_null() || heap_.find(facts->base) == no_object) break;
-                last = facts->base;
-            }
-            id = heap_.find(last);
-            if (id == no_object) id = object;
-        }
-        const bool is_native = owner.is_null() || heap_.find(owner) == no_object;
-        const auto [at, added] =
-            (is_native ? by_last : by_object).emplace(id, static_cast<std::uint32_t>(owners_.size()));
-        if (added) {
-            owners_.emplace_back();
-            (is_native ? owners_.back().lent_to : owners_.back().object) = id;
-        }
-        seen.owner = at->second;
-        seen.owns_bytes = id == object && !is_native;
-        arrays_.push_back(seen);
-    });
-}
-
-void Arrays::group() {
-    for (const SeenArray& seen : arrays_) ++owners_[seen.owner].count;
-    std::uint32_t first = 0;
-    for (ArrayOwner& owner : owners_) {
-        owner.first = first;
-        first += owner.count;
-        owner.count = 0;
-    }
-    of_owners_.resize(arrays_.size());
-    for (std::uint32_t i = 0; i < arrays_.size(); ++i) {
-        ArrayOwner& owner = owners_[arrays_[i].owner];
-        of_owners_[owner.first + owner.count++] = i;
-        owner.views += !arrays_[i].owns_bytes;
-    }
-}
-
-void Arrays::walk_without_bases(const std::vector<std::pair<ObjectId, ObjectId>>& like_bases,
-                                const ProgressCallback& progress) {
-    if (progress) progress("arrays' holders", 0);
-    std::vector<ObjectId> base_of(graph_.object_count(), no_object);
-    for (const SeenArray& seen : arrays_) {
-        const ObjectReader reader = reader_of(heap_, seen.object);
-        Address base;
-        if (seen.is_scalar) {
-            if (const auto shown = void_facts(reader)) base = shown->base;
-        } else if (const auto facts = array_facts(reader)) {
-            base = facts->base;
-        }
-        if (!base.is_null()) base_of[seen.object] = heap_.find(base);
-    }
-    for (const auto& [source, target] : like_bases)
-        if (source < base_of.size()) base_of[source] = target;
-    Preorder reached(graph_.node_count());
-    reached.walk(WithoutBases{graph_, base_of}, graph_.root());
-    const ReferenceGraph& references = heap_.references();
-    const auto held = [&](ObjectId object) {
-        if (reached.position(object) != Preorder::none) return true;
-        const CollectorFacts facts = heap_.collector_facts(object);
-        return !facts.immortal && facts.refcount > static_cast<std::int64_t>(references.found(object));
+ArraysResult arrays(Work& work, const ArraysQuery& query) {
+    using Table = ArraysQuery::Table;
+    const HeapReader& heap = work.heap();
+    const HeapGraph& graph = work.graph();
+    ArraysResult result;
+    result.query = query;
+    const std::vector<PandasFrame> frames = pandas_frames(heap, most_column_names);
+    const std::vector<DroppedFrame> dropped = dropped_frames(heap, frames, most_column_names);
+    result.table = array_table(graph, kept_parents(frames, dropped), work.progress());
+    std::vector<PandasFrame> holding = frames;
+    add_dropped(holding, dropped);
+    const auto find_holders = [&](std::size_t limit, bool with_dominators, std::size_t shown) {
+        std::optional<RetainedLookup> retained;
+        if (with_dominators) retained.emplace(graph, work.retained());
+        result.holders = array_holders(graph, result.table, holding, query.only_pinned, limit,
+                                       retained ? &*retained : nullptr, work.progress());
+        if (retained) result.common = common_holder(*retained, result.holders, shown);
     };
-    for (SeenArray& seen : arrays_) seen.held_by_base = !held(seen.object);
-    for (ArrayOwner& owner : owners_) owner.kept_by_views = owner.object != no_object && !held(owner.object);
-}
-
-void Arrays::see() {
-    Elements elements;
-    for (ArrayOwner& owner : owners_) {
-        const auto own = of_owner(owner);
-        ByteRange shown;  // by any
-        const auto widen = [&](const ByteRange& more) {
-            if (more.size() == 0) return;
-            if (shown.size() == 0) shown = more;
-            shown = {std::min(shown.begin, more.begin), std::max(shown.end, more.end)};
-        };
-        const bool owner_is_array = owner.object != no_object && is_array(heap_, owner.object);
-        if (owner_is_array) {
-            ObjectSizes sizes;
-            heap_.sizes(owner.object, std::span(&sizes, 1));
-            if (const auto facts = array_facts(reader_of(heap_, owner.object))) {
-                // what can be there
-                const std::uint64_t nbytes = sizes.damaged ? sizes.array_data : facts->nbytes;
-                owner.bytes = {facts->data.value, facts->data.value + std::min(nbytes, ~facts->data.value)};
-            }
-        } else {
-            for (const std::uint32_t i : own)
-                if (read_elements(heap_, arrays_[i], elements)) widen(extent_of(elements.array));
-            if (owner.object != no_object)
-                owner.bytes = buffer_of(reader_of(heap_, owner.object), shown.begin);
-            owner.size_known = owner.bytes.size() > 0;
-            // as_strided makes arrays that end anywhere.
-            const std::uint64_t there =
-                heap_.core().memory().mapped_bytes(Address(shown.begin), shown.size());
-            if (!owner.size_known) owner.bytes = {shown.begin, shown.begin + there};
-        }
-        owner.garbage = is_garbage(owner);
-        owner.saved = is_saved(heap_.core().memory(), owner.bytes);
-        const auto in_hand = [&](std::uint32_t i) { return !arrays_[i].held_by_base; };
-        const bool itself = owner_is_array && !owner.kept_by_views;
-        if (itself || owner.nbytes() == 0) {
-            owner.visible_bytes = owner.nbytes();
-            continue;
-        }
-        SeenBytes seen(owner.bytes);
-        for (const std::uint32_t i : own)
-            if (in_hand(i) && read_elements(heap_, arrays_[i], elements)) seen.add(elements.array);
-        owner.visible_bytes = seen.count();
-        owner.visible_exact = seen.exact();
+    const auto find_frames = [&] {
+        result.dropped = dropped_rows(graph, result.table, frames, dropped, query.every_frame);
+    };
+    switch (query.table) {
+        case Table::views:
+            result.arrays = list_arrays(result.table, true, query.rows);
+            break;
+        case Table::waste:
+            find_waste(work, result);
+            break;
+        case Table::owners:
+            result.owners = list_owners(
+                result.table, query.only_pinned ? OwnerChoice::pinned : OwnerChoice::all, query.rows);
+            result.places = places_of(graph, result.table, frames, result.owners, work.progress());
+            if (!query.only_pinned) break;
+            find_holders(most_holders_of_pinned, false, 0);
+            find_frames();
+            break;
+        case Table::holders:
+            find_holders(query.rows, true, 0);
+            break;
+        case Table::summary:
+            result.arrays = list_arrays(result.table, false, query.rows);
+            result.owners = list_owners(result.table, OwnerChoice::all, query.rows);
+            result.sorts = owners_by_sort(heap, result.table);
+            find_holders(query.rows, true, most_holders_in_summary);
+            result.frames = frame_rows(graph, result.table, frames, query.every_frame);
+            result.frame_count = frames.size();
+            find_frames();
+            break;
     }
+    return result;
 }
 
-/// Does no root reach it, nor any array of it?
-bool Arrays::is_garbage(const ArrayOwner& owner) const {
-    const auto reachable = [&](ObjectId object) { return graph_.reach(object) != Reach::unreachable; };
-    if (owner.object != no_object && reachable(owner.object)) return false;
-    const auto own = of_owner(owner);
-    return std::none_of(own.begin(), own.end(),
-                        [&](std::uint32_t i) { return reachable(arrays_[i].object); });
+ArrayOwnerRow array_owner_row(const HeapReader& heap, const ArraysResult& result, std::size_t at) {
+    ArrayOwnerRow row = owner_row(heap, result.table.owners[result.owners[at]]);
+    if (result.places.empty()) return row;
+    row.place = result.places[at];
+    if (row.place.example != no_object) row.example = heap.address_of(row.place.example);
+    return row;
 }
 
-std::uint64_t Arrays::shown_bytes(const ArrayOwner& owner, std::span<const std::uint32_t> places) const {
-    if (owner.nbytes() == 0) return 0;
-    SeenBytes seen(owner.bytes);
-    Elements elements;
-    for (const std::uint32_t i : places) {
-        if (arrays_[i].owns_bytes) return owner.nbytes();
-        if (read_elements(heap_, arrays_[i], elements)) seen.add(elements.array);
-    }
-    return seen.count();
-}
-
-void Arrays::add_up() {
-    for (const SeenArray& seen : arrays_) {
-        sums_.scalars += seen.is_scalar;
-        if (seen.is_scalar) continue;
-        ++sums_.arrays;
-        if (seen.owns_bytes) continue;
-        ++sums_.views;
-        sums_.view_bytes += seen.nbytes;
-    }
-    for (const ArrayOwner& owner : owners_) {
-        ++sums_.owners;
-        sums_.owned_bytes += owner.nbytes();
-        if (owner.object == no_object) {
-            ++sums_.native_owners;
-            sums_.native_bytes += owner.nbytes();
-        } else if (is_array(heap_, owner.object)) {
-            ++sums_.array_owners;
-            sums_.array_owned_bytes += owner.nbytes();
-        }
-        if (!owner.saved) {
-            ++sums_.not_saved;
-            sums_.not_saved_bytes += owner.nbytes();
-        }
-        sums_.kept_by_views += owner.kept_by_views;
-        if (owner.garbage) {
-            ++sums_.garbage;
-            sums_.garbage_bytes += owner.nbytes();
-        }
-        if (!owner.pinned()) continue;
-        ++sums_.pinned;
-        sums_.pinned_bytes += owner.nbytes();
-        sums_.pinned_visible += owner.visible_bytes;
-        for (const std::uint32_t i : of_owner(owner)) sums_.pinned_views += !arrays_[i].held_by_base;
-    }
-}
-
-const ArrayOwner* Arrays::owner_of(ObjectId object) const {
-    const auto at = std::lower_bound(arrays_.begin(), arrays_.end(), object,
-                                     [](const SeenArray& seen, ObjectId id) { return seen.object < id; });
-    if (at != arrays_.end() && at->object == object) return &owners_[at->owner];
-    const auto owner =
-        std::find_if(owners_.begin(), owners_.end(), [&](const ArrayOwner& o) { return o.object == object; });
-    return owner == owners_.end() ? nullptr : &*owner;
+ShownArray shown_array(const HeapReader& heap, const ArraysResult& result, std::size_t at) {
+    const SeenArray& seen = result.table.arrays[result.arrays[at]];
+    return {object_row(heap, seen.object), array_row(heap, seen.object), seen.nbytes,
+            owner_row(heap, result.table.owners[seen.owner])};
 }
 
 }  // namespace heapsift

@@ -1,102 +1,87 @@
 #pragma once
 
-// NumPy arrays by who owns their bytes. (What counts as an owner, and as kept by views alone: arrays.cpp.)
+// The arrays of a heap, as the command shows them: sums, owners, views, holders, and what could be smaller.
 
-#include "analysis/holding/heap_graph.h"
-#include "analysis/seen_bytes.h"
+#include "analysis/array_holders.h"
+#include "analysis/array_lists.h"
+#include "analysis/array_row.h"
+#include "analysis/array_waste.h"
+#include "analysis/object_row.h"
+#include "analysis/pandas_rows.h"
+#include "analysis/work.h"
 
 #include <cstdint>
-#include <span>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace heapsift {
 
-/// An ndarray, or a numpy.void that shows an element of one.
-struct SeenArray {
-    ObjectId object = no_object;
-    std::uint32_t owner = 0;    // a place in Arrays::owners()
-    std::uint64_t nbytes = 0;   // ndarray.nbytes
-    bool is_scalar = false;     // a numpy.void
-    bool owns_bytes = false;    // it is the owner
-    bool held_by_base = false;  // nothing holds it but arrays whose `base` it is
+struct ArraysQuery {
+    enum class Table : std::uint8_t { summary, owners, views, holders, waste } table = Table::summary;
+    bool only_pinned = false;  // of owners or holders those that only views keep
+    std::size_t rows = 20;     // of each table; 0: all
+    bool every_frame = false;  // all DataFrames and Series, by id; else the few that keep most, these first
 };
 
-/// Who owns the bytes that arrays show.
-struct ArrayOwner {
-    ObjectId object = no_object;   // nothing: native memory that no object stands for
-    ObjectId lent_to = no_object;  // of native memory: the array that was given it
-    ByteRange bytes;               // its elements, or its buffer
-    // false: of an exporter whose size is not read, and of native memory: what its arrays show
-    bool size_known = true;
-    bool saved = true;  // false: some of the bytes are not in the core
-    std::uint32_t first = 0,
-                  count = 0;     // its arrays: places in Arrays::of_owners(); the owner itself is among them
-    std::uint32_t views = 0;     // of these, all but the owner
-    bool kept_by_views = false;  // nothing but views keeps it alive
-    bool garbage = false;        // no root reaches it
-    bool visible_exact = true;   // false: visible_bytes or less
-    // that an array shows which something other than a base holds; each byte once
-    std::uint64_t visible_bytes = 0;
-    std::uint64_t nbytes() const { return bytes.size(); }
-    std::uint64_t unseen_bytes() const { return nbytes() - visible_bytes; }
-    /// Kept by views alone, of which some are in use, and which do not show all of it.
-    bool pinned() const { return kept_by_views && !garbage && unseen_bytes() > 0; }
+/// Of the holders of pinned owners so many are found beside the owners; of all holders so many are shown in
+/// the summary.
+inline constexpr std::size_t most_holders_of_pinned = 5, most_holders_in_summary = 10;
+
+/// Owners of one sort, summed.
+struct ArrayOwnerSort {
+    std::string name;  // "arrays that own their elements", "native memory, lent by C code", a type's name
+    std::uint64_t owners = 0, bytes = 0, views = 0;
 };
 
-/// Sums over owners.
-struct ArraySums {
-    std::uint64_t arrays = 0, views = 0;  // ndarrays; of these, those that own nothing
-    std::uint64_t view_bytes = 0;         // nbytes of views, summed: what several show counts again
-    std::uint64_t scalars = 0;            // numpy.void objects that keep an array
-    std::uint64_t owners = 0, owned_bytes = 0;
-    std::uint64_t array_owners = 0, array_owned_bytes = 0;  // of these, arrays that own their elements
-    std::uint64_t native_owners = 0, native_bytes = 0;      // and native memory
-    std::uint64_t not_saved = 0, not_saved_bytes = 0;       // owners some of whose bytes are not in the core
-    std::uint64_t garbage = 0, garbage_bytes = 0;           // owners that no root reaches
-    std::uint64_t kept_by_views = 0;                        // owners
-    std::uint64_t pinned = 0, pinned_bytes = 0, pinned_visible = 0,
-                  pinned_views = 0;  // owners, their bytes, seen; arrays
-    std::uint64_t unread = 0;        // arrays whose fields do not read: in no other number
+/// An array that would do with fewer bytes.
+struct ArrayWasteRow {
+    ArrayWaste waste;
+    ObjectRow object;
+    PathExpression expression;  // its root is empty where it has none
 };
 
-class Arrays {
-public:
-    /// It has the references of the heap computed. Nothing but a look at the types where there is no NumPy;
-    /// else one walk over the graph, and some 500 ns an array. `like_bases`: other references by which a
-    /// slice keeps what it was cut from, source and target; one of a source.
-    explicit Arrays(const HeapGraph& graph, const std::vector<std::pair<ObjectId, ObjectId>>& like_bases = {},
-                    const ProgressCallback& progress = {});
-
-    const HeapGraph& graph() const { return graph_; }
-    /// By object.
-    const std::vector<SeenArray>& arrays() const { return arrays_; }
-    /// By the first array that led to them.
-    const std::vector<ArrayOwner>& owners() const { return owners_; }
-    /// Places in `arrays()`, those of one owner together, by object.
-    std::span<const std::uint32_t> of_owner(const ArrayOwner& owner) const {
-        return std::span(of_owners_).subspan(owner.first, owner.count);
-    }
-    const ArraySums& sums() const { return sums_; }
-    /// Bytes of an owner that some of its arrays show together; each once. `places`: in `arrays()`.
-    std::uint64_t shown_bytes(const ArrayOwner& owner, std::span<const std::uint32_t> places) const;
-    /// The owner in whose arrays `object` is, or that it is itself; null for none. Logarithmic for an array.
-    const ArrayOwner* owner_of(ObjectId object) const;
-
-private:
-    void find(const ProgressCallback& progress);
-    void group();
-    void see();
-    void walk_without_bases(const std::vector<std::pair<ObjectId, ObjectId>>& like_bases,
-                            const ProgressCallback& progress);
-    void add_up();
-    bool is_garbage(const ArrayOwner& owner) const;
-
-    const HeapGraph& graph_;
-    const HeapReader& heap_;
-    std::vector<SeenArray> arrays_;
-    std::vector<ArrayOwner> owners_;
-    std::vector<std::uint32_t> of_owners_;
-    ArraySums sums_;
+struct ArraysResult {
+    ArraysQuery query;
+    ArrayTable table;
+    std::vector<std::uint32_t> arrays;   // of the summary, and the views: places in `table.arrays`
+    std::vector<std::uint32_t> owners;   // of the summary, and of the owners: places in `table.owners`
+    std::vector<ArrayPlace> places;      // of the owners, where they were asked for
+    std::vector<ArrayOwnerSort> sorts;   // of the summary, largest first
+    ArrayHolders holders;                // of the summary, of pinned owners, or asked for
+    std::optional<CommonHolder> common;  // of holders that are shown
+    std::vector<FrameRow> frames;        // of the summary
+    std::uint64_t frame_count = 0;       // there are, given or not
+    DroppedFrames dropped;               // of the summary and of pinned owners
+    ArrayWasteResult waste;              // without its rows
+    std::vector<ArrayWasteRow> waste_rows;
 };
+
+/// Nothing but a look at the types where there is no NumPy. Holders have retained sizes computed, and the
+/// cheapest paths; waste reads the arrays' data.
+ArraysResult arrays(Work& work, const ArraysQuery& query);
+
+/// An owner as a table names it.
+struct ArrayOwnerRow {
+    ArrayOwner owner;
+    Address address;                  // its own; of native memory that of the array it was lent to
+    std::optional<ObjectRow> object;  // nothing: native memory
+    bool is_array = false;            // it is an array that owns its elements
+    ArrayPlace place;                 // where places were asked for
+    std::optional<Address> example;   // of ArrayPlace::example
+};
+
+/// An array with the owner of its bytes.
+struct ShownArray {
+    ObjectRow object;
+    ArrayRow array;
+    std::uint64_t nbytes = 0;  // SeenArray::nbytes
+    ArrayOwnerRow owner;
+};
+
+/// Rows are made one by one: of a million arrays all at once would be larger than these. `at`: a place in
+/// `result.owners`, in `result.arrays`.
+ArrayOwnerRow array_owner_row(const HeapReader& heap, const ArraysResult& result, std::size_t at);
+ShownArray shown_array(const HeapReader& heap, const ArraysResult& result, std::size_t at);
 
 }  // namespace heapsift

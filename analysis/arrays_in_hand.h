@@ -2,7 +2,7 @@
 
 // The array by which a person has hold of an owner's bytes: what tables of arrays name and search a path to.
 
-#include "analysis/arrays.h"
+#include "analysis/array_table.h"
 #include "analysis/holding/root_paths.h"
 #include "analysis/pandas_frames.h"
 
@@ -18,6 +18,6 @@ FramesOfArrays frames_of_arrays(const std::vector<PandasFrame>& frames);
 
 /// The owner itself where something other than views holds it; else the array of it that is cheapest to
 /// reach, without `paths` the first; `no_object` where bases alone hold all of them.
-ObjectId in_hand(const Arrays& arrays, const ArrayOwner& owner, const RootPaths* paths);
+ObjectId in_hand(const ArrayTable& table, const ArrayOwner& owner, const RootPaths* paths);
 
 }  // namespace heapsift

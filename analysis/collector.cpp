@@ -43,7 +43,7 @@ public:
 private:
     void find_candidates() {
         result_.of.assign(heap_.object_count(), CollectorVerdict::not_known);
-        for (ObjectId object = 0; object < asked_.size(); ++object) {
+        for (ObjectId object{0}; object < asked_.size(); ++object) {
             if (!heap_.types()[heap_.type_of(object)].has_gc) continue;
             const CollectorFacts facts = heap_.collector_facts(object);
             if (!facts.tracked || facts.immortal) continue;
@@ -68,7 +68,7 @@ private:
 
     /// Takes the references of those that are `kind` off; counts_ is what is left then.
     void subtract(std::uint8_t kind) {
-        for (ObjectId source = 0; source < asked_.size(); ++source)
+        for (ObjectId source{0}; source < asked_.size(); ++source)
             if (asked_[source] == kind)
                 for (const ObjectId target : reported_.targets(source)) --counts_[target];
     }
@@ -76,7 +76,7 @@ private:
     /// What counts less than is reported: CPython's number has no sign (gc_decref), wraps, and is as good as
     /// any that is not 0.
     void wrap(std::uint8_t kind) {
-        for (ObjectId object = 0; object < asked_.size(); ++object) {
+        for (ObjectId object{0}; object < asked_.size(); ++object) {
             if (counts_[object] >= 0 || asked_[object] == 0 || asked_[object] > kind) continue;
             counts_[object] = static_cast<std::int32_t>(most_counted);
             result_.short_of_counts.push_back(object);
@@ -87,7 +87,7 @@ private:
     std::vector<bool> unreachable(std::uint8_t kind, bool guesses) const {
         const auto in = [&](ObjectId object) { return asked_[object] != 0 && asked_[object] <= kind; };
         std::vector<bool> found(asked_.size());
-        for (ObjectId object = 0; object < asked_.size(); ++object)
+        for (ObjectId object{0}; object < asked_.size(); ++object)
             found[object] = in(object) && counts_[object] <= 0;
         std::vector<ObjectId> pending;
         const auto keep = [&](ObjectId target) {
@@ -96,7 +96,7 @@ private:
             pending.push_back(target);
         };
         // In address order: what an object leads to is often near, and still in the caches.
-        for (ObjectId object = 0; object < asked_.size(); ++object) {
+        for (ObjectId object{0}; object < asked_.size(); ++object) {
             if (!in(object) || counts_[object] <= 0) continue;
             pending.push_back(object);
             while (!pending.empty()) {
@@ -122,7 +122,7 @@ private:
         subtract(asked_collected);
         wrap(asked_collected);
         const std::vector<bool> found = unreachable(asked_collected, false);
-        for (ObjectId object = 0; object < asked_.size(); ++object)
+        for (ObjectId object{0}; object < asked_.size(); ++object)
             if (found[object]) result_.of[object] = CollectorVerdict::collectable;
         mark_legacy(found);
         if (result_.frozen > 0) {
@@ -130,7 +130,7 @@ private:
             wrap(asked_frozen);
             std::sort(result_.short_of_counts.begin(), result_.short_of_counts.end());
             bool any = false;
-            for (ObjectId object = 0; object < asked_.size() && !any; ++object)
+            for (ObjectId object{0}; object < asked_.size() && !any; ++object)
                 any = asked_[object] == asked_frozen && counts_[object] <= 0;
             if (any) mark_more(unreachable(asked_frozen, false), CollectorVerdict::frozen_garbage);
         }
@@ -140,7 +140,7 @@ private:
     }
 
     void mark_more(const std::vector<bool>& found, CollectorVerdict verdict) {
-        for (ObjectId object = 0; object < asked_.size(); ++object)
+        for (ObjectId object{0}; object < asked_.size(); ++object)
             if (found[object] && (result_.of[object] == CollectorVerdict::kept ||
                                   result_.of[object] == CollectorVerdict::frozen))
                 result_.of[object] = verdict;
@@ -155,7 +155,7 @@ private:
             pending.push_back(object);
         };
         if (std::find(slots.legacy.begin(), slots.legacy.end(), true) == slots.legacy.end()) return;
-        for (ObjectId object = 0; object < asked_.size(); ++object)
+        for (ObjectId object{0}; object < asked_.size(); ++object)
             if (found[object] && slots.legacy[heap_.type_of(object)]) mark(object);
         while (!pending.empty()) {
             const ObjectId source = pending.back();
@@ -181,7 +181,7 @@ private:
 
     void tally() {
         std::vector<ObjectSizes> one(1);
-        for (ObjectId object = 0; object < asked_.size(); ++object)
+        for (ObjectId object{0}; object < asked_.size(); ++object)
             if (CollectorTally* tally = tally_of(result_.of[object])) {
                 heap_.sizes(object, one);
                 ++tally->count;
@@ -200,7 +200,7 @@ private:
     void find_finalizers() {
         const FinalizerSlots slots(heap_);
         if (result_.collectable.count == 0) return;
-        for (ObjectId object = 0; object < asked_.size(); ++object)
+        for (ObjectId object{0}; object < asked_.size(); ++object)
             if (result_.of[object] == CollectorVerdict::collectable && slots.modern[heap_.type_of(object)] &&
                 !heap_.collector_facts(object).finalized)
                 result_.finalizers.push_back(object);
@@ -209,9 +209,9 @@ private:
     void find_dying() {
         if (result_.collectable.count + result_.frozen_garbage.count + result_.doubtful.count == 0) return;
         std::vector<ObjectId> freed;
-        for (ObjectId object = 0; object < asked_.size(); ++object)
+        for (ObjectId object{0}; object < asked_.size(); ++object)
             if (result_.of[object] == CollectorVerdict::collectable) freed.push_back(object);
-        ReferenceCountDeath death(heap_);
+        DyingByCounts death(heap_);
         std::vector<ObjectSizes> one(1);
         std::vector<ObjectId> dying;
         death.run(freed, [&](ObjectId object) {
@@ -221,7 +221,7 @@ private:
             result_.freed_bytes += one[0].memory;
         });
         // What hangs on the rest of the garbage waits with it, and is not counted.
-        for (ObjectId object = 0; object < asked_.size(); ++object)
+        for (ObjectId object{0}; object < asked_.size(); ++object)
             if (result_.of[object] == CollectorVerdict::frozen_garbage ||
                 result_.of[object] == CollectorVerdict::doubtful)
                 freed.push_back(object);
@@ -254,10 +254,9 @@ FinalizerSlots::FinalizerSlots(const HeapReader& heap) {
     }
 }
 
-ReferenceCountDeath::ReferenceCountDeath(const HeapReader& heap)
-    : heap_(heap), taken_(heap.object_count(), 0) {}
+DyingByCounts::DyingByCounts(const HeapReader& heap) : heap_(heap), taken_(heap.object_count(), 0) {}
 
-void ReferenceCountDeath::run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit) {
+void DyingByCounts::run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit) {
     constexpr std::uint32_t gone = 0xffffffff;
     const ReferenceGraph& graph = heap_.references();
     std::vector<ObjectId> pending(freed.begin(), freed.end());

@@ -56,10 +56,10 @@ Collection replay_collector(const HeapReader& heap, const ProgressCallback& prog
 
 /// Calls `visit` with each object that is freed by reference counts alone when those in `freed`, and what
 /// dies by it, let go of all that they refer to; those in `freed` are left out, and so are immortal ones. Its
-/// cost is theirs.
-class ReferenceCountDeath {
+/// cost is theirs. It refers to the heap: for the time of one call.
+class DyingByCounts {
 public:
-    explicit ReferenceCountDeath(const HeapReader& heap);
+    explicit DyingByCounts(const HeapReader& heap);
     void run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit);
 
 private:

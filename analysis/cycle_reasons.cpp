@@ -20,45 +20,28 @@ bool starts_by_itself(const GcState& collector) {
     return collector.enabled && !collector.collecting && collector.generations[0].threshold != 0;
 }
 
-}  // namespace
-
-CycleReasons::CycleReasons(const ObjectStates& states)
-    : states_(states),
-      heap_(states.graph().heap()),
-      finalizers_(heap_),
-      interpreters_(interpreters_by_list(heap_)) {
-    for (const PythonInterpreter& interpreter : heap_.python().interpreters)
-        collectors_.push_back(
-            gc_state(heap_.core().memory(), heap_.python(), interpreter, heap_.object_count(), false)
-                .value_or(GcState()));
-    if (collectors_.empty()) collectors_.emplace_back();
-    // Walking the lists takes longer than all else here: not where the age of an object says nothing.
-    if (std::any_of(collectors_.begin(), collectors_.end(), starts_by_itself) || collectors_.size() > 1)
-        generations_ = generations(heap_);
-    else
-        generations_.assign(heap_.object_count(), no_generation);
-}
-
 /// Whose lists hold the object; nothing where none of several do.
-const GcState* CycleReasons::collector_of(ObjectId object, CycleReason& reason) const {
-    const std::uint16_t place = interpreters_.empty() ? std::uint16_t{0} : interpreters_[object];
-    if (place >= collectors_.size()) return nullptr;
+const GcState* collector_of(const CycleReasons& reasons, ObjectId object, CycleReason& reason) {
+    const std::uint16_t place =
+        reasons.interpreters.empty() ? std::uint16_t{0} : reasons.interpreters[object];
+    if (place >= reasons.collectors.size()) return nullptr;
     reason.interpreter = place;
-    return &collectors_[place];
+    return &reasons.collectors[place];
 }
 
 // The collector is asked in the order in which its answers decide.
-void CycleReasons::explain_waiting(std::span<const ObjectId> members, CycleReason& reason) const {
+void explain_waiting(const ObjectStates& states, const CycleReasons& reasons,
+                     std::span<const ObjectId> members, CycleReason& reason) {
     using Kind = CycleReason::Kind;
     bool frozen = false, guessed = false;
     ObjectId oldest = members.front();
     for (const ObjectId member : members) {
-        frozen = frozen || states_.collection().of[member] == CollectorVerdict::frozen_garbage;
-        guessed = guessed || states_.collection().of[member] == CollectorVerdict::doubtful;
-        if (generations_[member] > generations_[oldest]) oldest = member;
+        frozen = frozen || states.collection.of[member] == CollectorVerdict::frozen_garbage;
+        guessed = guessed || states.collection.of[member] == CollectorVerdict::doubtful;
+        if (reasons.generations[member] > reasons.generations[oldest]) oldest = member;
     }
-    const std::int8_t generation = generations_[oldest];
-    const GcState* const collector = collector_of(oldest, reason);
+    const std::int8_t generation = reasons.generations[oldest];
+    const GcState* const collector = collector_of(reasons, oldest, reason);
     if (frozen || generation == frozen_generation)
         reason.kind = Kind::frozen;
     else if (guessed)
@@ -79,22 +62,41 @@ void CycleReasons::explain_waiting(std::span<const ObjectId> members, CycleReaso
 }
 
 /// A member that the collector does not know; of several, one that is no container of Python's own.
-TypeId CycleReasons::blind_type(std::span<const ObjectId> members) const {
+TypeId blind_type(const HeapReader& heap, const ObjectStates& states, std::span<const ObjectId> members) {
     TypeId found = no_type;
     for (const ObjectId member : members) {
-        if (states_.collection().of[member] != CollectorVerdict::not_known) continue;
-        const TypeId type = heap_.type_of(member);
-        if (!heap_.types()[type].has_gc) return type;
+        if (states.collection.of[member] != CollectorVerdict::not_known) continue;
+        const TypeId type = heap.type_of(member);
+        if (!heap.types()[type].has_gc) return type;
         if (found == no_type) found = type;
     }
     return found;
 }
 
-CycleReason CycleReasons::of(std::span<const ObjectId> members) const {
+}  // namespace
+
+CycleReasons cycle_reasons(const HeapReader& heap) {
+    CycleReasons reasons{FinalizerSlots(heap), {}, {}, interpreters_by_list(heap)};
+    std::vector<GcState>& collectors = reasons.collectors;
+    for (const PythonInterpreter& interpreter : heap.python().interpreters)
+        collectors.push_back(
+            gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count(), false)
+                .value_or(GcState()));
+    if (collectors.empty()) collectors.emplace_back();
+    // Walking the lists takes longer than all else here: not where the age of an object says nothing.
+    if (std::any_of(collectors.begin(), collectors.end(), starts_by_itself) || collectors.size() > 1)
+        reasons.generations = generations(heap);
+    else
+        reasons.generations.assign(heap.object_count(), no_generation);
+    return reasons;
+}
+
+CycleReason reason_of(const HeapReader& heap, const ObjectStates& states, const CycleReasons& reasons,
+                      std::span<const ObjectId> members) {
     using Kind = CycleReason::Kind;
     CycleReason reason;
     if (members.empty()) return reason;
-    switch (states_.of(members.front())) {
+    switch (states.of(members.front())) {
         case ObjectState::reachable:
             reason.kind = Kind::in_use;
             break;
@@ -102,39 +104,40 @@ CycleReason CycleReasons::of(std::span<const ObjectId> members) const {
             reason.kind = Kind::held;
             break;
         case ObjectState::waiting:
-            explain_waiting(members, reason);
+            explain_waiting(states, reasons, members, reason);
             break;
         case ObjectState::invisible:
             reason.kind = Kind::invisible;
             for (const ObjectId member : members)
-                if (states_.collection().over_released(member)) reason.kind = Kind::over_released;
-            if (reason.kind == Kind::invisible) reason.type = blind_type(members);
+                if (states.collection.over_released(member)) reason.kind = Kind::over_released;
+            if (reason.kind == Kind::invisible) reason.type = blind_type(heap, states, members);
             break;
         case ObjectState::uncollectable:
             reason.kind = Kind::in_garbage_list;
             for (const ObjectId member : members)
-                if (finalizers_.legacy[heap_.type_of(member)]) {
+                if (reasons.finalizers.legacy[heap.type_of(member)]) {
                     reason.kind = Kind::legacy_finalizer;
-                    reason.type = heap_.type_of(member);
-                } else if (states_.collection().of[member] == CollectorVerdict::uncollectable) {
+                    reason.type = heap.type_of(member);
+                } else if (states.collection.of[member] == CollectorVerdict::uncollectable) {
                     reason.kind = Kind::legacy_finalizer;
                 }
             if (reason.kind != Kind::in_garbage_list) break;
             for (const ObjectId member : members)
-                if (const GcState* collector = collector_of(member, reason);
+                if (const GcState* collector = collector_of(reasons, member, reason);
                     collector && collector->debug & gc_debug_saveall)
                     reason.kind = Kind::saved;
             break;
     }
-    const auto& all = states_.collection().finalizers;
+    const auto& all = states.collection.finalizers;
     for (const ObjectId member : members)
         if (reason.finalizer == no_type && std::binary_search(all.begin(), all.end(), member))
-            reason.finalizer = heap_.type_of(member);
+            reason.finalizer = heap.type_of(member);
     return reason;
 }
 
 // What is not tracked hangs on the rest, and has the reason of that.
-std::string CycleReasons::most_common(const std::function<bool(ObjectId)>& in) const {
+std::string most_common_reason(const HeapReader& heap, const ObjectStates& states,
+                               const CycleReasons& reasons, const std::function<bool(ObjectId)>& in) {
     using Kind = CycleReason::Kind;
     struct Part {
         CycleReason reason;
@@ -142,13 +145,13 @@ std::string CycleReasons::most_common(const std::function<bool(ObjectId)>& in) c
     };
     std::vector<Part> parts;
     std::vector<ObjectSizes> one(1);
-    for (ObjectId object = 0; object < heap_.object_count(); ++object) {
-        if (!states_.garbage(object) || !in(object)) continue;
-        CycleReason reason = of({&object, 1});
+    for (ObjectId object{0}; object < heap.object_count(); ++object) {
+        if (!states.garbage(object) || !in(object)) continue;
+        CycleReason reason = reason_of(heap, states, reasons, {&object, 1});
         if (reason.kind == Kind::hanging) continue;
         reason.finalizer = no_type;
         if (reason.kind == Kind::invisible) reason.type = no_type;
-        heap_.sizes(object, one);
+        heap.sizes(object, one);
         const auto part =
             std::find_if(parts.begin(), parts.end(), [&](const Part& each) { return each.reason == reason; });
         if (part == parts.end())
@@ -158,12 +161,12 @@ std::string CycleReasons::most_common(const std::function<bool(ObjectId)>& in) c
     }
     const auto most = std::max_element(parts.begin(), parts.end(),
                                        [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
-    return most == parts.end() ? std::string() : words(most->reason);
+    return most == parts.end() ? std::string() : reason_words(heap, reasons, most->reason);
 }
 
-std::string CycleReasons::words(const CycleReason& reason) const {
+std::string reason_words(const HeapReader& heap, const CycleReasons& reasons, const CycleReason& reason) {
     using Kind = CycleReason::Kind;
-    const GcState& collector = collectors_[reason.interpreter];
+    const GcState& collector = reasons.collectors[reason.interpreter];
     std::string text;
     switch (reason.kind) {
         case Kind::in_use:
@@ -205,7 +208,7 @@ std::string CycleReasons::words(const CycleReason& reason) const {
         case Kind::legacy_finalizer:
             return reason.type == no_type ? "never: a legacy finalizer (tp_del) leads to it"
                                           : fmt::format("never: {} has a legacy finalizer (tp_del)",
-                                                        type_name(heap_, reason.type));
+                                                        type_name(heap, reason.type));
         case Kind::saved:
             return "in gc.garbage: DEBUG_SAVEALL is set, and the collector keeps what it finds";
         case Kind::in_garbage_list:
@@ -216,13 +219,13 @@ std::string CycleReasons::words(const CycleReason& reason) const {
         case Kind::invisible:
             return reason.type == no_type ? "never: the collector does not see what holds it"
                                           : fmt::format("never: the collector does not look inside {}",
-                                                        type_name(heap_, reason.type));
+                                                        type_name(heap, reason.type));
     }
-    if (collectors_.size() > 1 && reason.kind != Kind::hanging && reason.kind != Kind::guessed)
-        text += fmt::format(" (interpreter {})", heap_.python().interpreters[reason.interpreter].id);
+    if (reasons.collectors.size() > 1 && reason.kind != Kind::hanging && reason.kind != Kind::guessed)
+        text += fmt::format(" (interpreter {})", heap.python().interpreters[reason.interpreter].id);
     if (reason.finalizer != no_type)
         text += fmt::format("; the finalizer of {} runs first, and could keep it",
-                            type_name(heap_, reason.finalizer));
+                            type_name(heap, reason.finalizer));
     return text;
 }
 

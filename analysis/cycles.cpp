@@ -9,20 +9,19 @@
 
 #include "analysis/cycles.h"
 
-#include "analysis/cycle_opening.h"
 #include "analysis/graph/components.h"
-#include "analysis/object_paths.h"
 #include "parsers/cpython/object_kind.h"
 
 #include <algorithm>
-#include <deque>
-#include <set>
+#include <map>
+#include <span>
+#include <tuple>
 #include <unordered_map>
 
 namespace heapsift {
 namespace {
 
-constexpr std::uint32_t none = Components::none;
+constexpr std::uint32_t in_no_cycle = Components::none;
 
 std::uint64_t mixed(std::uint64_t value) {
     value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
@@ -78,156 +77,155 @@ void each_reference(const HeapReader& heap, ObjectId source, F function) {
     heap.visit_owned_references(source, visitor);
 }
 
-/// Back references by their names.
-std::uint8_t reluctance_to_cut(const ReferenceStep& step) {
-    for (const char* word : {"parent", "owner", "callback", "closure", "cell_contents"})
-        if (step.name.find(word) != std::string::npos ||
-            (step.key && step.key->text.find(word) != std::string::npos))
-            return 0;
-    if (step.is(Field::attributes) || step.is(Field::class_)) return 9;
-    return is_dunder(step) ? 5 : 2;
-}
-
-}  // namespace
-
-Cycles::Cycles(const ObjectStates& states, const CyclesQuery& query, const ProgressCallback& progress)
-    : states_(states), graph_(states.graph()), heap_(graph_.heap()), query_(query), reasons_(states) {
-    if (progress) progress("cycles", 0);
-    find();
-    measure();
-    group();
-}
-
-/// Garbage and what is in use each by itself: what else is looked for changes no cycle of garbage, and so no
-/// number.
-void Cycles::find() {
-    const auto components_of = [&](bool garbage) {
-        Components found = strong_components(graph_, [&](NodeId node) {
-            return node < graph_.object_count() && states_.garbage(node) == garbage;
-        });
-        found.of_node.resize(graph_.object_count());
-        return found;
-    };
-    if (!query_.reachable) count_held();
-    Components garbage = components_of(true);
-    component_of_ = std::move(garbage.of_node);
-    std::uint32_t count = garbage.count;
-    if (query_.reachable) {
-        const Components used = components_of(false);
-        for (ObjectId object = 0; object < component_of_.size(); ++object)
-            if (used.of_node[object] != none) component_of_[object] = count + used.of_node[object];
-        count += used.count;
-    }
-    owner_of_dict_.assign(graph_.object_count(), no_type);
-    list_members(component_of_, count);
-}
-
-bool Cycles::shown(const Cycle& cycle) const {
-    switch (cycle.state) {
-        case ObjectState::waiting:
-            return query_.unreachable;
-        case ObjectState::uncollectable:
-            return query_.uncollectable;
-        case ObjectState::invisible:
-            return query_.unreachable || query_.uncollectable;
-        default:
-            return query_.reachable;
-    }
-}
-
 /// By component: how many objects, and whether it is a cycle.
-struct Cycles::Sizes {
+struct ComponentSizes {
     std::vector<std::uint32_t> sizes;
     std::vector<bool> cyclic;
 };
 
-Cycles::Sizes Cycles::sizes_of(const std::vector<std::uint32_t>& component_of,
-                               std::uint32_t components) const {
-    Sizes result{std::vector<std::uint32_t>(components, 0), std::vector<bool>(components)};
-    for (ObjectId object = 0; object < component_of.size(); ++object) {
+ComponentSizes sizes_of(const HeapGraph& graph, const std::vector<std::uint32_t>& component_of,
+                        std::uint32_t components) {
+    ComponentSizes result{std::vector<std::uint32_t>(components, 0), std::vector<bool>(components)};
+    for (ObjectId object{0}; object < component_of.size(); ++object) {
         const std::uint32_t component = component_of[object];
-        if (component == none) continue;
+        if (component == in_no_cycle) continue;
         if (++result.sizes[component] > 1) result.cyclic[component] = true;
         if (result.cyclic[component]) continue;
-        for (const NodeId target : graph_.targets(object))
-            if (target == object && graph_.follows(object, object)) result.cyclic[component] = true;
+        for (const ObjectId target : graph.targets(object))
+            if (target == object && graph.follows(object, object)) result.cyclic[component] = true;
     }
     return result;
 }
 
-void Cycles::count_held() {
-    if (states_.count(ObjectState::held) == 0) return;
-    Components found = strong_components(graph_, [&](NodeId node) {
-        return node < graph_.object_count() && states_.of(node) == ObjectState::held;
-    });
-    found.of_node.resize(graph_.object_count());
-    const std::vector<bool> cyclic = sizes_of(found.of_node, found.count).cyclic;
-    held_.cycles = static_cast<std::uint64_t>(std::count(cyclic.begin(), cyclic.end(), true));
-    std::vector<ObjectSizes> one(1);
-    for (ObjectId object = 0; object < found.of_node.size(); ++object) {
-        if (found.of_node[object] == none || !cyclic[found.of_node[object]]) continue;
-        heap_.sizes(object, one);
-        ++held_.objects;
-        held_.bytes += one[0].memory;
-    }
+struct ObjectComponents {
+    std::vector<std::uint32_t> of_object;  // as Components::of_node
+    std::uint32_t count = 0;
+};
+
+template <class In>
+ObjectComponents components_of(const HeapGraph& graph, In in) {
+    Components found = strong_components(
+        graph, [&](NodeId node) { return node < graph.object_count() && in(graph.object_of(node)); });
+    found.of_node.resize(graph.object_count());
+    return {std::move(found.of_node.values()), found.count};
 }
 
 /// Keeps the components that are cycles, numbered anew by their first members.
-void Cycles::list_members(const std::vector<std::uint32_t>& component_of, std::uint32_t components) {
-    const auto [sizes, cyclic] = sizes_of(component_of, components);
-    std::vector<std::uint32_t> number(components, none);
-    first_.assign(1, 0);
-    for (ObjectId object = 0; object < component_of.size(); ++object) {
+CycleMembers list_members(const HeapGraph& graph, std::vector<std::uint32_t> component_of,
+                          std::uint32_t components) {
+    const auto [sizes, cyclic] = sizes_of(graph, component_of, components);
+    CycleMembers members;
+    std::vector<std::uint32_t> number(components, in_no_cycle);
+    for (ObjectId object{0}; object < component_of.size(); ++object) {
         const std::uint32_t component = component_of[object];
-        if (component == none || !cyclic[component] || number[component] != none) continue;
-        number[component] = static_cast<std::uint32_t>(first_.size() - 1);
-        first_.push_back(first_.back() + sizes[component]);
+        if (component == in_no_cycle || !cyclic[component] || number[component] != in_no_cycle) continue;
+        number[component] = members.count();
+        members.first.push_back(members.first.back() + sizes[component]);
     }
-    members_.resize(first_.back());
-    std::vector<std::uint64_t> next(first_.begin(), first_.end() - 1);
-    for (ObjectId object = 0; object < component_of_.size(); ++object) {
-        std::uint32_t& component = component_of_[object];
-        component = component == none ? none : number[component];
-        if (component != none) members_[next[component]++] = object;
+    members.objects.resize(members.first.back());
+    std::vector<std::uint64_t> next(members.first.begin(), members.first.end() - 1);
+    for (ObjectId object{0}; object < component_of.size(); ++object) {
+        std::uint32_t& component = component_of[object];
+        component = component == in_no_cycle ? in_no_cycle : number[component];
+        if (component != in_no_cycle) members.objects[next[component]++] = object;
     }
+    members.component = std::move(component_of);
+    return members;
 }
 
-std::uint64_t Cycles::kind_of(std::span<const ObjectId> members) {
-    for (const ObjectId member : members)
-        each_reference(heap_, member, [&](ObjectId target, const ReferenceName& name) {
-            if (is_dict_step(name) && holds(member, target)) owner_of_dict_[target] = heap_.type_of(member);
-        });
-    const auto type_of = [&](ObjectId object) {
-        return std::uint64_t{owner_of_dict_[object] == no_type ? heap_.type_of(object)
-                                                               : owner_of_dict_[object]};
-    };
-    std::vector<std::uint64_t> references;
-    for (const ObjectId member : members)
-        each_reference(heap_, member, [&](ObjectId target, const ReferenceName& name) {
-            if (!holds(member, target) || (is_dict_step(name) && owner_of_dict_[target] != no_type)) return;
-            const std::uint64_t called = name_hash(name, owner_of_dict_[member] != no_type);
-            const std::uint64_t reference = mixed(mixed(type_of(member), called), type_of(target));
-            if (references.empty() || references.back() != reference) references.push_back(reference);
-        });
-    std::sort(references.begin(), references.end());
-    references.erase(std::unique(references.begin(), references.end()), references.end());
-    std::uint64_t kind = references.size();
-    for (const std::uint64_t reference : references) kind = mixed(kind, reference);
-    return kind;
+/// Garbage and what is in use each by itself: what else is looked for changes no cycle of garbage, and so no
+/// number.
+CycleMembers find_members(const HeapGraph& graph, const ObjectStates& states, bool reachable) {
+    ObjectComponents garbage = components_of(graph, [&](ObjectId object) { return states.garbage(object); });
+    std::uint32_t count = garbage.count;
+    if (reachable) {
+        const ObjectComponents used =
+            components_of(graph, [&](ObjectId object) { return !states.garbage(object); });
+        for (ObjectId object{0}; object < garbage.of_object.size(); ++object)
+            if (used.of_object[object] != in_no_cycle)
+                garbage.of_object[object] = count + used.of_object[object];
+        count += used.count;
+    }
+    return list_members(graph, std::move(garbage.of_object), count);
 }
 
-void Cycles::measure() {
-    ReferenceCountDeath death(heap_);
+CycleSum sum_of_held(const HeapReader& heap, const HeapGraph& graph, const ObjectStates& states) {
+    CycleSum held;
+    if (states.count(ObjectState::held) == 0) return held;
+    const ObjectComponents found =
+        components_of(graph, [&](ObjectId object) { return states.of(object) == ObjectState::held; });
+    const std::vector<bool> cyclic = sizes_of(graph, found.of_object, found.count).cyclic;
+    held.cycles = static_cast<std::uint64_t>(std::count(cyclic.begin(), cyclic.end(), true));
     std::vector<ObjectSizes> one(1);
-    for (std::uint32_t component = 0; component + 1 < first_.size(); ++component) {
+    for (ObjectId object{0}; object < found.of_object.size(); ++object) {
+        if (found.of_object[object] == in_no_cycle || !cyclic[found.of_object[object]]) continue;
+        heap.sizes(object, one);
+        ++held.objects;
+        held.bytes += one[0].memory;
+    }
+    return held;
+}
+
+/// Tells equal cycles by a number. It refers to what it reads: for the time of one call.
+class KindReader {
+public:
+    KindReader(const HeapGraph& graph, const CycleMembers& members)
+        : graph_(graph),
+          heap_(graph.heap()),
+          members_(members),
+          owner_of_dict_(graph.object_count(), no_type) {}
+
+    std::uint64_t kind_of(std::span<const ObjectId> members) {
+        for (const ObjectId member : members)
+            each_reference(heap_, member, [&](ObjectId target, const ReferenceName& name) {
+                if (is_dict_step(name) && members_.joins(graph_, member, target))
+                    owner_of_dict_[target] = heap_.type_of(member);
+            });
+        const auto type_of = [&](ObjectId object) {
+            return std::uint64_t{owner_of_dict_[object] == no_type ? heap_.type_of(object)
+                                                                   : owner_of_dict_[object]};
+        };
+        std::vector<std::uint64_t> references;
+        for (const ObjectId member : members)
+            each_reference(heap_, member, [&](ObjectId target, const ReferenceName& name) {
+                if (!members_.joins(graph_, member, target) ||
+                    (is_dict_step(name) && owner_of_dict_[target] != no_type))
+                    return;
+                const std::uint64_t called = name_hash(name, owner_of_dict_[member] != no_type);
+                const std::uint64_t reference = mixed(mixed(type_of(member), called), type_of(target));
+                if (references.empty() || references.back() != reference) references.push_back(reference);
+            });
+        std::sort(references.begin(), references.end());
+        references.erase(std::unique(references.begin(), references.end()), references.end());
+        std::uint64_t kind = references.size();
+        for (const std::uint64_t reference : references) kind = mixed(kind, reference);
+        return kind;
+    }
+
+private:
+    const HeapGraph& graph_;
+    const HeapReader& heap_;
+    const CycleMembers& members_;
+    std::vector<TypeId> owner_of_dict_;  // by object: whose __dict__ it is; else no_type
+};
+
+/// One for each component, in their order; without a number yet.
+std::vector<Cycle> measured(const HeapGraph& graph, const ObjectStates& states, const CycleReasons& reasons,
+                            const CycleMembers& members) {
+    const HeapReader& heap = graph.heap();
+    std::vector<Cycle> cycles;
+    DyingByCounts death(heap);
+    KindReader kinds(graph, members);
+    std::vector<ObjectSizes> one(1);
+    for (std::uint32_t component = 0; component < members.count(); ++component) {
         Cycle cycle;
         cycle.component = component;
-        const std::span<const ObjectId> all = members(cycle);
-        cycle.state = states_.of(all.front());
-        cycle.reason = reasons_.of(all);
+        const std::span<const ObjectId> all = members.of(component);
+        cycle.state = states.of(all.front());
+        cycle.reason = reason_of(heap, states, reasons, all);
         cycle.count = all.size();
         const auto add = [&](ObjectId object) {
-            heap_.sizes(object, one);
+            heap.sizes(object, one);
             ++cycle.freed_count;
             cycle.retained += one[0].memory;
         };
@@ -237,203 +235,160 @@ void Cycles::measure() {
         }
         death.run(all, add);
         const CycleReason& reason = cycle.reason;
-        cycle.kind = mixed(mixed(kind_of(all), static_cast<std::uint64_t>(reason.kind) << 8 |
-                                                   static_cast<std::uint64_t>(cycle.state)),
+        cycle.kind = mixed(mixed(kinds.kind_of(all), static_cast<std::uint64_t>(reason.kind) << 8 |
+                                                         static_cast<std::uint64_t>(cycle.state)),
                            mixed(std::uint64_t{reason.type} << 32 | reason.finalizer, reason.interpreter));
-        cycles_.push_back(cycle);
+        cycles.push_back(cycle);
     }
+    return cycles;
 }
 
-void Cycles::group() {
+bool is_garbage(ObjectState state) { return state != ObjectState::reachable && state != ObjectState::held; }
+
+/// Numbers cycles, and adds up those of a kind.
+void group(std::vector<Cycle> found, CyclesResult& result) {
     std::unordered_map<std::uint64_t, std::size_t> row_of;
-    std::vector<bool> garbage;
-    for (std::size_t i = 0; i < cycles_.size(); ++i) {
-        const Cycle& cycle = cycles_[i];
-        const auto [it, is_new] = row_of.try_emplace(cycle.kind, kinds_.size());
-        if (is_new) {
-            kinds_.push_back({.example = static_cast<std::uint32_t>(i)});
-            garbage.push_back(states_.garbage(members(cycle).front()));
-        }
-        CycleKind& row = kinds_[it->second];
+    std::vector<CycleKind>& kinds = result.kinds;  // `example` is a place in `found` at first
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const Cycle& cycle = found[i];
+        const auto [it, is_new] = row_of.try_emplace(cycle.kind, kinds.size());
+        if (is_new) kinds.emplace_back().example = static_cast<std::uint32_t>(i);
+        CycleKind& row = kinds[it->second];
         ++row.cycles;
         row.objects += cycle.count;
         row.size += cycle.size;
         row.retained += cycle.retained;
     }
-    std::stable_sort(kinds_.begin(), kinds_.end(), [&](const CycleKind& a, const CycleKind& b) {
-        const bool a_used = !states_.garbage(members(cycles_[a.example]).front());
-        const bool b_used = !states_.garbage(members(cycles_[b.example]).front());
+    std::stable_sort(kinds.begin(), kinds.end(), [&](const CycleKind& a, const CycleKind& b) {
+        const bool a_used = !is_garbage(found[a.example].state), b_used = !is_garbage(found[b.example].state);
         return a_used != b_used ? b_used : a.retained > b.retained;
     });
     // Numbers: examples first, then their equals; what is in use comes last, whether it was asked for or not.
-    std::vector<Cycle> numbered;
+    std::vector<Cycle>& numbered = result.cycles;
+    numbered.reserve(found.size());
     std::unordered_map<std::uint64_t, std::uint32_t> first_id;
     for (const bool used : {false, true}) {
-        for (CycleKind& row : kinds_) {
-            Cycle cycle = cycles_[row.example];
-            if (states_.garbage(members(cycle).front()) == used) continue;
+        for (const CycleKind& row : kinds) {
+            Cycle cycle = found[row.example];
+            if (is_garbage(cycle.state) == used) continue;
             cycle.id = static_cast<std::uint32_t>(numbered.size() + 1);
             first_id[cycle.kind] = cycle.id;
             numbered.push_back(cycle);
         }
-        for (Cycle cycle : cycles_) {
-            if (states_.garbage(members(cycle).front()) == used) continue;
-            if (cycle.component == numbered[first_id[cycle.kind] - 1].component) continue;
-            cycle.equal_to = first_id[cycle.kind];
+        for (Cycle cycle : found) {
+            if (is_garbage(cycle.state) == used) continue;
+            const std::uint32_t first = first_id[cycle.kind];
+            if (cycle.component == numbered[first - 1].component) continue;
+            cycle.equal_to = first;
             cycle.id = static_cast<std::uint32_t>(numbered.size() + 1);
             numbered.push_back(cycle);
         }
     }
-    for (CycleKind& row : kinds_) row.example = first_id[cycles_[row.example].kind];
-    cycles_ = std::move(numbered);
-    std::erase_if(kinds_, [&](const CycleKind& row) { return !shown(cycles_[row.example - 1]); });
-    for (const CycleKind& row : kinds_) shown_count_ += row.cycles;
+    for (CycleKind& row : kinds) row.example = first_id[found[row.example].kind];
+    std::erase_if(kinds, [&](const CycleKind& row) { return !result.shown(numbered[row.example - 1]); });
 }
 
-// An instance of a class of the program's says most; a class, its dict, a cell say least.
-ObjectId Cycles::first_to_show(std::span<const ObjectId> members) const {
-    const auto rank = [&](ObjectId object) {
-        const TypeInfo& type = heap_.types()[heap_.type_of(object)];
-        if (heap_.types().find(heap_.address_of(object)) != no_type) return 4;
-        if (type.python_class) return 0;
-        if (type.name == "coroutine" || type.name == "generator" || type.name == "async_generator") return 1;
-        if (type.name == "dict" || type.name == "tuple" || type.name == "cell" || type.name == "list")
-            return 3;
-        return 2;
-    };
-    return *std::min_element(members.begin(), members.end(),
-                             [&](ObjectId a, ObjectId b) { return rank(a) < rank(b); });
+void add_up(CyclesResult& result) {
+    for (const CycleKind& row : result.kinds) {
+        result.shown_count += row.cycles;
+        result.shown_objects += row.objects;
+        result.shown_size += row.size;
+        const ObjectState state = result.cycles[row.example - 1].state;
+        CycleSum& sum = state == ObjectState::waiting ? result.waiting
+                        : is_garbage(state)           ? result.never
+                                                      : result.used;
+        sum.cycles += row.cycles;
+        sum.objects += row.objects;
+        sum.bytes += row.retained;
+    }
 }
 
-CyclePath Cycles::path(const Cycle& cycle, std::size_t most_steps) const {
-    const ObjectId start = first_to_show(members(cycle));
-    std::unordered_map<ObjectId, ObjectId> previous;
-    std::deque<ObjectId> pending{start};
-    bool closed = false;
-    while (!pending.empty() && !closed) {
-        const ObjectId source = pending.front();
-        pending.pop_front();
-        for (const NodeId target : graph_.targets(source)) {
-            if (!holds(source, target)) continue;
-            const bool is_new = previous.try_emplace(target, source).second;
-            if (target == start) {
-                closed = true;
-                break;
-            }
-            if (is_new) pending.push_back(target);
+/// Why each is there, in words; of thousands of cycles there are few.
+void explain(const HeapReader& heap, const CycleReasons& reasons, CyclesResult& result) {
+    using Key = std::tuple<CycleReason::Kind, TypeId, TypeId, std::uint16_t>;
+    std::map<Key, std::uint32_t> places;
+    for (Cycle& cycle : result.cycles) {
+        const CycleReason& why = cycle.reason;
+        const auto [at, is_new] = places.try_emplace(Key{why.kind, why.type, why.finalizer, why.interpreter},
+                                                     static_cast<std::uint32_t>(result.reasons.size()));
+        if (is_new) result.reasons.push_back(reason_words(heap, reasons, why));
+        cycle.reason_words = at->second;
+    }
+}
+
+/// What the rows of kinds say; of two that read alike, how the second differs.
+void describe_kinds(const HeapGraph& graph, CyclesResult& result) {
+    const std::size_t limit = result.query.kinds;
+    const std::size_t count = limit == 0 ? result.kinds.size() : std::min(limit, result.kinds.size());
+    const auto example = [&](const CycleKind& row) -> const Cycle& { return result.cycles[row.example - 1]; };
+    std::unordered_map<std::string, std::vector<std::size_t>> by_reason;  // the first of each path
+    for (std::size_t i = 0; i < count; ++i) {
+        CycleKind& row = result.kinds[i];
+        row.path = cycle_path(graph, result.members, example(row).component, CycleWishes().steps);
+        std::vector<std::size_t>& firsts = by_reason[result.reason(example(row))];
+        const auto first = std::find_if(firsts.begin(), firsts.end(), [&](std::size_t other) {
+            return read_alike(row.path, result.kinds[other].path);
+        });
+        if (first == firsts.end()) {
+            firsts.push_back(i);
+            continue;
         }
+        const CycleKind& other = result.kinds[*first];
+        row.alike = other.example;
+        row.unlike = cycle_unlike(graph, result.members, example(row).component, example(other).component);
     }
-    CyclePath path;
-    if (!closed) return path;
-    std::vector<ObjectId> objects{start};
-    for (ObjectId at = previous[start]; at != start; at = previous[at]) objects.push_back(at);
-    std::reverse(objects.begin() + 1, objects.end());
-    path.length = objects.size();
-    objects.push_back(start);
-    bool in_dict = false;  // of the instance whose step is the last
-    for (std::size_t i = 0; i + 1 < objects.size() && path.steps.size() <= most_steps; ++i) {
-        const ReferenceStep name = step_between(heap_, objects[i], objects[i + 1]).step;
-        if (const auto attribute = in_dict ? as_attribute(name) : std::nullopt)
-            path.steps.back().name = *attribute;
-        else
-            path.steps.push_back({type_name(heap_, heap_.type_of(objects[i])), name});
-        in_dict = !in_dict && name.is(Field::attributes);
-    }
-    if (path.steps.size() > most_steps) path.steps.resize(most_steps);
-    return path;
-}
-
-namespace {
-
-/// What is in `these` and not in `those`, a few of them: "with frame, traceback and 2 more".
-template <class Set>
-std::string not_in(const char* before, const Set& these, const Set& those) {
-    constexpr std::size_t most = 4;
-    std::vector<std::string> only;
-    std::set_difference(these.begin(), these.end(), those.begin(), those.end(), std::back_inserter(only));
-    std::string text;
-    for (std::size_t i = 0; i < std::min(most, only.size()); ++i) text += (i > 0 ? ", " : before) + only[i];
-    if (only.size() > most) text += " and " + std::to_string(only.size() - most) + " more";
-    return text;
 }
 
 }  // namespace
 
-std::string Cycles::unlike(const Cycle& cycle, const Cycle& other) const {
-    constexpr std::size_t most_members = 1000;
-    struct Words {
-        std::set<std::string> types, names;
-    };
-    const auto words_of = [&](const Cycle& one) {
-        Words words;
-        const auto all = members(one);
-        for (const ObjectId member : all.first(std::min(all.size(), most_members))) {
-            words.types.insert(type_name(heap_, heap_.type_of(member)));
-            heap_.visit_references(member, [&](const Reference& reference) {
-                const ObjectId target = reference.followed ? heap_.find(reference.target) : no_object;
-                if (target == no_object || !holds(member, target)) return;
-                const ReferenceStep name = as_attribute(reference.step).value_or(reference.step);
-                if (is_dotted(name)) words.names.insert(notation(name));
-            });
-        }
-        return words;
-    };
-    const Words mine = words_of(cycle), its = words_of(other);
-    for (const std::string& text :
-         {not_in("with ", mine.types, its.types), not_in("also by ", mine.names, its.names),
-          not_in("without ", its.types, mine.types), not_in("not by ", its.names, mine.names)})
-        if (!text.empty()) return text;
-    return "by other references between the same types";
+bool CyclesResult::shown(const Cycle& cycle) const {
+    switch (cycle.state) {
+        case ObjectState::waiting:
+            return query.unreachable;
+        case ObjectState::uncollectable:
+            return query.uncollectable;
+        case ObjectState::invisible:
+            return query.unreachable || query.uncollectable;
+        default:
+            return query.reachable;
+    }
 }
 
-CycleDetails Cycles::details(const Cycle& cycle, std::size_t limit, bool with_opening) const {
-    CycleDetails result;
-    const std::span<const ObjectId> all = members(cycle);
-    const auto room = [&](std::size_t shown) { return limit == 0 || shown < limit; };
-    for (const ObjectId member : all) {
-        if (!room(result.members.size())) break;
-        result.members.push_back(object_row(heap_, member));
-        result.members.back().state = states_.of(member);
-    }
-    const auto number = [&](ObjectId object) {
-        return static_cast<std::uint32_t>(std::lower_bound(all.begin(), all.end(), object) - all.begin());
-    };
-    std::vector<MemberEdge> edges;
-    std::vector<std::uint32_t> place;  // of an edge: among those of its source
-    const auto visit_edges = [&](ObjectId member, auto visit) {
-        heap_.visit_references(member, [&](const Reference& reference) {
-            const ObjectId target = reference.followed ? heap_.find(reference.target) : no_object;
-            if (target != no_object && holds(member, target)) visit(target, reference);
-        });
-    };
-    const auto row = [&](ObjectId member, ObjectId target, const Reference& reference) {
-        return EdgeRow{brief_object_row(heap_, member), brief_object_row(heap_, target), reference, true};
-    };
-    for (const ObjectId member : all) {
-        if (!with_opening && !room(result.edges.size())) break;
-        std::uint32_t nth = 0;
-        visit_edges(member, [&](ObjectId target, const Reference& reference) {
-            if (room(result.edges.size())) result.edges.push_back(row(member, target, reference));
-            ++result.edge_count;
-            if (with_opening) {
-                edges.push_back({number(member), number(target), reluctance_to_cut(reference.step)});
-                place.push_back(nth++);
-            }
-        });
-    }
-    if (!with_opening) return result;
-    const CycleOpening opening = open_cycle(static_cast<std::uint32_t>(all.size()), edges);
-    result.opening_is_smallest = opening.smallest;
-    result.opening_count = opening.edges.size();
-    for (const std::size_t edge : opening.edges) {
-        if (!room(result.opening.size())) break;
-        const ObjectId member = all[edges[edge].source];
-        std::uint32_t nth = 0;
-        visit_edges(member, [&](ObjectId target, const Reference& reference) {
-            if (nth++ == place[edge]) result.opening.push_back(row(member, target, reference));
-        });
+CyclesResult cycles(Work& work, const CyclesQuery& query) {
+    const HeapReader& heap = work.heap();
+    const HeapGraph& graph = work.graph();
+    const ObjectStates& states = work.states();
+    if (work.progress()) work.progress()("cycles", 0);
+    CyclesResult result;
+    result.query = query;
+    if (!query.reachable) result.held = sum_of_held(heap, graph, states);
+    result.members = find_members(graph, states, query.reachable);
+    const CycleReasons reasons = cycle_reasons(heap);
+    group(measured(graph, states, reasons, result.members), result);
+    add_up(result);
+    explain(heap, reasons, result);
+    describe_kinds(graph, result);
+    result.objects_in_state = states.counts;
+    result.certain = states.collection.certain;
+    result.mapped_bytes = heap.core().extent().mapped_bytes;
+    for (const ObjectId object : garbage_list_items(heap)) {
+        if (query.garbage_list != 0 && result.garbage_list.size() >= query.garbage_list) break;
+        result.garbage_list.push_back(object_row(heap, object));
+        result.garbage_list.back().state = states.of(object);
     }
     return result;
+}
+
+CycleRow cycle_row(Work& work, const CyclesResult& result, const Cycle& cycle, const CycleWishes& wishes) {
+    const HeapGraph& graph = work.graph();
+    CycleRow row;
+    row.cycle = cycle;
+    row.path = cycle_path(graph, result.members, cycle.component, wishes.steps);
+    row.details =
+        cycle_details(graph, work.states(), result.members, cycle.component, wishes.limit, wishes.opening);
+    row.reason = result.reason(cycle);
+    row.certain = is_certain(work.heap(), work.states(), result.members_of(cycle).front());
+    return row;
 }
 
 }  // namespace heapsift

@@ -41,7 +41,7 @@ void add_objects(DoctorResult& result, const HeapReader& heap, const ProgressCal
     result.counts.guesses_refused = references.guesses().refused;
     std::array<std::uint64_t, found_by_names.size()> found{};
     std::vector<DoctorResult::GuessedType> guessed(heap.types().size() + 1);  // the last one: type not found
-    for_each_object(heap, "examining objects", progress, [&](ObjectId object) {
+    for_each_object(heap.snapshot(), "examining objects", progress, [&](ObjectId object) {
         ++found[static_cast<std::size_t>(heap.found_by(object)) % found.size()];
         const ObjectFacts facts = heap.facts(object);
         if (!facts.immortal && heap.found_by(object) != FoundBy::static_data) {

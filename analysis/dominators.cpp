@@ -29,10 +29,10 @@ class ModuleNodes {
 public:
     explicit ModuleNodes(const HeapGraph& graph) {
         for (const LoadedModule& module : graph.root_set().modules()) {
-            modules_.insert(module.object);
+            modules_.insert(graph.node_of(module.object));
             if (const ObjectId dict = module.dict.is_null() ? no_object : graph.heap().find(module.dict);
                 dict != no_object)
-                dicts_.insert(dict);
+                dicts_.insert(graph.node_of(dict));
         }
     }
     bool is_module(NodeId node) const { return modules_.contains(node); }
@@ -42,7 +42,7 @@ private:
     std::unordered_set<NodeId> modules_, dicts_;
 };
 
-void flatten(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node, bool own_module,
+void flatten(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node, bool own_module,
              std::vector<NodeId>& result) {
     for (const NodeId child : retained.children(node)) {
         const bool module = own_module && modules.is_module(child);
@@ -58,7 +58,7 @@ bool is_module_group(const HeapGraph& graph, NodeId node) {
            graph.groups()[graph.group_of(node)].kind == GroupKind::module;
 }
 
-std::vector<NodeId> children_of(const RetainedSizes& retained, const ModuleNodes& modules, NodeId node) {
+std::vector<NodeId> children_of(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node) {
     const HeapGraph& graph = retained.graph();
     std::vector<NodeId> result;
     const bool own_module =
@@ -74,7 +74,7 @@ std::vector<NodeId> children_of(const RetainedSizes& retained, const ModuleNodes
 /// Of each position, the child of `node` that dominates it (or is it); `none` for others.
 class ChildTowards {
 public:
-    ChildTowards(const RetainedSizes& retained, NodeId node)
+    ChildTowards(const RetainedLookup& retained, NodeId node)
         : graph_(retained.graph()), first_(graph_.preorder().position(node)) {
         const auto count = static_cast<std::uint32_t>(graph_.preorder().reached());
         towards_.assign(count - first_, none);
@@ -89,7 +89,7 @@ public:
     NodeId operator[](NodeId node) const {
         const std::uint32_t p = graph_.preorder().position(node);
         const std::uint32_t towards = p == none || p <= first_ ? none : towards_[p - first_];
-        return towards == none ? none : graph_.preorder().node_at(towards);
+        return towards == none ? no_node : graph_.preorder().node_at(towards);
     }
 
 private:
@@ -100,7 +100,7 @@ private:
 
 class JointFinder {
 public:
-    JointFinder(const RetainedSizes& retained, NodeId node)
+    JointFinder(const RetainedLookup& retained, NodeId node)
         : retained_(retained), graph_(retained.graph()), node_(node) {}
 
     std::vector<JointHolders> find(std::uint64_t least, std::size_t most) {
@@ -112,14 +112,14 @@ public:
         }
         if (together < least || holders.empty()) return {};
         const ChildTowards towards(retained_, node_);
-        for (NodeId source = 0; source < graph_.node_count(); ++source) {
+        for (NodeId source{0}; source < graph_.node_count(); ++source) {
             if (graph_.preorder().position(source) == none) continue;
-            NodeId entry = none;
+            NodeId entry;
             for (const NodeId target : graph_.targets(source)) {
                 const auto at = holders.find(target);
                 if (at == holders.end() || !graph_.follows(source, target)) continue;
-                if (entry == none) entry = towards[source];
-                if (entry == none || entry == target) continue;
+                if (entry == no_node) entry = towards[source];
+                if (entry == no_node || entry == target) continue;
                 if (holders.contains(entry))
                     join(entry, target);
                 else if (at->second.empty() || at->second.back() != entry)
@@ -207,7 +207,7 @@ private:
             part.by.erase(std::unique(part.by.begin(), part.by.end()), part.by.end());
             std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> types;  // memory, count
             for (const NodeId member : part.members) {
-                auto& [memory, count] = types[graph_.heap().type_of(member)];
+                auto& [memory, count] = types[graph_.heap().type_of(graph_.object_of(member))];
                 memory += retained_.memory(member);
                 ++count;
             }
@@ -228,7 +228,7 @@ private:
         made.members = members;
         for (const NodeId holder : holders) {
             if (is_object(graph_, holder))
-                made.holders.push_back(brief_object_row(graph_.heap(), holder));
+                made.holders.push_back(brief_object_row(graph_.heap(), graph_.object_of(holder)));
             else
                 made.groups.push_back(words_of(holder));
         }
@@ -245,7 +245,7 @@ private:
         return graph_.groups()[graph_.group_of(node)].name;
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     NodeId node_;
     std::unordered_map<NodeId, NodeId> joined_;  // a joint child to one that it goes with
@@ -253,7 +253,7 @@ private:
 
 class TreeBuilder {
 public:
-    TreeBuilder(const RetainedSizes& retained, const DominatorsQuery& query)
+    TreeBuilder(const RetainedLookup& retained, const DominatorsQuery& query)
         : retained_(retained),
           graph_(retained.graph()),
           heap_(graph_.heap()),
@@ -270,7 +270,7 @@ public:
     void express(DominatorNode& top, const ProgressCallback& progress) {
         std::vector<ObjectId> wanted;
         for_each(top, [&](ObjectId object, PathExpression&) { wanted.push_back(object); });
-        const ObjectExpressions expressions(graph_, wanted, progress);
+        const ExpressionFinder expressions(graph_, wanted, progress);
         for_each(top, [&](ObjectId object, PathExpression& expression) {
             if (auto found = expressions.of(object)) expression = std::move(found->expression);
         });
@@ -294,9 +294,9 @@ private:
         made.retained = retained_.memory(id);
         switch (graph_.kind(id)) {
             case NodeKind::object:
-                made.object = object_row(heap_, id);
+                made.object = object_row(heap_, graph_.object_of(id));
                 made.object->retained = made.retained;
-                made.remark = suspended_words(heap_, id);
+                made.remark = suspended_words(heap_, graph_.object_of(id));
                 break;
             case NodeKind::root:
                 break;
@@ -314,10 +314,11 @@ private:
     }
 
     ReferenceStep name_between(NodeId source, NodeId target) const {
-        if (is_object(graph_, source)) return step_between(heap_, source, target).step;
+        if (is_object(graph_, source))
+            return step_between(heap_, graph_.object_of(source), graph_.object_of(target)).step;
         ReferenceStep best;
         if (graph_.kind(source) != NodeKind::frame) return best;
-        for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(target)) {
+        for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(graph_.object_of(target))) {
             if (placed.parent != source) continue;
             best =
                 placed.root.name.is_null()
@@ -333,7 +334,7 @@ private:
         const ReferenceStep direct = name_between(parent, child);
         if (direct.known()) return direct;
         const NodeId above = retained_.dominator(child);
-        if (above == parent || above == none) return direct;
+        if (above == parent || above == no_node) return direct;
         const ReferenceStep name = name_between(above, child);
         const auto attribute = modules_.is_dict(above) ? as_attribute(name) : std::nullopt;
         return attribute.value_or(name);
@@ -342,16 +343,16 @@ private:
     /// The node that goes on a run from `id`: of the same type, one or two steps (by a __dict__) below it,
     /// and most of what it retains.
     NodeId next_in_run(NodeId id) const {
-        if (!is_object(graph_, id)) return none;
-        const TypeId type = heap_.type_of(id);
+        if (!is_object(graph_, id)) return no_node;
+        const TypeId type = heap_.type_of(graph_.object_of(id));
         NodeId at = id;
         for (int steps = 0; steps < 2; ++steps) {
             at = retained_.largest_child(at);
-            if (at == none || !is_object(graph_, at)) return none;
-            if (retained_.memory(at) * 2 < retained_.memory(id)) return none;
-            if (heap_.type_of(at) == type) return at;
+            if (at == no_node || !is_object(graph_, at)) return no_node;
+            if (retained_.memory(at) * 2 < retained_.memory(id)) return no_node;
+            if (heap_.type_of(graph_.object_of(at)) == type) return at;
         }
-        return none;
+        return no_node;
     }
 
     void grow(DominatorNode& parent, std::size_t depth) {
@@ -386,7 +387,7 @@ private:
     void add_run(DominatorNode& first) {
         std::uint64_t count = 0;
         NodeId last = first.node;
-        for (NodeId next = next_in_run(last); next != none; next = next_in_run(last)) {
+        for (NodeId next = next_in_run(last); next != no_node; next = next_in_run(last)) {
             last = next;
             ++count;
         }
@@ -397,7 +398,7 @@ private:
         first.run_end = last;
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapReader& heap_;
     ModuleNodes modules_;
@@ -406,11 +407,11 @@ private:
 
 }  // namespace
 
-std::vector<NodeId> shown_children(const RetainedSizes& retained, NodeId node) {
+std::vector<NodeId> shown_children(const RetainedLookup& retained, NodeId node) {
     return children_of(retained, ModuleNodes(retained.graph()), node);
 }
 
-std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least,
+std::vector<JointHolders> joint_holders(const RetainedLookup& retained, NodeId node, std::uint64_t least,
                                         std::size_t most) {
     const ModuleNodes modules(retained.graph());
     std::vector<JointHolders> result = JointFinder(retained, node).find(least, most);
@@ -432,24 +433,24 @@ std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId no
     return result;
 }
 
-std::vector<NodeId> shared_by_groups(const RetainedSizes& retained) {
+std::vector<NodeId> shared_by_groups(const RetainedLookup& retained) {
     std::vector<NodeId> result;
     for (const NodeId child : retained.children(retained.graph().root()))
         if (is_object(retained.graph(), child)) result.push_back(child);
     return result;
 }
 
-DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery& query,
+DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, const DominatorsQuery& query,
                             const ProgressCallback& progress) {
     DominatorsResult result;
-    const HeapGraph& graph = retained.graph();
+    const RetainedLookup retained(graph, sizes);
     result.total = retained.memory(graph.root());
     for (const NodeId object : shared_by_groups(retained)) result.loose += retained.memory(object);
     TreeBuilder builder(retained, query);
-    result.top = builder.build(query.object ? *query.object : graph.root());
+    result.top = builder.build(query.object ? graph.node_of(*query.object) : graph.root());
     if (query.object) {
-        const std::uint32_t group = retained.group(*query.object);
-        result.group = group == none ? "shared by several groups" : graph.groups()[group].name;
+        const GroupId group = retained.group(*query.object);
+        result.group = group == no_group ? "shared by several groups" : graph.groups()[group].name;
     } else if (result.loose >= std::max<std::uint64_t>(query.least, 1)) {
         DominatorNode shared;
         shared.group = "shared by several groups";

@@ -25,7 +25,7 @@ struct JointHolders {
 };
 
 struct DominatorNode {
-    NodeId node = 0;
+    NodeId node{0};
     std::optional<ObjectRow> object;  // nothing for a group or a frame
     std::string group;                // of a group or a frame; not escaped
     GroupKind group_kind = GroupKind::python;
@@ -36,7 +36,7 @@ struct DominatorNode {
     std::uint64_t retained = 0;
     std::uint64_t run = 0;   // so many more of its type hang below it, one below the other; 0 for none
     ReferenceStep run_name;  // what each of them calls the next
-    NodeId run_end = 0;      // the last of them
+    NodeId run_end{0};       // the last of them
     std::vector<DominatorNode> children;            // by retained
     std::uint64_t folded = 0, folded_retained = 0;  // children that are not given
     std::vector<JointHolders> joint;                // by retained
@@ -56,19 +56,19 @@ struct DominatorsResult {
     std::uint64_t loose = 0;  // bytes below the virtual root that no group holds alone
 };
 
-DominatorsResult dominators(const RetainedSizes& retained, const DominatorsQuery& query,
+DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, const DominatorsQuery& query,
                             const ProgressCallback& progress = {});
 
 /// The children of a node as they are shown: modules and their dicts are left out, and theirs are there in
 /// their place.
-std::vector<NodeId> shown_children(const RetainedSizes& retained, NodeId node);
+std::vector<NodeId> shown_children(const RetainedLookup& retained, NodeId node);
 
 /// What several children of `node`, or of a module or dict that is shown as one with it, hold together: at
 /// most `most` entries, those of the largest sums.
-std::vector<JointHolders> joint_holders(const RetainedSizes& retained, NodeId node, std::uint64_t least,
+std::vector<JointHolders> joint_holders(const RetainedLookup& retained, NodeId node, std::uint64_t least,
                                         std::size_t most);
 
 /// What is shared by several groups: children of the virtual root that are objects.
-std::vector<NodeId> shared_by_groups(const RetainedSizes& retained);
+std::vector<NodeId> shared_by_groups(const RetainedLookup& retained);
 
 }  // namespace heapsift

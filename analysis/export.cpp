@@ -11,11 +11,8 @@
 #include "analysis/generations.h"
 
 namespace heapsift {
-Export::Export(const RetainedSizes& retained, const ObjectStates& states)
-    : retained_(retained),
-      states_(states),
-      heap_(retained.graph().heap()),
-      generations_(generations(heap_)) {}
+Export::Export(const HeapGraph& graph, const RetainedSizes& sizes, const ObjectStates& states)
+    : retained_(graph, sizes), states_(states), heap_(graph.heap()), generations_(generations(heap_)) {}
 
 ExportedType Export::type(TypeId id) const {
     const TypeInfo& info = heap_.types()[id];
@@ -36,7 +33,7 @@ ExportedObject Export::object(ObjectId id) const {
     object.row.retained = retained_.memory(id);
     object.row.state = states_.of(id);
     if (const NodeId above = retained_.dominator(id); graph.kind(above) == NodeKind::object)
-        object.dominator = heap_.address_of(above);
+        object.dominator = heap_.address_of(graph.object_of(above));
     if (heap_.type_of(id) != no_type) object.type = heap_.type_of(id);
     if (generations_[id] != no_generation) object.generation = generations_[id];
     return object;

@@ -49,7 +49,7 @@ struct ExportedReference {
 /// outlive it.
 class Export {
 public:
-    Export(const RetainedSizes& retained, const ObjectStates& states);
+    Export(const HeapGraph& graph, const RetainedSizes& sizes, const ObjectStates& states);
 
     std::size_t type_count() const { return heap_.types().size(); }
     std::size_t object_count() const { return heap_.object_count(); }
@@ -83,7 +83,7 @@ public:
 private:
     const StructuralTargets& structural() const { return retained_.graph().structural(); }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup retained_;
     const ObjectStates& states_;
     const HeapReader& heap_;
     std::vector<std::int8_t> generations_;
@@ -93,11 +93,11 @@ private:
 /// arrays by address. The `sink` has members type, object, reference, root and array.
 template <class Sink>
 void for_each_row(const Export& rows, const HeapReader& heap, const ProgressCallback& progress, Sink& sink) {
-    for (TypeId id = 0; id < rows.type_count(); ++id) sink.type(rows.type(id));
+    for (TypeId id{0}; id < rows.type_count(); ++id) sink.type(rows.type(id));
     std::vector<ObjectId> arrays;
     for_each_object(heap, "exporting objects", progress, [&](ObjectId id) {
         sink.object(rows.object(id));
-        if (is_array(heap, id)) arrays.push_back(id);
+        if (is_array(heap.snapshot(), id)) arrays.push_back(id);
     });
     for_each_object(heap, "exporting references", progress, [&](ObjectId id) {
         rows.visit_references(id, [&](const ExportedReference& reference) { sink.reference(reference); });

@@ -13,10 +13,10 @@ namespace {
 constexpr int deepest_tuple = 50;
 constexpr std::uint32_t limb_bits = 30;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
 int digit_value(char c) {
-    if (is_digit(c)) return c - '0';
+    if (is_decimal_digit(c)) return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
     return 99;
@@ -75,7 +75,7 @@ public:
         if (ended() || depth > deepest_tuple) return std::nullopt;
         const char c = text_[at_];
         if (c == '(') return parenthesised(depth);
-        if (is_digit(c) || c == '-' || c == '+' || c == '.') {
+        if (is_decimal_digit(c) || c == '-' || c == '+' || c == '.') {
             if (text_.substr(at_, 3) == "...") return word(3, Literal::Kind::ellipsis);
             return number();
         }
@@ -218,7 +218,7 @@ private:
             return literal;
         }
         std::size_t end = 0;
-        while (end < rest.size() && (is_digit(rest[end]) || rest[end] == '_')) ++end;
+        while (end < rest.size() && (is_decimal_digit(rest[end]) || rest[end] == '_')) ++end;
         const bool fraction =
             end < rest.size() && std::string_view(".eEj").find(rest[end]) != std::string_view::npos;
         if (!fraction) {

@@ -157,8 +157,8 @@ void ExpressionRoots::add_generator(Address generator, std::size_t at,
                                     std::vector<ExpressionPlace>& places) const {
     const ObjectId object = heap_.find(generator);
     const PythonFrame* suspended = nullptr;
-    if (const std::string type = type_name(heap_, heap_.type_of(object));
-        type == "generator" || type == "coroutine" || type == "async_generator")
+    if (const TypeId type = heap_.type_of(object);
+        type != no_type && has_own_frame(heap_.types()[type].known))
         if (auto frame = generator_frame(python_, generator))
             suspended =
                 generator_frames_.emplace_back(std::make_unique<PythonFrame>(std::move(*frame))).get();

@@ -150,7 +150,7 @@ bool ExpressionSteps::equals_number(Address key, std::uint64_t flags, const Lite
         while (!known.limbs.empty() && known.limbs.back() == 0) known.limbs.pop_back();
     } else {
         const TypeId type = python_.type_of(key);
-        if (type == no_type || python_.types()[type].name != "float") return false;
+        if (!python_.types().is(type, KnownType::floating)) return false;
         known.kind = Literal::Kind::real;
         known.real = python_.integer<double>(key + *l.float_.ob_fval);
     }

@@ -16,10 +16,10 @@
 namespace heapsift {
 namespace {
 
-constexpr std::uint32_t none = Preorder::none;
+constexpr std::uint32_t no_stack = Preorder::none;
 
 struct Stack {
-    std::uint32_t above = none, label = 0, depth = 0;
+    std::uint32_t above = no_stack, label = 0, depth = 0;
     std::uint32_t run = 1;  // the longest chain that is folded in it
     std::uint64_t memory = 0;
     std::vector<std::uint32_t> below;  // in the order in which they were met
@@ -27,7 +27,7 @@ struct Stack {
 
 class Flame {
 public:
-    Flame(const RetainedSizes& retained, std::size_t depth)
+    Flame(const RetainedLookup& retained, std::size_t depth)
         : retained_(retained), graph_(retained.graph()), depth_(depth) {
         const HeapReader& heap = graph_.heap();
         label("…");
@@ -47,7 +47,7 @@ public:
             stacks_[at].run = std::max(stacks_[at].run, run_of[p]);
             if (graph_.kind(node) != NodeKind::object) continue;
             sizes[0] = ObjectSizes();
-            heap.sizes(node, sizes);
+            heap.sizes(graph_.object_of(node), sizes);
             stacks_[at].memory += sizes[0].memory;
         }
     }
@@ -84,7 +84,7 @@ private:
         const HeapReader& heap = graph_.heap();
         switch (graph_.kind(node)) {
             case NodeKind::object: {
-                const TypeId type = heap.type_of(node);
+                const TypeId type = heap.type_of(graph_.object_of(node));
                 return label_of_type_[type == no_type ? heap.types().size() : type];
             }
             case NodeKind::group:
@@ -100,10 +100,10 @@ private:
     std::uint32_t extended(std::uint32_t stack, std::uint32_t label) {
         const Stack& own = stacks_[stack];
         if (own.label == label || (own.label == 0 && stack != 0)) return stack;
-        if (own.above != none && own.above != 0) {
+        if (own.above != no_stack && own.above != 0) {
             // a, b, a and now b again
             const Stack& before = stacks_[own.above];
-            if (before.label == label && before.above != none && stacks_[before.above].label == own.label)
+            if (before.label == label && before.above != no_stack && stacks_[before.above].label == own.label)
                 return own.above;
         }
         return below(stack, own.depth + 1 >= depth_ ? 0 : label);
@@ -122,7 +122,7 @@ private:
         return known->second;
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     std::size_t depth_;
     std::vector<std::string> labels_;  // "…", types, then groups and frames
@@ -134,9 +134,9 @@ private:
 
 }  // namespace
 
-void visit_flame_stacks(const RetainedSizes& retained, std::size_t depth,
+void visit_flame_stacks(const HeapGraph& graph, const RetainedSizes& sizes, std::size_t depth,
                         const std::function<void(std::span<const std::string>, std::uint64_t)>& visit) {
-    Flame(retained, depth).visit(visit);
+    Flame(RetainedLookup(graph, sizes), depth).visit(visit);
 }
 
 }  // namespace heapsift

@@ -16,7 +16,7 @@ namespace heapsift {
 /// deeper than `depth` frames is in "…". Names are not escaped. It keeps 4 bytes an object, and a node a
 /// stack.
 void visit_flame_stacks(
-    const RetainedSizes& retained, std::size_t depth,
+    const HeapGraph& graph, const RetainedSizes& sizes, std::size_t depth,
     const std::function<void(std::span<const std::string> stack, std::uint64_t memory)>& visit);
 
 }  // namespace heapsift

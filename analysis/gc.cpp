@@ -31,7 +31,7 @@ public:
         for (const auto& [type, count] : finalizers) result_.finalizers.push_back({type, count});
         std::stable_sort(result_.finalizers.begin(), result_.finalizers.end(),
                          [](const GcFinalizer& a, const GcFinalizer& b) { return a.count > b.count; });
-        for (ObjectId object = 0; list && object < heap_.object_count(); ++object)
+        for (ObjectId object{0}; list && object < heap_.object_count(); ++object)
             if (collection_.found(object)) result_.found.push_back(object);
         return std::move(result_);
     }
@@ -72,7 +72,7 @@ private:
         std::replace(of.begin(), of.end(), no_interpreter, std::uint16_t{0});
         std::vector<ObjectSizes> one(1);
         std::vector<std::vector<ObjectId>> freed(result_.interpreters.size());
-        for (ObjectId object = 0; object < heap_.object_count(); ++object) {
+        for (ObjectId object{0}; object < heap_.object_count(); ++object) {
             GcInterpreter& row = result_.interpreters[of[object]];
             CollectorTally* tally = tally_of(row, collection_.of[object]);
             if (!tally) continue;
@@ -81,7 +81,7 @@ private:
             tally->size += one[0].size;
             if (tally == &row.collectable) freed[of[object]].push_back(object);
         }
-        ReferenceCountDeath death(heap_);
+        DyingByCounts death(heap_);
         for (std::size_t i = 0; i < freed.size(); ++i) {
             GcInterpreter& row = result_.interpreters[i];
             const auto add = [&](ObjectId object) {

@@ -2,7 +2,7 @@
 
 // Which of the collector's lists each object is in.
 
-#include "parsers/cpython/collector_lists.h"
+#include "parsers/cpython/build/collector.h"
 #include "parsers/reading/heap_reader.h"
 
 #include <cstdint>

@@ -17,18 +17,22 @@ namespace {
 constexpr std::uint8_t deepest_label = 5;
 constexpr std::size_t most_steps_printed = 12;
 
-bool is_plain_container(std::string_view type) {
-    constexpr std::string_view names[] = {"dict",
-                                          "list",
-                                          "tuple",
-                                          "set",
-                                          "frozenset",
-                                          "cell",
-                                          "collections.deque",
-                                          "collections.OrderedDict",
-                                          "collections.defaultdict",
-                                          "mappingproxy"};
-    return std::find(std::begin(names), std::end(names), type) != std::end(names);
+bool is_plain_container(KnownType type) {
+    switch (type) {
+        case KnownType::dict:
+        case KnownType::list:
+        case KnownType::tuple:
+        case KnownType::set:
+        case KnownType::frozen_set:
+        case KnownType::cell:
+        case KnownType::deque:
+        case KnownType::ordered_dict:
+        case KnownType::default_dict:
+        case KnownType::mapping_proxy:
+            return true;
+        default:
+            return false;
+    }
 }
 
 PathWishes with_names(PathWishes wishes) {
@@ -41,8 +45,8 @@ PathWishes with_names(PathWishes wishes) {
 HolderLabels::HolderLabels(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
     : graph_(graph), heap_(graph.heap()), paths_(graph, with_names(std::move(wishes)), {}, {}, progress) {
     for (const TypeInfo& type : heap_.types()) {
-        plain_.push_back(is_plain_container(type.name));
-        module_.push_back(type.name == "module");
+        plain_.push_back(is_plain_container(type.known));
+        module_.push_back(type.known == KnownType::module);
     }
     plain_.push_back(false);
     module_.push_back(false);
@@ -51,10 +55,11 @@ HolderLabels::HolderLabels(const HeapGraph& graph, PathWishes wishes, const Prog
 
 void HolderLabels::label_all() {
     label_.assign(graph_.object_count(), none);
-    for (const ObjectId object : paths_.order()) {
-        const std::uint32_t previous = paths_.previous(object);
+    for (const NodeId node : paths_.order()) {
+        const ObjectId object = graph_.object_of(node);
+        const ObjectId previous = paths_.previous(object);
         Label label;
-        if (previous == none) {
+        if (previous == no_object) {
             const HeapGraph::PlacedRoot& root = paths_.root(object);
             label.owner = owner_is_root + static_cast<std::uint64_t>(&root - graph_.roots().data());
             if (root.root.kind == RootKind::native || root.root.kind == RootKind::native_unseen ||
@@ -81,9 +86,7 @@ void HolderLabels::label_all() {
     }
 }
 
-bool HolderLabels::is_frame(TypeId type) const {
-    return type != no_type && heap_.types()[type].name == "frame";
-}
+bool HolderLabels::is_frame(TypeId type) const { return heap_.types().is(type, KnownType::frame); }
 std::size_t HolderLabels::known(TypeId type) const {
     return std::min<std::size_t>(type, heap_.types().size());
 }

@@ -52,8 +52,8 @@ public:
             row.memory += sizes[0].memory;
             row.array_data += sizes[0].array_data;
         };
-        for (const ObjectId object : labels_.paths().order()) count_in(object);
-        for (ObjectId object = 0; object < graph_.object_count(); ++object)
+        for (const NodeId node : labels_.paths().order()) count_in(graph_.object_of(node));
+        for (ObjectId object{0}; object < graph_.object_count(); ++object)
             if (!labels_.paths().found(object)) count_in(object);
         merge_same_words(result, row_of_object);
         result.total_rows = result.rows.size();
@@ -73,7 +73,7 @@ public:
             fits[label] = holder == name.owner + (name.joined() ? "" : ".") + name.attribute();
         }
         std::vector<ObjectId> result;
-        for (ObjectId object = 0; object < graph_.object_count(); ++object)
+        for (ObjectId object{0}; object < graph_.object_count(); ++object)
             if (labels_.label(object) != HolderLabels::none && fits[labels_.label(object)])
                 result.push_back(object);
         return result;

@@ -35,7 +35,7 @@ std::vector<std::pair<NodeEdge, ReferenceStep>> NodeEdges::of_no_object(NodeId n
         edges.emplace_back(NodeEdge{target, followed}, named_step(std::move(called)));
     };
     if (node == graph_.root()) {  // empty groups too, which the graph leaves out
-        for (GroupId group = 0; group < graph_.groups().groups().size(); ++group)
+        for (GroupId group{0}; group < graph_.groups().groups().size(); ++group)
             add(graph_.node_of(group), true, name(graph_.node_of(group)));
         return edges;
     }
@@ -48,7 +48,7 @@ std::vector<std::pair<NodeEdge, ReferenceStep>> NodeEdges::of_no_object(NodeId n
     std::vector<NodeId> hanging(graph_.targets(node).begin(), graph_.targets(node).end());
     std::sort(hanging.begin(), hanging.end());
     for (; root != by_parent_.end() && roots[*root].parent == node; ++root) {
-        const ObjectId object = roots[*root].root.object;
+        const NodeId object = graph_.node_of(roots[*root].root.object);
         // Not all hang there: a word of C code does not take a module's dict from the module.
         const bool hangs = std::binary_search(hanging.begin(), hanging.end(), object);
         add(object, hangs, names_.name(roots[*root].root));

@@ -13,7 +13,7 @@
 namespace heapsift {
 
 struct NodeEdge {
-    NodeId target = 0;
+    NodeId target{0};
     bool followed = true;  // HeapGraph::follows; false for weak references and those that are only reported
 };
 
@@ -32,7 +32,7 @@ public:
     template <class F>
     void visit(NodeId node, F&& visit) {
         if (graph_.kind(node) == NodeKind::object)
-            visit_references(node, visit);
+            visit_references(graph_.object_of(node), visit);
         else
             for (const auto& [edge, name] : of_no_object(node)) visit(edge, name);
     }
@@ -43,7 +43,8 @@ private:
         graph_.heap().visit_references(source, [&](const Reference& reference) {
             const ObjectId target = graph_.heap().find(reference.target);
             if (target == no_object) return;
-            visit(NodeEdge{target, reference.followed && graph_.follows(source, target)}, reference.step);
+            visit(NodeEdge{graph_.node_of(target), reference.followed && graph_.follows(source, target)},
+                  reference.step);
         });
     }
     std::vector<std::pair<NodeEdge, ReferenceStep>> of_no_object(NodeId node);

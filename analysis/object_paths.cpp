@@ -21,14 +21,14 @@ Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target)
 }
 
 std::string suspended_words(const HeapReader& heap, ObjectId object) {
-    const std::string type = type_name(heap, heap.type_of(object));
-    if (type != "generator" && type != "coroutine" && type != "async_generator") return {};
+    const TypeId type = heap.type_of(object);
+    if (type == no_type || !has_own_frame(heap.types()[type].known)) return {};
     const auto frame = generator_frame(heap.python_heap(), heap.address_of(object));
     return frame ? "suspended in " + frame_words(*frame) : std::string();
 }
 
-ObjectExpressions::ObjectExpressions(const HeapGraph& graph, const std::vector<ObjectId>& objects,
-                                     const ProgressCallback& progress)
+ExpressionFinder::ExpressionFinder(const HeapGraph& graph, const std::vector<ObjectId>& objects,
+                                   const ProgressCallback& progress)
     : graph_(graph) {
     std::vector<ObjectId> wanted = objects;
     std::erase_if(wanted, [&](ObjectId object) { return graph.reach(object) == Reach::unreachable; });
@@ -36,7 +36,7 @@ ObjectExpressions::ObjectExpressions(const HeapGraph& graph, const std::vector<O
         paths_.emplace(graph, PathWishes(), std::move(wanted), std::vector<ObjectId>(), progress);
 }
 
-std::optional<ObjectExpressions::Found> ObjectExpressions::of(ObjectId object) const {
+std::optional<ExpressionFinder::Found> ExpressionFinder::of(ObjectId object) const {
     if (!paths_ || !paths_->found(object)) return std::nullopt;
     const std::vector<ObjectId> path = paths_->path(object);
     if (path.size() > longest_path) return std::nullopt;

@@ -21,15 +21,15 @@ Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target)
 std::string suspended_words(const HeapReader& heap, ObjectId object);
 
 /// Expressions of the cheapest paths of many objects, by one search. Objects that nothing reaches, and those
-/// more than 64 steps from a root, have none.
-class ObjectExpressions {
+/// more than 64 steps from a root, have none. It refers to the graph: for the time of one call.
+class ExpressionFinder {
 public:
     struct Found {
         Root root;
         PathExpression expression;
     };
-    ObjectExpressions(const HeapGraph& graph, const std::vector<ObjectId>& objects,
-                      const ProgressCallback& progress = {});
+    ExpressionFinder(const HeapGraph& graph, const std::vector<ObjectId>& objects,
+                     const ProgressCallback& progress = {});
     /// Of one of the objects; nothing where it has none.
     std::optional<Found> of(ObjectId object) const;
 

@@ -20,8 +20,13 @@ ObjectRow brief_object_row(const HeapReader& heap, ObjectId object) {
     return row;
 }
 
-std::string type_name(const HeapReader& heap, TypeId type) {
-    return type == no_type ? std::string("<type not found>") : heap.types()[type].name;
+std::string type_name(const TypeTable& types, TypeId type) {
+    return type == no_type ? std::string("<type not found>") : types[type].name;
+}
+
+std::string short_type_name(const std::string& name) {
+    const std::size_t dot = name.rfind('.');
+    return dot == std::string::npos || name.starts_with('<') ? name : name.substr(dot + 1);
 }
 
 }  // namespace heapsift

@@ -64,28 +64,37 @@ std::vector<ObjectId> garbage_list_items(const HeapReader& heap) {
     return items;
 }
 
-void ObjectStates::find_garbage_lists() {
-    if (garbage_list_items(graph_.heap()).empty()) return;
-    const std::vector<ObjectId> lists = garbage_lists(graph_.heap());
-    in_garbage_list_.assign(graph_.object_count(), false);
-    for (const ObjectId object : retained_by(graph_, lists))
-        in_garbage_list_[object] =
-            graph_.reach(object) == Reach::named && !std::binary_search(lists.begin(), lists.end(), object);
+namespace {
+
+/// By object; empty where the lists are.
+std::vector<bool> held_by_garbage_lists(const HeapGraph& graph) {
+    if (garbage_list_items(graph.heap()).empty()) return {};
+    const std::vector<ObjectId> lists = garbage_lists(graph.heap());
+    std::vector<bool> held(graph.object_count());
+    for (const ObjectId object : retained_by(graph, lists))
+        held[object] =
+            graph.reach(object) == Reach::named && !std::binary_search(lists.begin(), lists.end(), object);
+    return held;
 }
 
-ObjectStates::ObjectStates(const HeapGraph& graph, const ProgressCallback& progress)
-    : graph_(graph), collection_(replay_collector(graph.heap(), progress)) {
-    find_garbage_lists();
-    state_.reserve(graph.object_count());
-    for (ObjectId object = 0; object < graph.object_count(); ++object) {
-        state_.push_back(state_by(collection_.of[object], graph.reach(object), in_garbage_list(object)));
-        ++counts_[static_cast<std::size_t>(state_.back())];
+}  // namespace
+
+ObjectStates object_states(const HeapGraph& graph, const ProgressCallback& progress) {
+    ObjectStates states;
+    states.collection = replay_collector(graph.heap(), progress);
+    states.of_garbage_list = held_by_garbage_lists(graph);
+    states.state.reserve(graph.object_count());
+    for (ObjectId object{0}; object < graph.object_count(); ++object) {
+        states.state.push_back(
+            state_by(states.collection.of[object], graph.reach(object), states.in_garbage_list(object)));
+        ++states.counts[static_cast<std::size_t>(states.state.back())];
     }
+    return states;
 }
 
-bool ObjectStates::certain(ObjectId object) const {
-    if (of(object) != ObjectState::invisible) return collection_.of[object] != CollectorVerdict::doubtful;
-    const HeapReader& heap = graph_.heap();
+bool is_certain(const HeapReader& heap, const ObjectStates& states, ObjectId object) {
+    if (states.of(object) != ObjectState::invisible)
+        return states.collection.of[object] != CollectorVerdict::doubtful;
     return heap.collector_facts(object).refcount == std::int64_t{heap.references().found(object)};
 }
 

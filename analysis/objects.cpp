@@ -24,7 +24,7 @@ struct Ranked {
 
 std::vector<std::uint32_t> rank_types_by_name(const TypeTable& types) {
     std::vector<TypeId> by_name(types.size());
-    for (TypeId id = 0; id < by_name.size(); ++id) by_name[id] = id;
+    for (TypeId id{0}; id < by_name.size(); ++id) by_name[id] = id;
     std::sort(by_name.begin(), by_name.end(),
               [&](TypeId a, TypeId b) { return std::tie(types[a].name, a) < std::tie(types[b].name, b); });
     std::vector<std::uint32_t> rank(types.size());
@@ -58,7 +58,7 @@ std::vector<bool> wanted_types(const TypeTable& types, const ObjectsQuery& query
     std::vector<bool> wanted(types.size() + 1, query.types.empty());  // the last one: type not found
     for (TypeId type : query.types) wanted[type] = true;
     if (query.include_subclasses)
-        for (TypeId type = 0; type < types.size(); ++type)
+        for (TypeId type{0}; type < types.size(); ++type)
             for (TypeId ancestor : query.types)
                 if (types.derives(type, ancestor)) wanted[type] = true;
     return wanted;
@@ -110,13 +110,13 @@ bool satisfies(const ObjectFacts& facts, std::uint64_t retained,
                        [&](const ObjectCondition& c) { return holds(measure(facts, retained, c.field), c); });
 }
 
-ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedSizes* retained,
+ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedLookup* retained,
                       const ProgressCallback& progress) {
     const std::vector<bool> wanted = wanted_types(heap.types(), query);
     const std::vector<std::uint32_t> rank = rank_types_by_name(heap.types());
     ObjectsResult result;
     std::vector<Ranked> kept;
-    for_each_object(heap, "listing objects", progress, [&](ObjectId object) {
+    for_each_object(heap.snapshot(), "listing objects", progress, [&](ObjectId object) {
         const std::size_t type = std::min<std::size_t>(heap.type_of(object), rank.size());
         if (!wanted[type]) return;
         const ObjectFacts facts = heap.facts(object);
@@ -147,7 +147,7 @@ ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const R
     return result;
 }
 
-ObjectRow object_row(const RetainedSizes& retained, const ObjectStates& states, ObjectId object) {
+ObjectRow object_row(const RetainedLookup& retained, const ObjectStates& states, ObjectId object) {
     ObjectRow row = object_row(retained.graph().heap(), object);
     row.retained = retained.memory(object);
     row.state = states.of(object);

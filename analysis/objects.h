@@ -37,11 +37,11 @@ struct ObjectsResult {
 
 /// One pass; with a limit it keeps only so many matches in memory. Ties: by type name, then address. Without
 /// `retained` every object retains 0.
-ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedSizes* retained,
+ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedLookup* retained,
                       const ProgressCallback& progress = {});
 
 /// A row of the list, with what the graph tells of it.
-ObjectRow object_row(const RetainedSizes& retained, const ObjectStates& states, ObjectId object);
+ObjectRow object_row(const RetainedLookup& retained, const ObjectStates& states, ObjectId object);
 
 /// True where every condition holds.
 bool satisfies(const ObjectFacts& facts, std::uint64_t retained,

@@ -76,21 +76,21 @@ void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressC
     std::vector<PandasFrame> frames = pandas_frames(graph.heap(), 0);
     const std::vector<DroppedFrame> dropped = dropped_frames(graph.heap(), frames, 0);
     result.dropped_frames = dropped.size();
-    const Arrays arrays(graph, kept_parents(frames, dropped), progress);
-    if (arrays.arrays().empty()) return;
-    const ArraySums& sums = arrays.sums();
+    const ArrayTable table = array_table(graph, kept_parents(frames, dropped), progress);
+    if (table.arrays.empty()) return;
+    const ArraySums& sums = table.sums;
     result.pinned_owners = sums.pinned;
     result.pinned_bytes = sums.pinned_bytes - sums.pinned_visible;
     if (!pinned_is_headline(result, result.pinned_bytes)) return;
     add_dropped(frames, dropped);
-    const ArrayHolders holders = array_holders(arrays, frames, true, 1, nullptr, progress);
+    const ArrayHolders holders = array_holders(graph, table, frames, true, 1, nullptr, progress);
     if (!holders.rows.empty() && pinned_is_headline(result, holders.rows.front().unseen_bytes()))
         result.pinned = holders.rows.front();
 }
 
 /// Garbage in bytes, and, where it is much, why it is still there: the collector is replayed then.
 void find_garbage(Work& work, OverviewResult& result) {
-    const RetainedSizes& retained = work.retained();
+    const RetainedLookup retained(work.graph(), work.retained());
     const HeapReader& heap = work.heap();
     for (const PythonInterpreter& interpreter : heap.python().interpreters) {
         const auto state =
@@ -102,13 +102,13 @@ void find_garbage(Work& work, OverviewResult& result) {
     const auto much = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };
     if (!much(result.garbage_memory) && !much(result.garbage_list_memory)) return;
     const ObjectStates& states = work.states();
-    const CycleReasons reasons(states);
+    const CycleReasons reasons = cycle_reasons(heap);
     if (much(result.garbage_memory))
-        result.garbage_remark =
-            reasons.most_common([&](ObjectId object) { return !states.in_garbage_list(object); });
+        result.garbage_remark = most_common_reason(
+            heap, states, reasons, [&](ObjectId object) { return !states.in_garbage_list(object); });
     if (much(result.garbage_list_memory))
-        result.garbage_list_remark =
-            reasons.most_common([&](ObjectId object) { return states.in_garbage_list(object); });
+        result.garbage_list_remark = most_common_reason(
+            heap, states, reasons, [&](ObjectId object) { return states.in_garbage_list(object); });
 }
 
 OverviewResult overview(Work& work, std::size_t type_limit) {
@@ -121,13 +121,13 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     std::stable_sort(result.memory.begin(), result.memory.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     result.mapped_bytes = heap.core().extent().mapped_bytes;
-    const RetainedSizes& retained = work.retained();
     const HeapGraph& graph = work.graph();
+    const RetainedLookup retained(graph, work.retained());
     if (progress) progress("overview", 0);
     result.object_memory = retained.memory(graph.root());
     result.garbage_memory = retained.memory(graph.node_of(graph.unreachable_group()));
     find_garbage(work, result);
-    result.holders = top_holders(retained, result.object_memory / 50, most_holders, progress);
+    result.holders = top_holders(graph, work.retained(), result.object_memory / 50, most_holders, progress);
     find_pinned(graph, result, progress);
     if (result.pinned)
         result.headline = {OverviewHeadline::Kind::pinned, result.pinned->unseen_bytes(), {}, {}, false};

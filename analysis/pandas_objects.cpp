@@ -16,7 +16,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t most_bases = 256, most_parts = 65536, most_steps = 4096;
+constexpr std::size_t most_ancestors = 256, most_parts = 65536, most_steps = 4096;
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -66,14 +66,15 @@ template <class F>
 void PandasObjects::visit_ancestors(TypeId type, F&& visit) const {
     const TypeTable& types = heap_.types();
     TypeId at = type;
-    for (std::size_t steps = 0; at != no_type && steps < most_bases; ++steps, at = types[at].base) visit(at);
+    for (std::size_t steps = 0; at != no_type && steps < most_ancestors; ++steps, at = types[at].base)
+        visit(at);
     const ObjectId object = heap_.find(types[type].address);
     const ObjectId mro = object == no_object ? no_object : attribute(object, "__mro__");
     if (mro == no_object) return;
     std::size_t count = 0;
     heap_.visit_references(mro, [&](const Reference& base) {
         const TypeId ancestor = types.find(base.target);
-        if (ancestor != no_type && count++ < most_bases) visit(ancestor);
+        if (ancestor != no_type && count++ < most_ancestors) visit(ancestor);
     });
 }
 

@@ -17,7 +17,7 @@ constexpr std::size_t most_neighbours = 10;  // objgraph's too_many
 
 class Painter {
 public:
-    Painter(const RetainedSizes& retained, std::size_t limit)
+    Painter(const RetainedLookup& retained, std::size_t limit)
         : retained_(retained), graph_(retained.graph()), limit_(limit), edges_(graph_) {}
 
     bool full() const { return picture_.nodes.size() >= limit_; }
@@ -33,8 +33,9 @@ public:
         made.distance = distance;
         picture_.deepest = std::max(picture_.deepest, distance);
         if (made.kind == NodeKind::object) {
-            made.object = brief_object_row(graph_.heap(), node);
-            made.module = made.object.type == "module";
+            made.object = brief_object_row(graph_.heap(), graph_.object_of(node));
+            made.module =
+                graph_.heap().types().is(graph_.heap().type_of(graph_.object_of(node)), KnownType::module);
         } else {
             made.name = edges_.name(node);
         }
@@ -70,7 +71,7 @@ public:
     Picture& picture() { return picture_; }
 
 private:
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     std::size_t limit_;
     NodeEdges edges_;
@@ -97,7 +98,7 @@ std::map<NodeId, std::vector<NodeId>> referrers_of(const HeapGraph& graph,
     return result;
 }
 
-void add_path(Painter& painter, const RetainedSizes& retained, ObjectId object) {
+void add_path(Painter& painter, const RetainedLookup& retained, ObjectId object) {
     const HeapGraph& graph = retained.graph();
     const RootPaths paths(graph, {}, {object});
     if (!paths.found(object)) return;
@@ -105,26 +106,26 @@ void add_path(Painter& painter, const RetainedSizes& retained, ObjectId object) 
     std::optional<std::size_t> below;
     std::uint32_t distance = 0;
     for (auto step = path.rbegin(); step != path.rend(); ++step, ++distance) {
-        const auto place = painter.place(*step, distance);
+        const auto place = painter.place(graph.node_of(*step), distance);
         if (place && below) painter.connect(*place, *below);
         below = place;
         if (!place) return;
     }
-    for (NodeId above = paths.root(path.front()).parent; above != Preorder::none && above != graph.root();
+    for (NodeId above = paths.root(path.front()).parent; above != no_node && above != graph.root();
          ++distance) {
         const auto place = painter.place(above, distance);
         if (!place) return;
         painter.connect(*place, *below);
         below = place;
         above = graph.preorder().parent(graph.preorder().position(above)) == Preorder::none
-                    ? Preorder::none
+                    ? no_node
                     : graph.preorder().node_at(graph.preorder().parent(graph.preorder().position(above)));
     }
 }
 
-void add_referrers(Painter& painter, const RetainedSizes& retained, ObjectId object, std::size_t depth) {
+void add_referrers(Painter& painter, const RetainedLookup& retained, ObjectId object, std::size_t depth) {
     const HeapGraph& graph = retained.graph();
-    std::vector<NodeId> level{object};
+    std::vector<NodeId> level{graph.node_of(object)};
     for (std::uint32_t distance = 1; distance <= depth && !level.empty(); ++distance) {
         std::vector<NodeId> next;
         for (auto& [target, referrers] : referrers_of(graph, level)) {
@@ -146,9 +147,9 @@ void add_referrers(Painter& painter, const RetainedSizes& retained, ObjectId obj
     }
 }
 
-void add_referents(Painter& painter, const RetainedSizes& retained, ObjectId object, std::size_t depth) {
+void add_referents(Painter& painter, const RetainedLookup& retained, ObjectId object, std::size_t depth) {
     const HeapGraph& graph = retained.graph();
-    std::vector<NodeId> level{object};
+    std::vector<NodeId> level{graph.node_of(object)};
     for (std::uint32_t distance = 1; distance <= depth && !level.empty(); ++distance) {
         std::vector<NodeId> next;
         for (const NodeId source : level) {
@@ -174,17 +175,21 @@ void add_referents(Painter& painter, const RetainedSizes& retained, ObjectId obj
 
 }  // namespace
 
-Picture picture_of(const RetainedSizes& retained, ObjectId object, std::size_t depth, std::size_t limit) {
+Picture picture_of(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, std::size_t depth,
+                   std::size_t limit) {
+    const RetainedLookup retained(graph, sizes);
     Painter painter(retained, limit);
     painter.picture().of_object = true;
-    painter.place(object, 0);
+    painter.place(HeapGraph::node_of(object), 0);
     add_path(painter, retained, object);
     add_referrers(painter, retained, object, depth);
     add_referents(painter, retained, object, depth);
     return painter.take();
 }
 
-Picture picture_of_top(const RetainedSizes& retained, std::size_t depth, std::size_t limit) {
+Picture picture_of_top(const HeapGraph& graph, const RetainedSizes& sizes, std::size_t depth,
+                       std::size_t limit) {
+    const RetainedLookup retained(graph, sizes);
     Painter painter(retained, limit);
     struct Candidate {
         std::uint64_t memory;

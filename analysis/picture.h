@@ -12,7 +12,7 @@
 namespace heapsift {
 
 struct PictureNode {
-    NodeId node = 0;
+    NodeId node{0};
     NodeKind kind = NodeKind::object;
     ObjectRow object;     // of an object: address, type, value
     std::string name;     // of a group or a frame. Not escaped
@@ -37,9 +37,11 @@ struct Picture {
 
 /// The cheapest path from a root to `object`; `depth` steps up, who refers to it, and down, what it refers
 /// to; ten of each, and `limit` nodes in all, nearest first. References that are not followed are left out.
-Picture picture_of(const RetainedSizes& retained, ObjectId object, std::size_t depth, std::size_t limit);
+Picture picture_of(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, std::size_t depth,
+                   std::size_t limit);
 
 /// The top of the dominator tree: the `limit` nodes that retain most, at most `depth` steps below the groups.
-Picture picture_of_top(const RetainedSizes& retained, std::size_t depth, std::size_t limit);
+Picture picture_of_top(const HeapGraph& graph, const RetainedSizes& sizes, std::size_t depth,
+                       std::size_t limit);
 
 }  // namespace heapsift

@@ -52,7 +52,7 @@ public:
     }
 
     RefcountsResult find() {
-        for (ObjectId object = 0; object < heap_.object_count(); ++object)
+        for (ObjectId object{0}; object < heap_.object_count(); ++object)
             if (const TypeId type = heap_.type_of(object); type < wanted_.size() && wanted_[type])
                 check(object, type);
         find_text_holders();
@@ -213,7 +213,7 @@ private:
         if (deficit_.empty()) return;
         std::unordered_map<ObjectId, std::uint64_t> borrowed;
         for (const Found& found : deficit_) borrowed[found.object] = 0;
-        for (ObjectId source = 0; source < heap_.object_count(); ++source) {
+        for (ObjectId source{0}; source < heap_.object_count(); ++source) {
             const auto targets = graph_.targets(source);
             if (targets.empty() || !module_of(heap_.address_of(source))) continue;
             for (const ObjectId target : targets)

@@ -10,7 +10,7 @@ RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, s
     result.asked = set.size();
     std::vector<RetainedResult::Row> rows(heap.types().size());
     std::vector<ObjectSizes> sizes(1);
-    for (const ObjectId object : retained_by(graph, set)) {
+    for (const ObjectId object : retained_by(graph, NodeRow(set))) {
         sizes[0] = ObjectSizes();
         heap.sizes(object, sizes);
         // Part of a program, and never freed: a small int.
@@ -23,7 +23,7 @@ RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, s
         row.memory += sizes[0].memory;
         row.size += sizes[0].size;
     }
-    for (TypeId type = 0; type < rows.size(); ++type) {
+    for (TypeId type{0}; type < rows.size(); ++type) {
         if (rows[type].count == 0) continue;
         rows[type].type = type;
         rows[type].name = heap.types()[type].name;

@@ -26,7 +26,7 @@ private:
     const HeapReader& heap_;
 };
 
-std::vector<std::uint64_t> dominated_by_type(const RetainedSizes& retained, const RowsByType& type) {
+std::vector<std::uint64_t> dominated_by_type(const RetainedLookup& retained, const RowsByType& type) {
     std::vector<std::uint64_t> sums(type.count());
     const HeapGraph& graph = retained.graph();
     // In preorder: what dominates a node was met shortly before it.
@@ -35,16 +35,17 @@ std::vector<std::uint64_t> dominated_by_type(const RetainedSizes& retained, cons
         const NodeId node = preorder.node_at(p);
         if (graph.kind(node) != NodeKind::object) continue;
         const std::uint32_t dominator = retained.tree().dominator(p);
-        const NodeId above = dominator == Preorder::none ? Preorder::none : preorder.node_at(dominator);
-        if (above != Preorder::none && graph.kind(above) == NodeKind::object && type[above] == type[node])
+        const NodeId above = dominator == Preorder::none ? no_node : preorder.node_at(dominator);
+        const std::size_t row = type[graph.object_of(node)];
+        if (above != no_node && graph.kind(above) == NodeKind::object && type[graph.object_of(above)] == row)
             continue;
-        sums[type[node]] += retained.memory_at(p);
+        sums[row] += retained.memory_at(p);
     }
     return sums;
 }
 
 /// The rows, those with the largest estimates first.
-std::vector<TypeRow*> by_estimate(TypesResult& result, const RetainedSizes& retained,
+std::vector<TypeRow*> by_estimate(TypesResult& result, const RetainedLookup& retained,
                                   const RowsByType& type) {
     const std::vector<std::uint64_t> dominated = dominated_by_type(retained, type);
     const auto estimate = [&](const TypeRow* row) {
@@ -57,7 +58,7 @@ std::vector<TypeRow*> by_estimate(TypesResult& result, const RetainedSizes& reta
     return rows;
 }
 
-void compute(const std::vector<TypeRow*>& rows, const RetainedSizes& retained, const RowsByType& type,
+void compute(const std::vector<TypeRow*>& rows, const RetainedLookup& retained, const RowsByType& type,
              const ProgressCallback& progress) {
     std::vector<std::int32_t> set_of_type(type.count(), -1);
     std::vector<TypeRow*> sets;
@@ -76,9 +77,10 @@ void compute(const std::vector<TypeRow*>& rows, const RetainedSizes& retained, c
 
 }  // namespace
 
-void add_retained(TypesResult& result, const RetainedSizes& retained, SortKey sort, std::size_t limit,
-                  const ProgressCallback& progress) {
-    const RowsByType type(retained.graph().heap());
+void add_retained(TypesResult& result, const HeapGraph& graph, const RetainedSizes& sizes, SortKey sort,
+                  std::size_t limit, const ProgressCallback& progress) {
+    const RetainedLookup retained(graph, sizes);
+    const RowsByType type(graph.heap());
     const bool chosen_by_retained = sort == SortKey::retained && limit != 0;
     if (!chosen_by_retained) {
         if (sort != SortKey::retained) {

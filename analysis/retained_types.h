@@ -11,7 +11,7 @@ namespace heapsift {
 /// all, and each gets its `retained`). Rows must be uncut (`types` with limit 0). Sorted by retained
 /// with a limit, rows are chosen among the 128 or more that an estimate says are the largest. One instance
 /// costs nothing; else as `retained_by_sets`.
-void add_retained(TypesResult& result, const RetainedSizes& retained, SortKey sort, std::size_t limit,
-                  const ProgressCallback& progress = {});
+void add_retained(TypesResult& result, const HeapGraph& graph, const RetainedSizes& sizes, SortKey sort,
+                  std::size_t limit, const ProgressCallback& progress = {});
 
 }  // namespace heapsift

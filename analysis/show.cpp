@@ -25,23 +25,23 @@ std::string found_by_words(FoundBy found_by) {
 
 }  // namespace
 
-ShowResult show(const RetainedSizes& retained, ObjectId object, std::size_t limit,
+ShowResult show(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, std::size_t limit,
                 const ProgressCallback& progress) {
     ShowResult result;
-    const HeapGraph& graph = retained.graph();
+    const RetainedLookup retained(graph, sizes);
     const HeapReader& heap = graph.heap();
     result.object = object_row(heap, object);
     result.object.retained = retained.memory(object);
-    result.object.state = ObjectStates(graph, progress).of(object);
-    result.retained_size = retained.size(object);
+    result.object.state = object_states(graph, progress).of(object);
+    result.retained_size = retained.size(graph.node_of(object));
     result.found_by = found_by_words(heap.found_by(object));
     const NodeId dominator = retained.dominator(object);
     if (graph.kind(dominator) == NodeKind::object) {
-        result.dominator = object_row(heap, dominator);
+        result.dominator = object_row(heap, graph.object_of(dominator));
         result.dominator->retained = retained.memory(dominator);
     }
-    const std::uint32_t group = retained.group(object);
-    result.group = group == Preorder::none ? "shared by several groups" : graph.groups()[group].name;
+    const GroupId group = retained.group(object);
+    result.group = group == no_group ? "shared by several groups" : graph.groups()[group].name;
     result.referents = referents(heap, graph.structural(), object, limit);
     if (progress) progress("looking for referrers", 0);
     result.referrers = referrers(heap, graph.structural(), object, limit);

@@ -17,7 +17,7 @@ struct ShowResult {
     std::uint64_t retained_size = 0;     // ObjectSizes::size of all that it retains
 };
 
-ShowResult show(const RetainedSizes& retained, ObjectId object, std::size_t limit,
+ShowResult show(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, std::size_t limit,
                 const ProgressCallback& progress = {});
 
 }  // namespace heapsift

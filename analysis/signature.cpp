@@ -20,14 +20,14 @@
 namespace heapsift {
 namespace {
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_figure(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 std::string without_numbers(const std::string& text) {
     constexpr std::size_t long_number = 3;
     std::string result;
     for (std::size_t i = 0; i < text.size();) {
         std::size_t end = i;
-        while (end < text.size() && is_digit(text[end])) ++end;
+        while (end < text.size() && is_figure(text[end])) ++end;
         if (end - i >= long_number)
             result += "#";
         else

@@ -9,11 +9,11 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t longest_name = 200;
+constexpr std::size_t longest_local_name = 200;
 
 class LocalsOfFrame {
 public:
-    LocalsOfFrame(const HeapReader& heap, const PythonHeap& python, const RetainedSizes* retained,
+    LocalsOfFrame(const HeapReader& heap, const PythonHeap& python, const RetainedLookup* retained,
                   std::size_t limit, FrameRow& row)
         : heap_(heap), python_(python), retained_(retained), limit_(limit), row_(row) {}
 
@@ -38,7 +38,7 @@ private:
         ++row_.local_count;
         if (limit_ > 0 && row_.locals.size() >= limit_) return;
         LocalRow local;
-        local.name = python_.unicode_text(name, longest_name).value_or("?");
+        local.name = python_.unicode_text(name, longest_local_name).value_or("?");
         local.cell = cell;
         const ObjectId object = heap_.find(value);
         if (object == no_object) {
@@ -53,7 +53,7 @@ private:
 
     const HeapReader& heap_;
     const PythonHeap& python_;
-    const RetainedSizes* retained_;
+    const RetainedLookup* retained_;
     std::size_t limit_;
     FrameRow& row_;
 };
@@ -74,7 +74,7 @@ std::uint64_t worth(const LocalRow& local) {
 }
 
 /// The graph has a node for each thread that keeps something, and for each call.
-void add_retained(ThreadsResult& result, const RetainedSizes& retained) {
+void add_retained(ThreadsResult& result, const RetainedLookup& retained) {
     const HeapGraph& graph = retained.graph();
     const auto reached = [&](NodeId node) { return graph.preorder().position(node) != Preorder::none; };
     for (ThreadRow& thread : result.threads) {
@@ -98,7 +98,7 @@ void add_retained(ThreadsResult& result, const RetainedSizes& retained) {
 
 }  // namespace
 
-ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedSizes* retained) {
+ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedLookup* retained) {
     const PythonHeap& python = heap.python_heap();
     ThreadsResult result;
     std::vector<PythonThread> threads =

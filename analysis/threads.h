@@ -44,6 +44,6 @@ struct ThreadsResult {
 };
 
 /// `limit`: locals of each frame that are listed; 0 all. Without `retained` what is optional stays empty.
-ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedSizes* retained = nullptr);
+ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedLookup* retained = nullptr);
 
 }  // namespace heapsift

@@ -14,11 +14,11 @@ namespace heapsift {
 namespace {
 
 constexpr double most_of = 0.5;
-constexpr int least_run = 3;
+constexpr int least_chain = 3;
 
 class HolderSearch {
 public:
-    HolderSearch(const RetainedSizes& retained, std::uint64_t least)
+    HolderSearch(const RetainedLookup& retained, std::uint64_t least)
         : retained_(retained),
           graph_(retained.graph()),
           heap_(graph_.heap()),
@@ -36,7 +36,7 @@ public:
     void express(std::vector<TopHolder>& holders, const ProgressCallback& progress) const {
         std::vector<ObjectId> wanted;
         for_each(holders, [&](ObjectId object, PathExpression&, TopHolder&) { wanted.push_back(object); });
-        const ObjectExpressions expressions(graph_, wanted, progress);
+        const ExpressionFinder expressions(graph_, wanted, progress);
         for_each(holders, [&](ObjectId object, PathExpression& expression, TopHolder& holder) {
             auto found = expressions.of(object);
             if (!found) return;
@@ -64,6 +64,7 @@ private:
         }
     }
 
+    TypeId type_of(NodeId node) const { return heap_.type_of(graph_.object_of(node)); }
     bool is_object(NodeId node) const { return graph_.kind(node) == NodeKind::object; }
     bool is_large(NodeId node) const { return retained_.memory(node) >= least_; }
 
@@ -104,9 +105,9 @@ private:
         found_.push_back(std::move(holder));
     }
 
-    bool is_module(NodeId node) const { return type_name(heap_, heap_.type_of(node)) == "module"; }
-    bool is_interned_table(ObjectId object) const {
-        return heap_.python_heap().is_interned_table(heap_.address_of(object));
+    bool is_module(NodeId node) const { return heap_.types().is(type_of(node), KnownType::module); }
+    bool is_interned_table(NodeId object) const {
+        return heap_.python_heap().is_interned_table(heap_.address_of(graph_.object_of(object)));
     }
 
     void go_down(NodeId node) {
@@ -131,16 +132,15 @@ private:
 
     /// A chain of objects of one type, each of which has nearly all that the one before has.
     bool starts_run(NodeId node) const {
-        const TypeId type = heap_.type_of(node);
+        const TypeId type = type_of(node);
         NodeId at = node;
         int length = 0;
-        for (int steps = 0; steps < 2 * least_run; ++steps) {
+        for (int steps = 0; steps < 2 * least_chain; ++steps) {
             at = retained_.largest_child(at);
-            if (at == Preorder::none || !is_object(at) ||
-                retained_.memory(at) * 10 < retained_.memory(node) * 9)
+            if (at == no_node || !is_object(at) || retained_.memory(at) * 10 < retained_.memory(node) * 9)
                 return false;
-            length += heap_.type_of(at) == type;
-            if (length >= least_run) return true;
+            length += type_of(at) == type;
+            if (length >= least_chain) return true;
         }
         return false;
     }
@@ -169,8 +169,8 @@ private:
     void add(NodeId node, std::optional<JointHolders> joint) {
         TopHolder holder;
         holder.node = node;
-        const std::uint32_t group = retained_.group(node);
-        if (group != Preorder::none) {
+        const GroupId group = retained_.group(node);
+        if (group != no_group) {
             holder.group = graph_.groups()[group].name;
             holder.group_kind = graph_.groups()[group].kind;
         } else {
@@ -183,7 +183,7 @@ private:
             holder.joint = std::move(joint);
         } else {
             holder.retained = retained_.memory(node);
-            holder.object = object_row(heap_, node);
+            holder.object = object_row(heap_, graph_.object_of(node));
             holder.object->retained = holder.retained;
             describe_content(holder, node);
         }
@@ -192,11 +192,11 @@ private:
 
     /// The type that has most of the memory immediately below, if that is a good part.
     void describe_content(TopHolder& holder, NodeId node) const {
-        if (is_object(node)) holder.remark = suspended_words(heap_, node);
+        if (is_object(node)) holder.remark = suspended_words(heap_, graph_.object_of(node));
         std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> by_type;  // memory, count
         for (const NodeId child : shown_children(retained_, node)) {
             if (!is_object(child) || (holder.many > 0 && is_large(child))) continue;
-            auto& [memory, count] = by_type[heap_.type_of(child)];
+            auto& [memory, count] = by_type[type_of(child)];
             memory += retained_.memory(child);
             ++count;
         }
@@ -208,13 +208,13 @@ private:
         if (is_object(node) && starts_run(node)) {
             holder.content_count = 0;
             holder.remark = "a chain";
-            for (NodeId at = node; at != Preorder::none && is_object(at); at = retained_.largest_child(at))
-                holder.content_count += heap_.type_of(at) == heap_.type_of(node);
-            holder.content_type = type_name(heap_, heap_.type_of(node));
+            for (NodeId at = node; at != no_node && is_object(at); at = retained_.largest_child(at))
+                holder.content_count += type_of(at) == type_of(node);
+            holder.content_type = type_name(heap_, type_of(node));
         }
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapReader& heap_;
     std::uint64_t least_;
@@ -223,8 +223,9 @@ private:
 
 }  // namespace
 
-std::vector<TopHolder> top_holders(const RetainedSizes& retained, std::uint64_t least, std::size_t most,
-                                   const ProgressCallback& progress) {
+std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& sizes, std::uint64_t least,
+                                   std::size_t most, const ProgressCallback& progress) {
+    const RetainedLookup retained(graph, sizes);
     HolderSearch search(retained, least);
     std::vector<TopHolder> holders = search.find(most);
     search.express(holders, progress);

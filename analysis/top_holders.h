@@ -12,7 +12,7 @@ namespace heapsift {
 
 /// A place where memory gathers: below it no single object has most of it.
 struct TopHolder {
-    NodeId node = 0;
+    NodeId node{0};
     std::uint64_t many = 0;             // of a group that holds it in many small objects: how many
     std::optional<ObjectRow> object;    // nothing for a group, a frame, or joint holders
     std::optional<JointHolders> joint;  // several, that hold it together
@@ -30,7 +30,7 @@ struct TopHolder {
 
 /// Largest first, at most `most`; each retains at least `least` bytes. From each group and each large child
 /// of one it goes down while one child has most of what its dominator retains.
-std::vector<TopHolder> top_holders(const RetainedSizes& retained, std::uint64_t least, std::size_t most,
-                                   const ProgressCallback& progress = {});
+std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& sizes, std::uint64_t least,
+                                   std::size_t most, const ProgressCallback& progress = {});
 
 }  // namespace heapsift

@@ -40,7 +40,7 @@ TypeSearch find_types(const TypeTable& types, std::string_view name) {
     TypeSearch search;
     std::set<std::string> names, bare;
     std::vector<TypeId> by_bare_name;
-    for (TypeId id = 0; id < types.size(); ++id) {
+    for (TypeId id{0}; id < types.size(); ++id) {
         const std::string& known = types[id].name;
         names.insert(known);
         if (known == name) search.types.push_back(id);

@@ -18,7 +18,7 @@ namespace {
 
 class WhyFinder {
 public:
-    WhyFinder(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+    WhyFinder(const RetainedLookup& retained, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress)
         : retained_(retained),
           graph_(retained.graph()),
@@ -33,9 +33,9 @@ public:
         result.retained = retained_.memory(object_);
         result.target.retained = result.retained;
         result.reach = graph_.reach(object_);
-        result.target.state = ObjectStates(graph_, progress_).of(object_);
-        const std::uint32_t group = retained_.group(object_);
-        result.group = group == Preorder::none ? "shared by several groups" : graph_.groups()[group].name;
+        result.target.state = object_states(graph_, progress_).of(object_);
+        const GroupId group = retained_.group(object_);
+        result.group = group == no_group ? "shared by several groups" : graph_.groups()[group].name;
         result.immortal = result.target.facts.immortal;
         result.references_counted =
             static_cast<std::uint64_t>(std::max<std::int64_t>(result.target.facts.refcount, 0));
@@ -54,9 +54,9 @@ public:
 
 private:
     void find_referrers() {
-        for (ObjectId source = 0; source < graph_.object_count(); ++source) {
+        for (ObjectId source{0}; source < graph_.object_count(); ++source) {
             std::uint64_t edges = 0;
-            for (const NodeId target : graph_.targets(source))
+            for (const ObjectId target : graph_.targets(source))
                 edges += target == object_ && graph_.follows(source, target);
             if (edges > 0) referrers_.push_back(source);
             referrer_edges_ += edges;
@@ -207,7 +207,7 @@ private:
         while (!pending.empty()) {
             const ObjectId source = pending.front();
             pending.pop_front();
-            for (const NodeId target : graph_.targets(source)) {
+            for (const ObjectId target : graph_.targets(source)) {
                 if (!graph_.follows(source, target)) continue;
                 if (target == end) {
                     std::vector<ObjectId> found{end};
@@ -236,12 +236,13 @@ private:
         result.cycle = steps_of(way({object_}, object_));
         if (!result.cycle.empty()) return;
         const NodeId garbage = graph_.node_of(graph_.unreachable_group());
-        const auto sources = graph_.targets(garbage);
+        std::vector<ObjectId> sources;
+        for (const NodeId source : graph_.targets(garbage)) sources.push_back(graph_.object_of(source));
         if (std::find(sources.begin(), sources.end(), object_) == sources.end())
-            result.from_cycle = steps_of(way({sources.begin(), sources.end()}, object_));
+            result.from_cycle = steps_of(way(sources, object_));
     }
 
-    const RetainedSizes& retained_;
+    const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapReader& heap_;
     ObjectId object_;
@@ -253,9 +254,9 @@ private:
 
 }  // namespace
 
-WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress) {
-    return WhyFinder(retained, object, query, progress).find();
+    return WhyFinder(RetainedLookup(graph, sizes), object, query, progress).find();
 }
 
 }  // namespace heapsift

@@ -55,7 +55,7 @@ struct WhyQuery {
     bool without_frames = false, without_tracebacks = false;
 };
 
-WhyResult why(const RetainedSizes& retained, ObjectId object, const WhyQuery& query,
+WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress = {});
 
 }  // namespace heapsift

@@ -26,11 +26,11 @@ public:
         return *graph_;
     }
     const RetainedSizes& retained() {
-        if (!retained_) retained_.emplace(graph(), progress_);
+        if (!retained_) retained_.emplace(retained_sizes(graph(), progress_));
         return *retained_;
     }
     const ObjectStates& states() {
-        if (!states_) states_.emplace(graph(), progress_);
+        if (!states_) states_.emplace(object_states(graph(), progress_));
         return *states_;
     }
 

@@ -3,6 +3,7 @@
 // JSON as every command writes it: keys in the order of the contract, addresses as "0x…".
 
 #include "parsers/base/address.h"
+#include "parsers/base/ids.h"
 
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,12 @@ using Json = nlohmann::ordered_json;
 std::string json_text(const Json& json);
 
 Json address_json(Address address);
+
+/// Ids are numbers there.
+template <class Kind>
+void to_json(Json& json, Id<Kind> id) {
+    json = std::uint32_t{id};
+}
 
 template <class T>
 Json or_null(const std::optional<T>& value) {

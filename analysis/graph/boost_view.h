@@ -11,14 +11,12 @@
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
-#include <boost/iterator/counting_iterator.hpp>
 #include <boost/iterator/iterator_facade.hpp>
 #include <boost/property_map/property_map.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <span>
+#include <iterator>
 #include <utility>
 
 namespace heapsift {
@@ -28,10 +26,10 @@ namespace heapsift {
 template <TargetsGraph Graph>
 class BoostView {
 public:
-    using vertex_descriptor = std::uint32_t;
+    using vertex_descriptor = NodeId;
     struct edge_descriptor {
-        std::uint32_t source = 0;
-        const std::uint32_t* target = nullptr;
+        NodeId source;
+        NodeRow::iterator target;
         bool operator==(const edge_descriptor&) const = default;
     };
     struct traversal_category : boost::vertex_list_graph_tag, boost::incidence_graph_tag {};
@@ -40,7 +38,7 @@ public:
     using vertices_size_type = std::size_t;
     using edges_size_type = std::size_t;
     using degree_size_type = std::size_t;
-    using vertex_iterator = boost::counting_iterator<std::uint32_t>;
+    using vertex_iterator = IdRange<NodeId>::iterator;
     using adjacency_iterator = void;
     using in_edge_iterator = void;
     using edge_iterator = void;
@@ -49,8 +47,7 @@ public:
                                                             boost::forward_traversal_tag, edge_descriptor> {
     public:
         out_edge_iterator() = default;
-        out_edge_iterator(const Graph& graph, std::uint32_t source, const std::uint32_t* at,
-                          const std::uint32_t* end)
+        out_edge_iterator(const Graph& graph, NodeId source, NodeRow::iterator at, NodeRow::iterator end)
             : graph_(&graph), source_(source), at_(at), end_(end) {
             skip();
         }
@@ -68,14 +65,13 @@ public:
         bool equal(const out_edge_iterator& other) const { return at_ == other.at_; }
 
         const Graph* graph_ = nullptr;
-        std::uint32_t source_ = 0;
-        const std::uint32_t* at_ = nullptr;
-        const std::uint32_t* end_ = nullptr;
+        NodeId source_;
+        NodeRow::iterator at_, end_;
     };
 
     explicit BoostView(const Graph& graph) : graph_(&graph) {}
 
-    static vertex_descriptor null_vertex() { return std::numeric_limits<std::uint32_t>::max(); }
+    static vertex_descriptor null_vertex() { return no_node; }
     const Graph& graph() const { return *graph_; }
 
 private:
@@ -91,31 +87,31 @@ std::size_t num_vertices(const BoostView<Graph>& view) {
 
 template <TargetsGraph Graph>
 auto vertices(const BoostView<Graph>& view) {
-    using Iterator = typename BoostView<Graph>::vertex_iterator;
-    return std::pair(Iterator(0), Iterator(static_cast<std::uint32_t>(num_vertices(view))));
+    const IdRange<NodeId> all(num_vertices(view));
+    return std::pair(all.begin(), all.end());
 }
 
 template <TargetsGraph Graph>
-auto out_edges(std::uint32_t node, const BoostView<Graph>& view) {
+auto out_edges(NodeId node, const BoostView<Graph>& view) {
     using Iterator = typename BoostView<Graph>::out_edge_iterator;
-    const std::span<const std::uint32_t> row(view.graph().targets(node));
-    const std::uint32_t* end = row.data() + row.size();
-    return std::pair(Iterator(view.graph(), node, row.data(), end), Iterator(view.graph(), node, end, end));
+    const NodeRow row = view.graph().targets(node);
+    return std::pair(Iterator(view.graph(), node, row.begin(), row.end()),
+                     Iterator(view.graph(), node, row.end(), row.end()));
 }
 
 template <TargetsGraph Graph>
-std::size_t out_degree(std::uint32_t node, const BoostView<Graph>& view) {
+std::size_t out_degree(NodeId node, const BoostView<Graph>& view) {
     const auto [first, last] = out_edges(node, view);
     return static_cast<std::size_t>(std::distance(first, last));
 }
 
 template <TargetsGraph Graph>
-std::uint32_t source(const typename BoostView<Graph>::edge_descriptor& edge, const BoostView<Graph>&) {
+NodeId source(const typename BoostView<Graph>::edge_descriptor& edge, const BoostView<Graph>&) {
     return edge.source;
 }
 
 template <TargetsGraph Graph>
-std::uint32_t target(const typename BoostView<Graph>::edge_descriptor& edge, const BoostView<Graph>&) {
+NodeId target(const typename BoostView<Graph>::edge_descriptor& edge, const BoostView<Graph>&) {
     return *edge.target;
 }
 

@@ -11,22 +11,22 @@ namespace heapsift {
 CommonDominator::CommonDominator(const DominatorTree& tree, const Preorder& preorder)
     : tree_(tree), preorder_(preorder), mark_(tree.reached(), 0) {}
 
-std::uint32_t CommonDominator::own(std::uint32_t node) const {
+NodeId CommonDominator::own(NodeId node) const {
     const std::uint32_t at = preorder_.position(node);
     const std::uint32_t above = at == Preorder::none ? Preorder::none : tree_.dominator(at);
-    return above == Preorder::none ? Preorder::none : preorder_.node_at(above);
+    return above == Preorder::none ? no_node : preorder_.node_at(above);
 }
 
-std::optional<std::uint32_t> CommonDominator::of(std::span<const std::uint32_t> members) {
+std::optional<NodeId> CommonDominator::of(std::span<const NodeId> members) {
     if (members.size() == 1) return own(members.front());
     ++set_;
     found_ = Preorder::none;
-    for (const std::uint32_t member : members) add(member);
+    for (const NodeId member : members) add(member);
     if (found_ == Preorder::none) return std::nullopt;
     return preorder_.node_at(found_);
 }
 
-void CommonDominator::add(std::uint32_t node) {
+void CommonDominator::add(NodeId node) {
     const std::uint32_t at = preorder_.position(node);
     if (at == Preorder::none) return;
     std::uint32_t p = at;

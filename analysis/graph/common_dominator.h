@@ -18,14 +18,14 @@ class CommonDominator {
 public:
     CommonDominator(const DominatorTree& tree, const Preorder& preorder);
 
-    /// Of one member its own dominator (`Preorder::none` where it has none), of several the nearest node
+    /// Of one member its own dominator (`no_node` where it has none), of several the nearest node
     /// above all of them, which may be one of them. Members that the root does not reach do not count;
     /// nothing where none of several is reached. Walks over no node twice.
-    std::optional<std::uint32_t> of(std::span<const std::uint32_t> members);
+    std::optional<NodeId> of(std::span<const NodeId> members);
 
 private:
-    void add(std::uint32_t node);
-    std::uint32_t own(std::uint32_t node) const;
+    void add(NodeId node);
+    NodeId own(NodeId node) const;
 
     const DominatorTree& tree_;
     const Preorder& preorder_;

@@ -11,50 +11,48 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace heapsift {
 
 struct Components {
     static constexpr std::uint32_t none = Preorder::none;
-    std::vector<std::uint32_t> of_node;  // a component's number; `none` outside the part
-    std::uint32_t count = 0;             // a component has a larger number than those that it leads to
+    Column<NodeId, std::uint32_t> of_node;  // a component's number; `none` outside the part
+    std::uint32_t count = 0;                // a component has a larger number than those that it leads to
 };
 
 /// Of the nodes for which `in(node)` holds, and the edges between them.
 template <TargetsGraph Graph, class In>
 Components strong_components(const Graph& graph, In in) {
     constexpr std::uint32_t none = Components::none;
-    const auto nodes = static_cast<std::uint32_t>(graph.node_count());
     // While a node is open it has its number in the walk, or the least that it leads back to; closed, the
     // number of its component, counted down from the largest.
-    std::vector<std::uint32_t> low(nodes, 0);
+    Column<NodeId, std::uint32_t> low(graph.node_count(), 0);
     struct Step {
-        std::uint32_t node;
+        NodeId node;
         std::size_t next;
         bool is_root;
     };
     std::vector<Step> path;
-    std::vector<std::uint32_t> open;
+    std::vector<NodeId> open;
     std::uint32_t index = 1, component = none - 1;
-    for (std::uint32_t start = 0; start < nodes; ++start) {
+    for (const NodeId start : low.ids()) {
         if (low[start] != 0 || !in(start)) continue;
         low[start] = index++;
         path.push_back({start, 0, true});
         while (!path.empty()) {
             Step& step = path.back();
-            const std::uint32_t node = step.node;
-            const std::span<const std::uint32_t> targets(graph.targets(node));
+            const NodeId node = step.node;
+            const NodeRow targets = graph.targets(node);
             if (step.next > 0) {  // back from the target before
-                const std::uint32_t target = targets[step.next - 1];
+                const NodeId target = targets[step.next - 1];
                 if (in(target) && edge_counts(graph, node, target) && low[target] < low[node]) {
                     low[node] = low[target];
                     step.is_root = false;
                 }
             }
             if (step.next < targets.size()) {
-                const std::uint32_t target = targets[step.next++];
+                const NodeId target = targets[step.next++];
                 if (low[target] == 0 && in(target) && edge_counts(graph, node, target)) {
                     low[target] = index++;
                     path.push_back({target, 0, true});

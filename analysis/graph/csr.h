@@ -2,6 +2,8 @@
 
 // A graph as compressed sparse rows: 4 bytes an edge, 8 a node.
 
+#include "analysis/graph/node.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,16 +16,15 @@ class Adjacency {
 public:
     /// Edges of node i are targets[begin[i]] up to targets[begin[i + 1]]; `begin` has one more than there are
     /// nodes.
-    Adjacency(std::vector<std::uint64_t> begin, std::vector<std::uint32_t> targets)
+    Adjacency(std::vector<std::uint64_t> begin, std::vector<NodeId> targets)
         : begin_(std::move(begin)), targets_(std::move(targets)) {}
 
     /// Of edges (source, target) in any order; those of one source stay in theirs.
-    static Adjacency of_edges(std::size_t node_count,
-                              std::span<const std::pair<std::uint32_t, std::uint32_t>> edges) {
+    static Adjacency of_edges(std::size_t node_count, std::span<const std::pair<NodeId, NodeId>> edges) {
         std::vector<std::uint64_t> begin(node_count + 1, 0);
         for (const auto& edge : edges) ++begin[edge.first + 1];
         for (std::size_t node = 0; node < node_count; ++node) begin[node + 1] += begin[node];
-        std::vector<std::uint32_t> targets(edges.size());
+        std::vector<NodeId> targets(edges.size());
         std::vector<std::uint64_t> next(begin.begin(), begin.end() - 1);
         for (const auto& [source, target] : edges) targets[next[source]++] = target;
         return {std::move(begin), std::move(targets)};
@@ -31,13 +32,14 @@ public:
 
     std::size_t node_count() const { return begin_.size() - 1; }
     std::uint64_t edge_count() const { return targets_.size(); }
-    std::span<const std::uint32_t> targets(std::uint32_t node) const {
-        return {targets_.data() + begin_[node], targets_.data() + begin_[node + 1]};
+    NodeRow targets(NodeId node) const {
+        return NodeRow(
+            std::span<const NodeId>(targets_.data() + begin_[node], targets_.data() + begin_[node + 1]));
     }
 
 private:
     std::vector<std::uint64_t> begin_;
-    std::vector<std::uint32_t> targets_;
+    std::vector<NodeId> targets_;
 };
 
 }  // namespace heapsift

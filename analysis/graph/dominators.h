@@ -57,8 +57,8 @@ DominatorTree DominatorTree::build(const Graph& graph, const Preorder& preorder)
     std::vector<std::uint64_t> first(std::size_t{count} + 1, 0);
     const auto visit_edges = [&](auto&& visit) {
         for (std::uint32_t p = 0; p < count; ++p) {
-            const std::uint32_t node = preorder.node_at(p);
-            for (const std::uint32_t target : graph.targets(node)) {
+            const NodeId node = preorder.node_at(p);
+            for (const NodeId target : graph.targets(node)) {
                 const std::uint32_t at = preorder.position(target);
                 if (at == none || at == p || preorder.parent(at) == p || !edge_counts(graph, node, target))
                     continue;

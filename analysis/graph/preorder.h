@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 namespace heapsift {
@@ -23,8 +22,8 @@ public:
     /// Nodes met so far.
     std::size_t reached() const { return node_at_.size(); }
     /// `none` for a node that was not met.
-    std::uint32_t position(std::uint32_t node) const { return position_[node]; }
-    std::uint32_t node_at(std::uint32_t position) const { return node_at_[position]; }
+    std::uint32_t position(NodeId node) const { return position_[node]; }
+    NodeId node_at(std::uint32_t position) const { return node_at_[position]; }
     /// The position from which it was met; `none` for the root.
     std::uint32_t parent(std::uint32_t position) const { return parent_[position]; }
     const std::vector<std::uint32_t>& parents() const { return parent_; }
@@ -33,35 +32,35 @@ public:
     /// walk is then taken to be still under way; `none` for the root itself. Does nothing where `node` was
     /// met. Some 50 to 100 ns a node of a heap.
     template <TargetsGraph Graph>
-    void walk(const Graph& graph, std::uint32_t node, std::uint32_t parent = none);
+    void walk(const Graph& graph, NodeId node, std::uint32_t parent = none);
 
 private:
-    std::vector<std::uint32_t> position_;  // by node
-    std::vector<std::uint32_t> node_at_;   // by position
-    std::vector<std::uint32_t> parent_;    // by position
+    Column<NodeId, std::uint32_t> position_;
+    std::vector<NodeId> node_at_;        // by position
+    std::vector<std::uint32_t> parent_;  // by position
 };
 
 template <TargetsGraph Graph>
-void Preorder::walk(const Graph& graph, std::uint32_t start, std::uint32_t start_parent) {
+void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent) {
     struct Step {
         std::uint32_t position;
-        const std::uint32_t* next;  // the target to be looked at
-        const std::uint32_t* end;
+        NodeRow::iterator next;  // the target to be looked at
+        NodeRow::iterator end;
     };
     std::vector<Step> path;
-    const auto enter = [&](std::uint32_t node, std::uint32_t parent) {
+    const auto enter = [&](NodeId node, std::uint32_t parent) {
         const auto position = static_cast<std::uint32_t>(node_at_.size());
         position_[node] = position;
         node_at_.push_back(node);
         parent_.push_back(parent);
-        const std::span<const std::uint32_t> targets(graph.targets(node));
-        if (!targets.empty()) path.push_back({position, targets.data(), targets.data() + targets.size()});
+        const NodeRow targets = graph.targets(node);
+        if (!targets.empty()) path.push_back({position, targets.begin(), targets.end()});
     };
     if (position_[start] != none) return;
     enter(start, start_parent);
     while (!path.empty()) {
         Step& step = path.back();
-        const std::uint32_t target = *step.next++;
+        const NodeId target = *step.next++;
         const std::uint32_t from = step.position;
         if (step.next == step.end) path.pop_back();
         if (position_[target] == none && edge_counts(graph, node_at_[from], target)) enter(target, from);

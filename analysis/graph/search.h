@@ -19,32 +19,32 @@ namespace heapsift {
 /// What a search still has to look at: a Buffer of Boost.Graph's. One may serve many searches.
 class SearchStack {
 public:
-    using value_type = std::uint32_t;
+    using value_type = NodeId;
     using size_type = std::size_t;
 
-    void push(std::uint32_t node) { nodes_.push_back(node); }
+    void push(NodeId node) { nodes_.push_back(node); }
     void pop() { nodes_.pop_back(); }
-    std::uint32_t top() const { return nodes_.back(); }
-    std::uint32_t& top() { return nodes_.back(); }
+    NodeId top() const { return nodes_.back(); }
+    NodeId& top() { return nodes_.back(); }
     bool empty() const { return nodes_.empty(); }
     std::size_t size() const { return nodes_.size(); }
 
 private:
-    std::vector<std::uint32_t> nodes_;
+    std::vector<NodeId> nodes_;
 };
 
 /// Boost.Graph's colours, by two functions: is a node marked, and mark it.
 template <class IsMarked, class Mark>
 struct MarkColours {
-    using key_type = std::uint32_t;
+    using key_type = NodeId;
     using value_type = boost::default_color_type;
     using reference = value_type;
     using category = boost::read_write_property_map_tag;
 
-    friend value_type get(const MarkColours& colours, std::uint32_t node) {
+    friend value_type get(const MarkColours& colours, NodeId node) {
         return colours.is_marked(node) ? boost::black_color : boost::white_color;
     }
-    friend void put(const MarkColours& colours, std::uint32_t node, value_type colour) {
+    friend void put(const MarkColours& colours, NodeId node, value_type colour) {
         if (colour == boost::gray_color) colours.mark(node);  // black: it was marked when it was met
     }
 
@@ -55,7 +55,7 @@ struct MarkColours {
 /// Marks `start` and all that it reaches by nodes that are not marked: `is_marked(node)`, `mark(node)`. A
 /// node for which `is_marked` holds is neither entered nor left, but `start`, which always is.
 template <TargetsGraph Graph, class IsMarked, class Mark>
-void search(const Graph& graph, std::uint32_t start, IsMarked is_marked, Mark mark, SearchStack& stack) {
+void search(const Graph& graph, NodeId start, IsMarked is_marked, Mark mark, SearchStack& stack) {
     boost::breadth_first_visit(BoostView<Graph>(graph), start, stack, boost::default_bfs_visitor(),
                                MarkColours<IsMarked, Mark>{is_marked, mark});
 }

@@ -8,6 +8,8 @@
 // a step costs may be dear to find out. (Boost's dijkstra_shortest_paths keeps a heap, and asks for weights
 // beforehand: it takes 3 times as long, 1.10 s against 0.36 on the graph of tests/benchmarks/graph.cpp.)
 
+#include "analysis/graph/node.h"
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -21,11 +23,11 @@ namespace heapsift {
 struct PathForest {
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-    explicit PathForest(std::size_t node_count) : cost(node_count, none), previous(node_count, none) {}
+    explicit PathForest(std::size_t node_count) : cost(node_count, none), previous(node_count) {}
 
-    std::vector<std::uint32_t> cost;      // by node; `none` where no path was found (yet)
-    std::vector<std::uint32_t> previous;  // by node; `none` for a start
-    std::vector<std::uint32_t> settled;   // in the order in which their costs were known: after `previous`
+    Column<NodeId, std::uint32_t> cost;  // `none` where no path was found (yet)
+    Column<NodeId, NodeId> previous;     // `no_node` for a start
+    std::vector<NodeId> settled;         // in the order in which their costs were known: after `previous`
 };
 
 /// One search. No step and no start costs more than `most_cost`. A bit a node, and 4 bytes for each path that
@@ -35,11 +37,11 @@ class PathSearch {
 public:
     explicit PathSearch(PathForest& forest) : forest_(forest), settled_(forest.cost.size()) {}
 
-    bool is_settled(std::uint32_t node) const { return settled_[node]; }
+    bool is_settled(NodeId node) const { return settled_[node]; }
 
-    /// Takes the path to `node` that costs `cost` and comes from `previous` (`none`: it starts there), if it
+    /// Takes the path to `node` that costs `cost` and comes from `previous` (`no_node`: it starts there), if it
     /// is cheaper than what is known. Of two that cost the same the first one stays.
-    bool offer(std::uint32_t node, std::uint32_t previous, std::uint32_t cost) {
+    bool offer(NodeId node, NodeId previous, std::uint32_t cost) {
         if (cost >= forest_.cost[node]) return false;
         forest_.cost[node] = cost;
         forest_.previous[node] = previous;
@@ -53,9 +55,9 @@ public:
     template <class Settle>
     void run(Settle settle) {
         for (std::uint32_t cost = 0; pending_ > 0; ++cost) {
-            std::vector<std::uint32_t>& bucket = buckets_[cost % bucket_count];
+            std::vector<NodeId>& bucket = buckets_[cost % bucket_count];
             for (std::size_t i = 0; i < bucket.size(); ++i) {  // it may grow: steps that cost nothing
-                const std::uint32_t node = bucket[i];
+                const NodeId node = bucket[i];
                 --pending_;
                 if (forest_.cost[node] != cost || settled_[node]) continue;
                 settled_[node] = true;
@@ -71,7 +73,7 @@ private:
 
     PathForest& forest_;
     std::vector<bool> settled_;
-    std::array<std::vector<std::uint32_t>, bucket_count> buckets_;
+    std::array<std::vector<NodeId>, bucket_count> buckets_;
     std::uint64_t pending_ = 0;
 };
 

@@ -81,7 +81,7 @@ GroupId Groups::of_module(const LoadedModule& module, int depth) {
         const Address spec =
             module.dict.is_null() ? Address() : python_heap.dict_value(module.dict, "__spec__");
         const TypeId type = spec.is_null() ? no_type : heap_.types().find(python_heap.type_address(spec));
-        if (type != no_type && heap_.types()[type].name != "NoneType") return python();
+        if (type != no_type && !heap_.types().is(type, KnownType::none)) return python();
         if (module.name == "sys" || module.name == "builtins") return python();
     }
     const GroupId id = group(GroupKind::module, module.name);

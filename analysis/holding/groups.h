@@ -31,7 +31,9 @@ struct Group {
     Address module;            // the module object, of a `module`
 };
 
-using GroupId = std::uint32_t;
+struct GroupOfHolders;
+using GroupId = Id<GroupOfHolders>;
+inline constexpr GroupId no_group;
 
 /// The group of each root. Told by where files lie: beside os.py (the library), in a site-packages or
 /// dist-packages (a package), or elsewhere (the program).
@@ -39,7 +41,7 @@ class Groups {
 public:
     Groups(const HeapReader& heap, const RootSet& roots);
 
-    const std::vector<Group>& groups() const { return groups_; }
+    const Column<GroupId, Group>& groups() const { return groups_; }
     const Group& operator[](GroupId id) const { return groups_[id]; }
     /// One is made for each module of the program, so there are as many as are asked for.
     GroupId of(const Root& root);
@@ -63,7 +65,7 @@ private:
     const HeapReader& heap_;
     const RootSet& roots_;
     std::string library_;  // the folder of os.py, with a slash behind it; "" unknown
-    std::vector<Group> groups_;
+    Column<GroupId, Group> groups_;
     std::map<std::pair<GroupKind, std::string>, GroupId> by_name_;
     std::map<ObjectId, const LoadedModule*> by_object_;
     struct FramePlace {

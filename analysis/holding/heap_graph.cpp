@@ -43,7 +43,8 @@ HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress)
 
 // `parent` is a group's number at first: nodes are numbered when all groups are known.
 void HeapGraph::place_roots() {
-    for (const Root& root : root_set_.roots()) roots_.push_back({root, groups_.of(root)});
+    for (const Root& root : root_set_.roots())
+        roots_.push_back({root, NodeId(std::uint32_t{groups_.of(root)})});
     std::vector<Address>
         named;  // slots of frames that are locals or the like: known by more than their words
     for (const Root& root : root_set_.roots())
@@ -52,7 +53,7 @@ void HeapGraph::place_roots() {
     for (const NativeReference& native : references_.natives()) {
         if (std::binary_search(named.begin(), named.end(), native.word)) continue;
         const Root root = groups_.native_root(native);
-        roots_.push_back({root, groups_.of_native(root, native.place)});
+        roots_.push_back({root, NodeId(std::uint32_t{groups_.of_native(root, native.place)})});
     }
     groups_.held();
     groups_.immortal();
@@ -60,16 +61,16 @@ void HeapGraph::place_roots() {
 }
 
 void HeapGraph::make_nodes() {
-    const auto group_count = static_cast<NodeId>(groups_.groups().size());
-    first_frame_ = root() + 1 + group_count;
+    const std::size_t group_count = groups_.groups().size();
+    first_frame_ = NodeId(root() + 1 + group_count);
     std::vector<NodeId> first_of_thread;
     for (std::size_t t = 0; t < root_set_.threads().size(); ++t) {
-        first_of_thread.push_back(first_frame_ + static_cast<NodeId>(frames_.size()));
+        first_of_thread.push_back(NodeId(first_frame_ + frames_.size()));
         for (std::size_t f = 0; f < root_set_.threads()[t].frames.size(); ++f)
             frames_.push_back({static_cast<std::int32_t>(t), static_cast<std::int32_t>(f)});
     }
     extra_targets_.resize(1 + group_count + frames_.size());
-    for (GroupId group = 0; group < group_count; ++group)
+    for (const GroupId group : groups_.groups().ids())
         if (group != groups_.held() && group != groups_.immortal() && group != groups_.unreachable())
             extra_targets_[0].push_back(node_of(group));
     structural_bits_.assign(object_count_ / 64 + 1, 0);
@@ -80,22 +81,22 @@ void HeapGraph::make_nodes() {
     structural_.visit(mark);
     for (const auto& [owner, target] : structural_.owners()) {
         const ObjectId from = heap_.find(owner), to = target.is_null() ? no_object : heap_.find(target);
-        if (from != no_object && to != no_object) owners_.emplace_back(from, to);
+        if (from != no_object && to != no_object) owners_.emplace_back(node_of(from), node_of(to));
     }
     std::sort(owners_.begin(), owners_.end());
     std::vector<bool> hangs(frames_.size());
     for (PlacedRoot& placed : roots_) {
         const Root& root = placed.root;
-        placed.parent = node_of(static_cast<GroupId>(placed.parent));
+        placed.parent = node_of(GroupId(std::uint32_t{placed.parent}));
         if (root.frame >= 0) {
-            const NodeId frame =
-                first_of_thread[static_cast<std::size_t>(root.thread)] + static_cast<NodeId>(root.frame);
+            const NodeId frame(first_of_thread[static_cast<std::size_t>(root.thread)] +
+                               static_cast<std::uint32_t>(root.frame));
             if (!hangs[frame - first_frame_]) extra_targets_[placed.parent - object_count_].push_back(frame);
             hangs[frame - first_frame_] = true;
             placed.parent = frame;
         }
-        if (!is_structural(root.object) || is_own_root(root))
-            extra_targets_[placed.parent - object_count_].push_back(root.object);
+        if (!is_structural(node_of(root.object)) || is_own_root(root))
+            extra_targets_[placed.parent - object_count_].push_back(node_of(root.object));
     }
 }
 
@@ -113,7 +114,9 @@ bool HeapGraph::is_owner(NodeId source, NodeId target) const {
 
 void HeapGraph::hang(GroupId group, const std::vector<ObjectId>& objects) {
     const NodeId node = node_of(group);
-    extra_targets_[node - object_count_] = objects;
+    std::vector<NodeId>& below = extra_targets_[node - object_count_];
+    below.clear();
+    for (const ObjectId object : objects) below.push_back(node_of(object));
     extra_targets_[0].push_back(node);
     preorder_.walk(*this, node, 0);
 }
@@ -135,7 +138,8 @@ std::vector<ObjectId> without_the_led_to(const HeapGraph& graph, const std::vect
             if (seen[candidate]) continue;
             kept.push_back(candidate);
             search(
-                graph, candidate, [&](NodeId node) { return seen[node] || met(node); },
+                graph, HeapGraph::node_of(candidate),
+                [&](NodeId node) { return seen[node] || met(HeapGraph::object_of(node)); },
                 [&](NodeId node) { seen[node] = true; }, stack);
         }
         chosen.assign(kept.rbegin(), kept.rend());
@@ -148,7 +152,7 @@ std::vector<ObjectId> without_the_led_to(const HeapGraph& graph, const std::vect
 void HeapGraph::add_held() {
     first_held_ = static_cast<std::uint32_t>(preorder_.reached());
     std::vector<ObjectId> candidates;
-    for (ObjectId object = 0; object < object_count_; ++object) {
+    for (ObjectId object{0}; object < object_count_; ++object) {
         if (met(object)) continue;
         const ObjectFacts facts = heap_.facts(object);
         if (!facts.immortal && facts.refcount > static_cast<std::int64_t>(references_.found(object)))
@@ -164,7 +168,7 @@ void HeapGraph::add_held() {
 void HeapGraph::add_immortal() {
     first_immortal_only_ = static_cast<std::uint32_t>(preorder_.reached());
     std::vector<ObjectId> immortal;
-    for (ObjectId object = 0; object < object_count_; ++object)
+    for (ObjectId object{0}; object < object_count_; ++object)
         if (!met(object) && heap_.facts(object).immortal) immortal.push_back(object);
     for (const ObjectId object : immortal)
         roots_.push_back({{.object = object, .kind = RootKind::immortal}, node_of(groups_.immortal())});
@@ -172,22 +176,24 @@ void HeapGraph::add_immortal() {
 }
 
 void HeapGraph::add_unreachable() {
-    for (ObjectId object = 0; object < object_count_; ++object) unreachable_count_ += !met(object);
+    for (ObjectId object{0}; object < object_count_; ++object) unreachable_count_ += !met(object);
     first_unreachable_ = static_cast<std::uint32_t>(preorder_.reached());
     if (unreachable_count_ == 0) return;
-    const auto garbage = [&](NodeId node) { return node < object_count_ && !met(node); };
-    const Components components = strong_components(*this, garbage);
+    const auto garbage = [&](ObjectId object) { return !met(object); };
+    const Components components = strong_components(
+        *this, [&](NodeId node) { return node < object_count_ && garbage(object_of(node)); });
+    const auto component = [&](ObjectId object) { return components.of_node[node_of(object)]; };
     std::vector<bool> led_to(components.count);
-    for (ObjectId object = 0; object < object_count_; ++object) {
+    for (ObjectId object{0}; object < object_count_; ++object) {
         if (!garbage(object)) continue;
-        const std::uint32_t own = components.of_node[object];
-        for (const NodeId target : targets(object))
-            if (garbage(target) && components.of_node[target] != own && follows(object, target))
-                led_to[components.of_node[target]] = true;
+        const std::uint32_t own = component(object);
+        for (const ObjectId target : targets(object))
+            if (garbage(target) && component(target) != own && follows(object, target))
+                led_to[component(target)] = true;
     }
     std::vector<ObjectId> sources;
-    for (ObjectId object = 0; object < object_count_; ++object)
-        if (garbage(object) && !led_to[components.of_node[object]]) sources.push_back(object);
+    for (ObjectId object{0}; object < object_count_; ++object)
+        if (garbage(object) && !led_to[component(object)]) sources.push_back(object);
     hang(groups_.unreachable(), sources);
 }
 

@@ -4,6 +4,7 @@
 // are followed, and above them what keeps them alive: one virtual root, the groups below it, and the frames
 // of threads. (The policy: heap_graph.cpp.)
 
+#include "analysis/graph/node.h"
 #include "analysis/graph/preorder.h"
 #include "analysis/holding/groups.h"
 #include "analysis/holding/structural_references.h"
@@ -15,9 +16,7 @@
 
 namespace heapsift {
 
-/// A number of the graph: objects have their ObjectIds, then come the virtual root, groups and frames.
-using NodeId = std::uint32_t;
-
+/// Nodes of a heap's graph: objects have their own numbers, then come the virtual root, groups and frames.
 enum class NodeKind : std::uint8_t { object, root, group, frame };
 
 /// Why an object is alive.
@@ -42,10 +41,12 @@ public:
     std::size_t node_count() const { return object_count_ + extra_targets_.size(); }
     std::size_t object_count() const { return object_count_; }
     /// What a node refers to, with multiplicity; of these `follows` says which count.
-    std::span<const NodeId> targets(NodeId node) const {
-        return node < object_count_ ? references_.targets(node)
-                                    : std::span<const NodeId>(extra_targets_[node - object_count_]);
+    NodeRow targets(NodeId node) const {
+        return node < object_count_ ? NodeRow(references_.targets(object_of(node)))
+                                    : NodeRow(std::span<const NodeId>(extra_targets_[node - object_count_]));
     }
+    /// Of an object: objects.
+    std::span<const ObjectId> targets(ObjectId object) const { return references_.targets(object); }
     /// Not into what everything refers to in the end (StructuralTargets), nor from what is unreachable to
     /// what is not.
     bool follows(NodeId source, NodeId target) const {
@@ -53,18 +54,24 @@ public:
         return preorder_.position(source) < first_unreachable_ ||
                preorder_.position(target) >= first_unreachable_;
     }
+    bool follows(ObjectId source, ObjectId target) const { return follows(node_of(source), node_of(target)); }
     /// All that the virtual root reaches: every object is there, below a group.
     const Preorder& preorder() const { return preorder_; }
+    /// Of an object in it.
+    std::uint32_t position(ObjectId object) const { return preorder_.position(node_of(object)); }
 
-    NodeId root() const { return static_cast<NodeId>(object_count_); }
+    static NodeId node_of(ObjectId object) { return NodeId(std::uint32_t{object}); }
+    /// Of a node that is an object.
+    static ObjectId object_of(NodeId node) { return ObjectId(std::uint32_t{node}); }
+    NodeId root() const { return NodeId(object_count_); }
     NodeKind kind(NodeId node) const {
         return node < object_count_  ? NodeKind::object
                : node == root()      ? NodeKind::root
                : node < first_frame_ ? NodeKind::group
                                      : NodeKind::frame;
     }
-    GroupId group_of(NodeId node) const { return node - root() - 1; }
-    NodeId node_of(GroupId group) const { return root() + 1 + group; }
+    GroupId group_of(NodeId node) const { return GroupId(node - root() - 1); }
+    NodeId node_of(GroupId group) const { return NodeId(root() + 1 + group); }
     struct FrameNode {
         std::int32_t thread, frame;
     };
@@ -75,7 +82,7 @@ public:
     }
 
     Reach reach(ObjectId object) const {
-        const std::uint32_t at = preorder_.position(object);
+        const std::uint32_t at = position(object);
         return at >= first_unreachable_                         ? Reach::unreachable
                : at >= first_held_ && at < first_immortal_only_ ? Reach::held
                                                                 : Reach::named;
@@ -85,7 +92,7 @@ public:
 
     struct PlacedRoot {
         Root root;
-        NodeId parent = 0;  // the group or frame below which it hangs
+        NodeId parent;  // the group or frame below which it hangs
     };
     /// By object.
     const std::vector<PlacedRoot>& roots() const { return roots_; }
@@ -98,10 +105,10 @@ private:
     void add_held();
     void add_immortal();
     void add_unreachable();
-    void hang(GroupId group, const std::vector<ObjectId>& objects);
-    bool met(ObjectId object) const { return preorder_.position(object) != Preorder::none; }
+    void hang(GroupId group, const std::vector<ObjectId>& objects);  // below the virtual root
+    bool met(ObjectId object) const { return position(object) != Preorder::none; }
     /// Of an object. (What objects refer to are objects: a source that is none is asked first.)
-    bool is_structural(ObjectId object) const { return structural_bits_[object / 64] >> (object % 64) & 1; }
+    bool is_structural(NodeId object) const { return structural_bits_[object / 64] >> (object % 64) & 1; }
     /// The root by which a structural target is held.
     static bool is_own_root(const Root& root);
     /// Does a structural target belong to it?
@@ -113,17 +120,17 @@ private:
     StructuralTargets structural_;
     Groups groups_;
     std::size_t object_count_;
-    NodeId first_frame_ = 0;
+    NodeId first_frame_{0};
     std::vector<std::vector<NodeId>> extra_targets_;  // by node, from the root on
     std::vector<FrameNode> frames_;
-    std::vector<std::uint64_t> structural_bits_;         // by node
-    std::vector<std::pair<ObjectId, ObjectId>> owners_;  // StructuralTargets::owners; sorted
+    std::vector<std::uint64_t> structural_bits_;     // by node
+    std::vector<std::pair<NodeId, NodeId>> owners_;  // StructuralTargets::owners; sorted
     std::vector<PlacedRoot> roots_;
     Preorder preorder_{0};
     std::uint32_t first_held_ = Preorder::none, first_immortal_only_ = Preorder::none,
                   first_unreachable_ = Preorder::none;
     std::uint64_t unreachable_count_ = 0;
-    GroupId unreachable_group_ = 0;
+    GroupId unreachable_group_;
 };
 
 }  // namespace heapsift

@@ -16,67 +16,72 @@
 namespace heapsift {
 namespace {
 
-constexpr std::uint32_t none = Preorder::none;
+constexpr std::uint32_t not_met = Preorder::none;
 // Children of one node: to sort fewer anew costs nothing.
 constexpr std::size_t worth_keeping = 1024;
 
 }  // namespace
 
-RetainedSizes::RetainedSizes(const HeapGraph& graph, const ProgressCallback& progress) : graph_(graph) {
+RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& progress) {
+    RetainedSizes retained;
     if (progress) progress("dominators", 0);
-    tree_ = DominatorTree::build(graph, graph.preorder());
+    retained.tree = DominatorTree::build(graph, graph.preorder());
     if (progress) progress("retained sizes", 0);
-    memory_.assign(tree_.reached(), 0);
+    retained.memory.assign(retained.tree.reached(), 0);
     const SizeColumn& sizes = *graph.heap().snapshot().sizes;
-    for (ObjectId object = 0; object < graph.object_count(); ++object)
-        memory_[graph.preorder().position(object)] = sizes.memory(object);
-    tree_.add_up(memory_);
+    for (ObjectId object{0}; object < graph.object_count(); ++object)
+        retained.memory[graph.position(object)] = sizes.memory(object);
+    retained.tree.add_up(retained.memory);
+    return retained;
 }
 
-NodeId RetainedSizes::dominator(NodeId node) const {
+NodeId RetainedLookup::dominator(NodeId node) const {
     const std::uint32_t at = graph_.preorder().position(node);
-    const std::uint32_t above = at == none ? none : tree_.dominator(at);
-    return above == none ? none : graph_.preorder().node_at(above);
+    const std::uint32_t above = at == not_met ? not_met : tree().dominator(at);
+    return above == not_met ? no_node : graph_.preorder().node_at(above);
 }
 
-std::uint64_t RetainedSizes::size(NodeId node) const {
+std::uint64_t RetainedLookup::size(NodeId node) const {
     std::uint64_t total = 0;
     const SizeColumn& sizes = *graph_.heap().snapshot().sizes;
     const Preorder& preorder = graph_.preorder();
-    std::vector<bool> below(tree_.reached());
-    for (std::uint32_t p = preorder.position(node); p < tree_.reached(); ++p) {
-        below[p] = preorder.node_at(p) == node || (tree_.dominator(p) != none && below[tree_.dominator(p)]);
+    std::vector<bool> below(tree().reached());
+    for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
+        below[p] =
+            preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
         if (!below[p] || graph_.kind(preorder.node_at(p)) != NodeKind::object) continue;
-        const ObjectSizes one = sizes[preorder.node_at(p)];
+        const ObjectId object = graph_.object_of(preorder.node_at(p));
+        const ObjectSizes one = sizes[object];
         // Part of a program, and never freed: a small int.
-        if (one.memory > 0 || !graph_.heap().facts(preorder.node_at(p)).immortal) total += one.size;
+        if (one.memory > 0 || !graph_.heap().facts(object).immortal) total += one.size;
     }
     return total;
 }
 
-std::uint64_t RetainedSizes::count(NodeId node) const {
+std::uint64_t RetainedLookup::count(NodeId node) const {
     std::uint64_t total = 0;
     const Preorder& preorder = graph_.preorder();
-    std::vector<bool> below(tree_.reached());
-    for (std::uint32_t p = preorder.position(node); p < tree_.reached(); ++p) {
-        below[p] = preorder.node_at(p) == node || (tree_.dominator(p) != none && below[tree_.dominator(p)]);
+    std::vector<bool> below(tree().reached());
+    for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
+        below[p] =
+            preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
         total += below[p] && graph_.kind(preorder.node_at(p)) == NodeKind::object;
     }
     return total;
 }
 
-void RetainedSizes::link_children() const {
+void RetainedLookup::link_children() const {
     if (!first_child_.empty()) return;
-    first_child_.assign(tree_.reached(), none);
-    next_sibling_.assign(tree_.reached(), none);
-    for (auto p = static_cast<std::uint32_t>(tree_.reached()); p-- > 1;) {
-        const std::uint32_t above = tree_.dominator(p);
+    first_child_.assign(tree().reached(), not_met);
+    next_sibling_.assign(tree().reached(), not_met);
+    for (auto p = static_cast<std::uint32_t>(tree().reached()); p-- > 1;) {
+        const std::uint32_t above = tree().dominator(p);
         next_sibling_[p] = first_child_[above];
         first_child_[above] = p;
     }
 }
 
-std::vector<NodeId> RetainedSizes::children(NodeId node) const {
+std::vector<NodeId> RetainedLookup::children(NodeId node) const {
     if (node == last_parent_) return last_children_;
     link_children();
     struct Child {
@@ -85,9 +90,9 @@ std::vector<NodeId> RetainedSizes::children(NodeId node) const {
     };
     std::vector<Child> children;
     const Preorder& preorder = graph_.preorder();
-    if (preorder.position(node) == none) return {};
-    for (std::uint32_t p = first_child_[preorder.position(node)]; p != none; p = next_sibling_[p])
-        children.push_back({memory_[p], preorder.node_at(p)});
+    if (preorder.position(node) == not_met) return {};
+    for (std::uint32_t p = first_child_[preorder.position(node)]; p != not_met; p = next_sibling_[p])
+        children.push_back({sizes_.memory[p], preorder.node_at(p)});
     std::sort(children.begin(), children.end(), [](const Child& a, const Child& b) {
         return a.memory != b.memory ? a.memory > b.memory : a.node < b.node;
     });
@@ -101,41 +106,42 @@ std::vector<NodeId> RetainedSizes::children(NodeId node) const {
     return result;
 }
 
-NodeId RetainedSizes::largest_child(NodeId node) const {
+NodeId RetainedLookup::largest_child(NodeId node) const {
     link_children();
     const Preorder& preorder = graph_.preorder();
-    NodeId best = none;
+    NodeId best;
     std::uint64_t most = 0;
-    if (preorder.position(node) == none) return none;
-    for (std::uint32_t p = first_child_[preorder.position(node)]; p != none; p = next_sibling_[p]) {
+    if (preorder.position(node) == not_met) return no_node;
+    for (std::uint32_t p = first_child_[preorder.position(node)]; p != not_met; p = next_sibling_[p]) {
         const NodeId child = preorder.node_at(p);
-        if (best != none && (memory_[p] < most || (memory_[p] == most && child > best))) continue;
+        if (best != no_node && (sizes_.memory[p] < most || (sizes_.memory[p] == most && child > best)))
+            continue;
         best = child;
-        most = memory_[p];
+        most = sizes_.memory[p];
     }
     return best;
 }
 
-NodeId RetainedSizes::child_towards(NodeId above, NodeId node) const {
+NodeId RetainedLookup::child_towards(NodeId above, NodeId node) const {
     const Preorder& preorder = graph_.preorder();
     const std::uint32_t top = preorder.position(above);
     std::uint32_t at = preorder.position(node);
     // Dominators have smaller numbers.
-    while (at != none && at > top) {
-        const std::uint32_t next = tree_.dominator(at);
+    while (at != not_met && at > top) {
+        const std::uint32_t next = tree().dominator(at);
         if (next == top) return preorder.node_at(at);
         at = next;
     }
-    return none;
+    return no_node;
 }
 
-bool RetainedSizes::dominates(NodeId above, NodeId node) const {
-    return above == node || child_towards(above, node) != none;
+bool RetainedLookup::dominates(NodeId above, NodeId node) const {
+    return above == node || child_towards(above, node) != no_node;
 }
 
-std::uint32_t RetainedSizes::group(NodeId node) const {
-    const NodeId top = node == graph_.root() ? none : child_towards(graph_.root(), node);
-    return top != none && graph_.kind(top) == NodeKind::group ? graph_.group_of(top) : none;
+GroupId RetainedLookup::group(NodeId node) const {
+    const NodeId top = node == graph_.root() ? no_node : child_towards(graph_.root(), node);
+    return top != no_node && graph_.kind(top) == NodeKind::group ? graph_.group_of(top) : no_group;
 }
 
 namespace {
@@ -146,7 +152,7 @@ public:
     ReachedWithout(const HeapGraph& graph, std::int32_t first_set,
                    const std::function<std::int32_t(ObjectId)>& set_of)
         : graph_(graph), without_(graph.node_count(), 0), gone_(graph.object_count(), no_set) {
-        for (ObjectId object = 0; object < graph.object_count(); ++object) {
+        for (ObjectId object{0}; object < graph.object_count(); ++object) {
             const std::int32_t set = set_of(object);
             if (set >= first_set && set < first_set + 64)
                 gone_[object] = static_cast<std::uint8_t>(set - first_set);
@@ -157,7 +163,7 @@ public:
         while (!again_.empty()) {
             const NodeId node = again_.back();
             again_.pop_back();
-            spread(node, none);
+            spread(node, not_met);
         }
     }
     /// The bit of set k: is the node reached without it?
@@ -175,7 +181,8 @@ private:
                                               : bits;
             if ((allowed & ~without_[target]) == 0 || !graph_.follows(node, target)) continue;
             without_[target] |= allowed;
-            if (position == none || graph_.preorder().position(target) <= position) again_.push_back(target);
+            if (position == not_met || graph_.preorder().position(target) <= position)
+                again_.push_back(target);
         }
     }
 
@@ -198,8 +205,9 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
         const ReachedWithout reached(graph, static_cast<std::int32_t>(first), set_of);
         const std::size_t count = std::min<std::size_t>(64, sets - first);
         const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-        for (ObjectId object = 0; object < graph.object_count(); ++object)
-            for (std::uint64_t freed = ~reached[object] & asked; freed != 0; freed &= freed - 1) {
+        for (ObjectId object{0}; object < graph.object_count(); ++object)
+            for (std::uint64_t freed = ~reached[HeapGraph::node_of(object)] & asked; freed != 0;
+                 freed &= freed - 1) {
                 SetRetained& row = result[first + static_cast<std::size_t>(std::countr_zero(freed))];
                 ++row.objects;
                 row.memory += sizes.memory(object);
@@ -208,7 +216,7 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
     return result;
 }
 
-std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId> members) {
+std::vector<ObjectId> retained_by(const HeapGraph& graph, NodeRow members) {
     std::vector<bool> reached(graph.node_count());
     for (const NodeId member : members) reached[member] = true;  // as if: it is not entered
     SearchStack stack;
@@ -217,7 +225,7 @@ std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId
         [&](NodeId node) { reached[node] = true; }, stack);
     for (const NodeId member : members) reached[member] = false;
     std::vector<ObjectId> result;
-    for (ObjectId object = 0; object < graph.object_count(); ++object)
+    for (ObjectId object{0}; object < graph.object_count(); ++object)
         if (!reached[object]) result.push_back(object);
     return result;
 }

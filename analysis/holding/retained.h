@@ -12,46 +12,62 @@
 
 namespace heapsift {
 
-/// The dominator tree of a heap, and what each node retains. 12 bytes a node; some 200 ns an object to make.
-class RetainedSizes {
+/// The dominator tree of a heap, and what each node retains: columns by position in HeapGraph::preorder. 12
+/// bytes a node.
+struct RetainedSizes {
+    DominatorTree tree;
+    std::vector<std::uint64_t> memory;  // bytes: RetainedLookup::memory
+};
+
+/// Some 200 ns an object.
+RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& progress = {});
+
+/// What is asked of these columns by node. It refers to what it was made of: for the time of one call.
+class RetainedLookup {
 public:
-    explicit RetainedSizes(const HeapGraph& graph, const ProgressCallback& progress = {});
+    RetainedLookup(const HeapGraph& graph, const RetainedSizes& sizes) : graph_(graph), sizes_(sizes) {}
 
     const HeapGraph& graph() const { return graph_; }
-    const DominatorTree& tree() const { return tree_; }
+    const DominatorTree& tree() const { return sizes_.tree; }
     /// Bytes of memory (ObjectSizes::memory) that would come free with the node: its own, and of all that it
     /// dominates. 0 for a group or a frame that has nothing.
     std::uint64_t memory(NodeId node) const {
         const std::uint32_t at = graph_.preorder().position(node);
-        return at == Preorder::none ? 0 : memory_[at];
+        return at == Preorder::none ? 0 : sizes_.memory[at];
     }
-    std::uint64_t memory_at(std::uint32_t position) const { return memory_[position]; }
+    std::uint64_t memory(ObjectId object) const { return memory(HeapGraph::node_of(object)); }
+    std::uint64_t memory_at(std::uint32_t position) const { return sizes_.memory[position]; }
     /// The same of ObjectSizes::size. One pass over the tree.
     std::uint64_t size(NodeId node) const;
-    /// The virtual root for what several groups share; of the virtual root it is no node (`Preorder::none`).
+    /// The virtual root for what several groups share; of the virtual root it is `no_node`.
     NodeId dominator(NodeId node) const;
+    NodeId dominator(ObjectId object) const { return dominator(HeapGraph::node_of(object)); }
     /// What it dominates immediately, by memory, then by number. The first call makes lists: 8 bytes a node.
     std::vector<NodeId> children(NodeId node) const;
-    /// The first of them; `Preorder::none` for a leaf.
+    /// The first of them; `no_node` for a leaf.
     NodeId largest_child(NodeId node) const;
     /// Objects that it dominates, itself included.
     std::uint64_t count(NodeId node) const;
-    /// The group that holds it alone, `none` where several do.
-    std::uint32_t group(NodeId node) const;
+    std::uint64_t count(ObjectId object) const { return count(HeapGraph::node_of(object)); }
+    /// The group that holds it alone, `no_group` where several do.
+    GroupId group(NodeId node) const;
+    GroupId group(ObjectId object) const { return group(HeapGraph::node_of(object)); }
     /// Of the nodes that `above` dominates immediately, the one that dominates `node` (or is it);
-    /// `Preorder::none` where `above` does not dominate it, or is it.
+    /// `no_node` where `above` does not dominate it, or is it.
     NodeId child_towards(NodeId above, NodeId node) const;
     bool dominates(NodeId above, NodeId node) const;
+    bool dominates(ObjectId above, ObjectId object) const {
+        return dominates(HeapGraph::node_of(above), HeapGraph::node_of(object));
+    }
 
 private:
     void link_children() const;
 
     const HeapGraph& graph_;
-    DominatorTree tree_;
-    std::vector<std::uint64_t> memory_;                              // by position
+    const RetainedSizes& sizes_;
     mutable std::vector<std::uint32_t> first_child_, next_sibling_;  // by position
     // Many children, sorted, of the node that was asked for last: a search comes back to it.
-    mutable NodeId last_parent_ = Preorder::none;
+    mutable NodeId last_parent_;
     mutable std::vector<NodeId> last_children_;
 };
 
@@ -68,6 +84,11 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
 
 /// The objects that would come free with `members`, which are among them, by id. One walk over all that
 /// stays.
-std::vector<ObjectId> retained_by(const HeapGraph& graph, std::span<const NodeId> members);
+std::vector<ObjectId> retained_by(const HeapGraph& graph, NodeRow members);
+/// The same of objects alone, or of nodes of any kind.
+template <class I>
+std::vector<ObjectId> retained_by(const HeapGraph& graph, const std::vector<I>& members) {
+    return retained_by(graph, NodeRow(std::span<const I>(members)));
+}
 
 }  // namespace heapsift

@@ -93,7 +93,7 @@ public:
         : paths_(paths), graph_(paths.graph_), wishes_(wishes), ends_(std::move(ends)) {
         const HeapReader& heap = graph_.heap();
         for (const TypeInfo& type : heap.types()) {
-            const bool frame = type.name == "frame", traceback = type.name == "traceback";
+            const bool frame = type.known == KnownType::frame, traceback = type.known == KnownType::traceback;
             left_out_.push_back((wishes.without_frames && frame) || (wishes.without_tracebacks && traceback));
         }
         for (const LoadedModule& module : graph_.root_set().modules())
@@ -107,7 +107,8 @@ public:
         std::size_t left = wanted.size();
         const bool all = wanted.empty();
         start();
-        search_.run([&](ObjectId object) {
+        search_.run([&](NodeId node) {
+            const ObjectId object = graph_.object_of(node);
             const std::size_t settled = paths_.forest_.settled.size();
             if (progress && settled % (1 << 18) == 0)
                 progress("paths", static_cast<double>(settled) / static_cast<double>(graph_.object_count()));
@@ -121,9 +122,9 @@ public:
     }
 
     void visit(ObjectId target, const ReferenceName& name) override {
-        if (search_.is_settled(target) || !graph_.follows(source_, target)) return;
+        if (search_.is_settled(HeapGraph::node_of(target)) || !graph_.follows(source_, target)) return;
         const std::uint32_t cost =
-            paths_.forest_.cost[source_] + std::min(step_cost(name) + surcharge_, most_step_cost);
+            paths_.cost(source_) + std::min(step_cost(name) + surcharge_, most_step_cost);
         if (!relax(target, source_, cost) || !wishes_.name_steps) return;
         paths_.step_[target] = name_of_step(target, name);
     }
@@ -137,7 +138,7 @@ private:
         }
         std::stable_sort(roots.begin(), roots.end(),
                          [&](const auto* a, const auto* b) { return rank(*a) < rank(*b); });
-        for (const auto* placed : roots) relax(placed->root.object, none, root_cost(placed->root));
+        for (const auto* placed : roots) relax(placed->root.object, no_object, root_cost(placed->root));
     }
 
     /// Threads and modules of the program first.
@@ -155,12 +156,12 @@ private:
         }
     }
 
-    bool relax(ObjectId target, std::uint32_t previous, std::uint32_t cost) {
-        if (cost >= paths_.forest_.cost[target] || graph_.reach(target) == Reach::unreachable) return false;
+    bool relax(ObjectId target, ObjectId previous, std::uint32_t cost) {
+        if (cost >= paths_.cost(target) || graph_.reach(target) == Reach::unreachable) return false;
         if ((graph_.heap().type_of(target) < left_out_.size() && left_out_[graph_.heap().type_of(target)]) ||
             std::binary_search(wishes_.without.begin(), wishes_.without.end(), target))
             return false;
-        return search_.offer(target, previous, cost);
+        return search_.offer(HeapGraph::node_of(target), HeapGraph::node_of(previous), cost);
     }
 
     struct StepKey {
@@ -208,7 +209,7 @@ private:
 
     /// The dict of an instance, a module or a thread-local: its items are attributes.
     bool is_attribute_dict(ObjectId object) const {
-        if (paths_.forest_.previous[object] == none)
+        if (paths_.previous(object) == no_object)
             return paths_.root(object).root.kind == RootKind::thread_local_;
         const std::uint32_t step = paths_.step_[object];
         return step == dict_step_;
@@ -246,7 +247,7 @@ const HeapGraph::PlacedRoot& RootPaths::root(ObjectId object) const {
 
 std::vector<ObjectId> RootPaths::path(ObjectId object) const {
     std::vector<ObjectId> result;
-    for (std::uint32_t at = object; at != none; at = previous(at)) result.push_back(at);
+    for (ObjectId at = object; at != no_object; at = previous(at)) result.push_back(at);
     std::reverse(result.begin(), result.end());
     return result;
 }

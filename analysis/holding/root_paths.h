@@ -40,10 +40,12 @@ public:
               std::vector<ObjectId> ends = {}, const ProgressCallback& progress = {});
 
     /// `none` where no path was found (yet).
-    std::uint32_t cost(ObjectId object) const { return forest_.cost[object]; }
-    bool found(ObjectId object) const { return forest_.cost[object] != none; }
-    /// The object before it on its path; `none` where it hangs at a root.
-    std::uint32_t previous(ObjectId object) const { return forest_.previous[object]; }
+    std::uint32_t cost(ObjectId object) const { return forest_.cost[HeapGraph::node_of(object)]; }
+    bool found(ObjectId object) const { return cost(object) != none; }
+    /// The object before it on its path; `no_object` where it hangs at a root.
+    ObjectId previous(ObjectId object) const {
+        return HeapGraph::object_of(forest_.previous[HeapGraph::node_of(object)]);
+    }
     /// The root from which the path of an object without `previous` begins: of those that it has the
     /// cheapest.
     const HeapGraph::PlacedRoot& root(ObjectId object) const;
@@ -54,7 +56,7 @@ public:
     /// From the object at the root down to `object`, both included.
     std::vector<ObjectId> path(ObjectId object) const;
     /// In the order in which they were reached: an object comes after its `previous`.
-    const std::vector<ObjectId>& order() const { return forest_.settled; }
+    const std::vector<NodeId>& order() const { return forest_.settled; }
 
 private:
     class Search;

@@ -2,18 +2,15 @@
 
 #include "cli/commands/arrays.h"
 
-#include "analysis/array_holders.h"
-#include "analysis/array_lists.h"
-#include "analysis/array_waste.h"
-#include "analysis/object_paths.h"
+#include "analysis/arrays.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
 #include "cli/render/arrays.h"
 #include "cli/render/types.h"
 #include "parsers/base/error.h"
 
+#include <functional>
 #include <memory>
-#include <optional>
 
 namespace heapsift {
 namespace {
@@ -22,7 +19,19 @@ struct ArraysOptions {
     bool owners = false, views = false, pinned = false, by_holder = false, waste = false;
 };
 
-constexpr std::size_t most_column_names = 8;
+ArraysQuery query_of(const ArraysOptions& options, const CommonOptions& common) {
+    using Table = ArraysQuery::Table;
+    ArraysQuery query;
+    query.table = options.views                                              ? Table::views
+                  : options.waste                                            ? Table::waste
+                  : options.owners || (options.pinned && !options.by_holder) ? Table::owners
+                  : options.by_holder                                        ? Table::holders
+                                                                             : Table::summary;
+    query.only_pinned = options.pinned;
+    query.rows = common.rows();
+    query.every_frame = common.format != Format::text;
+    return query;
+}
 
 ExitCode run_arrays(Session& session, const ArraysOptions& options) {
     if (options.owners + options.views + options.pinned + options.waste > 1 ||
@@ -32,53 +41,17 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
                           "--pinned and --by-holder may be combined");
     Question question(session, {Need::retained});
     const HeapReader& heap = question.filled();
-    const HeapGraph& graph = question.graph();
-    const std::vector<PandasFrame> frames = pandas_frames(heap, most_column_names);
-    const std::vector<DroppedFrame> dropped = dropped_frames(heap, frames, most_column_names);
-    const Arrays arrays(graph, kept_parents(frames, dropped), session.progress());
+    const ArraysResult result = arrays(question.work(), query_of(options, session.options()));
     session.note_references(heap);
-    note_damaged_objects(arrays.sums().unread, session.diagnostics());
-    const std::size_t rows = session.options().rows();
-    if (options.views)
-        return session.write(render_views(arrays, list_arrays(arrays, true, rows), session.redactor()));
-    if (options.waste) {
-        std::vector<ObjectId> owners;
-        for (const SeenArray& seen : arrays.arrays())
-            if (seen.owns_bytes) owners.push_back(seen.object);
-        const ArrayWasteResult waste = array_waste(heap, owners, rows, session.progress());
-        std::vector<ObjectId> shown;
-        for (const ArrayWaste& row : waste.rows) shown.push_back(row.array);
-        const ObjectExpressions expressions(graph, shown, session.progress());
-        return session.write(render_array_waste(heap, waste, expressions, session.redactor()));
-    }
-    std::vector<PandasFrame> holding = frames;
-    add_dropped(holding, dropped);
-    if (options.owners || (options.pinned && !options.by_holder)) {
-        OwnersResult result{
-            arrays, list_owners(arrays, options.pinned ? OwnerChoice::pinned : OwnerChoice::all, rows),
-            {},     {},
-            frames, dropped};
-        result.places = places_of(arrays, frames, result.owners, session.progress());
-        if (options.pinned)
-            result.holders =
-                array_holders(arrays, holding, true, most_holders_of_pinned, nullptr, session.progress());
-        return session.write(render_owners(result, options.pinned, session.redactor()));
-    }
-    const RetainedSizes& retained = question.retained();
-    if (options.by_holder) {
-        const ArrayHolders holders =
-            array_holders(arrays, holding, options.pinned, rows, &retained, session.progress());
-        return session.write(
-            render_array_holders(arrays, holders, options.pinned, retained, session.redactor()));
-    }
-    ArraysResult result{arrays,
-                        retained,
-                        list_arrays(arrays, false, rows),
-                        list_owners(arrays, OwnerChoice::all, rows),
-                        array_holders(arrays, holding, false, rows, &retained, session.progress()),
-                        frames,
-                        dropped};
-    return session.write(render_arrays(result, session.redactor()));
+    note_damaged_objects(result.table.sums.unread, session.diagnostics());
+    ArraysRows rows;
+    rows.arrays = [&](const std::function<void(const ShownArray&)>& visit) {
+        for (std::size_t i = 0; i < result.arrays.size(); ++i) visit(shown_array(heap, result, i));
+    };
+    rows.owners = [&](const std::function<void(const ArrayOwnerRow&)>& visit) {
+        for (std::size_t i = 0; i < result.owners.size(); ++i) visit(array_owner_row(heap, result, i));
+    };
+    return session.write(render_arrays(result, rows, session.redactor()));
 }
 
 }  // namespace

@@ -17,6 +17,8 @@
 namespace heapsift {
 namespace {
 
+constexpr std::size_t most_steps_of_one = 12;  // on a page of its own
+
 struct CyclesOptions {
     bool unreachable = false, uncollectable = false, all = false;
     std::optional<std::size_t> id;
@@ -34,23 +36,40 @@ CyclesQuery query_of(const CyclesOptions& options) {
 ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     if (options.id) session.refuse_csv("cycles --id", "leave out --id, or use --json");
     Question question(session, {Need::states});
-    const HeapReader& heap = question.heap();
-    const ObjectStates& states = question.states();
-    std::optional<Cycles> cycles(std::in_place, states, query_of(options), session.progress());
-    session.note_references(heap);
-    if (!options.id)
-        return session.write(render_cycles(*cycles, states, session.options().rows(), session.redactor()));
+    const std::size_t limit = session.options().rows();
+    const bool text = session.options().format == Format::text;
+    CyclesQuery query = query_of(options);
+    // What is in neither table need not be put into words.
+    query.kinds = text && !options.id ? limit : 1;
+    query.garbage_list = text || options.id ? 1 : limit;
+    CyclesResult result = cycles(question.work(), query);
+    session.note_references(question.heap());
+    if (!options.id) {
+        const CycleRows rows = [&](const std::function<void(const CycleRow&)>& visit) {
+            std::size_t written = 0;
+            for (const Cycle& cycle : result.cycles) {
+                if (limit != 0 && written >= limit) break;
+                if (!result.shown(cycle)) continue;
+                ++written;
+                visit(cycle_row(question.work(), result, cycle, {}));
+            }
+        };
+        return session.write(render_cycles(result, rows, session.redactor()));
+    }
     // What is in use has the numbers behind those of garbage.
-    if (!options.all && *options.id > cycles->all().size())
-        cycles.emplace(states, CyclesQuery{.reachable = true}, session.progress());
-    if (*options.id == 0 || *options.id > cycles->all().size())
+    if (!options.all && *options.id > result.cycles.size()) {
+        query.reachable = true;
+        result = cycles(question.work(), query);
+    }
+    if (*options.id == 0 || *options.id > result.cycles.size())
         throw wrong_usage(
             "no-such-cycle",
-            fmt::format("there is no cycle {}: this core has {}", *options.id, cycles->all().size()),
+            fmt::format("there is no cycle {}: this core has {}", *options.id, result.cycles.size()),
             command_line("cycles --all") + " lists them");
-    const Cycle& cycle = cycles->all()[*options.id - 1];
-    const CycleDetails details = cycles->details(cycle, session.options().rows(), true);
-    return session.write(render_cycle(*cycles, states, cycle, details, session.redactor()));
+    CycleWishes wishes{.limit = limit, .opening = true};
+    if (text) wishes.steps = most_steps_of_one;
+    const CycleRow row = cycle_row(question.work(), result, result.cycles[*options.id - 1], wishes);
+    return session.write(render_cycle(row, result, session.redactor()));
 }
 
 }  // namespace

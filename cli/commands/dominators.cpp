@@ -48,12 +48,13 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     if (argument) query.object = question.object(*argument);
     const HeapGraph& graph = question.graph();
     const RetainedSizes& retained = question.retained();
-    const std::uint64_t total = retained.memory(query.object ? *query.object : graph.root());
+    const std::uint64_t total =
+        RetainedLookup(graph, retained).memory(query.object ? graph.node_of(*query.object) : graph.root());
     query.depth = options.depth.value_or(3);
     const bool text = session.options().format == Format::text;
     query.limit = session.options().limit.value_or(text ? rows_in_text : 0);
     query.least = options.least.empty() ? text ? total / 200 : 0 : least_bytes(options.least, total);
-    const DominatorsResult result = dominators(retained, query, session.progress());
+    const DominatorsResult result = dominators(graph, retained, query, session.progress());
     session.note_references(heap, query.object.value_or(no_object));
     return session.write(render_dominators(result, session.redactor()));
 }

@@ -94,12 +94,11 @@ struct Counted {
 using Write = std::function<void(std::string_view)>;
 
 template <class Sink>
-void write_rows(Session& session, const RetainedSizes& retained, ExportSummary& summary, Sink sink) {
-    const ObjectStates states(retained.graph(), session.progress());
-    const Export rows(retained, states);
+void write_rows(Session& session, Work& work, ExportSummary& summary, Sink sink) {
+    const Export rows(work.graph(), work.retained(), work.states());
     sink.meta(export_meta(session.head("export"), rows, session.redactor().active()));
     Counted<Sink> counted{sink};
-    for_each_row(rows, retained.graph().heap(), session.progress(), counted);
+    for_each_row(rows, work.heap(), session.progress(), counted);
     summary.rows = {{"type", rows.type_count()},
                     {"object", rows.object_count()},
                     {"reference", counted.references},
@@ -107,17 +106,15 @@ void write_rows(Session& session, const RetainedSizes& retained, ExportSummary& 
                     {"array", counted.arrays}};
 }
 
-void write_database(Session& session, const RetainedSizes& retained, ExportSummary& summary,
-                    const OutputFile& file) {
+void write_database(Session& session, Work& work, ExportSummary& summary, const OutputFile& file) {
     Database database(file.temporary_path(), file.name());
-    write_rows(session, retained, summary, DatabaseExport(database, session.redactor()));
+    write_rows(session, work, summary, DatabaseExport(database, session.redactor()));
     database.commit();
 }
 
-void write_nodes(Session& session, const RetainedSizes& retained, ExportSummary& summary,
-                 const Write& write) {
+void write_nodes(Session& session, Work& work, ExportSummary& summary, const Write& write) {
     const HeapSnapshotCounts counts =
-        write_heap_snapshot(retained.graph(), session.redactor(), write, session.progress());
+        write_heap_snapshot(work.graph(), session.redactor(), write, session.progress());
     summary.rows = {{"node", counts.nodes}, {"edge", counts.edges}};
     if (counts.nodes > many_nodes)
         session.note("large-for-readers",
@@ -125,15 +122,16 @@ void write_nodes(Session& session, const RetainedSizes& retained, ExportSummary&
                                  counts.nodes));
 }
 
-void write_picture(Session& session, const RetainedSizes& retained, const ExportOptions& options,
-                   ExportSummary& summary, const Write& write) {
+void write_picture(Session& session, Work& work, const ExportOptions& options, ExportSummary& summary,
+                   const Write& write) {
     const std::size_t asked =
         session.options().limit.value_or(options.object.empty() ? drawn_of_top : most_drawn);
     const std::size_t limit = asked == 0 ? most_drawn : std::min(asked, most_drawn);
     const auto draw = [&] {
-        if (options.object.empty()) return picture_of_top(retained, options.depth.value_or(6), limit);
-        const ObjectId middle = find_object(session, retained.graph().heap(), parse_address(options.object));
-        return picture_of(retained, middle, options.depth.value_or(3), limit);
+        if (options.object.empty())
+            return picture_of_top(work.graph(), work.retained(), options.depth.value_or(6), limit);
+        const ObjectId middle = find_object(session, work.heap(), parse_address(options.object));
+        return picture_of(work.graph(), work.retained(), middle, options.depth.value_or(3), limit);
     };
     const Picture picture = draw();
     write(dot_text(picture, session.redactor()));
@@ -141,19 +139,20 @@ void write_picture(Session& session, const RetainedSizes& retained, const Export
 }
 
 /// All but a database.
-void write_text(Session& session, const RetainedSizes& retained, const ExportOptions& options,
-                ExportSummary& summary, FileFormat format, const Write& write) {
+void write_text(Session& session, Work& work, const ExportOptions& options, ExportSummary& summary,
+                FileFormat format, const Write& write) {
     switch (format) {
         case FileFormat::heapsnapshot:
-            return write_nodes(session, retained, summary, write);
+            return write_nodes(session, work, summary, write);
         case FileFormat::folded:
-            summary.rows = {{"stack", write_folded(retained, options.depth.value_or(deepest_stack), write)}};
+            summary.rows = {{"stack", write_folded(work.graph(), work.retained(),
+                                                   options.depth.value_or(deepest_stack), write)}};
             return;
         case FileFormat::dot:
-            return write_picture(session, retained, options, summary, write);
+            return write_picture(session, work, options, summary, write);
         case FileFormat::jsonl:
         case FileFormat::db:
-            return write_rows(session, retained, summary, LinesExport(write, session.redactor()));
+            return write_rows(session, work, summary, LinesExport(write, session.redactor()));
     }
 }
 
@@ -180,11 +179,12 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
     const HeapReader& heap = question.filled();
     note_uncertain_sizes(types(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
     session.note_references(heap);
-    const RetainedSizes& retained = question.retained();
+    Work& work = question.work();
+    work.retained();
     ExportSummary summary{options.output, format_names[static_cast<std::size_t>(format)], 0, {}};
     if (!file) {
         Output output;
-        write_text(session, retained, options, summary, format,
+        write_text(session, work, options, summary, format,
                    [&](std::string_view text) { output.write(text); });
         output.flush();
         Answer answer;
@@ -193,9 +193,9 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
         return session.write(answer);
     }
     if (format == FileFormat::db)
-        write_database(session, retained, summary, *file);
+        write_database(session, work, summary, *file);
     else
-        write_text(session, retained, options, summary, format,
+        write_text(session, work, options, summary, format,
                    [&](std::string_view text) { file->write(text); });
     file->commit();
     summary.bytes = bytes_of(options.output);

@@ -40,8 +40,8 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     query.limit = session.options().rows();
     Question question(session, {Need::retained, Need::states});
     const HeapReader& heap = question.heap();
-    if (!options.type.empty()) query.types = types_named(heap, options.type);
-    const RetainedSizes& retained = question.retained();
+    if (!options.type.empty()) query.types = types_named(heap.snapshot(), options.type);
+    const RetainedLookup retained(question.graph(), question.retained());
     const ObjectStates& states = question.states();
     const ObjectsResult result = objects(heap, query, &retained, session.progress());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,

@@ -22,7 +22,8 @@ ExitCode run_refcounts(Session& session, const RefcountsOptions& options) {
     Question question(session, {Need::references});
     RefcountsQuery query;
     query.limit = session.options().rows();
-    if (!options.type.empty()) query.types = types_named(question.heap(), options.type, options.subclasses);
+    if (!options.type.empty())
+        query.types = types_named(question.heap().snapshot(), options.type, options.subclasses);
     const HeapReader& heap = question.filled();
     const RefcountsResult result = refcounts(heap, query, session.progress());
     session.note_references(heap);

@@ -29,8 +29,8 @@ std::vector<ObjectId> objects_asked(Session& session, const HeapReader& heap, co
                                     const RetainedOptions& options) {
     std::vector<ObjectId> set;
     if (!options.type.empty()) {
-        const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
-        for (ObjectId object = 0; object < heap.object_count(); ++object)
+        const std::vector<TypeId> types = types_named(heap.snapshot(), options.type, options.subclasses);
+        for (ObjectId object{0}; object < heap.object_count(); ++object)
             if (std::find(types.begin(), types.end(), heap.type_of(object)) != types.end())
                 set.push_back(object);
     } else {

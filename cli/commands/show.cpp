@@ -14,8 +14,8 @@ ExitCode run_show(Session& session) {
     const AddressArgument argument = required_address(session, "show");
     Question question(session, {Need::retained});
     const ObjectId object = question.object(argument);
-    const RetainedSizes& retained = question.retained();
-    const ShowResult result = show(retained, object, session.options().rows(), session.progress());
+    const ShowResult result =
+        show(question.graph(), question.retained(), object, session.options().rows(), session.progress());
     session.note_references(question.heap(), object);
     return session.write(render_show(result, session.redactor()));
 }

@@ -12,7 +12,7 @@ namespace {
 ExitCode run_threads(Session& session) {
     Question question(session, {Need::retained});
     const HeapReader& heap = question.heap();
-    const RetainedSizes& retained = question.retained();
+    const RetainedLookup retained(question.graph(), question.retained());
     const ThreadsResult result = threads(heap, session.options().rows(), &retained);
     session.note_references(heap);
     return session.write(render_threads(result, session.redactor()));

@@ -30,7 +30,7 @@ ExitCode run_by_holder(Session& session, const TypesOptions& options) {
     Question question(session, {Need::graph});
     const HeapReader& heap = question.heap();
     std::vector<TypeId> types;
-    if (!options.type.empty()) types = types_named(heap, options.type, options.subclasses);
+    if (!options.type.empty()) types = types_named(heap.snapshot(), options.type, options.subclasses);
     const HoldersResult result =
         holders(question.graph(), types, {}, session.options().rows(), session.progress());
     session.note_references(heap);
@@ -45,8 +45,8 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
     Question question(session, {Need::retained});
     const HeapReader& heap = question.filled();
     TypesResult result = types(heap, options.sort, 0, session.progress());
-    const RetainedSizes& retained = question.retained();
-    add_retained(result, retained, options.sort, session.options().rows(), session.progress());
+    add_retained(result, question.graph(), question.retained(), options.sort, session.options().rows(),
+                 session.progress());
     session.note_references(heap);
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());

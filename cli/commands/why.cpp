@@ -46,8 +46,8 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         const AddressArgument argument = required_address(session, "why");
         Question question(session, {Need::retained});
         const ObjectId object = question.object(argument);
-        const RetainedSizes& retained = question.retained();
-        const WhyResult result = why(retained, object, query, session.progress());
+        const WhyResult result =
+            why(question.graph(), question.retained(), object, query, session.progress());
         session.note_references(question.heap(), object);
         return session.write(render_why(result, session.options().rows(), session.redactor()));
     }
@@ -55,7 +55,7 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         throw wrong_usage("two-questions", "give either an address or --type", "only one of them");
     Question question(session, {Need::graph});
     const HeapReader& heap = question.heap();
-    const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
+    const std::vector<TypeId> types = types_named(heap.snapshot(), options.type, options.subclasses);
     const HeapGraph& graph = question.graph();
     const PathWishes wishes{.without_frames = query.without_frames,
                             .without_tracebacks = query.without_tracebacks,

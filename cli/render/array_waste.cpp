@@ -35,10 +35,10 @@ std::string finding_text(const ArrayWaste& row, Redactor& redactor) {
     return "would fit " + row.suggested + (range.empty() ? "" : ": " + range);
 }
 
-std::string waste_text(const HeapReader& heap, const ArrayWasteResult& waste,
-                       const ObjectExpressions& expressions, const Page& page) {
+std::string waste_text(const ArraysResult& result, const Page& page) {
+    const ArrayWasteResult& waste = result.waste;
     std::string text;
-    if (waste.rows.empty()) {
+    if (result.waste_rows.empty()) {
         text = "No array would do with fewer bytes.\n";
     } else {
         text = bold(wrapped(page.at_least(fmt::format("{} {} and would do with {}.",
@@ -56,19 +56,15 @@ std::string waste_text(const HeapReader& heap, const ArrayWasteResult& waste,
                      {Align::left, "array", Fit::middle},
                      {Align::left, "its elements", Fit::end},
                      {Align::left, "held as", Fit::end}});
-        for (const ArrayWaste& row : waste.rows) {
-            const auto found = expressions.of(row.array);
-            table.add({page.bytes(row.nbytes), page.bytes(row.needed),
-                       hexadecimal(heap.address_of(row.array).value),
-                       value_text(brief_object_row(heap, row.array), page.redact()),
-                       escape_for_terminal(finding_text(row, page.redact())),
-                       found ? escape_for_terminal(expression_of(found->expression, page.redact()))
-                             : std::string()});
-        }
+        for (const ArrayWasteRow& row : result.waste_rows)
+            table.add({page.bytes(row.waste.nbytes), page.bytes(row.waste.needed),
+                       hexadecimal(row.object.address.value), value_text(row.object, page.redact()),
+                       escape_for_terminal(finding_text(row.waste, page.redact())),
+                       escape_for_terminal(expression_of(row.expression, page.redact()))});
         text += table.text(page.width, page.colour);
-        if (waste.total_rows > waste.rows.size())
+        if (waste.total_rows > result.waste_rows.size())
             text += wrapped_with_tail(
-                        fmt::format("… {} more.", grouped(waste.total_rows - waste.rows.size())),
+                        fmt::format("… {} more.", grouped(waste.total_rows - result.waste_rows.size())),
                         "All: " + page.command(std::string("arrays --waste") + all_rows), page.width, 2) +
                     "\n";
     }
@@ -78,23 +74,22 @@ std::string waste_text(const HeapReader& heap, const ArrayWasteResult& waste,
     if (waste.not_read > 0)
         text += fmt::format("{} not looked at: objects, and dtypes that are not read.\n",
                             counted(waste.not_read, "array was", "arrays were"));
-    if (waste.rows.empty()) return text;
-    return text + next_line(page, "why " + hexadecimal(heap.address_of(waste.rows.front().array).value),
+    if (result.waste_rows.empty()) return text;
+    return text + next_line(page, "why " + hexadecimal(result.waste_rows.front().object.address.value),
                             "who holds the first");
 }
 
 }  // namespace
 
-Answer render_array_waste(const HeapReader& heap, const ArrayWasteResult& waste,
-                          const ObjectExpressions& expressions, Redactor& redactor) {
+Answer render_array_waste(const ArraysResult& result, Redactor& redactor) {
+    const ArrayWasteResult& waste = result.waste;
     Answer answer;
-    answer.command = "arrays";
     answer.rows_key = "waste";
-    answer.rows = [&heap, &waste, &expressions, &redactor](const RowVisitor& visit) {
-        for (const ArrayWaste& row : waste.rows) {
-            const auto found = expressions.of(row.array);
-            const std::string expression = found ? expression_of(found->expression, redactor) : std::string();
-            visit({{"array", object_json(object_row(heap, row.array), redactor)},
+    answer.rows = [&result, &redactor](const RowVisitor& visit) {
+        for (const ArrayWasteRow& each : result.waste_rows) {
+            const ArrayWaste& row = each.waste;
+            const std::string expression = expression_of(each.expression, redactor);
+            visit({{"array", object_json(each.object, redactor)},
                    {"kind", kind_name(row.kind)},
                    {"dtype", row.dtype},
                    {"suggested", row.suggested.empty() ? Json(nullptr) : Json(row.suggested)},
@@ -108,9 +103,7 @@ Answer render_array_waste(const HeapReader& heap, const ArrayWasteResult& waste,
     answer.data["total"] = {{"arrays", waste.total_rows},   {"nbytes", waste.total_nbytes},
                             {"needed", waste.total_needed}, {"looked_at", waste.looked_at},
                             {"not_saved", waste.not_saved}, {"not_read", waste.not_read}};
-    answer.text = [&heap, &waste, &expressions](const Page& page) {
-        return waste_text(heap, waste, expressions, page);
-    };
+    answer.text = [&result](const Page& page) { return waste_text(result, page); };
     return answer;
 }
 

@@ -2,7 +2,6 @@
 
 #include "cli/render/arrays.h"
 
-#include "analysis/object_paths.h"
 #include "cli/render/array.h"
 #include "cli/render/object.h"
 #include "cli/render/pandas_frames.h"
@@ -15,53 +14,33 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 namespace heapsift {
 namespace {
-
-constexpr std::size_t most_holders_in_summary = 10;
 
 using ColumnAlign = TableColumn::Align;
 using ColumnFit = TableColumn::Fit;
 
-const HeapReader& heap_of(const Arrays& arrays) { return arrays.graph().heap(); }
-
-std::string with_shape(const HeapReader& heap, ObjectId object, const Page& page) {
-    return value_text(brief_object_row(heap, object), page.redact());
-}
-
 // "numpy.ndarray (463, 32, 32, 3) float64", "bytes", "native memory".
-std::string owner_words(const Arrays& arrays, const ArrayOwner& owner, const Page& page) {
-    if (owner.object == no_object) return "native memory";
-    const HeapReader& heap = heap_of(arrays);
-    const std::string type = type_text(type_name(heap, heap.type_of(owner.object)));
-    return is_array(heap, owner.object) ? type + " " + with_shape(heap, owner.object, page) : type;
-}
-
-Address address_of(const Arrays& arrays, const ArrayOwner& owner) {
-    return heap_of(arrays).address_of(owner.object == no_object ? owner.lent_to : owner.object);
+std::string owner_words(const ArrayOwnerRow& row, const Page& page) {
+    if (!row.object) return "native memory";
+    const std::string type = type_text(row.object->type);
+    return row.is_array ? type + " " + value_text(*row.object, page.redact()) : type;
 }
 
 // --- JSON
 
-Json array_json(const Arrays& arrays, std::uint32_t place, Redactor& redactor) {
-    const HeapReader& heap = heap_of(arrays);
-    const SeenArray& seen = arrays.arrays()[place];
-    const ArrayOwner& owner = arrays.owners()[seen.owner];
-    Json json = object_json(object_row(heap, seen.object), redactor);
-    add_array(json, array_row(heap, seen.object));
-    json["owner_nbytes"] = owner.nbytes();
-    json["saved"] = owner.saved;
+Json array_json(const ShownArray& row, Redactor& redactor) {
+    Json json = object_json(row.object, redactor);
+    add_array(json, row.array);
+    json["owner_nbytes"] = row.owner.owner.nbytes();
+    json["saved"] = row.owner.owner.saved;
     return json;
 }
 
-Json owner_json(const Arrays& arrays, std::uint32_t place, const ArrayPlace* where, Redactor& redactor) {
-    const HeapReader& heap = heap_of(arrays);
-    const ArrayOwner& owner = arrays.owners()[place];
+Json owner_json(const ArrayOwnerRow& row, bool with_place, Redactor& redactor) {
+    const ArrayOwner& owner = row.owner;
     Json json;
-    json["owner"] =
-        owner.object == no_object ? Json(nullptr) : object_json(object_row(heap, owner.object), redactor);
+    json["owner"] = row.object ? object_json(*row.object, redactor) : Json(nullptr);
     json["nbytes"] = owner.nbytes();
     json["views"] = owner.views;
     json["visible_bytes"] = owner.visible_bytes;
@@ -72,32 +51,16 @@ Json owner_json(const Arrays& arrays, std::uint32_t place, const ArrayPlace* whe
     json["saved"] = owner.saved;
     json["garbage"] = owner.garbage;
     json["data"] = address_json(Address(owner.bytes.begin));
-    if (owner.object == no_object) json["lent_to"] = address_json(heap.address_of(owner.lent_to));
-    if (!where) return json;
-    json["example"] =
-        where->example == no_object ? Json(nullptr) : address_json(heap.address_of(where->example));
-    const std::string expression = expression_of(where->expression, redactor);
+    if (!row.object) json["lent_to"] = address_json(row.address);
+    if (!with_place) return json;
+    json["example"] = row.example ? address_json(*row.example) : Json(nullptr);
+    const std::string expression = expression_of(row.place.expression, redactor);
     json["expression"] = expression.empty() ? Json(nullptr) : Json(expression);
-    json["root"] = where->root.empty() ? Json(nullptr) : Json(where->root);
+    json["root"] = row.place.root.empty() ? Json(nullptr) : Json(row.place.root);
     return json;
 }
 
-std::string dominator_words(const RetainedSizes& retained, NodeId node) {
-    const HeapGraph& graph = retained.graph();
-    switch (graph.kind(node)) {
-        case NodeKind::root:
-            return "several groups";
-        case NodeKind::group:
-            return graph.groups()[graph.group_of(node)].name;
-        case NodeKind::frame:
-            return frame_words(graph.frame(graph.frame_of(node)));
-        case NodeKind::object:
-            break;
-    }
-    return hexadecimal(graph.heap().address_of(node).value);
-}
-
-Json holder_json(const ArrayHolderRow& row, const RetainedSizes* retained) {
+Json holder_json(const ArrayHolderRow& row) {
     Json json{{"holder", row.holder},
               {"attribute", row.attribute},
               {"frame_type", row.frame_type.empty() ? Json(nullptr) : Json(row.frame_type)},
@@ -112,12 +75,13 @@ Json holder_json(const ArrayHolderRow& row, const RetainedSizes* retained) {
               {"root", row.root},
               {"example", address_json(row.example_address)},
               {"dominator", nullptr}};
-    if (retained && row.dominator) json["dominator"] = dominator_words(*retained, *row.dominator);
+    if (row.dominator)
+        json["dominator"] =
+            row.dominator_words.empty() ? address_json(row.dominator_address) : Json(row.dominator_words);
     return json;
 }
 
-Json sums_json(const Arrays& arrays) {
-    const ArraySums& sums = arrays.sums();
+Json sums_json(const ArraySums& sums) {
     return {{"arrays", sums.arrays},
             {"views", sums.views},
             {"view_bytes", sums.view_bytes},
@@ -165,9 +129,12 @@ std::string pinned_sentence(const ArraySums& sums, const Page& page) {
                        sums.pinned == 1 ? "it" : "them");
 }
 
-std::string holders_table(const ArrayHolders& holders, bool pinned, const Page& page) {
+/// No more than `shown` rows, 0: all.
+std::string holders_table(const ArrayHolders& holders, std::size_t shown, bool pinned, const Page& page) {
+    std::span<const ArrayHolderRow> rows(holders.rows);
+    if (shown > 0) rows = rows.first(std::min(shown, rows.size()));
     bool any_pinned = pinned;
-    for (const ArrayHolderRow& row : holders.rows) any_pinned = any_pinned || row.pinned_owners > 0;
+    for (const ArrayHolderRow& row : rows) any_pinned = any_pinned || row.pinned_owners > 0;
     std::vector<TableColumn> columns{{ColumnAlign::right, "arrays"},
                                      {ColumnAlign::right, "they show"},
                                      {ColumnAlign::right, sorted_heading("they keep", !pinned)}};
@@ -175,7 +142,7 @@ std::string holders_table(const ArrayHolders& holders, bool pinned, const Page& 
     columns.push_back({ColumnAlign::left, "held as", ColumnFit::middle});
     columns.push_back({ColumnAlign::left, pinned ? "from" : "for example", ColumnFit::end});
     Table table(std::move(columns));
-    for (const ArrayHolderRow& row : holders.rows) {
+    for (const ArrayHolderRow& row : rows) {
         std::vector<std::string> cells{grouped(row.arrays), page.bytes(row.shown_bytes),
                                        page.bytes(row.kept_bytes)};
         if (any_pinned) cells.push_back(row.unseen_bytes() == 0 ? "–" : page.bytes(row.unseen_bytes()));
@@ -187,40 +154,20 @@ std::string holders_table(const ArrayHolders& holders, bool pinned, const Page& 
 }
 
 /// Rows that hang below one node: once for all of them.
-std::string dominators_text(const ArrayHolders& holders, const RetainedSizes& retained, const Page& page) {
-    std::vector<std::pair<NodeId, std::size_t>> nodes;  // and how many rows
-    for (const ArrayHolderRow& row : holders.rows) {
-        if (!row.dominator || retained.graph().kind(*row.dominator) == NodeKind::root) continue;
-        const auto at = std::find_if(nodes.begin(), nodes.end(),
-                                     [&](const auto& n) { return n.first == *row.dominator; });
-        if (at == nodes.end())
-            nodes.emplace_back(*row.dominator, 1);
-        else
-            ++at->second;
-    }
-    std::erase_if(nodes, [&](const auto& n) {
-        return n.second < 2 || retained.graph().kind(n.first) == NodeKind::group;
-    });
-    if (nodes.empty()) return {};
-    std::stable_sort(nodes.begin(), nodes.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    const auto [node, rows] = nodes.front();
-    std::string words = dominator_words(retained, node);
-    if (retained.graph().kind(node) == NodeKind::object) {
-        const ObjectExpressions expressions(retained.graph(), {node});
-        const auto found = expressions.of(node);
-        const std::string expression =
-            found ? expression_of(found->expression, page.redact()) : std::string();
-        const ObjectRow row = object_row(retained.graph().heap(), node);
-        const std::string value = value_text(row, page.redact());
-        const std::string type = type_text(row.type);
-        words = (expression.empty() ? words : expression) + ", " +
+std::string common_text(const std::optional<CommonHolder>& common, const Page& page) {
+    if (!common) return {};
+    std::string words = common->words;
+    if (common->object) {
+        const std::string expression = expression_of(common->expression, page.redact());
+        const std::string value = value_text(*common->object, page.redact());
+        const std::string type = type_text(common->object->type);
+        words = (expression.empty() ? hexadecimal(common->object->address.value) : expression) + ", " +
                 (value.starts_with(type) ? value : type + " " + value) + ",";
     }
     return wrapped(
                fmt::format(
                    "{} rows hang below one object: without {} all of their arrays would go; it retains {}.",
-                   grouped(rows), escape_for_terminal(words), page.bytes(retained.memory(node))),
+                   grouped(common->rows), escape_for_terminal(words), page.bytes(common->retained)),
                page.width, 2) +
            "\n";
 }
@@ -232,36 +179,18 @@ std::string more_text(std::uint64_t total, std::size_t shown, const std::string&
            "\n";
 }
 
-std::string summary_table(const Arrays& arrays, const Page& page) {
-    struct Kind {
-        std::uint64_t owners = 0, bytes = 0, views = 0;
-    };
-    std::map<std::string, Kind> kinds;
-    const HeapReader& heap = heap_of(arrays);
-    for (const ArrayOwner& owner : arrays.owners()) {
-        const std::string name = owner.object == no_object ? "native memory, lent by C code"
-                                 : is_array(heap, owner.object)
-                                     ? "arrays that own their elements"
-                                     : type_text(type_name(heap, heap.type_of(owner.object)));
-        Kind& kind = kinds[name];
-        ++kind.owners;
-        kind.bytes += owner.nbytes();
-        kind.views += owner.views;
-    }
-    std::vector<std::pair<std::string, Kind>> rows(kinds.begin(), kinds.end());
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+std::string sorts_table(const std::vector<ArrayOwnerSort>& sorts, const Page& page) {
     Table table({{ColumnAlign::right, "owners"},
                  {ColumnAlign::right, "bytes"},
                  {ColumnAlign::right, "views"},
                  {ColumnAlign::left, "", ColumnFit::middle}});
-    for (const auto& [name, kind] : rows)
-        table.add({grouped(kind.owners), page.bytes(kind.bytes), grouped(kind.views), name});
+    for (const ArrayOwnerSort& sort : sorts)
+        table.add({grouped(sort.owners), page.bytes(sort.bytes), grouped(sort.views), type_text(sort.name)});
     return table.text(page.width, page.colour);
 }
 
-std::string arrays_text(const ArraysResult& result, const Page& page) {
-    const ArraySums& sums = result.arrays.sums();
+std::string summary_text(const ArraysResult& result, const Page& page) {
+    const ArraySums& sums = result.table.sums;
     if (sums.arrays == 0) return none_text(page);
     std::string head = page.at_least(fmt::format(
         "{}: {} own their elements, {} of them are views. {} of data", counted(sums.arrays, "array"),
@@ -269,37 +198,37 @@ std::string arrays_text(const ArraysResult& result, const Page& page) {
     if (sums.not_saved > 0)
         head += fmt::format(", {} of it not in the core", page.bytes(sums.not_saved_bytes));
     std::string text = bold(wrapped(head + ".", page.width, 2), page.colour) + "\n";
-    text += summary_table(result.arrays, page);
+    text += sorts_table(result.sorts, page);
     text += wrapped(pinned_sentence(sums, page), page.width, 2) + "\n" + garbage_text(sums, page);
     if (sums.scalars > 0)
         text += wrapped(fmt::format("{} (numpy.void) of structured arrays keep them as slices do.",
                                     counted(sums.scalars, "element")),
                         page.width, 2) +
                 "\n";
-    ArrayHolders first = result.holders;
-    if (first.rows.size() > most_holders_in_summary) first.rows.resize(most_holders_in_summary);
-    text += holders_table(first, false, page);
-    text += more_text(first.total_rows, first.rows.size(), "arrays --by-holder", page);
-    text += dominators_text(first, result.retained, page);
-    text += frames_text(result.arrays, result.frames, page);
-    text += dropped_text(result.arrays, result.frames, result.dropped, page);
+    const ArrayHolders& holders = result.holders;
+    text += holders_table(holders, most_holders_in_summary, false, page);
+    text += more_text(holders.total_rows, std::min(holders.rows.size(), most_holders_in_summary),
+                      "arrays --by-holder", page);
+    text += common_text(result.common, page);
+    text += frames_text(result.frames, result.frame_count, page);
+    text += dropped_text(result.dropped, page);
     if (sums.pinned > 0) return text + next_line(page, "arrays --pinned", "which slices keep what");
     if (result.holders.rows.empty()) return text + next_line(page, "arrays --owners");
     return text + next_line(page, "why " + hexadecimal(result.holders.rows.front().example_address.value),
                             "the path to one of the first row");
 }
 
-std::string owners_text(const OwnersResult& result, bool pinned, const Page& page) {
-    const ArraySums& sums = result.arrays.sums();
+std::string owners_text(const ArraysResult& result, const ArraysRows& rows, const Page& page) {
+    const ArraySums& sums = result.table.sums;
+    const bool pinned = result.query.only_pinned;
     if (sums.arrays == 0) return none_text(page);
     std::string text;
     if (pinned)
         text = bold(wrapped(pinned_sentence(sums, page), page.width, 2), page.colour) + "\n" +
-               garbage_text(sums, page);
-    if (pinned) text += dropped_text(result.arrays, result.frames, result.dropped, page);
+               garbage_text(sums, page) + dropped_text(result.dropped, page);
     if (result.owners.empty()) return text;
     if (pinned) {
-        text += holders_table(result.holders, true, page);
+        text += holders_table(result.holders, 0, true, page);
         text += more_text(result.holders.total_rows, result.holders.rows.size(),
                           "arrays --pinned --by-holder", page);
     }
@@ -309,80 +238,96 @@ std::string owners_text(const OwnersResult& result, bool pinned, const Page& pag
                  {ColumnAlign::left, "owner"},
                  {ColumnAlign::left, "", ColumnFit::middle},
                  {ColumnAlign::left, pinned ? "kept by" : "held by", ColumnFit::end}});
-    for (std::size_t i = 0; i < result.owners.size(); ++i) {
-        const ArrayOwner& owner = result.arrays.owners()[result.owners[i]];
-        const ArrayPlace& place = result.places[i];
-        const std::string expression = escape_for_terminal(expression_of(place.expression, page.redact()));
-        std::string words = owner_words(result.arrays, owner, page);
-        if (!owner.saved) words += " (not in the core)";
-        table.add({page.bytes(owner.nbytes()),
-                   (owner.visible_exact ? "" : "≤ ") + page.bytes(owner.visible_bytes), grouped(owner.views),
-                   hexadecimal(address_of(result.arrays, owner).value), words,
-                   !expression.empty() || place.example == no_object
-                       ? expression
-                       : hexadecimal(heap_of(result.arrays).address_of(place.example).value)});
-    }
+    std::optional<ArrayOwnerRow> first;
+    rows.owners([&](const ArrayOwnerRow& row) {
+        if (!first) first = row;
+        const std::string expression =
+            escape_for_terminal(expression_of(row.place.expression, page.redact()));
+        std::string words = owner_words(row, page);
+        if (!row.owner.saved) words += " (not in the core)";
+        table.add({page.bytes(row.owner.nbytes()),
+                   (row.owner.visible_exact ? "" : "≤ ") + page.bytes(row.owner.visible_bytes),
+                   grouped(row.owner.views), hexadecimal(row.address.value), words,
+                   !expression.empty() || !row.example ? expression : hexadecimal(row.example->value)});
+    });
     text += table.text(page.width, page.colour);
     text += more_text(pinned ? sums.pinned : sums.owners, result.owners.size(),
                       pinned ? "arrays --pinned" : "arrays --owners", page);
-    const ObjectId first = result.places.front().example;
     if (pinned) text += "cure: store copies, data[i].copy()\n";
-    if (first == no_object) return text;
-    const std::string expression = expression_of(result.places.front().expression, page.redact());
+    if (!first || !first->example) return text;
+    const std::string expression = expression_of(first->place.expression, page.redact());
     const bool typed = !expression.empty() && !page.redact().active();
     return text + next_line(page,
-                            "why " + (typed ? shell_quoted(expression)
-                                            : hexadecimal(heap_of(result.arrays).address_of(first).value)),
+                            "why " + (typed ? shell_quoted(expression) : hexadecimal(first->example->value)),
                             pinned ? "the path to the first slice" : "");
 }
 
-std::string views_text(const Arrays& arrays, const std::vector<std::uint32_t>& listed, const Page& page) {
-    const ArraySums& sums = arrays.sums();
+std::string views_text(const ArraysResult& result, const ArraysRows& rows, const Page& page) {
+    const ArraySums& sums = result.table.sums;
     if (sums.arrays == 0) return none_text(page);
-    if (listed.empty()) return "No array of this core is a view: each owns its elements.\n";
+    if (result.arrays.empty()) return "No array of this core is a view: each owns its elements.\n";
     Table table({{ColumnAlign::left, "address"},
                  {ColumnAlign::right, sorted_heading("shows", true)},
                  {ColumnAlign::right, "of"},
                  {ColumnAlign::left, "array", ColumnFit::middle},
                  {ColumnAlign::left, "owner"},
                  {ColumnAlign::left, "", ColumnFit::end}});
-    for (const std::uint32_t place : listed) {
-        const SeenArray& seen = arrays.arrays()[place];
-        const ArrayOwner& owner = arrays.owners()[seen.owner];
-        table.add({hexadecimal(heap_of(arrays).address_of(seen.object).value), page.bytes(seen.nbytes),
-                   page.bytes(owner.nbytes()), with_shape(heap_of(arrays), seen.object, page),
-                   hexadecimal(address_of(arrays, owner).value), owner_words(arrays, owner, page)});
-    }
+    std::string first;
+    rows.arrays([&](const ShownArray& row) {
+        const std::string address = hexadecimal(row.object.address.value);
+        if (first.empty()) first = address;
+        table.add({address, page.bytes(row.nbytes), page.bytes(row.owner.owner.nbytes()),
+                   value_text(row.object, page.redact()), hexadecimal(row.owner.address.value),
+                   owner_words(row.owner, page)});
+    });
     std::string text = table.text(page.width, page.colour);
-    text += more_text(sums.views, listed.size(), "arrays --views", page);
-    return text +
-           next_line(page,
-                     "show " + hexadecimal(
-                                   heap_of(arrays).address_of(arrays.arrays()[listed.front()].object).value));
+    text += more_text(sums.views, result.arrays.size(), "arrays --views", page);
+    return text + next_line(page, "show " + first);
 }
 
-std::function<void(const RowVisitor&)> owner_rows(const Arrays& arrays,
-                                                  const std::vector<std::uint32_t>& owners,
-                                                  const std::vector<ArrayPlace>* places, Redactor& redactor) {
-    return [&arrays, &owners, places, &redactor](const RowVisitor& visit) {
-        for (std::size_t i = 0; i < owners.size(); ++i)
-            visit(owner_json(arrays, owners[i], places ? &(*places)[i] : nullptr, redactor));
+std::string by_holder_text(const ArraysResult& result, const Page& page) {
+    const ArraySums& sums = result.table.sums;
+    const ArrayHolders& holders = result.holders;
+    const bool pinned = result.query.only_pinned;
+    if (sums.arrays == 0) return none_text(page);
+    if (holders.rows.empty())
+        return pinned ? pinned_sentence(sums, page) + "\n"
+                      : std::string("No root reaches any array of this core.\n");
+    std::string text = holders_table(holders, 0, pinned, page);
+    text += more_text(holders.total_rows, holders.rows.size(),
+                      pinned ? "arrays --pinned --by-holder" : "arrays --by-holder", page);
+    if (holders.without_path > 0)
+        text +=
+            fmt::format("{} no root reaches.\n",
+                        counted(holders.without_path, "array more is garbage:", "arrays more are garbage:"));
+    text += common_text(result.common, page);
+    return text + next_line(page, "why " + hexadecimal(holders.rows.front().example_address.value),
+                            "the path to one of the first row");
+}
+
+using Rows = std::function<void(const RowVisitor&)>;
+
+Rows array_rows(const ArraysRows& rows, Redactor& redactor) {
+    return [rows = rows.arrays, &redactor](const RowVisitor& visit) {
+        rows([&](const ShownArray& row) { visit(array_json(row, redactor)); });
     };
 }
 
-std::function<void(const RowVisitor&)> holder_rows(const ArrayHolders& holders,
-                                                   const RetainedSizes* retained) {
-    return [&holders, retained](const RowVisitor& visit) {
-        for (const ArrayHolderRow& row : holders.rows) visit(holder_json(row, retained));
+Rows owner_rows(const ArraysRows& rows, bool with_places, Redactor& redactor) {
+    return [rows = rows.owners, with_places, &redactor](const RowVisitor& visit) {
+        rows([&](const ArrayOwnerRow& row) { visit(owner_json(row, with_places, redactor)); });
     };
 }
 
-std::function<void(const RowVisitor&)> dropped_rows(const Arrays& arrays,
-                                                    const std::vector<PandasFrame>& frames,
-                                                    const std::vector<DroppedFrame>& dropped,
-                                                    Redactor& redactor) {
-    return [&arrays, &frames, &dropped, &redactor](const RowVisitor& visit) {
-        for (const DroppedFrame& frame : dropped) visit(dropped_json(arrays, frame, frames, redactor));
+Rows holder_rows(const ArraysResult& result) {
+    return [&result](const RowVisitor& visit) {
+        for (const ArrayHolderRow& row : result.holders.rows) visit(holder_json(row));
+    };
+}
+
+Rows dropped_frame_rows(const ArraysResult& result, Redactor& redactor) {
+    return [&result, &redactor](const RowVisitor& visit) {
+        for (const DroppedRow& row : result.dropped.rows) visit(dropped_json(row, redactor));
     };
 }
 
@@ -390,90 +335,82 @@ const std::vector<std::string> array_columns = {"address", "type",   "dtype",   
                                                 "strides", "nbytes", "data",        "owns_data",
                                                 "base",    "owner",  "owner_nbytes"};
 
+Answer summary_answer(const ArraysResult& result, const ArraysRows& rows, Redactor& redactor) {
+    Answer answer;
+    answer.rows_key = "arrays";
+    answer.rows = array_rows(rows, redactor);
+    answer.csv_columns = array_columns;
+    answer.more_tables = {{"owners", owner_rows(rows, false, redactor)},
+                          {"holders", holder_rows(result)},
+                          {"frames",
+                           [&result, &redactor](const RowVisitor& visit) {
+                               for (const FrameRow& row : result.frames) visit(frame_json(row, redactor));
+                           }},
+                          {"dropped_frames", dropped_frame_rows(result, redactor)}};
+    answer.text = [&result](const Page& page) { return summary_text(result, page); };
+    return answer;
+}
+
+Answer owners_answer(const ArraysResult& result, const ArraysRows& rows, Redactor& redactor) {
+    Answer answer;
+    answer.rows_key = "owners";
+    answer.rows = owner_rows(rows, true, redactor);
+    if (result.query.only_pinned)
+        answer.more_tables = {{"dropped_frames", dropped_frame_rows(result, redactor)}};
+    answer.csv_columns = {"owner", "nbytes", "views", "visible_bytes", "pinned", "example", "expression"};
+    answer.text = [&result, rows](const Page& page) { return owners_text(result, rows, page); };
+    return answer;
+}
+
+Answer views_answer(const ArraysResult& result, const ArraysRows& rows, Redactor& redactor) {
+    Answer answer;
+    answer.rows_key = "arrays";
+    answer.rows = array_rows(rows, redactor);
+    answer.csv_columns = array_columns;
+    answer.text = [&result, rows](const Page& page) { return views_text(result, rows, page); };
+    return answer;
+}
+
+Answer holders_answer(const ArraysResult& result) {
+    Answer answer;
+    answer.rows_key = "holders";
+    answer.rows = holder_rows(result);
+    answer.csv_columns = {"holder",     "attribute",    "arrays",  "nbytes",
+                          "kept_bytes", "pinned_bytes", "example", "expression"};
+    answer.data["total"] = sums_json(result.table.sums);
+    answer.data["total"]["holders"] = result.holders.total_rows;
+    answer.data["total"]["without_path"] = result.holders.without_path;
+    answer.text = [&result](const Page& page) { return by_holder_text(result, page); };
+    return answer;
+}
+
 }  // namespace
 
 std::string held_as_text(const ArrayHolderRow& row) {
     const bool joined = row.joined || row.attribute.empty();
     return escape_for_terminal(row.holder + (joined ? "" : ".") + row.attribute) +
-           (row.frame_type.empty() ? "" : " (" + short_type(row.frame_type) + ")");
+           (row.frame_type.empty() ? "" : " (" + type_text(short_type_name(row.frame_type)) + ")");
 }
 
-Answer render_arrays(const ArraysResult& result, Redactor& redactor) {
-    Answer answer;
-    answer.command = "arrays";
-    answer.rows_key = "arrays";
-    answer.rows = [&result, &redactor](const RowVisitor& visit) {
-        for (const std::uint32_t place : result.listed) visit(array_json(result.arrays, place, redactor));
+Answer render_arrays(const ArraysResult& result, const ArraysRows& rows, Redactor& redactor) {
+    const auto chosen = [&] {
+        switch (result.query.table) {
+            case ArraysQuery::Table::owners:
+                return owners_answer(result, rows, redactor);
+            case ArraysQuery::Table::views:
+                return views_answer(result, rows, redactor);
+            case ArraysQuery::Table::holders:
+                return holders_answer(result);
+            case ArraysQuery::Table::waste:
+                return render_array_waste(result, redactor);
+            case ArraysQuery::Table::summary:
+                break;
+        }
+        return summary_answer(result, rows, redactor);
     };
-    answer.csv_columns = array_columns;
-    answer.more_tables = {
-        {"owners", owner_rows(result.arrays, result.owners, nullptr, redactor)},
-        {"holders", holder_rows(result.holders, &result.retained)},
-        {"frames",
-         [&result, &redactor](const RowVisitor& visit) {
-             for (const PandasFrame& frame : result.frames) visit(frame_json(result.arrays, frame, redactor));
-         }},
-        {"dropped_frames", dropped_rows(result.arrays, result.frames, result.dropped, redactor)}};
-    answer.data["total"] = sums_json(result.arrays);
-    answer.text = [&result](const Page& page) { return arrays_text(result, page); };
-    return answer;
-}
-
-Answer render_owners(const OwnersResult& result, bool pinned, Redactor& redactor) {
-    Answer answer;
+    Answer answer = chosen();
     answer.command = "arrays";
-    answer.rows_key = "owners";
-    answer.rows = owner_rows(result.arrays, result.owners, &result.places, redactor);
-    if (pinned)
-        answer.more_tables = {
-            {"dropped_frames", dropped_rows(result.arrays, result.frames, result.dropped, redactor)}};
-    answer.csv_columns = {"owner", "nbytes", "views", "visible_bytes", "pinned", "example", "expression"};
-    answer.data["total"] = sums_json(result.arrays);
-    answer.text = [&result, pinned](const Page& page) { return owners_text(result, pinned, page); };
-    return answer;
-}
-
-Answer render_views(const Arrays& arrays, std::vector<std::uint32_t> listed, Redactor& redactor) {
-    Answer answer;
-    answer.command = "arrays";
-    answer.rows_key = "arrays";
-    answer.rows = [&arrays, listed, &redactor](const RowVisitor& visit) {
-        for (const std::uint32_t place : listed) visit(array_json(arrays, place, redactor));
-    };
-    answer.csv_columns = array_columns;
-    answer.data["total"] = sums_json(arrays);
-    answer.text = [&arrays, listed](const Page& page) { return views_text(arrays, listed, page); };
-    return answer;
-}
-
-Answer render_array_holders(const Arrays& arrays, const ArrayHolders& holders, bool pinned,
-                            const RetainedSizes& retained, Redactor& redactor) {
-    (void)redactor;
-    Answer answer;
-    answer.command = "arrays";
-    answer.rows_key = "holders";
-    answer.rows = holder_rows(holders, &retained);
-    answer.csv_columns = {"holder",     "attribute",    "arrays",  "nbytes",
-                          "kept_bytes", "pinned_bytes", "example", "expression"};
-    answer.data["total"] = sums_json(arrays);
-    answer.data["total"]["holders"] = holders.total_rows;
-    answer.data["total"]["without_path"] = holders.without_path;
-    answer.text = [&arrays, &holders, pinned, &retained](const Page& page) {
-        if (arrays.sums().arrays == 0) return none_text(page);
-        if (holders.rows.empty())
-            return pinned ? pinned_sentence(arrays.sums(), page) + "\n"
-                          : std::string("No root reaches any array of this core.\n");
-        std::string text = holders_table(holders, pinned, page);
-        text += more_text(holders.total_rows, holders.rows.size(),
-                          pinned ? "arrays --pinned --by-holder" : "arrays --by-holder", page);
-        if (holders.without_path > 0)
-            text += fmt::format(
-                "{} no root reaches.\n",
-                counted(holders.without_path, "array more is garbage:", "arrays more are garbage:"));
-        text += dominators_text(holders, retained, page);
-        return text + next_line(page, "why " + hexadecimal(holders.rows.front().example_address.value),
-                                "the path to one of the first row");
-    };
+    if (!answer.data.contains("total")) answer.data["total"] = sums_json(result.table.sums);
     return answer;
 }
 

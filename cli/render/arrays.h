@@ -1,46 +1,23 @@
 #pragma once
 
-#include "analysis/array_holders.h"
-#include "analysis/array_lists.h"
-#include "analysis/array_waste.h"
-#include "analysis/object_paths.h"
-#include "analysis/pandas_frames.h"
+#include "analysis/arrays.h"
 #include "cli/answer.h"
+
+#include <functional>
 
 namespace heapsift {
 
-/// With --pinned so many holders are shown above the owners.
-inline constexpr std::size_t most_holders_of_pinned = 5;
-
-struct ArraysResult {
-    const Arrays& arrays;
-    const RetainedSizes& retained;
-    std::vector<std::uint32_t> listed;  // places in `arrays.arrays()`
-    std::vector<std::uint32_t> owners;  // places in `arrays.owners()`
-    ArrayHolders holders;
-    const std::vector<PandasFrame>& frames;
-    const std::vector<DroppedFrame>& dropped;
-};
-
-struct OwnersResult {
-    const Arrays& arrays;
-    std::vector<std::uint32_t> owners;  // places in `arrays.owners()`
-    std::vector<ArrayPlace> places;     // of these
-    ArrayHolders holders;               // of the pinned
-    const std::vector<PandasFrame>& frames;
-    const std::vector<DroppedFrame>& dropped;
+/// Hand out the rows of a result's tables one by one.
+struct ArraysRows {
+    std::function<void(const std::function<void(const ShownArray&)>&)> arrays;
+    std::function<void(const std::function<void(const ArrayOwnerRow&)>&)> owners;
 };
 
 /// "func().selected[*]", "app.App.kept[*] (DataFrame)"; ready for a terminal.
 std::string held_as_text(const ArrayHolderRow& row);
 
-/// What all of them refer to lives longer than the answer.
-Answer render_arrays(const ArraysResult& result, Redactor& redactor);
-Answer render_owners(const OwnersResult& result, bool pinned, Redactor& redactor);
-Answer render_views(const Arrays& arrays, std::vector<std::uint32_t> listed, Redactor& redactor);
-Answer render_array_holders(const Arrays& arrays, const ArrayHolders& holders, bool pinned,
-                            const RetainedSizes& retained, Redactor& redactor);
-Answer render_array_waste(const HeapReader& heap, const ArrayWasteResult& waste,
-                          const ObjectExpressions& expressions, Redactor& redactor);
+/// The table that was asked for. `result` lives longer than the answer.
+Answer render_arrays(const ArraysResult& result, const ArraysRows& rows, Redactor& redactor);
+Answer render_array_waste(const ArraysResult& result, Redactor& redactor);
 
 }  // namespace heapsift

@@ -12,75 +12,45 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 namespace heapsift {
 namespace {
 
-constexpr std::size_t most_steps = 4, most_steps_of_one = 12;
 constexpr std::size_t narrow_page = 110, narrow_path = 30;  // columns: there the reason needs room as well
-constexpr std::size_t most_members_in_list = 50;            // of each cycle in a document; --id has them all
 
-struct Sum {
-    std::uint64_t cycles = 0, objects = 0, bytes = 0;
-    void add(const CycleKind& row) {
-        cycles += row.cycles;
-        objects += row.objects;
-        bytes += row.retained;
-    }
-    std::string text(const Page& page) const {
-        return fmt::format("{} ({}, {})", counted(cycles, "cycle"), counted(objects, "object"),
-                           page.bytes(bytes));
-    }
-};
-
-/// The last word of a qualified name.
-std::string short_type(const std::string& name) {
-    const std::size_t dot = name.rfind('.');
-    return type_text(dot == std::string::npos || name.starts_with('<') ? name : name.substr(dot + 1));
+std::string sum_text(const CycleSum& sum, const Page& page) {
+    return fmt::format("{} ({}, {})", counted(sum.cycles, "cycle"), counted(sum.objects, "object"),
+                       page.bytes(sum.bytes));
 }
 
 std::string path_words(const CyclePath& path, Redactor& redactor) {
     std::string text;
     for (const CycleStep& step : path.steps)
-        text += short_type(step.type) + " " + reference_text(step.name, redactor) + " -> ";
+        text += type_text(short_type_name(step.type)) + " " + reference_text(step.name, redactor) + " -> ";
     if (text.empty()) return "?";
-    return text + (path.length > path.steps.size() && path.steps.size() == most_steps
-                       ? "…"
-                       : short_type(path.steps.front().type));
+    return text + (path.cut ? "…" : type_text(short_type_name(path.steps.front().type)));
 }
 
-std::string sentence(const Cycles& cycles, const ObjectStates& states, const Page& page) {
-    Sum waiting, never, used;
-    for (const CycleKind& row : cycles.kinds()) {
-        const ObjectState state = cycles.all()[row.example - 1].state;
-        if (state == ObjectState::waiting)
-            waiting.add(row);
-        else if (states.garbage(cycles.members(cycles.all()[row.example - 1]).front()))
-            never.add(row);
-        else
-            used.add(row);
-    }
+std::string sentence(const CyclesResult& result, const Page& page) {
+    const CycleSum &waiting = result.waiting, &never = result.never, &used = result.used;
     std::string text;
     if (waiting.cycles > 0)
-        text = fmt::format("{} {} garbage and wait{} for the collector", waiting.text(page),
+        text = fmt::format("{} {} garbage and wait{} for the collector", sum_text(waiting, page),
                            waiting.cycles == 1 ? "is" : "are", waiting.cycles == 1 ? "s" : "");
     if (never.cycles > 0)
         text += waiting.cycles > 0
                     ? fmt::format("; {} more ({}, {}) it will never free", grouped(never.cycles),
                                   counted(never.objects, "object"), page.bytes(never.bytes))
-                    : fmt::format("{} {} garbage that the collector will never free", never.text(page),
+                    : fmt::format("{} {} garbage that the collector will never free", sum_text(never, page),
                                   never.cycles == 1 ? "is" : "are");
     if (waiting.cycles + never.cycles == 0)
-        text = cycles.all().empty() || used.cycles > 0
+        text = result.cycles.empty() || used.cycles > 0
                    ? "No cycle is garbage"
                    : fmt::format("No cycle is garbage of this kind; without this option {} shown",
-                                 cycles.all().size() == 1 ? "1 is" : grouped(cycles.all().size()) + " are");
+                                 result.cycles.size() == 1 ? "1 is" : grouped(result.cycles.size()) + " are");
     if (used.cycles > 0)
-        text += fmt::format("; {} {} in use", used.text(page), used.cycles == 1 ? "is" : "are");
+        text += fmt::format("; {} {} in use", sum_text(used, page), used.cycles == 1 ? "is" : "are");
     text += ".";
-    const std::uint64_t garbage = waiting.bytes + never.bytes,
-                        core = cycles.graph().heap().core().extent().mapped_bytes;
+    const std::uint64_t garbage = waiting.bytes + never.bytes, core = result.mapped_bytes;
     if (garbage > 0 && garbage < core / 100)
         text += fmt::format(" The garbage is {} of the memory: not where it went.", percent(garbage, core));
     else if (garbage > 0)
@@ -88,80 +58,65 @@ std::string sentence(const Cycles& cycles, const ObjectStates& states, const Pag
     return page.at_least(text);
 }
 
-std::string sentences(const Cycles& cycles, const ObjectStates& states, const Page& page) {
-    const std::string text = sentence(cycles, states, page);
-    const CyclesHeld& held = cycles.held();
+std::string sentences(const CyclesResult& result, const Page& page) {
+    const std::string text = sentence(result, page);
+    const CycleSum& held = result.held;
     if (held.cycles == 0) return wrapped(text, page.width, 2) + "\n";
     const std::string more = fmt::format(
         "{} {} ({}, {}) {} held by what was not found alone, native code or a leaked reference:", text,
-        counted(held.cycles, cycles.all().empty() ? "cycle" : "more cycle"), counted(held.objects, "object"),
+        counted(held.cycles, result.cycles.empty() ? "cycle" : "more cycle"), counted(held.objects, "object"),
         page.bytes(held.bytes), held.cycles == 1 ? "is" : "are");
     return wrapped_with_tail(more, page.command("refcounts"), page.width, 2) + "\n";
 }
 
-std::string cycles_text(const Cycles& cycles, const ObjectStates& states, std::size_t limit,
-                        const Page& page) {
+std::string cycles_text(const CyclesResult& result, const Page& page) {
     using Align = TableColumn::Align;
     using Fit = TableColumn::Fit;
-    std::string text = sentences(cycles, states, page);
+    std::string text = sentences(result, page);
     const bool narrow = page.width > 0 && page.width < narrow_page;
-    if (cycles.kinds().empty()) return text + next_line(page, "gc", "the collector itself");
+    if (result.kinds.empty()) return text + next_line(page, "gc", "the collector itself");
     Table table({{Align::right, "id"},
                  {Align::right, "cycles"},
                  {Align::right, "objects"},
                  {Align::right, "memory"},
                  {Align::left, "the cycle", narrow ? Fit::whole : Fit::end},
                  {Align::left, "why it is still here", Fit::wrap}});
-    const std::size_t shown = limit == 0 ? cycles.kinds().size() : std::min(limit, cycles.kinds().size());
-    std::map<std::pair<std::string, std::string>, std::uint32_t> first_of;  // by what a row says: the id
+    const std::size_t limit = result.query.kinds;
+    const std::size_t shown = limit == 0 ? result.kinds.size() : std::min(limit, result.kinds.size());
     for (std::size_t i = 0; i < shown; ++i) {
-        const CycleKind& row = cycles.kinds()[i];
-        const Cycle& example = cycles.all()[row.example - 1];
-        const std::string path = path_words(cycles.path(example, most_steps), page.redact());
-        std::string reason = cycles.reason_words(example);
-        const auto [first, is_new] = first_of.try_emplace({path, reason}, row.example);
-        if (!is_new)
-            reason = fmt::format("unlike {}: {}; {}", first->second,
-                                 cycles.unlike(example, cycles.all()[first->second - 1]), reason);
+        const CycleKind& row = result.kinds[i];
+        const std::string path = path_words(row.path, page.redact());
+        std::string reason = result.reason(result.cycles[row.example - 1]);
+        if (row.alike != 0) reason = fmt::format("unlike {}: {}; {}", row.alike, row.unlike, reason);
         table.add({fmt::format("{}", row.example), grouped(row.cycles), grouped(row.objects),
                    page.bytes(row.retained), narrow ? shortened_at_the_end(path, narrow_path) : path,
                    escape_for_terminal(reason)});
     }
     text += table.text(page.width, page.colour);
-    if (shown < cycles.kinds().size())
+    if (shown < result.kinds.size())
         text +=
-            fmt::format("  … {} more kinds. All: add{}\n", grouped(cycles.kinds().size() - shown), all_rows);
-    return text + next_line(page, fmt::format("cycles --id {}", cycles.kinds().front().example),
+            fmt::format("  … {} more kinds. All: add{}\n", grouped(result.kinds.size() - shown), all_rows);
+    return text + next_line(page, fmt::format("cycles --id {}", result.kinds.front().example),
                             "what closes it, and what opens it");
 }
 
-Json cycle_json(const Cycles& cycles, const ObjectStates& states, const Cycle& cycle,
-                const CycleDetails& details, Redactor& redactor) {
+Json cycle_json(const CycleRow& row, Redactor& redactor) {
+    const Cycle& cycle = row.cycle;
     Json json;
     json["id"] = cycle.id;
-    json["path"] = path_words(cycles.path(cycle, most_steps), redactor);
+    json["path"] = path_words(row.path, redactor);
     json["members"] = Json::array();
-    for (const ObjectRow& member : details.members) json["members"].push_back(object_json(member, redactor));
-    json["edges"] = edges_json(details.edges, redactor);
+    for (const ObjectRow& member : row.details.members)
+        json["members"].push_back(object_json(member, redactor));
+    json["edges"] = edges_json(row.details.edges, redactor);
     json["count"] = cycle.count;
     json["size"] = cycle.size;
     json["retained"] = cycle.retained;
     json["retained_count"] = cycle.freed_count;
     json["state"] = name_of(cycle.state);
-    json["certain"] = states.certain(cycles.members(cycle).front());
-    json["reason"] = cycles.reason_words(cycle);
+    json["certain"] = row.certain;
+    json["reason"] = row.reason;
     json["equal_to"] = cycle.equal_to == 0 ? Json(nullptr) : Json(cycle.equal_to);
-    return json;
-}
-
-Json garbage_json(const HeapReader& heap, const ObjectStates& states, std::size_t limit, Redactor& redactor) {
-    Json json = Json::array();
-    for (const ObjectId object : garbage_list_items(heap)) {
-        if (limit != 0 && json.size() >= limit) break;
-        ObjectRow row = object_row(heap, object);
-        row.state = states.of(object);
-        json.push_back(object_json(row, redactor));
-    }
     return json;
 }
 
@@ -200,16 +155,15 @@ std::string members_text(const Cycle& cycle, const CycleDetails& details, const 
     return text;
 }
 
-std::string cycle_text(const Cycles& cycles, const Cycle& cycle, const CycleDetails& details,
-                       const Page& page) {
+std::string cycle_text(const CycleRow& row, const Page& page) {
+    const Cycle& cycle = row.cycle;
+    const CycleDetails& details = row.details;
     std::string text = bold(fmt::format("Cycle {}", cycle.id), page.colour);
     text += fmt::format(": {}, {}", counted(cycle.count, "object"), name_of(cycle.state));
     if (cycle.equal_to != 0) text += fmt::format("; one like cycle {}", cycle.equal_to);
     text += "\n";
-    text += "  " +
-            wrapped(path_words(cycles.path(cycle, most_steps_of_one), page.redact()), page.width, 4, 2) +
-            "\n";
-    text += "  " + wrapped(escape_for_terminal(cycles.reason_words(cycle)), page.width, 4, 2) + "\n";
+    text += "  " + wrapped(path_words(row.path, page.redact()), page.width, 4, 2) + "\n";
+    text += "  " + wrapped(escape_for_terminal(row.reason), page.width, 4, 2) + "\n";
     text += wrapped(fmt::format("With it {} would be freed: {}.", page.bytes(cycle.retained),
                                 counted(cycle.freed_count, "object")),
                     page.width, 2) +
@@ -232,61 +186,46 @@ std::string cycle_text(const Cycles& cycles, const Cycle& cycle, const CycleDeta
 
 }  // namespace
 
-Answer render_cycles(const Cycles& cycles, const ObjectStates& states, std::size_t limit,
-                     Redactor& redactor) {
+Answer render_cycles(const CyclesResult& result, CycleRows rows, Redactor& redactor) {
     Answer answer;
     answer.command = "cycles";
-    answer.certain = states.collection().certain;
+    answer.certain = result.certain;
     answer.rows_key = "cycles";
-    answer.rows = [&cycles, &states, limit, &redactor](const RowVisitor& visit) {
-        std::size_t written = 0;
-        for (const Cycle& cycle : cycles.all()) {
-            if (limit != 0 && written >= limit) break;
-            if (!cycles.shown(cycle)) continue;
-            ++written;
-            visit(cycle_json(cycles, states, cycle, cycles.details(cycle, most_members_in_list, false),
-                             redactor));
-        }
+    answer.rows = [rows = std::move(rows), &redactor](const RowVisitor& visit) {
+        rows([&](const CycleRow& row) { visit(cycle_json(row, redactor)); });
     };
     answer.csv_columns = {"id", "path", "count", "size", "retained", "state", "reason", "equal_to"};
-    std::uint64_t objects = 0, size = 0;
-    for (const CycleKind& row : cycles.kinds()) {
-        objects += row.objects;
-        size += row.size;
-    }
-    answer.data["total"] = {{"cycles", cycles.shown_count()},
-                            {"kinds", cycles.kinds().size()},
-                            {"objects", objects},
-                            {"size", size}};
+    answer.data["total"] = {{"cycles", result.shown_count},
+                            {"kinds", result.kinds.size()},
+                            {"objects", result.shown_objects},
+                            {"size", result.shown_size}};
     Json by_state;
     for (const ObjectState state : {ObjectState::reachable, ObjectState::held, ObjectState::waiting,
                                     ObjectState::uncollectable, ObjectState::invisible})
-        by_state[name_of(state)] = states.count(state);
+        by_state[name_of(state)] = result.objects_in_state[static_cast<std::size_t>(state)];
     answer.data["states"] = std::move(by_state);
-    answer.data["garbage"] = garbage_json(cycles.graph().heap(), states, limit, redactor);
-    answer.text = [&cycles, &states, limit](const Page& page) {
-        return cycles_text(cycles, states, limit, page);
-    };
+    answer.data["garbage"] = Json::array();
+    for (const ObjectRow& row : result.garbage_list)
+        answer.data["garbage"].push_back(object_json(row, redactor));
+    answer.text = [&result](const Page& page) { return cycles_text(result, page); };
     return answer;
 }
 
-Answer render_cycle(const Cycles& cycles, const ObjectStates& states, const Cycle& cycle,
-                    const CycleDetails& details, Redactor& redactor) {
+Answer render_cycle(const CycleRow& row, const CyclesResult& result, Redactor& redactor) {
     Answer answer;
     answer.command = "cycles";
-    answer.certain = states.collection().certain;
+    answer.certain = result.certain;
     answer.rows_key = "cycles";  // one, made when it is written: of a ring of a million it is half a gigabyte
-    answer.rows = [&cycles, &states, &cycle, &details, &redactor](const RowVisitor& visit) {
-        Json one = cycle_json(cycles, states, cycle, details, redactor);
-        one["edge_count"] = details.edge_count;
-        one["opening"] = {{"count", details.opening_count}, {"smallest", details.opening_is_smallest}};
-        one["opening"]["edges"] = edges_json(details.opening, redactor);
+    answer.rows = [&row, &redactor](const RowVisitor& visit) {
+        Json one = cycle_json(row, redactor);
+        one["edge_count"] = row.details.edge_count;
+        one["opening"] = {{"count", row.details.opening_count},
+                          {"smallest", row.details.opening_is_smallest}};
+        one["opening"]["edges"] = edges_json(row.details.opening, redactor);
         visit(one);
     };
-    answer.data["total"] = {{"cycles", cycles.all().size()}};
-    answer.text = [&cycles, &cycle, &details](const Page& page) {
-        return cycle_text(cycles, cycle, details, page);
-    };
+    answer.data["total"] = {{"cycles", result.cycles.size()}};
+    answer.text = [&row](const Page& page) { return cycle_text(row, page); };
     return answer;
 }
 

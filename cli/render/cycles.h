@@ -3,12 +3,17 @@
 #include "analysis/cycles.h"
 #include "cli/answer.h"
 
+#include <functional>
+
 namespace heapsift {
 
-/// The answers refer to all that they are given. `limit`: kinds of cycles in text, cycles in a document; 0
-/// all.
-Answer render_cycles(const Cycles& cycles, const ObjectStates& states, std::size_t limit, Redactor& redactor);
-Answer render_cycle(const Cycles& cycles, const ObjectStates& states, const Cycle& cycle,
-                    const CycleDetails& details, Redactor& redactor);
+/// Hands out cycles one by one, each with everything: all at once they may be larger than the heap.
+using CycleRows = std::function<void(const std::function<void(const CycleRow&)>&)>;
+
+/// `rows`: the cycles of a document, in the order of their ids.
+Answer render_cycles(const CyclesResult& result, CycleRows rows, Redactor& redactor);
+
+/// One of the cycles of `result`.
+Answer render_cycle(const CycleRow& row, const CyclesResult& result, Redactor& redactor);
 
 }  // namespace heapsift

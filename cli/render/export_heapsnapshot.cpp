@@ -39,12 +39,26 @@ constexpr std::uint64_t node_fields = 5;
 constexpr std::uint64_t largest_size = 0xffffffff;
 constexpr std::size_t value_limit = 100;
 
-NodeType node_type(std::string_view type) {
-    if (type == "str" || type == "bytes" || type == "bytearray") return string;
-    if (type == "int" || type == "float" || type == "bool" || type == "complex") return number;
-    if (type == "code") return code;
-    if (type == "function" || type == "builtin_function_or_method" || type == "method") return closure;
-    return object;
+NodeType node_type(KnownType type) {
+    switch (type) {
+        case KnownType::str:
+        case KnownType::bytes:
+        case KnownType::bytearray:
+            return string;
+        case KnownType::integer:
+        case KnownType::floating:
+        case KnownType::boolean:
+        case KnownType::complex:
+            return number;
+        case KnownType::code:
+            return code;
+        case KnownType::function:
+        case KnownType::builtin_function:
+        case KnownType::method:
+            return closure;
+        default:
+            return object;
+    }
 }
 
 /// "[3]": its number.
@@ -94,11 +108,15 @@ private:
         return 1 +
                (graph_.kind(node) == NodeKind::object ? extra_count() + node : node - graph_.object_count());
     }
+    KnownType known_type_of(ObjectId id) const {
+        const TypeId type = heap_.type_of(id);
+        return type == no_type ? KnownType::other : heap_.types()[type].known;
+    }
     std::uint64_t piece_name() const { return 1 + graph_.node_count(); }
     std::uint64_t first_edge_name() const { return 2 + graph_.node_count(); }
 
     void find_pieces() {
-        for_each_object(heap_, "sizes", progress_, [&](ObjectId id) {
+        for_each_object(heap_.snapshot(), "sizes", progress_, [&](ObjectId id) {
             const std::uint64_t memory = heap_.facts(id).memory;
             if (memory <= largest_size) return;
             large_.push_back({id, memory});
@@ -115,8 +133,9 @@ private:
         for (std::uint64_t node = graph_.object_count(); node < graph_.node_count(); ++node)
             edges_.visit(static_cast<NodeId>(node),
                          [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[node]; });
-        for_each_object(heap_, "counting references", progress_, [&](ObjectId id) {
-            edges_.visit(id, [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[id]; });
+        for_each_object(heap_.snapshot(), "counting references", progress_, [&](ObjectId id) {
+            edges_.visit(graph_.node_of(id),
+                         [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[id]; });
         });
         for (const Large& large : large_)
             edge_counts_[large.object] += static_cast<std::uint32_t>(pieces(large.memory));
@@ -130,9 +149,9 @@ private:
         for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
             node(synthetic, ordinal(static_cast<NodeId>(id)), ordinal(static_cast<NodeId>(id)), 0,
                  edge_counts_[id]);
-        for_each_object(heap_, "exporting objects", progress_, [&](ObjectId id) {
+        for_each_object(heap_.snapshot(), "exporting objects", progress_, [&](ObjectId id) {
             const std::uint64_t memory = heap_.facts(id).memory;
-            node(node_type(type_name(heap_, heap_.type_of(id))), ordinal(id), ordinal(id),
+            node(node_type(known_type_of(id)), ordinal(graph_.node_of(id)), ordinal(graph_.node_of(id)),
                  std::min(memory, largest_size), edge_counts_[id]);
         });
         std::uint64_t at = 1 + graph_.node_count();
@@ -157,8 +176,9 @@ private:
                          [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
         std::size_t next_large = 0;
         std::uint64_t piece = 1 + graph_.node_count();
-        for_each_object(heap_, "exporting references", progress_, [&](ObjectId id) {
-            edges_.visit(id, [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
+        for_each_object(heap_.snapshot(), "exporting references", progress_, [&](ObjectId id) {
+            edges_.visit(graph_.node_of(id),
+                         [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
             if (next_large == large_.size() || large_[next_large].object != id) return;
             for (std::uint64_t i = pieces(large_[next_large++].memory); i > 0; --i)
                 edge(internal, piece_name(), piece++);
@@ -191,7 +211,7 @@ private:
         const auto string_of = [&](const std::string& text) { put(",\n" + json_text(Json(text))); };
         for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
             string_of(escape_for_terminal(edges_.name(static_cast<NodeId>(id))));
-        for_each_object(heap_, "exporting names", progress_,
+        for_each_object(heap_.snapshot(), "exporting names", progress_,
                         [&](ObjectId id) { string_of(object_name(id)); });
         string_of("a part of what is larger than 4 GiB");
         for (const std::string* name : edge_names_in_order_) string_of(*name);

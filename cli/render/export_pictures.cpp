@@ -75,10 +75,10 @@ std::string edge_line(const PictureEdge& edge, Redactor& redactor) {
 
 }  // namespace
 
-std::uint64_t write_folded(const RetainedSizes& retained, std::size_t depth,
+std::uint64_t write_folded(const HeapGraph& graph, const RetainedSizes& retained, std::size_t depth,
                            const std::function<void(std::string_view)>& write) {
     std::uint64_t lines = 0;
-    visit_flame_stacks(retained, depth, [&](std::span<const std::string> stack, std::uint64_t memory) {
+    visit_flame_stacks(graph, retained, depth, [&](std::span<const std::string> stack, std::uint64_t memory) {
         std::string line;
         for (const std::string& frame : stack) line += (line.empty() ? "" : ";") + folded_frame(frame);
         write(line + fmt::format(" {}\n", memory));

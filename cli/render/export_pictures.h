@@ -14,7 +14,7 @@ namespace heapsift {
 
 /// "group;frame;type;type 4096" a line, outermost first: what flamegraph.pl, inferno and speedscope read.
 /// Returns the lines.
-std::uint64_t write_folded(const RetainedSizes& retained, std::size_t depth,
+std::uint64_t write_folded(const HeapGraph& graph, const RetainedSizes& retained, std::size_t depth,
                            const std::function<void(std::string_view)>& write);
 
 /// As objgraph draws: the object that was asked for in red, modules green, frames and groups blue; the

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "analysis/array_lists.h"
-#include "analysis/pandas_frames.h"
+#include "analysis/pandas_rows.h"
 #include "cli/json.h"
 #include "cli/page.h"
 
@@ -9,18 +8,13 @@ namespace heapsift {
 
 /// {"object", "kind", "shape" (of a Series one number), "columns", "column_count", "arrays", "nbytes",
 /// "kept_bytes"}.
-Json frame_json(const Arrays& arrays, const PandasFrame& frame, Redactor& redactor);
+Json frame_json(const FrameRow& row, Redactor& redactor);
 /// The same of one that is gone, with {"slices", "kept_by_slices"}; "object" is its block manager.
-Json dropped_json(const Arrays& arrays, const DroppedFrame& dropped, const std::vector<PandasFrame>& frames,
-                  Redactor& redactor);
+Json dropped_json(const DroppedRow& row, Redactor& redactor);
 
-/// The largest of them by what they keep, in a table; then a sentence about those that are gone. Empty where
-/// there is none.
-std::string frames_text(const Arrays& arrays, const std::vector<PandasFrame>& frames, const Page& page);
-std::string dropped_text(const Arrays& arrays, const std::vector<PandasFrame>& frames,
-                         const std::vector<DroppedFrame>& dropped, const Page& page);
-
-/// "DataFrame" of "pandas.core.frame.DataFrame"; ready for a terminal.
-std::string short_type(const std::string& name);
+/// A table of `rows`, of `count` that there are; a sentence about those that are gone, and a table. Empty
+/// where there is none.
+std::string frames_text(const std::vector<FrameRow>& rows, std::uint64_t count, const Page& page);
+std::string dropped_text(const DroppedFrames& dropped, const Page& page);
 
 }  // namespace heapsift

@@ -3,7 +3,7 @@
 // The garbage collector's own state, one for each interpreter: is it on, when does it start, what did it put
 // aside. Source: pycore_gc.h (struct _gc_runtime_state) and gcmodule.c, gc.c of 3.9 to 3.13.
 
-#include "parsers/cpython/collector_lists.h"
+#include "parsers/cpython/build/collector.h"
 
 #include <array>
 #include <optional>

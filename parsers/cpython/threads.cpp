@@ -87,7 +87,7 @@ private:
     bool may_be_code(Address code) const {
         if (code.is_null()) return false;
         const TypeId type = heap_.type_of(code);
-        return type == no_type || heap_.types()[type].name == "code";
+        return type == no_type || heap_.types().is(type, KnownType::code);
     }
 
     std::string text(Address code, LayoutOffset field) const {
@@ -245,8 +245,7 @@ void visit_old_slots(const PythonHeap& heap, const PythonFrame& frame,
 }
 
 bool is_cell(const PythonHeap& heap, Address object) {
-    const TypeId type = heap.type_of(object);
-    return type != no_type && heap.types()[type].name == "cell";
+    return heap.types().is(heap.type_of(object), KnownType::cell);
 }
 
 }  // namespace

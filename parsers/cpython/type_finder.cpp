@@ -55,10 +55,10 @@ public:
         for (const std::uint64_t a : addresses_) types.push_back(describe(Address(a)));
         name_without_files(modules_, heap_, types);
         TypeTable table(std::move(types));
-        for (TypeId id = 0; id < table.size(); ++id) link(table, id);
-        for (TypeId id = 0; id < table.size(); ++id) end_base_chain(table, id);
-        for (TypeId id = 0; id < table.size(); ++id) resolve_kind(table, id);
-        for (TypeId id = 0; id < table.size(); ++id) resolve_size(table, id);
+        for (TypeId id{0}; id < table.size(); ++id) link(table, id);
+        for (TypeId id{0}; id < table.size(); ++id) end_base_chain(table, id);
+        for (TypeId id{0}; id < table.size(); ++id) resolve_kind(table, id);
+        for (TypeId id{0}; id < table.size(); ++id) resolve_size(table, id);
         return table;
     }
 
@@ -258,8 +258,7 @@ private:
 
     /// n_fields in the namespace of a C type that derives from tuple.
     std::uint32_t field_count(const TypeTable& table, const TypeInfo& type) const {
-        if (!(type.flags & tuple_subclass_flag) || type.base == no_type || table[type.base].name != "tuple")
-            return 0;
+        if (!(type.flags & tuple_subclass_flag) || !table.is(type.base, KnownType::tuple)) return 0;
         const Address count = heap_.dict_value(heap_.type_dict(type.address), "n_fields");
         if (count.is_null() || !layout_.long_.ob_digit.present()) return 0;
         const auto fields = heap_.integer<std::uint32_t>(count + *layout_.long_.ob_digit);
@@ -324,7 +323,8 @@ private:
             if (method.is_null()) return true;
             if (table[owner].base == no_type) return false;  // object's own
             // `__sizeof__ = object.__sizeof__` in a class: the method of another C type answers.
-            if (table[owner].python_class && is_named(table, method, "method_descriptor")) {
+            if (table[owner].python_class &&
+                table.is(table.find(heap_.type_address(method)), KnownType::method_descriptor)) {
                 const TypeId other = table.find(heap_.pointer(method + *layout_.descriptor.d_type));
                 if (other != no_type && table[other].base == no_type) return false;
                 const ObjectKind* borrowed = other == no_type ? nullptr : own_kind(table[other]);
@@ -339,18 +339,14 @@ private:
                 info.size_kind = kind;
                 return false;
             }
-            if (table[owner].python_class || is_named(table, method, "function")) {
+            if (table[owner].python_class ||
+                table.is(table.find(heap_.type_address(method)), KnownType::function)) {
                 info.size_source = SizeSource::python;
                 return true;  // the next C one answers
             }
             info.size_source = SizeSource::unknown;
             return false;
         });
-    }
-
-    bool is_named(const TypeTable& table, Address object, std::string_view type_name) const {
-        const TypeId type = table.find(heap_.type_address(object));
-        return type != no_type && table[type].name == type_name;
     }
 
     const AddressSpace& memory_;
@@ -369,12 +365,16 @@ private:
 TypeTable::TypeTable(std::vector<TypeInfo> sorted_by_address)
     : types_(std::move(sorted_by_address)), by_address_(types_.size()) {
     static_assert(AddressIndex::missing == no_type);
-    for (TypeId id = 0; id < types_.size(); ++id) by_address_.add(types_[id].address, id);
+    for (TypeId id{0}; id < types_.size(); ++id) {
+        TypeInfo& type = types_[id];
+        by_address_.add(type.address, id);
+        if (!type.python_class && type.named) type.known = known_type(type.name);
+    }
 }
 
 std::vector<TypeId> TypeTable::named(std::string_view name) const {
     std::vector<TypeId> ids;
-    for (TypeId id = 0; id < types_.size(); ++id)
+    for (TypeId id{0}; id < types_.size(); ++id)
         if (types_[id].name == name) ids.push_back(id);
     return ids;
 }

@@ -5,6 +5,8 @@
 
 #include "parsers/base/address.h"
 #include "parsers/base/address_index.h"
+#include "parsers/base/ids.h"
+#include "parsers/cpython/known_types.h"
 
 #include <cstdint>
 #include <string>
@@ -15,8 +17,9 @@ namespace heapsift {
 
 struct ObjectKind;
 
-using TypeId = std::uint32_t;
-inline constexpr TypeId no_type = 0xffffffff;
+struct TypeOfObjects;
+using TypeId = Id<TypeOfObjects>;
+inline constexpr TypeId no_type;
 
 /// How sys.getsizeof of an instance is answered.
 enum class SizeSource : std::uint8_t {
@@ -29,10 +32,11 @@ struct TypeInfo {
     Address address;
     std::string name;  // module.qualname, bare for builtins; "<type 0x…>" where no name can be read
     bool named = true;
-    bool heap_type = false;     // Py_TPFLAGS_HEAPTYPE
-    bool python_class = false;  // made by a class statement or type()
-    bool has_gc = false;        // Py_TPFLAGS_HAVE_GC
-    std::uint64_t flags = 0;    // tp_flags
+    KnownType known = KnownType::other;  // of a type made by C; the table tells it
+    bool heap_type = false;              // Py_TPFLAGS_HEAPTYPE
+    bool python_class = false;           // made by a class statement or type()
+    bool has_gc = false;                 // Py_TPFLAGS_HAVE_GC
+    std::uint64_t flags = 0;             // tp_flags
     std::uint64_t basicsize = 0;
     std::int64_t itemsize = 0;
     std::int64_t dictoffset = 0;
@@ -69,12 +73,15 @@ public:
     auto begin() const { return types_.begin(); }
     auto end() const { return types_.end(); }
     /// The type object at `address`, or `no_type`. Constant time.
-    TypeId find(Address address) const { return by_address_.find(address); }
+    TypeId find(Address address) const { return TypeId(by_address_.find(address)); }
+    /// Is it that one? False for `no_type`.
+    bool is(TypeId type, KnownType known) const { return type != no_type && types_[type].known == known; }
     /// Every type of that qualified name, in address order: classes can be made again and again.
     std::vector<TypeId> named(std::string_view name) const;
     /// True where `type` is `ancestor` or derives from it by tp_base.
     bool derives(TypeId type, TypeId ancestor) const;
 
+    /// It tells which are known.
     explicit TypeTable(std::vector<TypeInfo> sorted_by_address);
     TypeTable() = default;
 

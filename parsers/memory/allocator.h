@@ -5,8 +5,8 @@
 //
 // pymalloc (parsers/cpython/pymalloc.h: how its pools lie is part of CPython's layout) and glibc's malloc
 // (malloc_heaps.h) are two. Another one is a file of its own in this folder, with a class that derives from
-// Allocator, and one line that adds it, `allocations.add(...)`, in find_allocator of
-// parsers/reading/heap_reader.cpp. Finding objects, their sizes and the rows of memory go through this
+// Allocator, and one line that adds it, `allocations.add(...)`, behind `sources.allocations` in
+// parsers/snapshot/passes.cpp. Finding objects, their sizes and the rows of memory go through this
 // interface then.
 
 #include "parsers/base/address.h"

@@ -93,7 +93,7 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
     while (heap.types()[root].base != no_type && heap.types()[heap.types()[root].base].base != no_type)
         root = heap.types()[root].base;
     const bool is_old =
-        heap.types()[root].basicsize == old_descr_basicsize && heap.types()[root].name == "numpy.dtype";
+        heap.types()[root].basicsize == old_descr_basicsize && heap.types().is(root, KnownType::numpy_dtype);
     if (is_old) {
         const auto elsize = heap.integer<std::int32_t>(descr + old_elsize);
         if (elsize < 0) return std::nullopt;
@@ -357,7 +357,7 @@ BaseStep step_to_base(const ObjectReader& object) {
     };
     if (type.kind == &ndarray_kind) return base_unless_owner(at_flags, at_base);
     if (type.kind == &numpy_void_kind) return base_unless_owner(void_flags, void_base);
-    if (type.name == "memoryview" && l.memoryview.view.present() && l.buffer.obj.present())
+    if (type.known == KnownType::memoryview && l.memoryview.view.present() && l.buffer.obj.present())
         return {object.heap().pointer(object.at(*l.memoryview.view + *l.buffer.obj))};
     if (type.name == "numpy.lib.stride_tricks.DummyArray" ||
         type.name == "numpy.lib._stride_tricks_impl.DummyArray")

@@ -1,7 +1,7 @@
 #include "parsers/reading/core_heap.h"
 
+#include "parsers/cpython/build/collector.h"
 #include "parsers/cpython/build/refcount.h"
-#include "parsers/cpython/collector_lists.h"
 #include "parsers/snapshot/reported_references.h"
 
 #include <algorithm>
@@ -153,7 +153,7 @@ void CoreHeap::visit_referrers(ObjectId target,
                                const std::function<void(ObjectId, const Reference&)>& visit) const {
     PutIntoWords words(*this, access(), visit);
     words.only = address_of(target);
-    for (ObjectId id = 0; id < object_count(); ++id) {
+    for (ObjectId id{0}; id < object_count(); ++id) {
         words.source = id;
         access().visit_references(address_of(id), type_info(id), words);
     }
@@ -209,7 +209,7 @@ AddressFinding CoreHeap::locate(Address address) const {
     if (const auto block = sources_->allocations->pymalloc().block_at(address); block && !block->in_use)
         return {Kind::free_block, no_object, nearest};
     FindBuffer buffers(*sources_->allocations, address);
-    for (ObjectId id = 0; id < object_count(); ++id) {
+    for (ObjectId id{0}; id < object_count(); ++id) {
         access().visit_buffers(address_of(id), type_info(id), buffers);
         if (buffers.found) return {Kind::buffer_of_object, id, nearest};
     }

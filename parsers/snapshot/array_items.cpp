@@ -92,7 +92,7 @@ private:
 
     void collect() {
         std::vector<TypeId> types;
-        for (TypeId id = 0; id < heap_.types().size(); ++id)
+        for (TypeId id{0}; id < heap_.types().size(); ++id)
             if (heap_.types()[id].kind && std::string_view(heap_.types()[id].kind->name) == "array")
                 types.push_back(id);
         if (types.empty() || !heap_.layout().array.ob_descr.present() ||

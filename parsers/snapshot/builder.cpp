@@ -160,10 +160,10 @@ private:
         const auto& l = heap_.layout().gc_head;
         const Address head = collector_header(heap_.layout(), object);
         const auto next_word = heap_.integer<std::uint64_t>(head + *l.next);
-        const Address next(next_word & ~std::uint64_t{3});
-        const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & ~std::uint64_t{3});
+        const Address next(next_word & collector_link_bits);
+        const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & collector_link_bits);
         if (next.is_null()) return next_word == 0 && prev.is_null();  // flags stand beside links alone
-        return Address(heap_.integer<std::uint64_t>(next + *l.prev) & ~std::uint64_t{3}) == head;
+        return Address(heap_.integer<std::uint64_t>(next + *l.prev) & collector_link_bits) == head;
     }
 
     /// A candidate in an allocated block of `block_size` bytes whose first byte is `presize` before it.
@@ -309,7 +309,7 @@ private:
     // --- 3. everything else
 
     void add_types() {
-        for (TypeId id = 0; id < heap_.types().size(); ++id) {
+        for (TypeId id{0}; id < heap_.types().size(); ++id) {
             const TypeInfo& type = heap_.types()[id];
             if (type.metatype == no_type || pymalloc_.pool_at(type.address)) continue;
             if (linked(type.address, heap_.types()[type.metatype])) {

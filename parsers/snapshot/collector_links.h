@@ -3,7 +3,7 @@
 // Which objects the collector has in its lists, told from the objects' side. (How, and why the lists are not
 // walked: collector_links.cpp.)
 
-#include "parsers/cpython/collector_lists.h"
+#include "parsers/cpython/build/collector.h"
 #include "parsers/elf/core_file.h"
 #include "parsers/snapshot/object_access.h"
 

@@ -3,6 +3,7 @@
 // Objects by number, and the columns of what is known of each when all are found.
 
 #include "parsers/base/address.h"
+#include "parsers/base/ids.h"
 #include "parsers/cpython/types.h"
 
 #include <algorithm>
@@ -11,8 +12,9 @@
 
 namespace heapsift {
 
-using ObjectId = std::uint32_t;  // ids follow addresses; at most 2^32 - 2 objects
-inline constexpr ObjectId no_object = 0xffffffff;
+struct ObjectOfHeap;
+using ObjectId = Id<ObjectOfHeap>;  // ids follow addresses; at most 2^32 - 2 objects
+inline constexpr ObjectId no_object;
 
 /// How an object was found: the first of these that applies. Each is a proof beside the header that reads as
 /// one.

@@ -57,7 +57,7 @@ public:
     std::vector<NativeReference> find(const std::function<std::uint64_t(ObjectId)>& left) {
         std::vector<std::uint64_t> wanted;
         std::vector<std::uint64_t> wanted_left;  // by place in `wanted`
-        for (ObjectId id = 0; id < addresses_.size(); ++id) {
+        for (ObjectId id{0}; id < addresses_.size(); ++id) {
             const std::uint64_t n = left(id);
             if (n == 0) continue;
             wanted.push_back(addresses_[id].value);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Everything that is computed of one object on demand, from its type's kind and the allocators. Shared by the
-// builder, which proves objects by it, and the snapshot, which answers from it.
+// builder, which proves objects by it, the passes over all objects, and the reader of single ones.
 
 #include "parsers/cpython/instance.h"
 #include "parsers/cpython/type_flags.h"

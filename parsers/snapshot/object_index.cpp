@@ -34,7 +34,7 @@ ObjectIndex::ObjectIndex(std::span<const Address> addresses) : addresses_(addres
         words += words_a_chunk;
     }
     words_.resize(words);
-    for (ObjectId id = 0; id < addresses.size(); ++id) {
+    for (ObjectId id{0}; id < addresses.size(); ++id) {
         const Address address = addresses[id];
         if (address.value >> address_bits) break;
         if (address.value >> word_bits != last_word) {

@@ -31,8 +31,8 @@ public:
         if (!word) return pages_.empty() || address.value >> address_bits ? search(address) : no_object;
         const unsigned bit = address.value >> granule_bits & 63;
         if (!(word->bits >> bit & 1)) return no_object;
-        const ObjectId id =
-            word->before + static_cast<ObjectId>(std::popcount(word->bits & ((std::uint64_t{1} << bit) - 1)));
+        const ObjectId id(word->before + static_cast<std::uint32_t>(
+                                             std::popcount(word->bits & ((std::uint64_t{1} << bit) - 1))));
         return address.value % 16 == 0 && !word->unaligned ? id : addresses_[id] == address ? id : no_object;
     }
     /// Asks for the memory that `find` will read.
@@ -49,7 +49,7 @@ private:
 
     struct Word {
         std::uint64_t bits = 0;
-        ObjectId before = 0;
+        std::uint32_t before = 0;
         bool unaligned = false;  // one of its objects does not start on 16 bytes
     };
 

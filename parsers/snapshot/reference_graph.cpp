@@ -62,7 +62,7 @@ private:
     void gather_all(const ProgressCallback& progress) {
         const auto count = static_cast<ObjectId>(addresses_.size());
         const TypeTable& table = access_.heap().types();
-        for (ObjectId id = 0; id < count; ++id) {
+        for (ObjectId id{0}; id < count; ++id) {
             if (progress && id % (1 << 20) == 0)
                 progress("references", static_cast<double>(id) / static_cast<double>(count));
             if (id + ahead < count)
@@ -183,7 +183,7 @@ private:
     void take_out_refused() {
         std::uint64_t kept = 0;
         std::uint64_t from = 0;
-        ObjectId object = 0;
+        ObjectId object{0};
         auto move_up_to = [&](std::uint64_t place) {
             for (; object < graph_.begin_.size() && graph_.begin_[object] <= place; ++object)
                 graph_.begin_[object] -= from - kept;
@@ -225,7 +225,7 @@ private:
     std::vector<Pending> pending_;
     std::vector<std::size_t> sizes_;  // of each object gathered: how many targets
     std::vector<ObjectId> ids_;
-    ObjectId resolved_ = 0;
+    ObjectId resolved_{0};
 };
 
 ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets,

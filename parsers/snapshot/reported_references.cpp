@@ -71,7 +71,7 @@ private:
     std::span<const std::uint8_t> asked_;
     const ObjectIndex& index_;
     const ReferenceGraph& graph_;
-    ObjectId source_ = 0;
+    ObjectId source_{0};
     std::vector<Address> pending_;
     std::vector<Source> sources_;
     std::vector<std::uint64_t> begin_;
@@ -92,7 +92,7 @@ ReportedReferences gather_reported_references(std::span<const Address> addresses
     const auto wanted = [&](std::size_t id) {
         return asked[id] && !graph.reports_what_it_owns(static_cast<ObjectId>(id));
     };
-    for (ObjectId id = 0; id < asked.size(); ++id) {
+    for (ObjectId id{0}; id < asked.size(); ++id) {
         if (progress && id % (1 << 20) == 0)
             progress("what the collector sees", static_cast<double>(id) / static_cast<double>(asked.size()));
         if (id + ahead < asked.size() && wanted(id + ahead))

@@ -204,7 +204,7 @@ void RootSet::add_thread_locals(const FoundObjects& objects, const PythonHeap& p
     const Layout& l = python.layout();
     const auto is_dummy = [&](Address object) {
         const TypeId type = object.aligned(8) ? python.type_of(object) : no_type;
-        return type != no_type && python.types()[type].name == "_thread._localdummy";
+        return python.types().is(type, KnownType::thread_local_dummy);
     };
     std::map<Address, std::int32_t> thread_of_dummy;
     for (std::int32_t t = 0; t < static_cast<std::int32_t>(threads_.size()); ++t) {
@@ -219,15 +219,15 @@ void RootSet::add_thread_locals(const FoundObjects& objects, const PythonHeap& p
     }
     std::vector<bool> is_local(python.types().size());
     bool any = false;
-    for (TypeId type = 0; type < python.types().size(); ++type) {
+    for (TypeId type{0}; type < python.types().size(); ++type) {
         TypeId at = type;
         for (int steps = 0; at != no_type && steps < most_bases && !is_local[type];
              ++steps, at = python.types()[at].base)
-            is_local[type] = python.types()[at].name == "_thread._local";
+            is_local[type] = python.types().is(at, KnownType::thread_local_data);
         any = any || is_local[type];
     }
     if (!any || thread_of_dummy.empty() || !l.thread_locals.dummies.present()) return;
-    for (ObjectId local = 0; local < objects.addresses.size(); ++local) {
+    for (ObjectId local{0}; local < objects.addresses.size(); ++local) {
         if (objects.types[local] == no_type || !is_local[objects.types[local]]) continue;
         const Address dicts = python.pointer(objects.addresses[local] + *l.thread_locals.dummies);
         python.visit_dict(dicts, [&](Address key, Address value) {

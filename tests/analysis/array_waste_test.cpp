@@ -330,7 +330,7 @@ TEST_CASE("array waste: rows by what they save, then by address; a limit cuts ro
     const ArrayWasteResult all = arrays.answer();
     std::vector<ObjectId> order;
     for (const ArrayWaste& row : all.rows) order.push_back(row.array);
-    CHECK(order == std::vector<ObjectId>{1, 3, 2, 0});
+    CHECK(order == std::vector<ObjectId>{ObjectId(1), ObjectId(3), ObjectId(2), ObjectId(0)});
     const ArrayWasteResult cut = arrays.answer(2);
     CHECK(cut.rows.size() == 2);
     CHECK(cut.rows[1].array == 3);

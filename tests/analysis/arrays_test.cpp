@@ -13,8 +13,8 @@ namespace {
 using handmade_arrays::data_start;
 using handmade_arrays::headers_start;
 
-const ArrayOwner& owner_at(const Arrays& arrays, std::uint64_t address) {
-    const ArrayOwner* owner = arrays.owner_of(arrays.graph().heap().find(Address(address)));
+const ArrayOwner& owner_at(const HeapReader& heap, const ArrayTable& arrays, std::uint64_t address) {
+    const ArrayOwner* owner = arrays.owner_of(heap.find(Address(address)));
     REQUIRE(owner);
     return *owner;
 }
@@ -31,8 +31,8 @@ TEST_CASE("arrays: an owner that a slice alone keeps is pinned; one that somethi
     heap.list({slice, used, view});
     const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    const ArrayOwner& owner = owner_at(arrays, pinned);
+    const ArrayTable arrays = array_table(graph);
+    const ArrayOwner& owner = owner_at(snapshot, arrays, pinned);
     CHECK(owner.object == snapshot.find(Address(pinned)));
     CHECK(owner.kept_by_views);
     CHECK(owner.pinned());
@@ -40,10 +40,10 @@ TEST_CASE("arrays: an owner that a slice alone keeps is pinned; one that somethi
     CHECK(owner.visible_bytes == 80);
     CHECK(owner.views == 1);
     CHECK(owner.saved);
-    CHECK_FALSE(owner_at(arrays, used).kept_by_views);
-    CHECK(owner_at(arrays, used).visible_bytes == 400);
-    CHECK(&owner_at(arrays, slice) == &owner);
-    const ArraySums& sums = arrays.sums();
+    CHECK_FALSE(owner_at(snapshot, arrays, used).kept_by_views);
+    CHECK(owner_at(snapshot, arrays, used).visible_bytes == 400);
+    CHECK(&owner_at(snapshot, arrays, slice) == &owner);
+    const ArraySums& sums = arrays.sums;
     CHECK(sums.arrays == 4);
     CHECK(sums.views == 2);
     CHECK(sums.owners == 2);
@@ -63,11 +63,11 @@ TEST_CASE("arrays: a view in between shows nothing, and all that overlaps counts
     heap.list({one, two});
     const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    CHECK(owner_at(arrays, between).object == snapshot.find(Address(owner)));
-    CHECK(owner_at(arrays, owner).visible_bytes == 120);
-    CHECK(owner_at(arrays, owner).views == 3);
-    CHECK(arrays.sums().pinned_views == 2);
+    const ArrayTable arrays = array_table(graph);
+    CHECK(owner_at(snapshot, arrays, between).object == snapshot.find(Address(owner)));
+    CHECK(owner_at(snapshot, arrays, owner).visible_bytes == 120);
+    CHECK(owner_at(snapshot, arrays, owner).views == 3);
+    CHECK(arrays.sums.pinned_views == 2);
 }
 
 TEST_CASE("arrays: all of it shown is kept, not pinned; held by C code is neither", "[numpy][analysis]") {
@@ -80,11 +80,11 @@ TEST_CASE("arrays: all of it shown is kept, not pinned; held by C code is neithe
     heap.list({transposed, slice});
     const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    CHECK(owner_at(arrays, whole).kept_by_views);
-    CHECK_FALSE(owner_at(arrays, whole).pinned());
-    CHECK_FALSE(owner_at(arrays, native).kept_by_views);
-    CHECK(arrays.sums().pinned == 0);
+    const ArrayTable arrays = array_table(graph);
+    CHECK(owner_at(snapshot, arrays, whole).kept_by_views);
+    CHECK_FALSE(owner_at(snapshot, arrays, whole).pinned());
+    CHECK_FALSE(owner_at(snapshot, arrays, native).kept_by_views);
+    CHECK(arrays.sums.pinned == 0);
     CHECK(list_owners(arrays, OwnerChoice::pinned, 0).empty());
 }
 
@@ -97,17 +97,17 @@ TEST_CASE("arrays: memory that C code lent has an owner of its own, as large as 
     heap.list({lent, slice, away});
     const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    const ArrayOwner& owner = owner_at(arrays, slice);
+    const ArrayTable arrays = array_table(graph);
+    const ArrayOwner& owner = owner_at(snapshot, arrays, slice);
     CHECK(owner.object == no_object);
     CHECK(owner.lent_to == snapshot.find(Address(lent)));
     CHECK(owner.nbytes() == 800);
     CHECK_FALSE(owner.size_known);
     CHECK_FALSE(owner.kept_by_views);
-    CHECK(arrays.sums().native_owners == 1);
-    CHECK(arrays.sums().native_bytes == 800);
-    CHECK_FALSE(owner_at(arrays, away).saved);  // its data is nowhere in the core
-    CHECK(arrays.sums().not_saved_bytes == 800);
+    CHECK(arrays.sums.native_owners == 1);
+    CHECK(arrays.sums.native_bytes == 800);
+    CHECK_FALSE(owner_at(snapshot, arrays, away).saved);  // its data is nowhere in the core
+    CHECK(arrays.sums.not_saved_bytes == 800);
 }
 
 TEST_CASE("arrays: bases in a circle end", "[numpy][analysis]") {
@@ -118,9 +118,9 @@ TEST_CASE("arrays: bases in a circle end", "[numpy][analysis]") {
     heap.list({first});
     const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    CHECK(arrays.sums().arrays == 2);
-    CHECK(arrays.sums().pinned == 0);
+    const ArrayTable arrays = array_table(graph);
+    CHECK(arrays.sums.arrays == 2);
+    CHECK(arrays.sums.pinned == 0);
 }
 
 TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis]") {
@@ -132,11 +132,12 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
     heap.list({of_small, of_large});
     const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const RetainedSizes retained(graph);
-    const Arrays arrays(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    const ArrayTable arrays = array_table(graph);
     const auto addresses = [&](const std::vector<std::uint32_t>& owners) {
         std::vector<Address> found;
-        for (const std::uint32_t i : owners) found.push_back(snapshot.address_of(arrays.owners()[i].object));
+        for (const std::uint32_t i : owners) found.push_back(snapshot.address_of(arrays.owners[i].object));
         return found;
     };
     CHECK(addresses(list_owners(arrays, OwnerChoice::all, 0)) == std::vector{Address(large), Address(small)});
@@ -145,7 +146,7 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
     CHECK(list_owners(arrays, OwnerChoice::all, 1).size() == 1);
     CHECK(list_arrays(arrays, false, 0).size() == 4);
     CHECK(list_arrays(arrays, true, 0).size() == 2);
-    const ArrayHolders holders = array_holders(arrays, {}, false, 0, &retained);
+    const ArrayHolders holders = array_holders(graph, arrays, {}, false, 0, &retained);
     REQUIRE(holders.rows.size() == 1);
     CHECK(holders.rows[0].arrays == 2);
     CHECK(holders.rows[0].nbytes == 720);
@@ -153,7 +154,7 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
     CHECK(holders.rows[0].pinned_owners == 2);
     CHECK(holders.rows[0].unseen_bytes() == 80);
     REQUIRE(holders.rows[0].dominator);
-    CHECK(snapshot.address_of(*holders.rows[0].dominator) == Address(0x80000));
+    CHECK(snapshot.address_of(HeapGraph::object_of(*holders.rows[0].dominator)) == Address(0x80000));
 }
 
 TEST_CASE("arrays: without NumPy there is nothing", "[numpy][analysis]") {
@@ -161,8 +162,8 @@ TEST_CASE("arrays: without NumPy there is nothing", "[numpy][analysis]") {
     heap.objects = {{Address(0x10100), "app.Node", facts(48, 64), {}, {}}};
     const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
-    const Arrays arrays(graph);
-    CHECK(arrays.arrays().empty());
-    CHECK(arrays.sums().owners == 0);
-    CHECK(array_holders(arrays, {}, false, 0, nullptr).rows.empty());
+    const ArrayTable arrays = array_table(graph);
+    CHECK(arrays.arrays.empty());
+    CHECK(arrays.sums.owners == 0);
+    CHECK(array_holders(graph, arrays, {}, false, 0, nullptr).rows.empty());
 }

@@ -80,16 +80,16 @@ struct TwoCollectors {
     std::string reason(std::uint64_t number) {
         const HandmadeReader built = build();
         const HeapGraph graph(built);
-        const ObjectStates states(graph);
+        const ObjectStates states = object_states(graph);
         const ObjectId object = built.find(Address(node(number)));
-        const CycleReasons reasons(states);
-        return reasons.words(reasons.of({&object, 1}));
+        const CycleReasons reasons = cycle_reasons(built);
+        return reason_words(built, reasons, reason_of(built, states, reasons, {&object, 1}));
     }
     std::string most_common() {
         const HandmadeReader built = build();
         const HeapGraph graph(built);
-        const ObjectStates states(graph);
-        return CycleReasons(states).most_common([](ObjectId) { return true; });
+        const ObjectStates states = object_states(graph);
+        return most_common_reason(built, states, cycle_reasons(built), [](ObjectId) { return true; });
     }
 
     HandmadeHeap heap;
@@ -120,10 +120,8 @@ TEST_CASE("reasons: each interpreter's garbage waits for its own collector", "[a
     CHECK(made.reason(0) == "the collector is disabled (interpreter 0)");
     CHECK(made.reason(2) == "young: 5 of the 701 allocations that start a collection (interpreter 1)");
     const HandmadeReader built = made.build();
-    const HeapGraph graph(built);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
-    CHECK(cycles.kinds().size() == 2);
+    Work work(built);
+    CHECK(cycles(work, {}).kinds.size() == 2);
 }
 
 TEST_CASE("reasons: garbage is frozen only where it is frozen itself", "[analysis][cycles][overview]") {

@@ -118,11 +118,10 @@ TEST_CASE("collector: what counts less than is reported wraps, and is kept with 
     CHECK(verdict(heap, 0x100) == CollectorVerdict::kept);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
     CHECK(replay_collector(heap).short_of_counts == std::vector{heap.find(Address(0x200))});
-    const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
-    REQUIRE(cycles.all().size() == 1);
-    CHECK_THAT(cycles.reason_words(cycles.all()[0]),
+    Work work(heap);
+    const CyclesResult result = cycles(work, {});
+    REQUIRE(result.cycles.size() == 1);
+    CHECK_THAT(result.reason(result.cycles[0]),
                ContainsSubstring("never: more references were found than it counts"));
 }
 
@@ -159,12 +158,11 @@ TEST_CASE("collector: what a legacy finalizer's object leads to is not freed eit
     CHECK(verdict(heap, 0x100) == CollectorVerdict::uncollectable);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::uncollectable);
     CHECK(replay_collector(heap).freed_count == 0);
-    const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
-    REQUIRE(cycles.all().size() == 1);
-    CHECK(cycles.all()[0].state == ObjectState::uncollectable);
-    CHECK(cycles.reason_words(cycles.all()[0]) == "never: Handle has a legacy finalizer (tp_del)");
+    Work work(heap);
+    const CyclesResult result = cycles(work, {});
+    REQUIRE(result.cycles.size() == 1);
+    CHECK(result.cycles[0].state == ObjectState::uncollectable);
+    CHECK(result.reason(result.cycles[0]) == "never: Handle has a legacy finalizer (tp_del)");
 }
 
 TEST_CASE("collector: a finalizer that has not run is marked, one that has is not", "[analysis][collector]") {
@@ -219,7 +217,7 @@ TEST_CASE("states: waiting, held, invisible", "[analysis][states]") {
     }
     const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
-    const ObjectStates states(graph);
+    const ObjectStates states = object_states(graph);
     const auto state = [&](std::uint64_t address) { return states.of(heap.find(Address(address))); };
     CHECK(state(0x100) == ObjectState::waiting);
     CHECK(state(0x300) == ObjectState::waiting);
@@ -238,22 +236,22 @@ TEST_CASE("cycles: equal ones are one kind, and say what closes them", "[analysi
     }
     made.objects.push_back(tracked(0x900, "list", 1, {reference(0x900, "[0]")}));
     const HandmadeReader heap = made.build();
-    const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
-    REQUIRE(cycles.all().size() == 4);
-    REQUIRE(cycles.kinds().size() == 2);
-    CHECK(cycles.kinds()[0].cycles == 3);
-    CHECK(cycles.kinds()[0].objects == 6);
-    CHECK(cycles.all()[0].id == 1);
-    CHECK(cycles.all()[0].equal_to == 0);
-    CHECK(cycles.all()[2].equal_to == 1);
-    const CyclePath path = cycles.path(cycles.all()[0], 4);
+    Work work(heap);
+    const CyclesResult result = cycles(work, {});
+    REQUIRE(result.cycles.size() == 4);
+    REQUIRE(result.kinds.size() == 2);
+    CHECK(result.kinds[0].cycles == 3);
+    CHECK(result.kinds[0].objects == 6);
+    CHECK(result.cycles[0].id == 1);
+    CHECK(result.cycles[0].equal_to == 0);
+    CHECK(result.cycles[2].equal_to == 1);
+    const CyclePath path = cycle_path(work.graph(), result.members, result.cycles[0].component, 4);
     CHECK(path.length == 2);
     REQUIRE(path.steps.size() == 2);
     CHECK(notation(path.steps[0].name) == ".other");
     CHECK(notation(path.steps[1].name) == ".parent");
-    const CycleDetails details = cycles.details(cycles.all()[0], 0, true);
+    const CycleDetails details =
+        cycle_row(work, result, result.cycles[0], {.limit = 0, .opening = true}).details;
     CHECK(details.edge_count == 2);
     CHECK(details.opening_is_smallest);
     REQUIRE(details.opening.size() == 1);
@@ -269,18 +267,17 @@ TEST_CASE("cycles: what is shown changes no number", "[analysis][cycles]") {
         made.objects.push_back(tracked(base + 0x80, "Node", 1, {reference(base, ".parent")}));
     }
     const HandmadeReader heap = made.build();
-    const HeapGraph graph(heap);
-    const ObjectStates states(graph);
+    Work work(heap);
     const auto ids = [&](const CyclesQuery& query) {
-        const Cycles cycles(states, query);
+        const CyclesResult result = cycles(work, query);
         std::map<std::uint64_t, std::array<std::uint32_t, 2>> found;  // by the first member
-        for (const Cycle& cycle : cycles.all())
-            if (cycles.shown(cycle))
-                found[heap.address_of(cycles.members(cycle).front()).value] = {cycle.id, cycle.equal_to};
-        CHECK(found.size() == cycles.shown_count());
-        for (const CycleKind& row : cycles.kinds()) {
-            CHECK(cycles.shown(cycles.all()[row.example - 1]));
-            CHECK(cycles.all()[row.example - 1].equal_to == 0);
+        for (const Cycle& cycle : result.cycles)
+            if (result.shown(cycle))
+                found[heap.address_of(result.members_of(cycle).front()).value] = {cycle.id, cycle.equal_to};
+        CHECK(found.size() == result.shown_count);
+        for (const CycleKind& row : result.kinds) {
+            CHECK(result.shown(result.cycles[row.example - 1]));
+            CHECK(result.cycles[row.example - 1].equal_to == 0);
         }
         return found;
     };
@@ -302,14 +299,13 @@ TEST_CASE("cycles: those that only a reference which was not found holds are cou
     HandmadeHeap made = pair_of_nodes();
     made.objects[1].facts.refcount = 2;
     const HandmadeReader heap = made.build();
-    const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
-    CHECK(cycles.all().empty());
-    CHECK(cycles.held().cycles == 1);
-    CHECK(cycles.held().objects == 2);
-    CHECK(cycles.held().bytes == 2 * 48);
-    CHECK(Cycles(states, {.reachable = true}).held().cycles == 0);
+    Work work(heap);
+    const CyclesResult result = cycles(work, {});
+    CHECK(result.cycles.empty());
+    CHECK(result.held.cycles == 1);
+    CHECK(result.held.objects == 2);
+    CHECK(result.held.bytes == 2 * 48);
+    CHECK(cycles(work, {.reachable = true}).held.cycles == 0);
 }
 
 TEST_CASE("cycles: two kinds with the same shortest way say how they differ", "[analysis][cycles]") {
@@ -322,20 +318,22 @@ TEST_CASE("cycles: two kinds with the same shortest way say how they differ", "[
     made.objects.push_back(
         tracked(0x2200, "Node", 1, {reference(0x2100, ".parent"), reference(0x2100, ".owner")}));
     const HandmadeReader heap = made.build();
-    const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
+    Work work(heap);
+    const CyclesResult result = cycles(work, {});
     const auto with = [&](std::uint64_t address) {
-        for (const Cycle& cycle : cycles.all())
-            for (const ObjectId member : cycles.members(cycle))
-                if (heap.address_of(member) == Address(address)) return cycle;
-        return Cycle();
+        for (const Cycle& cycle : result.cycles)
+            for (const ObjectId member : result.members_of(cycle))
+                if (heap.address_of(member) == Address(address)) return cycle.component;
+        return CycleMembers::none;
     };
-    REQUIRE(cycles.kinds().size() == 3);
-    CHECK(cycles.unlike(with(0x1100), with(0x100)) == "with frame");
-    CHECK(cycles.unlike(with(0x100), with(0x1100)) == "without frame");
-    CHECK(cycles.unlike(with(0x2100), with(0x100)) == "also by .owner");
-    CHECK(cycles.unlike(with(0x100), with(0x2100)) == "not by .owner");
+    const auto unlike = [&](std::uint64_t one, std::uint64_t other) {
+        return cycle_unlike(work.graph(), result.members, with(one), with(other));
+    };
+    REQUIRE(result.kinds.size() == 3);
+    CHECK(unlike(0x1100, 0x100) == "with frame");
+    CHECK(unlike(0x100, 0x1100) == "without frame");
+    CHECK(unlike(0x2100, 0x100) == "also by .owner");
+    CHECK(unlike(0x100, 0x2100) == "not by .owner");
 }
 
 namespace {

@@ -111,8 +111,8 @@ TEST_CASE("edges: an object alone has none", "[analysis][edges]") {
     HandmadeHeap made;
     made.objects = {{Address(0x100), "int", facts(28, 32), literal("7", 1), {}}};
     const HandmadeReader heap = made.build();
-    CHECK(referents(heap, 0, 10).list.total == 0);
-    CHECK(referrers(heap, 0, 10).list.edges.empty());
+    CHECK(referents(heap, ObjectId(0), 10).list.total == 0);
+    CHECK(referrers(heap, ObjectId(0), 10).list.edges.empty());
 }
 
 TEST_CASE("structural references: modules of sys.modules, their dicts, and static types",

@@ -172,7 +172,7 @@ void HandmadeReader::visit_owned_references(ObjectId source, OwnedReferenceVisit
 
 void HandmadeReader::visit_referrers(ObjectId target,
                                      const std::function<void(ObjectId, const Reference&)>& visit) const {
-    for (ObjectId id = 0; id < object_count(); ++id)
+    for (ObjectId id{0}; id < object_count(); ++id)
         visit_references_to(id, target, [&](const Reference& reference) { visit(id, reference); });
     for (const Reference& reference : state_->made.natives)
         if (reference.target == address_of(target)) visit(no_object, reference);
@@ -187,7 +187,7 @@ ReportedReferences HandmadeReader::reported_references(std::span<const std::uint
     std::vector<std::uint64_t> begin{0};
     std::vector<ObjectId> targets;
     std::vector<ReportedReferences::Guess> guesses;
-    for (ObjectId source = 0; source < object_count(); ++source) {
+    for (ObjectId source{0}; source < object_count(); ++source) {
         for (const Reference& reference : object(source).references) {
             const ObjectId target = find(reference.target);
             if (target == no_object || !asked[source] || !asked[target]) continue;

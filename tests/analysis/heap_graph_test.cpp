@@ -40,7 +40,7 @@ void hold_by_c_code(HandmadeHeap& heap, std::size_t object) {
 
 std::vector<Reach> reaches(const HeapGraph& graph) {
     std::vector<Reach> result;
-    for (ObjectId object = 0; object < graph.object_count(); ++object) result.push_back(graph.reach(object));
+    for (ObjectId object{0}; object < graph.object_count(); ++object) result.push_back(graph.reach(object));
     return result;
 }
 
@@ -68,11 +68,11 @@ TEST_CASE("heap graph: reachable from C code, held by what was not found, or gar
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{named, named, held, held, unreachable, unreachable});
     CHECK(graph.unreachable_count() == 2);
-    CHECK(roots_of_kind(graph, RootKind::native) == std::set<ObjectId>{0});
-    CHECK(roots_of_kind(graph, RootKind::native_unseen) == std::set<ObjectId>{2});
-    CHECK(below(graph, graph.unreachable_group()) == std::set<NodeId>{4});
-    CHECK(graph.roots_of(2).size() == 1);
-    CHECK(graph.roots_of(3).empty());
+    CHECK(roots_of_kind(graph, RootKind::native) == std::set<ObjectId>{ObjectId(0)});
+    CHECK(roots_of_kind(graph, RootKind::native_unseen) == std::set<ObjectId>{ObjectId(2)});
+    CHECK(below(graph, graph.unreachable_group()) == std::set<NodeId>{NodeId(4)});
+    CHECK(graph.roots_of(ObjectId(2)).size() == 1);
+    CHECK(graph.roots_of(ObjectId(3)).empty());
 }
 
 TEST_CASE("heap graph: an excess count on what is reached makes no root", "[analysis][graph]") {
@@ -83,7 +83,7 @@ TEST_CASE("heap graph: an excess count on what is reached makes no root", "[anal
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{named, named});
     CHECK(roots_of_kind(graph, RootKind::native_unseen).empty());
-    CHECK(RetainedSizes(graph).dominator(1) == 0);
+    CHECK(RetainedLookup(graph, retained_sizes(graph)).dominator(ObjectId(1)) == NodeId(0));
 }
 
 TEST_CASE("heap graph: of held objects that lead to each other, as few as hold all", "[analysis][graph]") {
@@ -95,9 +95,9 @@ TEST_CASE("heap graph: of held objects that lead to each other, as few as hold a
     // 1 leads to 0, 4 to 5; of a ring one is enough.
     const std::set<ObjectId> roots = roots_of_kind(graph, RootKind::native_unseen);
     CHECK(roots.size() == 3);
-    CHECK(roots.contains(1));
-    CHECK(roots.contains(4));
-    CHECK(roots.contains(2) != roots.contains(3));
+    CHECK(roots.contains(ObjectId(1)));
+    CHECK(roots.contains(ObjectId(4)));
+    CHECK(roots.contains(ObjectId(2)) != roots.contains(ObjectId(3)));
 }
 
 TEST_CASE("heap graph: garbage takes nothing from those that live", "[analysis][graph]") {
@@ -106,14 +106,15 @@ TEST_CASE("heap graph: garbage takes nothing from those that live", "[analysis][
     const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{named, named, unreachable, unreachable, unreachable});
-    CHECK(graph.follows(0, 1));
-    CHECK_FALSE(graph.follows(2, 1));
-    CHECK_FALSE(graph.follows(3, 0));
-    CHECK(graph.follows(2, 3));
-    const RetainedSizes retained(graph);
-    CHECK(retained.dominator(1) == 0);
-    CHECK(retained.memory(0) == 128);
-    CHECK(retained.memory(2) == 192);
+    CHECK(graph.follows(ObjectId(0), ObjectId(1)));
+    CHECK_FALSE(graph.follows(ObjectId(2), ObjectId(1)));
+    CHECK_FALSE(graph.follows(ObjectId(3), ObjectId(0)));
+    CHECK(graph.follows(ObjectId(2), ObjectId(3)));
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    CHECK(retained.dominator(ObjectId(1)) == NodeId(0));
+    CHECK(retained.memory(ObjectId(0)) == 128);
+    CHECK(retained.memory(ObjectId(2)) == 192);
     CHECK(retained.memory(graph.node_of(graph.unreachable_group())) == 192);
 }
 
@@ -124,11 +125,13 @@ TEST_CASE("heap graph: below the group of garbage are whole components that no o
     const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK(graph.unreachable_count() == 8);
-    CHECK(below(graph, graph.unreachable_group()) == std::set<NodeId>{0, 3, 4, 6});
-    const RetainedSizes retained(graph);
-    CHECK(retained.dominator(3) == graph.node_of(graph.unreachable_group()));
-    CHECK(retained.dominator(5) == 4);
-    CHECK(retained.dominator(2) == 1);
+    CHECK(below(graph, graph.unreachable_group()) ==
+          std::set<NodeId>{NodeId(0), NodeId(3), NodeId(4), NodeId(6)});
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    CHECK(retained.dominator(ObjectId(3)) == graph.node_of(graph.unreachable_group()));
+    CHECK(retained.dominator(ObjectId(5)) == NodeId(4));
+    CHECK(retained.dominator(ObjectId(2)) == NodeId(1));
 }
 
 TEST_CASE("heap graph: immortal objects that nothing reaches are alive", "[analysis][graph]") {
@@ -139,7 +142,7 @@ TEST_CASE("heap graph: immortal objects that nothing reaches are alive", "[analy
     const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{named, named, named, named});
-    CHECK(roots_of_kind(graph, RootKind::immortal) == std::set<ObjectId>{0});
+    CHECK(roots_of_kind(graph, RootKind::immortal) == std::set<ObjectId>{ObjectId(0)});
 }
 
 TEST_CASE("heap graph: a reference into a static type is not followed, and the type is a root",
@@ -152,12 +155,13 @@ TEST_CASE("heap graph: a reference into a static type is not followed, and the t
     hold_by_c_code(made, 0);
     const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
-    CHECK_FALSE(graph.follows(0, 1));
-    CHECK(graph.follows(0, 2));
-    CHECK(roots_of_kind(graph, RootKind::static_type) == std::set<ObjectId>{1});
-    const RetainedSizes retained(graph);
-    CHECK(graph.kind(retained.dominator(1)) == NodeKind::group);
-    CHECK(retained.memory(0) == 128);
+    CHECK_FALSE(graph.follows(ObjectId(0), ObjectId(1)));
+    CHECK(graph.follows(ObjectId(0), ObjectId(2)));
+    CHECK(roots_of_kind(graph, RootKind::static_type) == std::set<ObjectId>{ObjectId(1)});
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    CHECK(graph.kind(retained.dominator(ObjectId(1))) == NodeKind::group);
+    CHECK(retained.memory(ObjectId(0)) == 128);
 }
 
 namespace {

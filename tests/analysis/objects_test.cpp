@@ -87,11 +87,11 @@ TEST_CASE("objects: with subclasses, what derives is of the type too", "[analysi
     base.name = "a";
     derived.address = Address(0x20);
     derived.name = "b";
-    derived.base = 0;
+    derived.base = TypeId(0);
     made.types = {base, derived};
     const HandmadeReader heap = made.build();
     ObjectsQuery query;
-    query.types = {0};
+    query.types = {TypeId(0)};
     CHECK(objects(heap, query, nullptr).total_count == 2);
     query.include_subclasses = true;
     CHECK(objects(heap, query, nullptr).total_count == 5);

@@ -39,11 +39,11 @@ struct PandasHeap {
         add_type("numpy.ndarray", no_type).kind = &ndarray_kind;
         add_type("numpy.dtype", no_type).basicsize = 96;
         add_type("pandas._libs.internals.BlockManager", no_type);
-        add_type(manager_type, 2);
+        add_type(manager_type, TypeId(2));
         add_type("pandas._libs.internals.Block", no_type);
-        add_type(block_type, 4);
+        add_type(block_type, TypeId(4));
         add_type(index_type, no_type);
-        add_type(range_index_type, 6);
+        add_type(range_index_type, TypeId(6));
         add_type(frame_type, no_type);
         add_type("app.Frame", no_type);
         heap.types[0].basicsize = 96;

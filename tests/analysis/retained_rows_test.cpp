@@ -51,9 +51,10 @@ std::map<std::string, std::optional<std::uint64_t>> retained_by_name(const Types
 
 TypesResult types_of(const HeapReader& heap, SortKey sort, std::size_t limit) {
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     TypesResult result = types(heap, sort, 0);
-    add_retained(result, retained, sort, limit);
+    add_retained(result, graph, sizes, sort, limit);
     return result;
 }
 
@@ -88,8 +89,8 @@ TEST_CASE("types: what each retains is what the root no longer reaches, on rando
         const HandmadeReader heap = made.build();
         const HeapGraph graph(heap);
         for (const TypeRow& row : types_of(heap, SortKey::retained, 0).types) {
-            std::vector<NodeId> members;
-            for (ObjectId object = 0; object < heap.object_count(); ++object)
+            std::vector<ObjectId> members;
+            for (ObjectId object{0}; object < heap.object_count(); ++object)
                 if (type_name(heap, heap.type_of(object)) == row.name) members.push_back(object);
             std::uint64_t expected = 0;
             for (const ObjectId object : retained_by(graph, members)) expected += heap.facts(object).memory;
@@ -124,7 +125,8 @@ TEST_CASE("types: a limit gives the first rows of the whole table", "[analysis][
 TEST_CASE("objects: sorted and chosen by what each retains", "[analysis][objects][retained]") {
     const HandmadeReader heap = two_lists().build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     ObjectsQuery query;
     query.sort = SortKey::retained;
     query.limit = 3;
@@ -133,8 +135,8 @@ TEST_CASE("objects: sorted and chosen by what each retains", "[analysis][objects
     CHECK(heap.address_of(largest.objects[0]) == Address(0x300));
     CHECK(heap.address_of(largest.objects[1]) == Address(0x400));
     CHECK(heap.address_of(largest.objects[2]) == Address(0x600));
-    CHECK(object_row(retained, ObjectStates(graph), largest.objects[0]).retained == 1200);
-    CHECK(object_row(retained, ObjectStates(graph), largest.objects[0]).state == ObjectState::reachable);
+    CHECK(object_row(retained, object_states(graph), largest.objects[0]).retained == 1200);
+    CHECK(object_row(retained, object_states(graph), largest.objects[0]).state == ObjectState::reachable);
     query.where = {{ObjectCondition::Field::retained, ObjectCondition::Operator::greater_equal, 1200}};
     CHECK(objects(heap, query, &retained).total_count == 2);
     CHECK(objects(heap, query, nullptr).total_count == 0);
@@ -163,7 +165,8 @@ TEST_CASE("holders: all types, by type, owner and attribute", "[analysis][holder
 TEST_CASE("threads: without what is retained nothing is said of it", "[analysis][threads]") {
     const HandmadeReader heap = two_lists().build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     CHECK(threads(heap, 0).threads.empty());
     CHECK(threads(heap, 0, &retained).threads.empty());
 }

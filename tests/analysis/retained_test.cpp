@@ -36,7 +36,7 @@ std::vector<ObjectId> freed_by_definition(const HeapGraph& graph, const std::vec
     for (const NodeId member : members) taken[member] = true;
     const std::vector<bool> reached = reached_without(graph, taken);
     std::vector<ObjectId> freed;
-    for (ObjectId object = 0; object < graph.object_count(); ++object)
+    for (ObjectId object{0}; object < graph.object_count(); ++object)
         if (!reached[object]) freed.push_back(object);
     return freed;
 }
@@ -68,16 +68,17 @@ TEST_CASE("retained: each node of a thousand random heaps, by taking it away", "
         const HandmadeHeap made = random_heap(random, 25);
         const HandmadeReader heap = made.build();
         const HeapGraph graph(heap);
-        const RetainedSizes retained(graph);
-        for (NodeId node = 0; node < graph.node_count(); ++node) {
+        const RetainedSizes sizes = retained_sizes(graph);
+        const RetainedLookup retained(graph, sizes);
+        for (NodeId node{0}; node < graph.node_count(); ++node) {
             if (graph.preorder().position(node) == Preorder::none || node == graph.root()) continue;
             const std::vector<ObjectId> freed = freed_by_definition(graph, {node});
             const SetRetained sum = sum_of(heap, freed);
             REQUIRE(retained.memory(node) == sum.memory);
             REQUIRE(retained.count(node) == sum.objects);
             REQUIRE(retained.size(node) == size_of(heap, freed));
-            for (ObjectId object = 0; object < graph.object_count(); ++object)
-                REQUIRE(retained.dominates(node, object) ==
+            for (ObjectId object{0}; object < graph.object_count(); ++object)
+                REQUIRE(retained.dominates(node, graph.node_of(object)) ==
                         std::binary_search(freed.begin(), freed.end(), object));
             const NodeId above = retained.dominator(node);
             REQUIRE(retained.child_towards(above, node) == node);
@@ -85,7 +86,7 @@ TEST_CASE("retained: each node of a thousand random heaps, by taking it away", "
             REQUIRE(std::find(children.begin(), children.end(), node) != children.end());
         }
         std::vector<ObjectId> all(graph.object_count());
-        std::iota(all.begin(), all.end(), 0U);
+        std::iota(all.begin(), all.end(), ObjectId(0));
         REQUIRE(retained.memory(graph.root()) == sum_of(heap, all).memory);
     }
 }
@@ -100,9 +101,10 @@ TEST_CASE("retained: sets of objects of a thousand random heaps, by taking them 
         const std::size_t sets = i % 50 == 0 ? 150 : 1 + random() % 6;  // more than fit in one word
         std::vector<std::int32_t> set_of(graph.object_count());
         std::vector<std::vector<NodeId>> members(sets);
-        for (ObjectId object = 0; object < graph.object_count(); ++object) {
+        for (ObjectId object{0}; object < graph.object_count(); ++object) {
             set_of[object] = static_cast<std::int32_t>(random() % (sets + 1)) - 1;
-            if (set_of[object] >= 0) members[static_cast<std::size_t>(set_of[object])].push_back(object);
+            if (set_of[object] >= 0)
+                members[static_cast<std::size_t>(set_of[object])].push_back(graph.node_of(object));
         }
         const std::vector<SetRetained> found =
             retained_by_sets(graph, sets, [&](ObjectId object) { return set_of[object]; });
@@ -131,13 +133,14 @@ TEST_CASE("retained: two registries hold the same objects, nothing alone and eve
     }
     const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
-    CHECK(retained.memory(0) == 100);
-    CHECK(retained.memory(1) == 100);
-    CHECK(retained_by(graph, std::vector<NodeId>{0, 1}).size() == 12);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    CHECK(retained.memory(ObjectId(0)) == 100);
+    CHECK(retained.memory(ObjectId(1)) == 100);
+    CHECK(retained_by(graph, std::vector<NodeId>{NodeId(0), NodeId(1)}).size() == 12);
     const auto sets = retained_by_sets(graph, 1, [](ObjectId object) { return object < 2 ? 0 : -1; });
     CHECK(sets[0].memory == 1200);
-    CHECK(retained.group(5) != Preorder::none);  // both are C code's
+    CHECK(retained.group(ObjectId(5)) != no_group);  // both are C code's
 }
 
 TEST_CASE("retained: a group that nothing hangs below retains nothing", "[analysis][retained]") {
@@ -145,7 +148,8 @@ TEST_CASE("retained: a group that nothing hangs below retains nothing", "[analys
     made.objects = {{Address(0x100), "app.Node", facts(48, 64), {}, {}}};
     const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     const NodeId garbage = graph.node_of(graph.unreachable_group());
     CHECK(graph.unreachable_count() == 0);
     CHECK(retained.memory(garbage) == 0);

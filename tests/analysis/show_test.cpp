@@ -54,8 +54,9 @@ HandmadeHeap list_of_node() {
 
 ShowResult shown(const HeapReader& heap, Address address, std::size_t limit) {
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
-    return show(retained, heap.find(address), limit);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    return show(graph, sizes, heap.find(address), limit);
 }
 
 }  // namespace

@@ -106,10 +106,10 @@ TEST_CASE("types: no objects, no rows", "[analysis][types]") {
 
 TEST_CASE("type names: the exact name wins, a bare name must be had by one only", "[analysis][types]") {
     const TypeTable types = table_of({"app.Node", "dict", "other.Leaf", "tree.Leaf", "x.Twice", "x.Twice"});
-    CHECK(find_types(types, "app.Node").types == std::vector<TypeId>{0});
-    CHECK(find_types(types, "Node").types == std::vector<TypeId>{0});
-    CHECK(find_types(types, "dict").types == std::vector<TypeId>{1});
-    CHECK(find_types(types, "Twice").types == std::vector<TypeId>{4, 5});
+    CHECK(find_types(types, "app.Node").types == std::vector<TypeId>{TypeId(0)});
+    CHECK(find_types(types, "Node").types == std::vector<TypeId>{TypeId(0)});
+    CHECK(find_types(types, "dict").types == std::vector<TypeId>{TypeId(1)});
+    CHECK(find_types(types, "Twice").types == std::vector<TypeId>{TypeId(4), TypeId(5)});
     const TypeSearch leaf = find_types(types, "Leaf");
     CHECK(leaf.types.empty());
     CHECK(leaf.ambiguous);

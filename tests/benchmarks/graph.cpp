@@ -33,7 +33,7 @@ Adjacency heap_like(std::uint32_t nodes) {
     std::mt19937 engine(20261123);
     const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
     std::vector<std::uint64_t> begin{0};
-    std::vector<std::uint32_t> targets;
+    std::vector<NodeId> targets;
     const std::uint32_t held = nodes - nodes / 10;
     for (std::uint32_t node = 0; node < nodes; ++node) {
         std::uint32_t count = random() % 5;
@@ -41,7 +41,7 @@ Adjacency heap_like(std::uint32_t nodes) {
         if (node == 0) count = 5000;  // the roots
         for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint32_t near = node + random() % 64;
-            targets.push_back(node != 0 && random() % 4 != 0 && near < held ? near : random() % held);
+            targets.push_back(NodeId(node != 0 && random() % 4 != 0 && near < held ? near : random() % held));
         }
         begin.push_back(targets.size());
     }
@@ -73,19 +73,19 @@ std::size_t search_by_boost(const Adjacency& graph) {
     std::vector<bool> seen(graph.node_count());
     SearchStack stack;
     search(
-        graph, 0, [&](std::uint32_t node) { return seen[node]; },
+        graph, NodeId(0), [&](NodeId node) { return seen[node]; },
         [&](std::uint32_t node) { seen[node] = true; }, stack);
     return static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
 }
 
 std::size_t search_by_hand(const Adjacency& graph) {
     std::vector<bool> seen(graph.node_count());
-    std::vector<std::uint32_t> pending{0};
+    std::vector<NodeId> pending{NodeId(0)};
     seen[0] = true;
     while (!pending.empty()) {
-        const std::uint32_t source = pending.back();
+        const NodeId source = pending.back();
         pending.pop_back();
-        for (const std::uint32_t target : graph.targets(source)) {
+        for (const NodeId target : graph.targets(source)) {
             if (seen[target]) continue;
             seen[target] = true;
             pending.push_back(target);
@@ -104,29 +104,30 @@ std::size_t components_by_us(const Adjacency& graph) {
 }
 
 struct Numbering : boost::default_dfs_visitor {
-    std::vector<std::uint32_t>* order;
-    void discover_vertex(std::uint32_t node, const View&) const { order->push_back(node); }
+    std::vector<NodeId>* order;
+    void discover_vertex(NodeId node, const View&) const { order->push_back(node); }
 };
 
 std::size_t preorder_by_boost(const Adjacency& graph) {
-    std::vector<std::uint32_t> order;
+    std::vector<NodeId> order;
     std::vector<boost::default_color_type> colours(graph.node_count(), boost::white_color);
     Numbering numbering;
     numbering.order = &order;
-    boost::depth_first_visit(View(graph), 0U, numbering, by_node(colours));
+    boost::depth_first_visit(View(graph), NodeId(0), numbering, by_node(colours));
     return order.size();
 }
 
 std::size_t preorder_by_us(const Adjacency& graph) {
     Preorder order(graph.node_count());
-    order.walk(graph, 0);
+    order.walk(graph, NodeId(0));
     return order.reached();
 }
 
 std::size_t paths_by_boost(const Adjacency& graph) {
-    std::vector<std::uint32_t> cost(graph.node_count()), previous(graph.node_count());
+    std::vector<std::uint32_t> cost(graph.node_count());
+    std::vector<NodeId> previous(graph.node_count());
     boost::dijkstra_shortest_paths(
-        View(graph), 0U,
+        View(graph), NodeId(0),
         boost::weight_map(StepCosts()).distance_map(by_node(cost)).predecessor_map(by_node(previous)));
     std::size_t sum = 0;
     for (const std::uint32_t value : cost)
@@ -137,9 +138,9 @@ std::size_t paths_by_boost(const Adjacency& graph) {
 std::size_t paths_by_us(const Adjacency& graph) {
     PathForest forest(graph.node_count());
     PathSearch<most_cost> search(forest);
-    search.offer(0, PathForest::none, 0);
-    search.run([&](std::uint32_t node) {
-        for (const std::uint32_t target : graph.targets(node))
+    search.offer(NodeId(0), no_node, 0);
+    search.run([&](NodeId node) {
+        for (const NodeId target : graph.targets(node))
             if (!search.is_settled(target))
                 search.offer(target, node, forest.cost[node] + step(node, target));
         return true;

@@ -81,7 +81,8 @@ int main(int argc, char** argv) {
         const HeapGraph graph(heap);
         const double graph_bytes = anonymous_bytes() - bytes_before;
         mark("dominators and retained", 0);
-        const RetainedSizes retained(graph);
+        const RetainedSizes sizes = retained_sizes(graph);
+        const RetainedLookup retained(graph, sizes);
         const double retained_bytes = anonymous_bytes() - bytes_before - graph_bytes;
         mark("collector", 0);
         const Collection collection = replay_collector(heap);

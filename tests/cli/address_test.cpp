@@ -100,20 +100,23 @@ TEST_CASE("lookup: an object's own address, in hexadecimal and as id() prints it
 }
 
 TEST_CASE("lookup: inside an object or its buffer it is that object, with a note", "[cli][address]") {
-    CHECK_THAT(
-        find_object(one_object({Kind::inside_object, 0, no_object}).build(), parse_address("0x10018")).note,
-        ContainsSubstring("0x10018 lies inside the dict at 0x10010"));
-    CHECK_THAT(
-        find_object(one_object({Kind::buffer_of_object, 0, no_object}).build(), parse_address("0x10800"))
-            .note,
-        ContainsSubstring("owned by the dict at 0x10010"));
+    CHECK_THAT(find_object(one_object({Kind::inside_object, ObjectId(0), no_object}).build(),
+                           parse_address("0x10018"))
+                   .note,
+               ContainsSubstring("0x10018 lies inside the dict at 0x10010"));
+    CHECK_THAT(find_object(one_object({Kind::buffer_of_object, ObjectId(0), no_object}).build(),
+                           parse_address("0x10800"))
+                   .note,
+               ContainsSubstring("owned by the dict at 0x10010"));
 }
 
 TEST_CASE("lookup: free, not saved, unmapped, no object's: each is said", "[cli][address]") {
-    CHECK(error_code(one_object({Kind::free_block, no_object, 0}), "0x10800") == "address-free");
-    CHECK(error_code(one_object({Kind::not_saved, no_object, 0}), "0x10800") == "address-not-saved");
+    CHECK(error_code(one_object({Kind::free_block, no_object, ObjectId(0)}), "0x10800") == "address-free");
+    CHECK(error_code(one_object({Kind::not_saved, no_object, ObjectId(0)}), "0x10800") ==
+          "address-not-saved");
     CHECK(error_code(one_object({Kind::unmapped, no_object, no_object}), "0x10") == "address-unmapped");
-    CHECK(error_code(one_object({Kind::other_memory, no_object, 0}), "0x10800") == "address-not-an-object");
+    CHECK(error_code(one_object({Kind::other_memory, no_object, ObjectId(0)}), "0x10800") ==
+          "address-not-an-object");
 }
 
 namespace {

@@ -21,26 +21,32 @@ struct Pinned {
     std::uint64_t used = made.array(data_start + 8000, {100}, {8});
     std::uint64_t list = made.list({slice, used});
     HandmadeReader heap = made.build();
-    HeapGraph graph{heap};
-    RetainedSizes retained{graph};
-    Arrays arrays{graph};
-    std::vector<PandasFrame> frames;
-    std::vector<DroppedFrame> dropped;
+    Work work{heap};
+
+    ArraysResult ask(ArraysQuery query) {
+        query.rows = 0;
+        query.every_frame = true;
+        return arrays(work, query);
+    }
+    ArraysRows rows(const ArraysResult& result) const {
+        ArraysRows each;
+        each.arrays = [&](const std::function<void(const ShownArray&)>& visit) {
+            for (std::size_t i = 0; i < result.arrays.size(); ++i) visit(shown_array(heap, result, i));
+        };
+        each.owners = [&](const std::function<void(const ArrayOwnerRow&)>& visit) {
+            for (std::size_t i = 0; i < result.owners.size(); ++i) visit(array_owner_row(heap, result, i));
+        };
+        return each;
+    }
 };
 
 }  // namespace
 
 TEST_CASE("render arrays: owners, views and what is pinned, in sums and by holder", "[cli][arrays]") {
-    const Pinned made;
+    Pinned made;
     Shown shown;
-    const ArraysResult result{made.arrays,
-                              made.retained,
-                              list_arrays(made.arrays, false, 0),
-                              list_owners(made.arrays, OwnerChoice::all, 0),
-                              array_holders(made.arrays, made.frames, false, 0, &made.retained),
-                              made.frames,
-                              made.dropped};
-    const Answer answer = render_arrays(result, shown.redactor);
+    const ArraysResult result = made.ask({});
+    const Answer answer = render_arrays(result, made.rows(result), shown.redactor);
     const std::string text = answer.text(shown.page);
     CHECK_THAT(text,
                ContainsSubstring("3 arrays: 2 own their elements, 1 of them are views. 8.6 KiB of data."));
@@ -65,13 +71,10 @@ TEST_CASE("render arrays: owners, views and what is pinned, in sums and by holde
 }
 
 TEST_CASE("render arrays: pinned owners, with what keeps each", "[cli][arrays]") {
-    const Pinned made;
+    Pinned made;
     Shown shown;
-    OwnersResult result{made.arrays, list_owners(made.arrays, OwnerChoice::pinned, 0), {}, {}, made.frames,
-                        made.dropped};
-    result.places = places_of(made.arrays, made.frames, result.owners);
-    result.holders = array_holders(made.arrays, made.frames, true, 5, nullptr);
-    const Answer answer = render_owners(result, true, shown.redactor);
+    const ArraysResult result = made.ask({.table = ArraysQuery::Table::owners, .only_pinned = true});
+    const Answer answer = render_arrays(result, made.rows(result), shown.redactor);
     const std::vector<Json> rows = rows_of(answer);
     REQUIRE(rows.size() == 1);
     CHECK(rows[0]["owner"]["address"] == "0x10000");
@@ -88,13 +91,12 @@ TEST_CASE("render arrays: nothing is a sentence", "[cli][arrays]") {
     HandmadeHeap empty;
     empty.objects = {{Address(0x10100), "app.Node", facts(48, 64), {}, {}}};
     const HandmadeReader heap = empty.build();
-    const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
-    const Arrays arrays(graph);
+    Work work(heap);
     Shown shown;
-    const ArrayHolders holders;
-    CHECK(render_array_holders(arrays, holders, false, retained, shown.redactor).text(shown.page) ==
-          "There are no NumPy arrays in this core.\n");
-    CHECK(render_views(arrays, {}, shown.redactor).text(shown.page) ==
-          "There are no NumPy arrays in this core.\n");
+    for (const ArraysQuery::Table table : {ArraysQuery::Table::summary, ArraysQuery::Table::owners,
+                                           ArraysQuery::Table::views, ArraysQuery::Table::holders}) {
+        const ArraysResult result = arrays(work, {.table = table});
+        CHECK(render_arrays(result, {}, shown.redactor).text(shown.page) ==
+              "There are no NumPy arrays in this core.\n");
+    }
 }

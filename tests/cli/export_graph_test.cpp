@@ -114,7 +114,7 @@ TEST_CASE("folded: a line a stack, whatever names hold; chains of one type are o
     const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     std::string text;
-    CHECK(write_folded(RetainedSizes(graph), 64, [&](std::string_view line) { text += line; }) == 3);
+    CHECK(write_folded(graph, retained_sizes(graph), 64, [&](std::string_view line) { text += line; }) == 3);
     CHECK(lines_of(text) == std::vector<std::string>{"native;list 64",
                                                      "native;list;app.\"N,\\x1b[2J o\\\\xff 9663676416",
                                                      "native;list;app.\"N,\\x1b[2J o\\\\xff;app.Node ×5 50"});
@@ -123,9 +123,11 @@ TEST_CASE("folded: a line a stack, whatever names hold; chains of one type are o
 TEST_CASE("dot: every line is closed, whatever names hold", "[cli][export]") {
     const HandmadeReader heap = hostile_heap().build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     Redactor redactor;
-    for (const Picture& picture : {picture_of(retained, 1, 3, 200), picture_of_top(retained, 6, 60)}) {
+    for (const Picture& picture :
+         {picture_of(graph, sizes, ObjectId(1), 3, 200), picture_of_top(graph, sizes, 6, 60)}) {
         const std::vector<std::string> lines = lines_of(dot_text(picture, redactor));
         CHECK(lines.front() == "digraph heap {");
         CHECK(lines.back() == "}");
@@ -142,7 +144,7 @@ TEST_CASE("dot: every line is closed, whatever names hold", "[cli][export]") {
             CHECK(lines[i].ends_with(";"));
         }
     }
-    const Picture one = picture_of(retained, 1, 3, 1);
+    const Picture one = picture_of(graph, sizes, ObjectId(1), 3, 1);
     CHECK(one.nodes.size() == 1);
     CHECK(one.nodes[0].node == 1);
 }

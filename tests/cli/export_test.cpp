@@ -25,11 +25,11 @@ namespace {
 
 ExportedType node_type() {
     ExportedType row;
-    row.id = 7;
+    row.id = TypeId(7);
     row.name = "app.\x1b[2JNode";
     row.address = Address(0x900);
     row.basicsize = 48;
-    row.base = 1;
+    row.base = TypeId(1);
     return row;
 }
 
@@ -41,7 +41,7 @@ ExportedObject secret() {
     object.row.facts.block_size = 64;
     object.row.facts.gc_tracked = true;
     object.row.value = literal("'hunter2'", 7);
-    object.type = 7;
+    object.type = TypeId(7);
     object.generation = 3;
     return object;
 }
@@ -226,7 +226,8 @@ TEST_CASE("export: meta says what the envelope says, flat, and what was not comp
     made.objects = {{Address(0x10100), "dict", facts(64, 64), {}, {}}};
     const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
     const Redactor redactor;
     Envelope envelope;
     envelope.command = "export";
@@ -234,7 +235,7 @@ TEST_CASE("export: meta says what the envelope says, flat, and what was not comp
         {"path", "core.1"}, {"chosen_by", "argument"}, {"pid", 5}, {"python", {{"version", "3.11.2"}}}};
     envelope.complete = false;
     const Json json =
-        export_meta(envelope_json(envelope, redactor), Export(retained, ObjectStates(graph)), true);
+        export_meta(envelope_json(envelope, redactor), Export(graph, sizes, object_states(graph)), true);
     CHECK(json["schema"] == "heapsift.export/1");
     CHECK(json["complete"] == false);
     CHECK(json["core"] == "core.1");

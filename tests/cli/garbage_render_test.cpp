@@ -98,10 +98,9 @@ TEST_CASE("render cycles: no garbage is a sentence", "[cli][render]") {
     HandmadeHeap made;
     made.objects = {{Address(0x100), "list", facts(40, 48, 0, 1), {}, {}}};
     const HandmadeReader heap = made.build();
-    const HeapGraph graph(heap);
-    const ObjectStates states(graph);
-    const Cycles cycles(states, {});
-    const Answer answer = render_cycles(cycles, states, 20, shown.redactor);
+    Work work(heap);
+    const CyclesResult result = cycles(work, {});
+    const Answer answer = render_cycles(result, {}, shown.redactor);
     CHECK(answer.text(shown.page) == "No cycle is garbage.\nnext: heapsift gc    the collector itself\n");
     CHECK(answer.data["total"]["cycles"] == 0);
 }
@@ -120,17 +119,19 @@ TEST_CASE(
     node(0x200, 1, {reference(0x100, ".other")});
     const auto text = [&] {
         const HandmadeReader heap = made.build();
-        const HeapGraph graph(heap);
-        const ObjectStates states(graph);
-        const Cycles cycles(states, {});
-        const Answer answer = render_cycles(cycles, states, 20, shown.redactor);
+        Work work(heap);
+        const CyclesResult result = cycles(work, {});
+        const CycleRows all = [&](const std::function<void(const CycleRow&)>& visit) {
+            for (const Cycle& cycle : result.cycles) visit(cycle_row(work, result, cycle, {}));
+        };
+        const Answer answer = render_cycles(result, all, shown.redactor);
         answer.rows([&](const Json& row) {
             CHECK(row["path"] == "Node .other -> Node .other -> Node");
             for (const std::string& column : answer.csv_columns) CHECK(row.contains(column));
         });
-        if (const std::vector<Cycle>& all = cycles.all(); !all.empty()) {
-            const CycleDetails details = cycles.details(all[0], 0, true);
-            const Answer one = render_cycle(cycles, states, all[0], details, shown.redactor);
+        if (!result.cycles.empty()) {
+            const CycleRow first = cycle_row(work, result, result.cycles[0], {.limit = 0, .opening = true});
+            const Answer one = render_cycle(first, result, shown.redactor);
             one.rows([&](const Json& row) {
                 CHECK(row["id"] == 1);
                 CHECK(row["members"].size() == 2);
@@ -197,7 +198,7 @@ TEST_CASE("render refcounts: a word that may be the holder is named, what is not
     row.excess = 2;
     row.holders = {{Address(0x5000), "<libfoo.so cache+0x10>"}};
     result.rows = {row};
-    result.types = {{"app.Function", 0, 1, 2, 1}};
+    result.types = {{"app.Function", TypeId(0), 1, 2, 1}};
     result.objects = 1;
     result.excess = 2;
     result.explained = 1;

@@ -46,8 +46,9 @@ HandmadeHeap small_heap() {
 
 ShowResult shown_object(const HeapReader& heap, Address address) {
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
-    return show(retained, heap.find(address), 20);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    return show(graph, sizes, heap.find(address), 20);
 }
 
 const std::vector<std::string> object_keys = {
@@ -206,8 +207,9 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
 TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][render]") {
     const HandmadeReader heap = small_heap().build();
     const HeapGraph graph(heap);
-    const RetainedSizes retained(graph);
-    const ObjectStates states(graph);
+    const RetainedSizes sizes = retained_sizes(graph);
+    const RetainedLookup retained(graph, sizes);
+    const ObjectStates states = object_states(graph);
     ObjectsQuery query;
     query.sort = SortKey::retained;
     query.limit = 2;

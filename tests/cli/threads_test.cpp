@@ -19,7 +19,7 @@ struct Shown {
 LocalRow local(std::string name, std::uint64_t address, std::string type, ShortValue value) {
     LocalRow row;
     row.name = std::move(name);
-    row.object.id = 0;
+    row.object.id = ObjectId(0);
     row.object.address = Address(address);
     row.object.type = std::move(type);
     row.object.value = std::move(value);

@@ -19,8 +19,8 @@ TEST_CASE("types: static types, classes and `type` itself are found, each with b
     CHECK(heap.type(heap.builtin("object")).base == no_type);
     CHECK(heap.heap().types().derives(heap.type_id(type), heap.type_id(heap.builtin("object"))));
     CHECK_FALSE(heap.heap().types().derives(heap.type_id(heap.builtin("list")), heap.type_id(type)));
-    for (TypeId id = 1; id < heap.heap().types().size(); ++id)
-        CHECK(heap.heap().types()[id - 1].address < heap.heap().types()[id].address);
+    for (TypeId id(1); id < heap.heap().types().size(); ++id)
+        CHECK(heap.heap().types()[TypeId(id - 1)].address < heap.heap().types()[id].address);
 }
 
 TEST_CASE("types: what refers to `type` without an mro of its own is no type", "[cpython][types]") {

@@ -78,7 +78,7 @@ void ask_graph(const HeapReader& heap) {
     const ReferenceGraph& graph = heap.references();
     require(graph.object_count() == heap.object_count());
     std::vector<std::uint64_t> found(heap.object_count());
-    for (ObjectId id = 0; id < graph.object_count(); ++id)
+    for (ObjectId id{0}; id < graph.object_count(); ++id)
         for (const ObjectId target : graph.targets(id)) {
             require(target < found.size());
             ++found[target];
@@ -93,7 +93,7 @@ void ask_graph(const HeapReader& heap) {
     std::size_t named = 0;
     heap.visit_native_references([&](const Reference& r) { named += !r.name().empty(); });
     require(named == graph.natives().size());
-    for (ObjectId id = 0; id < graph.object_count(); ++id) {
+    for (ObjectId id{0}; id < graph.object_count(); ++id) {
         require(graph.found(id) == found[id] + native[id]);
         if (native[id] == 0) continue;
         const std::int64_t count = heap.facts(id).refcount;
@@ -102,16 +102,16 @@ void ask_graph(const HeapReader& heap) {
     std::uint64_t natives = 0;
     heap.visit_native_references([&](const Reference& r) { natives += r.name().empty() ? 0 : 1; });
     require(natives == graph.natives().size());
-    for (ObjectId id = 0; id < heap.object_count(); id += 7)
+    for (ObjectId id{0}; id < heap.object_count(); id = ObjectId(id + 7U))
         heap.visit_referrers(id, [](ObjectId, const Reference&) {});
-    require(heap.object_count() == 0 || heap.find(heap.address_of(0)) == 0);
+    require(heap.object_count() == 0 || heap.find(heap.address_of(ObjectId(0))) == 0);
 }
 
 void ask(const HeapReader& heap) {
     const std::uint64_t mapped = heap.core().extent().mapped_bytes;
     std::uint64_t references = 0;
-    for (ObjectId id = 0; id < heap.object_count(); ++id) {
-        require(id == 0 || heap.address_of(id - 1) < heap.address_of(id));
+    for (ObjectId id{0}; id < heap.object_count(); ++id) {
+        require(id == 0 || heap.address_of(ObjectId(id - 1U)) < heap.address_of(id));
         const ObjectFacts facts = heap.facts(id);
         require(facts.memory <= mapped && facts.size <= mapped && facts.array_data <= facts.memory);
         (void)heap.value(id);

@@ -42,9 +42,9 @@ std::vector<std::uint32_t> of_boost(std::uint32_t nodes, const Edges& edges) {
 /// What the contract of Components says beside the partition.
 bool numbers_are_right(const Adjacency& graph, const Components& components) {
     std::set<std::uint32_t> numbers;
-    for (std::uint32_t node = 0; node < graph.node_count(); ++node) {
+    for (NodeId node(0); node < graph.node_count(); ++node) {
         numbers.insert(components.of_node[node]);
-        for (const std::uint32_t target : graph.targets(node))
+        for (const NodeId target : graph.targets(node))
             if (components.of_node[node] < components.of_node[target]) return false;
     }
     return numbers.size() == components.count &&
@@ -62,7 +62,7 @@ TEST_CASE("components: a thousand random graphs, against Boost", "[graph][compon
             edges.emplace_back(random() % nodes, random() % nodes);
         const Adjacency graph = graph_of(nodes, edges);
         const Components found = strong_components(graph, everything);
-        REQUIRE(by_least(found.of_node) == of_boost(nodes, edges));
+        REQUIRE(by_least(found.of_node.values()) == of_boost(nodes, edges));
         REQUIRE(numbers_are_right(graph, found));
     }
 }
@@ -73,15 +73,16 @@ TEST_CASE("components: of a part of a graph, as if the rest were not there", "[g
         const std::uint32_t nodes = 1 + static_cast<std::uint32_t>(random() % 40);
         Edges edges, inside;
         std::vector<bool> in(nodes);
-        for (std::uint32_t node = 0; node < nodes; ++node) in[node] = random() % 3 != 0;
+        for (NodeId node(0); node < nodes; ++node) in[node] = random() % 3 != 0;
         for (std::uint32_t e = 0; e < 3 * nodes; ++e) {
             edges.emplace_back(random() % nodes, random() % nodes);
             if (in[edges.back().first] && in[edges.back().second]) inside.push_back(edges.back());
         }
         const Components found =
-            strong_components(graph_of(nodes, edges), [&](std::uint32_t node) { return in[node]; });
-        const std::vector<std::uint32_t> least = by_least(found.of_node), expected = of_boost(nodes, inside);
-        for (std::uint32_t node = 0; node < nodes; ++node) {
+            strong_components(graph_of(nodes, edges), [&](NodeId node) { return in[node]; });
+        const std::vector<std::uint32_t> least = by_least(found.of_node.values()),
+                                         expected = of_boost(nodes, inside);
+        for (NodeId node(0); node < nodes; ++node) {
             REQUIRE((found.of_node[node] == Components::none) != in[node]);
             if (in[node]) REQUIRE(least[node] == expected[node]);
         }
@@ -129,6 +130,6 @@ TEST_CASE("components: a chain, a ring, a star and a ladder of a million nodes",
                        [](std::uint32_t c) { return c == Components::none; }));
     bool downhill = true;
     for (const auto& [source, target] : edges)
-        downhill = downhill && found.of_node[source] >= found.of_node[target];
+        downhill = downhill && found.of_node[NodeId(source)] >= found.of_node[NodeId(target)];
     CHECK(downhill);
 }

@@ -19,7 +19,7 @@ namespace {
 
 Preorder preorder_of(const Adjacency& graph) {
     Preorder order(graph.node_count());
-    order.walk(graph, 0);
+    order.walk(graph, NodeId(0));
     return order;
 }
 
@@ -62,9 +62,9 @@ std::vector<bool> reached_without(const Adjacency& graph, std::uint32_t left_out
     };
     enter(0);
     while (!todo.empty()) {
-        const std::uint32_t node = todo.back();
+        const NodeId node(todo.back());
         todo.pop_back();
-        for (const std::uint32_t target : graph.targets(node)) enter(target);
+        for (const NodeId target : graph.targets(node)) enter(target);
     }
     return reached;
 }
@@ -76,7 +76,7 @@ bool tree_is_right(const Adjacency& graph) {
     for (std::uint32_t taken = 0; taken < graph.node_count(); ++taken) {
         if (!reached[taken]) continue;
         const std::vector<bool> still = reached_without(graph, taken);
-        for (std::uint32_t node = 0; node < graph.node_count(); ++node) {
+        for (NodeId node(0); node < graph.node_count(); ++node) {
             if (!reached[node]) continue;
             bool dominated = false;
             for (std::uint32_t at = node; at != DominatorTree::none && !dominated; at = dominators[at])
@@ -126,7 +126,7 @@ TEST_CASE("dominators: a chain, a ring, a star and a ladder of a million nodes",
         std::vector<std::uint64_t> sums(n, 1);
         tree.add_up(sums);
         CHECK(sums[0] == n);
-        CHECK(sums[order.position(n - 10)] == 10);
+        CHECK(sums[order.position(NodeId(n - 10))] == 10);
     }
     SECTION("a ring, entered at one place, with links both ways: the root dominates it through that place") {
         edges.emplace_back(0, 1);
@@ -166,7 +166,7 @@ TEST_CASE("dominators: what the root does not reach has no place in the tree", "
     const Preorder order = preorder_of(graph);
     const DominatorTree tree = DominatorTree::build(graph, order);
     CHECK(tree.reached() == 2);
-    CHECK(order.position(2) == DominatorTree::none);
+    CHECK(order.position(NodeId(2)) == DominatorTree::none);
     CHECK(tree.dominator(0) == DominatorTree::none);
-    CHECK(order.node_at(tree.dominator(order.position(1))) == 0);
+    CHECK(order.node_at(tree.dominator(order.position(NodeId(1)))) == 0);
 }

@@ -14,7 +14,9 @@ namespace heapsift::test {
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 inline Adjacency graph_of(std::uint32_t nodes, const Edges& edges) {
-    return Adjacency::of_edges(nodes, edges);
+    std::vector<std::pair<NodeId, NodeId>> ids;
+    for (const auto& [source, target] : edges) ids.emplace_back(NodeId(source), NodeId(target));
+    return Adjacency::of_edges(nodes, ids);
 }
 
 inline Edges random_edges(std::mt19937& random, std::uint32_t nodes, std::uint32_t edges) {
@@ -50,10 +52,8 @@ class FilteredGraph {
 public:
     FilteredGraph(Adjacency all, std::uint32_t every) : all_(std::move(all)), every_(every) {}
     std::size_t node_count() const { return all_.node_count(); }
-    auto targets(std::uint32_t node) const { return all_.targets(node); }
-    bool follows(std::uint32_t source, std::uint32_t target) const {
-        return (source * 7 + target * 13) % every_ != 0;
-    }
+    NodeRow targets(NodeId node) const { return all_.targets(node); }
+    bool follows(NodeId source, NodeId target) const { return (source * 7 + target * 13) % every_ != 0; }
 
 private:
     Adjacency all_;

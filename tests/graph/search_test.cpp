@@ -21,7 +21,7 @@ BOOST_CONCEPT_ASSERT((boost::VertexListGraphConcept<BoostView<FilteredGraph>>));
 namespace {
 
 template <class Graph>
-std::vector<bool> found(const Graph& graph, std::uint32_t start, std::vector<bool> marked) {
+std::vector<bool> found(const Graph& graph, NodeId start, std::vector<bool> marked) {
     SearchStack stack;
     search(
         graph, start, [&](std::uint32_t node) { return marked[node]; },
@@ -32,17 +32,17 @@ std::vector<bool> found(const Graph& graph, std::uint32_t start, std::vector<boo
 
 /// Goes over all edges until nothing changes.
 template <class Graph>
-std::vector<bool> slowly(const Graph& graph, std::uint32_t start, const std::vector<bool>& marked) {
+std::vector<bool> slowly(const Graph& graph, NodeId start, const std::vector<bool>& marked) {
     std::vector<bool> reached(graph.node_count());
     reached[start] = true;
     for (bool changed = true; changed;) {
         changed = false;
-        for (std::uint32_t node = 0; node < graph.node_count(); ++node)
-            for (const std::uint32_t target : graph.targets(node))
+        for (NodeId node(0); node < graph.node_count(); ++node)
+            for (const NodeId target : graph.targets(node))
                 if (reached[node] && !reached[target] && !marked[target] && edge_counts(graph, node, target))
                     changed = reached[target] = true;
     }
-    for (std::uint32_t node = 0; node < graph.node_count(); ++node)
+    for (NodeId node(0); node < graph.node_count(); ++node)
         if (marked[node]) reached[node] = true;
     return reached;
 }
@@ -57,8 +57,8 @@ TEST_CASE("search: marks what a node reaches, on a thousand random graphs", "[gr
             graph_of(nodes, random_edges(random, nodes, static_cast<std::uint32_t>(random() % (3 * nodes)))),
             4);
         std::vector<bool> marked(nodes);
-        for (std::uint32_t node = 0; node < nodes; ++node) marked[node] = random() % 5 == 0;
-        const auto start = static_cast<std::uint32_t>(random() % nodes);
+        for (NodeId node(0); node < nodes; ++node) marked[node] = random() % 5 == 0;
+        const NodeId start(random() % nodes);
         REQUIRE(found(graph, start, marked) == slowly(graph, start, marked));
     }
 }
@@ -66,10 +66,11 @@ TEST_CASE("search: marks what a node reaches, on a thousand random graphs", "[gr
 TEST_CASE("search: a chain, a ring and a star of a million nodes are reached to the end", "[graph][search]") {
     constexpr std::uint32_t n = 1000000;
     for (const Edges& edges : {chain(n), ring(n), star(n)}) {
-        const std::vector<bool> reached = found(graph_of(n, edges), 0, std::vector<bool>(n));
+        const std::vector<bool> reached = found(graph_of(n, edges), NodeId(0), std::vector<bool>(n));
         CHECK(std::count(reached.begin(), reached.end(), true) == n);
     }
-    const std::vector<bool> from_the_middle = found(graph_of(n, chain(n)), n / 2, std::vector<bool>(n));
+    const std::vector<bool> from_the_middle =
+        found(graph_of(n, chain(n)), NodeId(n / 2), std::vector<bool>(n));
     CHECK(std::count(from_the_middle.begin(), from_the_middle.end(), true) == n / 2);
 }
 
@@ -78,15 +79,15 @@ TEST_CASE("boost view: has the edges that count, as often as they are there", "[
     // (0 * 7 + target * 13) % 7 == 0 for target 0 alone.
     const BoostView<FilteredGraph> view(graph);
     CHECK(num_vertices(view) == 4);
-    CHECK(out_degree(0, view) == 3);
+    CHECK(out_degree(NodeId(0), view) == 3);
     std::vector<std::uint32_t> targets;
-    for (auto [at, end] = out_edges(0, view); at != end; ++at) {
+    for (auto [at, end] = out_edges(NodeId(0), view); at != end; ++at) {
         CHECK(source(*at, view) == 0);
         targets.push_back(target(*at, view));
     }
     CHECK(targets == std::vector<std::uint32_t>{1, 1, 2});
-    CHECK(out_degree(1, view) == 0);
-    CHECK(out_degree(3, view) == 0);
+    CHECK(out_degree(NodeId(1), view) == 0);
+    CHECK(out_degree(NodeId(3), view) == 0);
     const auto [first, last] = vertices(view);
     CHECK(std::vector<std::uint32_t>(first, last) == std::vector<std::uint32_t>{0, 1, 2, 3});
 }

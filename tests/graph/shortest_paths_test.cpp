@@ -25,9 +25,9 @@ using Starts = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // node an
 PathForest forest_of(const Adjacency& graph, const Starts& starts, std::uint32_t last = none) {
     PathForest forest(graph.node_count());
     PathSearch<most> search(forest);
-    for (const auto& [node, cost] : starts) search.offer(node, none, cost);
-    search.run([&](std::uint32_t node) {
-        for (const std::uint32_t target : graph.targets(node))
+    for (const auto& [node, cost] : starts) search.offer(NodeId(node), no_node, cost);
+    search.run([&](NodeId node) {
+        for (const NodeId target : graph.targets(node))
             if (!search.is_settled(target))
                 search.offer(target, node, forest.cost[node] + step(node, target));
         return node != last;
@@ -40,8 +40,8 @@ std::vector<std::uint32_t> slow_costs(const Adjacency& graph, const Starts& star
     for (const auto& [node, cost] : starts) costs[node] = std::min(costs[node], cost);
     for (bool changed = true; changed;) {
         changed = false;
-        for (std::uint32_t node = 0; node < graph.node_count(); ++node)
-            for (const std::uint32_t target : graph.targets(node))
+        for (NodeId node(0); node < graph.node_count(); ++node)
+            for (const NodeId target : graph.targets(node))
                 if (costs[node] != none && costs[node] + step(node, target) < costs[target]) {
                     costs[target] = costs[node] + step(node, target);
                     changed = true;
@@ -63,13 +63,13 @@ TEST_CASE("shortest paths: costs are the least, on a thousand random graphs, and
         for (std::uint32_t s = 0; s < 1 + random() % 3; ++s)
             starts.emplace_back(random() % nodes, random() % (most + 1));
         const PathForest forest = forest_of(graph, starts);
-        REQUIRE(forest.cost == slow_costs(graph, starts));
+        REQUIRE(forest.cost.values() == slow_costs(graph, starts));
         std::vector<std::uint32_t> place(nodes, none);
         for (std::uint32_t p = 0; p < forest.settled.size(); ++p) place[forest.settled[p]] = p;
-        for (std::uint32_t node = 0; node < nodes; ++node) {
+        for (NodeId node(0); node < nodes; ++node) {
             REQUIRE((place[node] == none) == (forest.cost[node] == none));
-            const std::uint32_t previous = forest.previous[node];
-            if (previous == none) continue;
+            const NodeId previous = forest.previous[node];
+            if (previous == no_node) continue;
             REQUIRE(forest.cost[node] == forest.cost[previous] + step(previous, node));
             REQUIRE(place[previous] < place[node]);
         }
@@ -80,22 +80,22 @@ TEST_CASE("shortest paths: a search that is ended has the costs of all that it s
     const Adjacency graph = graph_of(1000, chain(1000));
     const PathForest forest = forest_of(graph, {{0, 3}}, 10);
     CHECK(forest.settled.size() == 11);
-    CHECK(forest.cost[10] == slow_costs(graph, {{0, 3}})[10]);
-    CHECK(forest.cost[12] == none);
+    CHECK(forest.cost[NodeId(10)] == slow_costs(graph, {{0, 3}})[10]);
+    CHECK(forest.cost[NodeId(12)] == none);
 }
 
 TEST_CASE("shortest paths: of two paths that cost the same the first that was offered stays",
           "[graph][paths]") {
     PathForest forest(3);
     PathSearch<most> search(forest);
-    CHECK(search.offer(2, none, 5));
-    CHECK_FALSE(search.offer(2, 0, 5));
-    CHECK(search.offer(2, 1, 4));
-    CHECK_FALSE(search.is_settled(2));
+    CHECK(search.offer(NodeId(2), no_node, 5));
+    CHECK_FALSE(search.offer(NodeId(2), NodeId(0), 5));
+    CHECK(search.offer(NodeId(2), NodeId(1), 4));
+    CHECK_FALSE(search.is_settled(NodeId(2)));
     search.run([](std::uint32_t) { return true; });
-    CHECK(search.is_settled(2));
-    CHECK(forest.previous[2] == 1);
-    CHECK(forest.settled == std::vector<std::uint32_t>{2});
+    CHECK(search.is_settled(NodeId(2)));
+    CHECK(forest.previous[NodeId(2)] == NodeId(1));
+    CHECK(forest.settled == std::vector<NodeId>{NodeId(2)});
 }
 
 TEST_CASE("shortest paths: a chain, a ring and a star of a million nodes", "[graph][paths]") {
@@ -105,8 +105,8 @@ TEST_CASE("shortest paths: a chain, a ring and a star of a million nodes", "[gra
         CHECK(forest.settled.size() == n);
     }
     const PathForest along = forest_of(graph_of(n, chain(n)), {{0, 0}});
-    CHECK(along.previous[n - 1] == n - 2);
+    CHECK(along.previous[NodeId(n - 1)] == n - 2);
     std::uint64_t cost = 0;
     for (std::uint32_t node = 1; node < n; ++node) cost += step(node - 1, node);
-    CHECK(along.cost[n - 1] == cost);
+    CHECK(along.cost[NodeId(n - 1)] == cost);
 }

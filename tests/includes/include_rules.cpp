@@ -177,14 +177,14 @@ std::vector<std::string> circles(const std::vector<Include>& includes) {
         if (added) names.push_back(at->first);
         return at->second;
     };
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
+    std::vector<std::pair<NodeId, NodeId>> edges;
     for (const Include& include : includes)
-        if (include.quoted) edges.emplace_back(number_of(include.file), number_of(include.header));
+        if (include.quoted)
+            edges.emplace_back(NodeId(number_of(include.file)), NodeId(number_of(include.header)));
     const Components components =
         strong_components(Adjacency::of_edges(names.size(), edges), [](std::uint32_t) { return true; });
     std::map<std::uint32_t, std::set<std::string>> members;
-    for (std::uint32_t unit = 0; unit < names.size(); ++unit)
-        members[components.of_node[unit]].insert(names[unit]);
+    for (const NodeId unit : components.of_node.ids()) members[components.of_node[unit]].insert(names[unit]);
     std::vector<std::string> result;
     for (const auto& [component, units] : members)
         if (units.size() > 1) result.push_back(fmt::format("a circle: {}", fmt::join(units, ", ")));

@@ -74,20 +74,20 @@ TEST_CASE("cycles: equal rings are one kind, and what hangs below goes with them
     program.set_slot(used, 1, used);
     program.module("app", "/srv/app/app.py", {{"Node", type}, {"USED", used}});
     const Analysed analysed(program);
-    const ObjectStates states(analysed.graph);
-    const Cycles garbage(states, {});
-    REQUIRE(garbage.kinds().size() == 1);
-    CHECK(garbage.kinds()[0].cycles == 5);
-    CHECK(garbage.kinds()[0].objects == 10);
-    for (const Cycle& cycle : garbage.all()) {
+    Work work(analysed.heap);
+    const CyclesResult garbage = cycles(work, {});
+    REQUIRE(garbage.kinds.size() == 1);
+    CHECK(garbage.kinds[0].cycles == 5);
+    CHECK(garbage.kinds[0].objects == 10);
+    for (const Cycle& cycle : garbage.cycles) {
         expected += cycle.retained;
         CHECK(cycle.count == 2);
         CHECK(cycle.freed_count == 3);
     }
     CHECK(expected == 10 * analysed.memory(used) + 5 * analysed.memory(tails.front()));
-    const Cycles all(states, {.reachable = true});
-    CHECK(std::any_of(all.all().begin(), all.all().end(), [&](const Cycle& cycle) {
-        return cycle.count == 1 && all.members(cycle).front() == analysed.id(used);
+    const CyclesResult all = cycles(work, {.reachable = true});
+    CHECK(std::any_of(all.cycles.begin(), all.cycles.end(), [&](const Cycle& cycle) {
+        return cycle.count == 1 && all.members_of(cycle).front() == analysed.id(used);
     }));
 }
 

@@ -66,7 +66,7 @@ TEST_CASE("retained: a container has its own memory and that of what it alone ho
     CHECK(analysed.retained.count(analysed.id(session)) == 3);
     CHECK(analysed.retained.dominates(analysed.id(session), analysed.id(own)));
     CHECK_FALSE(analysed.retained.dominates(analysed.id(session), analysed.id(shared)));
-    const std::vector<NodeId> both = {analysed.id(session), analysed.id(shared)};
+    const std::vector<ObjectId> both = {analysed.id(session), analysed.id(shared)};
     CHECK(retained_by(analysed.graph, both).size() == 4);
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("retained: all groups together retain every byte of every object", "[p
                    {{"Node", type}, {"ROWS", program.list({program.heap.str("text")})}});
     const Analysed analysed(program);
     std::uint64_t all = 0;
-    for (ObjectId object = 0; object < analysed.heap.object_count(); ++object)
+    for (ObjectId object{0}; object < analysed.heap.object_count(); ++object)
         all += analysed.heap.facts(object).memory;
     CHECK(analysed.retained.memory(analysed.graph.root()) == all);
     std::uint64_t below = 0;
@@ -96,7 +96,7 @@ TEST_CASE("dominators: below a module stands what its globals alone hold, the la
     const Address small = program.list({program.heap.none()});
     program.module("app", "/srv/app/app.py", {{"SMALL", small}, {"LARGE", large}});
     const Analysed analysed(program);
-    const DominatorsResult result = dominators(analysed.retained, {});
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
     const DominatorNode* app = child_called(result.top, "app");
     REQUIRE(app != nullptr);
     CHECK(app->group_kind == GroupKind::module);
@@ -124,7 +124,7 @@ TEST_CASE("dominators: a linked list is one row with the length of its run", "[p
     for (int i = 0; i < 50; ++i) head = program.instance(type, {Address(), head});
     program.module("app", "/srv/app/app.py", {{"Node", type}, {"HEAD", head}});
     const Analysed analysed(program);
-    const DominatorsResult result = dominators(analysed.retained, {});
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
     const DominatorNode* app = child_called(result.top, "app");
     REQUIRE(app != nullptr);
     const auto node = std::find_if(app->children.begin(), app->children.end(), [&](const DominatorNode& n) {

@@ -152,10 +152,10 @@ void ProgramHeap::count_references() {
     // What C code holds is told by counts that have room for it: there is much room at first.
     constexpr std::int64_t room = 1000;
     const CoreHeap first = opened(directory, write(), diagnostics);
-    for (ObjectId object = 0; object < first.object_count(); ++object)
+    for (ObjectId object{0}; object < first.object_count(); ++object)
         if (!first.facts(object).immortal) heap.put(first.address_of(object), room);
     const CoreHeap roomy = opened(directory, write(), diagnostics);
-    for (ObjectId object = 0; object < roomy.object_count(); ++object) {
+    for (ObjectId object{0}; object < roomy.object_count(); ++object) {
         if (roomy.facts(object).immortal) continue;
         const Address address = roomy.address_of(object);
         const auto leaked = leaked_.find(address.value);
@@ -182,7 +182,10 @@ std::string ProgramHeap::bytes() {
 }
 
 Analysed::Analysed(ProgramHeap& program)
-    : heap(opened(directory, program.bytes(), diagnostics)), graph(heap), retained(graph) {}
+    : heap(opened(directory, program.bytes(), diagnostics)),
+      graph(heap),
+      sizes(retained_sizes(graph)),
+      retained(graph, sizes) {}
 
 ObjectId Analysed::id(Address address) const {
     const ObjectId object = heap.find(address);
@@ -191,8 +194,8 @@ ObjectId Analysed::id(Address address) const {
 }
 
 std::string Analysed::group(Address address) const {
-    const std::uint32_t group = retained.group(id(address));
-    return group == Preorder::none ? "several" : graph.groups()[group].name;
+    const GroupId group = retained.group(id(address));
+    return group == no_group ? "several" : graph.groups()[group].name;
 }
 
 }  // namespace heapsift::test

@@ -8,7 +8,7 @@
 //     const Address node = program.instance(program.python_class("Node", {"next"}), {program.heap.none()});
 //     program.module("app", "/srv/app/app.py", {{"FIRST", node}});
 //     const Analysed analysed(program);
-//     CHECK(why(analysed.retained, analysed.id(node), {}).paths.at(0).root_words == "module app");
+//     CHECK(why(analysed.graph, analysed.sizes, analysed.id(node), {}).paths.at(0).root_words == "module app");
 //
 // Reference counts are those of the references that there are, as if nothing had leaked: they are counted
 // once everything stands. What a test wants otherwise, it adds to (`leak`). A class that no module names goes
@@ -85,7 +85,8 @@ struct Analysed {
     Diagnostics diagnostics;
     CoreHeap heap;
     HeapGraph graph;
-    RetainedSizes retained;
+    RetainedSizes sizes;
+    RetainedLookup retained;
 
     /// Fails the test where no object was found at `address`.
     ObjectId id(Address address) const;

@@ -44,7 +44,7 @@ TEST_CASE("why: an object in a dict in a global is reached by the expression one
     const Address cache = program.dict({{"first", program.list({program.heap.real(1.5), node})}});
     program.module("app", "/srv/app/app.py", {{"CACHE", cache}});
     const Analysed analysed(program);
-    const WhyResult result = why(analysed.retained, analysed.id(node), {});
+    const WhyResult result = why(analysed.graph, analysed.sizes, analysed.id(node), {});
     CHECK(result.reach == Reach::named);
     CHECK(result.group == "app");
     REQUIRE(result.paths.size() == 1);
@@ -64,13 +64,13 @@ TEST_CASE("why: a local of a call that runs is a root of the thread, unless fram
     program.call("main", {});
     program.call("work", {{"rows", program.list({node})}});
     const Analysed analysed(program);
-    const WhyResult result = why(analysed.retained, analysed.id(node), {});
+    const WhyResult result = why(analysed.graph, analysed.sizes, analysed.id(node), {});
     REQUIRE(result.paths.size() == 1);
     CHECK(result.paths[0].root.kind == RootKind::frame);
     CHECK(result.group.starts_with("thread "));
     CHECK(text(result.paths[0]) == "work().rows[0]");
     check_leads_back(analysed, result.paths[0], node);
-    CHECK(why(analysed.retained, analysed.id(node), {.without_frames = true}).paths.empty());
+    CHECK(why(analysed.graph, analysed.sizes, analysed.id(node), {.without_frames = true}).paths.empty());
 }
 
 TEST_CASE("why: a global is preferred to a local, and both are given where two paths are asked for",
@@ -80,7 +80,7 @@ TEST_CASE("why: a global is preferred to a local, and both are given where two p
     program.module("app", "/srv/app/app.py", {{"KEPT", program.list({node})}});
     program.call("work", {{"row", node}});
     const Analysed analysed(program);
-    const WhyResult result = why(analysed.retained, analysed.id(node), {.paths = 2});
+    const WhyResult result = why(analysed.graph, analysed.sizes, analysed.id(node), {.paths = 2});
     REQUIRE(result.paths.size() == 2);
     std::vector<std::string> texts = {text(result.paths[0]), text(result.paths[1])};
     std::sort(texts.begin(), texts.end());
@@ -99,7 +99,7 @@ TEST_CASE("why: slots are attributes, and each step says what it retains", "[pro
     const Address first = program.instance(type, {program.heap.real(3), middle});
     program.module("app", "/srv/app/app.py", {{"HEAD", first}});
     const Analysed analysed(program);
-    const WhyResult result = why(analysed.retained, analysed.id(last), {});
+    const WhyResult result = why(analysed.graph, analysed.sizes, analysed.id(last), {});
     REQUIRE(result.paths.size() == 1);
     CHECK(text(result.paths[0]) == "app.HEAD.next.next");
     REQUIRE(result.paths[0].steps.size() >= 3);
@@ -118,13 +118,13 @@ TEST_CASE("why: garbage that refers to itself is unreachable, and its cycle is s
     program.set_slot(two, 0, tail);
     program.module("app", "/srv/app/app.py", {{"Node", type}});
     const Analysed analysed(program);
-    const WhyResult result = why(analysed.retained, analysed.id(one), {});
+    const WhyResult result = why(analysed.graph, analysed.sizes, analysed.id(one), {});
     CHECK(result.reach == Reach::unreachable);
     CHECK(result.paths.empty());
     REQUIRE(result.cycle.size() == 2);
     CHECK(result.cycle.front().edge.source.address == one);
     CHECK(result.cycle.back().edge.target.address == one);
-    const WhyResult below = why(analysed.retained, analysed.id(tail), {});
+    const WhyResult below = why(analysed.graph, analysed.sizes, analysed.id(tail), {});
     CHECK(below.reach == Reach::unreachable);
     CHECK(below.cycle.empty());
     REQUIRE_FALSE(below.from_cycle.empty());
@@ -137,7 +137,7 @@ TEST_CASE("why: what a count alone holds hangs at a reference that was not found
     program.leak(node, 1);
     program.module("app", "/srv/app/app.py", {});
     const Analysed analysed(program);
-    const WhyResult result = why(analysed.retained, analysed.id(node), {});
+    const WhyResult result = why(analysed.graph, analysed.sizes, analysed.id(node), {});
     CHECK(result.reach == Reach::held);
     REQUIRE(result.paths.size() == 1);
     CHECK(result.paths[0].root.kind == RootKind::native_unseen);

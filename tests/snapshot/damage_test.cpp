@@ -37,7 +37,7 @@ TEST_CASE("damage: a good heap has none", "[snapshot][damaged]") {
     SmallCore core;
     const Opened opened(core);
     CHECK(opened.diagnostics.complete());
-    for (ObjectId id = 0; id < opened.snapshot.object_count(); ++id) {
+    for (ObjectId id{0}; id < opened.snapshot.object_count(); ++id) {
         INFO(opened.snapshot.types()[opened.snapshot.type_of(id)].name
              << " at " << std::hex << opened.snapshot.address_of(id).value);
         CHECK_FALSE(opened.snapshot.facts(id).damaged);

@@ -102,8 +102,8 @@ TEST_CASE("snapshot: every live object is there, each by its proof", "[snapshot]
     CHECK(found_by(core.kept_float) == FoundBy::pymalloc);
     CHECK(found_by(core.text) == FoundBy::malloc);
     CHECK(found_by(core.number) == FoundBy::malloc);
-    for (ObjectId id = 1; id < opened.snapshot.object_count(); ++id)
-        CHECK(opened.snapshot.address_of(id - 1) < opened.snapshot.address_of(id));
+    for (ObjectId id(1); id < opened.snapshot.object_count(); ++id)
+        CHECK(opened.snapshot.address_of(ObjectId(id - 1U)) < opened.snapshot.address_of(id));
     CHECK(opened.snapshot.types()[opened.snapshot.type_of(opened.id(core.instance))].name == "app.Point");
 }
 
@@ -182,8 +182,8 @@ TEST_CASE("snapshot: sizes are those of sys.getsizeof, memory that of the alloca
 TEST_CASE("snapshot: sizes asked for all at once are those of one by one", "[snapshot]") {
     const Opened opened;
     std::vector<ObjectSizes> sizes(opened.snapshot.object_count());
-    opened.snapshot.sizes(0, sizes);
-    for (ObjectId id = 0; id < sizes.size(); ++id) {
+    opened.snapshot.sizes(ObjectId(0), sizes);
+    for (ObjectId id{0}; id < sizes.size(); ++id) {
         const ObjectFacts facts = opened.snapshot.facts(id);
         CHECK(std::tie(sizes[id].size, sizes[id].memory, sizes[id].array_data) ==
               std::tie(facts.size, facts.memory, facts.array_data));
@@ -443,8 +443,8 @@ std::optional<std::size_t> build_and_ask(const TemporaryDirectory& directory, co
         const CoreHeap snapshot = open_bytes(directory, bytes, diagnostics);
         std::uint64_t references = 0;
         std::vector<ObjectSizes> sizes(snapshot.object_count());
-        snapshot.sizes(0, sizes);
-        for (ObjectId id = 0; id < snapshot.object_count(); ++id) {
+        snapshot.sizes(ObjectId(0), sizes);
+        for (ObjectId id{0}; id < snapshot.object_count(); ++id) {
             (void)snapshot.facts(id);
             (void)snapshot.value(id);
             snapshot.visit_references(id,

@@ -15,7 +15,7 @@ namespace {
 /// Every address has its number, and none of those next to one does that is not an address itself.
 bool agrees(const std::vector<Address>& addresses) {
     const ObjectIndex index(addresses);
-    for (ObjectId id = 0; id < addresses.size(); ++id) {
+    for (ObjectId id{0}; id < addresses.size(); ++id) {
         if (index.find(addresses[id]) != id) return false;
         for (const std::int64_t step : {-4096, -64, -16, -8, -1, 1, 8, 15, 16, 17, 1024, 1 << 20}) {
             const Address near(addresses[id].value + static_cast<std::uint64_t>(step));

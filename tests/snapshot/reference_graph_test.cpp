@@ -57,7 +57,7 @@ void check_graph(const HeapReader& snapshot) {
     const ReferenceGraph& graph = snapshot.references();
     REQUIRE(graph.object_count() == snapshot.object_count());
     std::uint64_t total = 0;
-    for (ObjectId id = 0; id < snapshot.object_count(); ++id) {
+    for (ObjectId id{0}; id < snapshot.object_count(); ++id) {
         std::vector<ObjectId> one_by_one;
         snapshot.visit_references(id, [&](const Reference& r) {
             if (const ObjectId target = snapshot.find(r.target); r.followed && target != no_object)

@@ -40,7 +40,7 @@ std::uint64_t stgdict_size(const ObjectReader& object) {
 Address stginfo(const ObjectReader& object) {
     const TypeInfo* at = &object.type();
     const auto& types = object.heap().types();
-    while (at->name != "_ctypes.CType_Type" && at->base != no_type) at = &types[at->base];
+    while (at->known != KnownType::ctypes_type && at->base != no_type) at = &types[at->base];
     if (at->base == no_type || !object.layout().stginfo.size.present()) return {};
     const Address info = object.at((types[at->base].basicsize + 15) / 16 * 16);
     return object.heap().integer<std::int32_t>(info + *object.layout().stginfo.initialized) ? info

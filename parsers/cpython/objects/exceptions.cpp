@@ -24,8 +24,7 @@ void exception_references(const ObjectReader& object, ReferenceVisitor& visit) {
 bool exception_plausible(const ObjectReader& object) {
     const Address args = object.pointer(object.layout().exception.args);
     if (args.is_null()) return false;
-    const TypeId type = object.heap().type_of(args);
-    return type != no_type && object.heap().types()[type].name == "tuple";
+    return object.heap().types().is(object.heap().type_of(args), KnownType::tuple);
 }
 
 void traceback_references(const ObjectReader& object, ReferenceVisitor& visit) {

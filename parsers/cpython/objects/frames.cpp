@@ -68,8 +68,7 @@ ReferenceName slot_name(const PythonHeap& heap, const CodeShape& shape, std::uin
                           : heap.integer<std::uint8_t>(shape.kinds + *heap.layout().bytes.ob_sval + slot);
     if (kind & hidden_local) return {ReferenceName::Form::hidden_local, "", slot, name};
     if (kind & cell_or_free) {
-        const TypeId type = heap.type_of(target);
-        if (type != no_type && heap.types()[type].name == "cell")
+        if (heap.types().is(heap.type_of(target), KnownType::cell))
             return {ReferenceName::Form::cell, "", slot, name};
     }
     return {ReferenceName::Form::local, locals, slot, name};
@@ -275,8 +274,8 @@ std::uint64_t generator_size(const ObjectReader& object) {
 
 void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().generator;
-    const bool coroutine = object.type().name == "coroutine",
-               async_generator = object.type().name == "async_generator";
+    const bool coroutine = object.type().known == KnownType::coroutine,
+               async_generator = object.type().known == KnownType::async_generator;
     const GeneratorNames& names = coroutine         ? coroutine_names
                                   : async_generator ? async_generator_names
                                                     : plain_names;

@@ -79,8 +79,7 @@ void methodcaller_references(const ObjectReader& object, ReferenceVisitor& visit
     const Address ready = object.pointer(l.vectorcall_args);
     if (ready.is_null() || object.pointer(l.vectorcall).is_null()) return;
     auto is_tuple = [&](Address at) {
-        const TypeId type = at.is_null() ? no_type : heap.type_of(at);
-        return type != no_type && heap.types()[type].name == "tuple";
+        return !at.is_null() && heap.types().is(heap.type_of(at), KnownType::tuple);
     };
     const bool two_tuples = is_tuple(ready);
     if (two_tuples) visit.named(ready, ".<call arguments>");

@@ -29,11 +29,11 @@ bool capsule_exact(const ObjectReader& object) {
 }
 
 ShortValue none_describe(const ObjectReader& object, std::size_t) {
-    const std::string& name = object.type().name;
+    const KnownType type = object.type().known;
     return {ShortValue::Kind::name,
-            name == "NoneType"   ? "None"
-            : name == "ellipsis" ? "Ellipsis"
-                                 : "NotImplemented",
+            type == KnownType::none       ? "None"
+            : type == KnownType::ellipsis ? "Ellipsis"
+                                          : "NotImplemented",
             0};
 }
 

@@ -12,7 +12,7 @@ void visit_weak(const ObjectReader& object, FieldName name, FieldName callback, 
     const Address referent = object.pointer(l.wr_object);
     // A cleared reference points at None.
     const TypeId type = referent.is_null() ? no_type : object.heap().type_of(referent);
-    if (type != no_type && object.heap().types()[type].name != "NoneType")
+    if (type != no_type && !object.heap().types().is(type, KnownType::none))
         visit.named(referent, name, ReferenceKind::weak);
     visit.named(object.pointer(l.wr_callback), callback);
 }
@@ -28,7 +28,7 @@ void proxy_references(const ObjectReader& object, ReferenceVisitor& visit) {
 ShortValue describe(const ObjectReader& object, std::size_t) {
     const Address referent = object.pointer(object.layout().weakref.wr_object);
     const TypeId type = referent.is_null() ? no_type : object.heap().type_of(referent);
-    if (type == no_type || object.heap().types()[type].name == "NoneType")
+    if (type == no_type || object.heap().types().is(type, KnownType::none))
         return {ShortValue::Kind::summary, "dead", 0};
     return {ShortValue::Kind::summary, "to " + object.heap().types()[type].name, 0};
 }

@@ -1,4 +1,4 @@
-#include "parsers/cpython/collector_lists.h"
+#include "parsers/cpython/build/collector.h"
 
 namespace heapsift {
 
