@@ -13,9 +13,9 @@ std::optional<Address> unless_null(Address address) {
 
 }  // namespace
 
-bool is_array(const HeapReader& heap, ObjectId object) {
+bool is_array(const HeapSnapshot& heap, ObjectId object) {
     const TypeId type = heap.type_of(object);
-    return type != no_type && heap.types()[type].kind == &ndarray_kind;
+    return type != no_type && heap.types[type].kind == &ndarray_kind;
 }
 
 ArrayRow array_row(const HeapReader& heap, ObjectId array) {

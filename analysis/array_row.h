@@ -11,7 +11,7 @@
 namespace heapsift {
 
 /// Is it an ndarray, or of a class derived from it?
-bool is_array(const HeapReader& heap, ObjectId object);
+bool is_array(const HeapSnapshot& heap, ObjectId object);
 
 /// What an ndarray says of its elements; a field is nothing where it does not read.
 struct ArrayRow {

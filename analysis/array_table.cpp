@@ -139,7 +139,7 @@ void TableBuilder::find(const ProgressCallback& progress) {
     std::unordered_map<ObjectId, std::uint32_t> by_object,
         by_last;  // owners, of native memory by the array it was lent to
     const PythonHeap& python = heap_.python_heap();
-    for_each_object(heap_, "arrays", progress, [&](ObjectId object) {
+    for_each_object(heap_.snapshot(), "arrays", progress, [&](ObjectId object) {
         const TypeId type = heap_.type_of(object);
         const ObjectKind* kind = type == no_type ? nullptr : heap_.types()[type].kind;
         if (kind != &ndarray_kind && kind != &numpy_void_kind) return;
@@ -154,7 +154,9 @@ void TableBuilder::find(const ProgressCallback& progress) {
             seen.nbytes = shown->itemsize;
             last = shown->base;
             const ObjectId base = heap_.find(last);
-            owner = base != no_object && is_array(heap_, base) ? array_owner(reader_of(heap_, base)) : last;
+            owner = base != no_object && is_array(heap_.snapshot(), base)
+                        ? array_owner(reader_of(heap_, base))
+                        : last;
         } else {
             const auto facts = array_facts(reader);
             ObjectSizes sizes;
@@ -170,8 +172,9 @@ void TableBuilder::find(const ProgressCallback& progress) {
         if (id == no_object) {  // native memory: by the array at the end of the chain
             for (int steps = 0; steps < longest_chain; ++steps) {
                 const ObjectId at = heap_.find(last);
-                const auto facts =
-                    at != no_object && is_array(heap_, at) ? array_facts(reader_of(heap_, at)) : std::nullopt;
+                const auto facts = at != no_object && is_array(heap_.snapshot(), at)
+                                       ? array_facts(reader_of(heap_, at))
+                                       : std::nullopt;
                 if (!facts || facts->base.is_null() || heap_.find(facts->base) == no_object) break;
                 last = facts->base;
             }
@@ -246,7 +249,7 @@ void TableBuilder::see() {
             if (shown.size() == 0) shown = more;
             shown = {std::min(shown.begin, more.begin), std::max(shown.end, more.end)};
         };
-        const bool owner_is_array = owner.object != no_object && is_array(heap_, owner.object);
+        const bool owner_is_array = owner.object != no_object && is_array(heap_.snapshot(), owner.object);
         if (owner_is_array) {
             ObjectSizes sizes;
             heap_.sizes(owner.object, std::span(&sizes, 1));
@@ -306,7 +309,7 @@ void TableBuilder::add_up() {
         if (owner.object == no_object) {
             ++table.sums.native_owners;
             table.sums.native_bytes += owner.nbytes();
-        } else if (is_array(heap_, owner.object)) {
+        } else if (is_array(heap_.snapshot(), owner.object)) {
             ++table.sums.array_owners;
             table.sums.array_owned_bytes += owner.nbytes();
         }

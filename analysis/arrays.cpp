@@ -16,9 +16,10 @@ constexpr std::size_t most_column_names = 8;
 std::vector<ArrayOwnerSort> owners_by_sort(const HeapReader& heap, const ArrayTable& table) {
     std::map<std::string, ArrayOwnerSort> sorts;
     for (const ArrayOwner& owner : table.owners) {
-        const std::string name = owner.object == no_object      ? "native memory, lent by C code"
-                                 : is_array(heap, owner.object) ? "arrays that own their elements"
-                                                                : type_name(heap, heap.type_of(owner.object));
+        const std::string name = owner.object == no_object ? "native memory, lent by C code"
+                                 : is_array(heap.snapshot(), owner.object)
+                                     ? "arrays that own their elements"
+                                     : type_name(heap, heap.type_of(owner.object));
         ArrayOwnerSort& sort = sorts[name];
         sort.name = name;
         ++sort.owners;
@@ -38,7 +39,7 @@ ArrayOwnerRow owner_row(const HeapReader& heap, const ArrayOwner& owner) {
     row.address = heap.address_of(owner.object == no_object ? owner.lent_to : owner.object);
     if (owner.object == no_object) return row;
     row.object = object_row(heap, owner.object);
-    row.is_array = is_array(heap, owner.object);
+    row.is_array = is_array(heap.snapshot(), owner.object);
     return row;
 }
 

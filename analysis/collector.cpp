@@ -254,8 +254,7 @@ FinalizerSlots::FinalizerSlots(const HeapReader& heap) {
     }
 }
 
-DyingByCounts::DyingByCounts(const HeapReader& heap)
-    : heap_(heap), taken_(heap.object_count(), 0) {}
+DyingByCounts::DyingByCounts(const HeapReader& heap) : heap_(heap), taken_(heap.object_count(), 0) {}
 
 void DyingByCounts::run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit) {
     constexpr std::uint32_t gone = 0xffffffff;

@@ -50,7 +50,7 @@ struct Collection {
     }
 };
 
-/// Of all interpreters at once. It has the references of `heap` computed. 6 bytes an object, 13 more and 4
+/// Of all interpreters at once, in a heap with references. 6 bytes an object, 13 more and 4
 /// for each reference while it works; some 100 to 200 ns for each object that is tracked.
 Collection replay_collector(const HeapReader& heap, const ProgressCallback& progress = {});
 

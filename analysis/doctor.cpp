@@ -34,14 +34,14 @@ constexpr std::array found_by_names = {
     "a block that malloc handed out", "in the data of a module", "only another object refers to it"};
 
 void add_objects(DoctorResult& result, const HeapReader& heap, const ProgressCallback& progress) {
-    const ReferenceGraph& references = heap.references(progress);
+    const ReferenceGraph& references = heap.references();
     result.counts.native = references.natives().size();
     result.counts.guesses_proved = references.guesses().proved;
     result.counts.guesses_allowed = references.guesses().allowed;
     result.counts.guesses_refused = references.guesses().refused;
     std::array<std::uint64_t, found_by_names.size()> found{};
     std::vector<DoctorResult::GuessedType> guessed(heap.types().size() + 1);  // the last one: type not found
-    for_each_object(heap, "examining objects", progress, [&](ObjectId object) {
+    for_each_object(heap.snapshot(), "examining objects", progress, [&](ObjectId object) {
         ++found[static_cast<std::size_t>(heap.found_by(object)) % found.size()];
         const ObjectFacts facts = heap.facts(object);
         if (!facts.immortal && heap.found_by(object) != FoundBy::static_data) {

@@ -98,7 +98,7 @@ void for_each_row(const ExportReader& rows, const HeapReader& heap, const Progre
     std::vector<ObjectId> arrays;
     for_each_object(heap, "exporting objects", progress, [&](ObjectId id) {
         sink.object(rows.object(id));
-        if (is_array(heap, id)) arrays.push_back(id);
+        if (is_array(heap.snapshot(), id)) arrays.push_back(id);
     });
     for_each_object(heap, "exporting references", progress, [&](ObjectId id) {
         rows.visit_references(id, [&](const ExportedReference& reference) { sink.reference(reference); });

@@ -6,7 +6,7 @@
 
 #include "analysis/steps.h"
 #include "parsers/cpython/type_flags.h"
-#include "parsers/reading/root_set.h"
+#include "parsers/reading/heap_reader.h"
 
 #include <algorithm>
 
@@ -51,8 +51,7 @@ struct ExpressionSteps::Following {
 
 ExpressionSteps::ExpressionSteps(const HeapReader& heap, const PythonHeap& python)
     : heap_(heap), python_(python) {
-    const RootSet roots(heap);
-    for (const LoadedModule& module : roots.modules())
+    for (const LoadedModule& module : heap.snapshot().roots->modules())
         if (!module.dict.is_null()) module_dicts_.push_back(module.dict);
     std::sort(module_dicts_.begin(), module_dicts_.end());
 }

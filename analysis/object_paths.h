@@ -29,7 +29,7 @@ public:
         PathExpression expression;
     };
     ExpressionFinder(const HeapGraph& graph, const std::vector<ObjectId>& objects,
-                      const ProgressCallback& progress = {});
+                     const ProgressCallback& progress = {});
     /// Of one of the objects; nothing where it has none.
     std::optional<Found> of(ObjectId object) const;
 

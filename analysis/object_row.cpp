@@ -20,8 +20,8 @@ ObjectRow brief_object_row(const HeapReader& heap, ObjectId object) {
     return row;
 }
 
-std::string type_name(const HeapReader& heap, TypeId type) {
-    return type == no_type ? std::string("<type not found>") : heap.types()[type].name;
+std::string type_name(const TypeTable& types, TypeId type) {
+    return type == no_type ? std::string("<type not found>") : types[type].name;
 }
 
 std::string short_type_name(const std::string& name) {

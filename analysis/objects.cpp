@@ -116,7 +116,7 @@ ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const R
     const std::vector<std::uint32_t> rank = rank_types_by_name(heap.types());
     ObjectsResult result;
     std::vector<Ranked> kept;
-    for_each_object(heap, "listing objects", progress, [&](ObjectId object) {
+    for_each_object(heap.snapshot(), "listing objects", progress, [&](ObjectId object) {
         const std::size_t type = std::min<std::size_t>(heap.type_of(object), rank.size());
         if (!wanted[type]) return;
         const ObjectFacts facts = heap.facts(object);

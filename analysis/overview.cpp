@@ -33,7 +33,7 @@ const TypeRow* largest_by(const std::vector<TypeRow>& types, std::uint64_t TypeR
 
 }  // namespace
 
-OverviewHeadline choose_headline(const std::vector<HeapReader::MemoryRow>& memory, std::uint64_t mapped_bytes,
+OverviewHeadline choose_headline(const std::vector<MemoryRow>& memory, std::uint64_t mapped_bytes,
                                  const std::vector<TypeRow>& all_types) {
     OverviewHeadline headline;
     std::uint64_t array_data = 0;
@@ -118,9 +118,8 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     const ProgressCallback& progress = work.progress();
     OverviewResult result;
     result.types = types(heap, SortKey::memory, 0, progress);
-    HeapReader::MemoryRows rows = heap.memory_rows(progress);
-    result.memory = std::move(rows.rows);
-    result.memory_overlaps = rows.overlaps;
+    result.memory = heap.snapshot().memory->rows;
+    result.memory_overlaps = heap.snapshot().memory->overlaps;
     std::stable_sort(result.memory.begin(), result.memory.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     result.mapped_bytes = heap.core().extent().mapped_bytes;

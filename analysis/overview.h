@@ -26,9 +26,9 @@ struct OverviewHeadline {
 };
 
 struct OverviewResult {
-    std::vector<HeapReader::MemoryRow> memory;  // largest first; adds up to mapped_bytes
+    std::vector<MemoryRow> memory;  // largest first; adds up to mapped_bytes
     std::uint64_t mapped_bytes = 0;
-    std::uint64_t memory_overlaps = 0;      // HeapReader::MemoryRows::overlaps
+    std::uint64_t memory_overlaps = 0;      // MemoryRows::overlaps
     std::vector<TopHolder> holders;         // largest first
     std::uint64_t object_memory = 0;        // bytes of all objects
     std::uint64_t garbage_memory = 0;       // of it, of those that no root reaches
@@ -54,7 +54,7 @@ bool holder_is_headline(const OverviewResult& result);
 bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen);
 
 /// Chooses the headline from rows that are sorted, largest first; `all_types` are uncut.
-OverviewHeadline choose_headline(const std::vector<HeapReader::MemoryRow>& memory, std::uint64_t mapped_bytes,
+OverviewHeadline choose_headline(const std::vector<MemoryRow>& memory, std::uint64_t mapped_bytes,
                                  const std::vector<TypeRow>& all_types);
 
 }  // namespace heapsift

@@ -61,7 +61,7 @@ public:
         std::vector<PandasFrame> result;
         const auto of_pandas = [](const TypeInfo& type) { return type.name.starts_with("pandas."); };
         if (std::none_of(heap_.types().begin(), heap_.types().end(), of_pandas)) return result;
-        for_each_object(heap_, "", {}, [&](ObjectId id) {
+        for_each_object(heap_.snapshot(), "", {}, [&](ObjectId id) {
             const PandasKind& kind = pandas_.kind(id);
             if (kind.frame || kind.series) result.push_back(frame(id, kind.series));
         });

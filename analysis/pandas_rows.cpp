@@ -15,7 +15,7 @@ constexpr std::size_t most_frames = 6;
 std::uint64_t bytes_shown(const HeapReader& heap, const PandasFrame& frame) {
     std::uint64_t bytes = 0;
     for (const ObjectId array : frame.arrays)
-        if (is_array(heap, array)) bytes += array_row(heap, array).nbytes.value_or(0);
+        if (is_array(heap.snapshot(), array)) bytes += array_row(heap, array).nbytes.value_or(0);
     return bytes;
 }
 

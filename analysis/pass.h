@@ -2,12 +2,15 @@
 
 // One pass over all objects of a heap, with its progress told now and then.
 
-#include "parsers/reading/heap_reader.h"
+#include "parsers/base/progress.h"
+#include "parsers/snapshot/heap_snapshot.h"
+
+#include <string_view>
 
 namespace heapsift {
 
 template <class Visit>
-void for_each_object(const HeapReader& heap, std::string_view pass, const ProgressCallback& progress,
+void for_each_object(const HeapSnapshot& heap, std::string_view pass, const ProgressCallback& progress,
                      Visit visit) {
     constexpr std::size_t stride = 1 << 16;
     const std::size_t count = heap.object_count();

@@ -39,10 +39,10 @@ bool of_c_code(const NativeReference& native) {
 
 class RefcountsFinder {
 public:
-    RefcountsFinder(const HeapReader& heap, const RefcountsQuery& query, const ProgressCallback& progress)
+    RefcountsFinder(const HeapReader& heap, const RefcountsQuery& query)
         : heap_(heap),
           query_(query),
-          graph_(heap.references(progress)),
+          graph_(heap.references()),
           wanted_(heap.types().size(), query.types.empty()) {
         for (const TypeId type : query.types) wanted_[type] = true;
         for (const NativeReference& native : graph_.natives())
@@ -300,7 +300,8 @@ private:
 
 RefcountsResult refcounts(const HeapReader& heap, const RefcountsQuery& query,
                           const ProgressCallback& progress) {
-    return RefcountsFinder(heap, query, progress).find();
+    if (progress) progress("comparing counts", 0);
+    return RefcountsFinder(heap, query).find();
 }
 
 }  // namespace heapsift

@@ -58,7 +58,7 @@ struct RefcountsQuery {
     std::size_t limit = 0;      // 0: all
 };
 
-/// It has the references of `heap` computed; then some 20 ns an object.
+/// Of a heap with references. Some 20 ns an object.
 RefcountsResult refcounts(const HeapReader& heap, const RefcountsQuery& query,
                           const ProgressCallback& progress = {});
 

@@ -82,8 +82,8 @@ void add_to_totals(TypesResult& result, const TypeRow& row, const Sums& sums) {
 TypesResult types(const HeapReader& heap, SortKey sort, std::size_t limit, const ProgressCallback& progress) {
     const TypeTable& types = heap.types();
     std::vector<Sums> sums(types.size() + 1);  // the last one: objects whose type was not found
-    const SizeColumn& sizes = heap.size_column(progress);
-    for_each_object(heap, "adding up types", progress, [&](ObjectId object) {
+    const SizeColumn& sizes = *heap.snapshot().sizes;
+    for_each_object(heap.snapshot(), "adding up types", progress, [&](ObjectId object) {
         sums[std::min<std::size_t>(heap.type_of(object), types.size())].add(object, sizes[object]);
     });
 

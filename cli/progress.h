@@ -3,7 +3,7 @@
 // A line on standard error while the work takes long.
 
 #include "cli/terminal.h"
-#include "parsers/reading/heap_reader.h"
+#include "parsers/base/progress.h"
 
 #include <chrono>
 

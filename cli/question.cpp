@@ -6,25 +6,69 @@
 #include <cassert>
 
 namespace heapsift {
+namespace {
+
+Columns columns_for(Need need) {
+    switch (need) {
+        case Need::sizes:
+            return {.sizes = true};
+        case Need::memory:
+            return {.memory = true};
+        case Need::references:
+            return {.references = true};
+        case Need::roots:
+            return {.roots = true};
+        case Need::graph:
+        case Need::states:
+            return {.references = true, .roots = true};
+        case Need::retained:
+            return {.sizes = true, .references = true, .roots = true};
+    }
+    return {};
+}
+
+constexpr Need all_needs[] = {Need::sizes, Need::memory,   Need::references, Need::roots,
+                              Need::graph, Need::retained, Need::states};
+
+}  // namespace
 
 Question::Question(Session& session, std::initializer_list<Need> needs)
-    : heap_(session.open_heap()), work_(heap_, session.progress()) {
+    : session_(session), heap_(session.open_heap()), work_(heap_, session.progress()) {
     for (const Need need : needs) needs_ |= 1U << static_cast<unsigned>(need);
+}
+
+const HeapReader& Question::filled() {
+    if (filled_) return heap_;
+    filled_ = true;
+    ColumnWishes wishes{.columns = {}, .hide_thread_names = session_.redactor().active()};
+    for (const Need need : all_needs)
+        if (declared(need)) wishes.columns = wishes.columns | columns_for(need);
+    heap_.add(wishes, session_.progress());
+    return heap_;
+}
+
+ObjectId Question::object(const AddressArgument& argument) {
+    return find_object(session_, argument.expression ? filled() : heap_, argument);
 }
 
 const HeapGraph& Question::graph() {
     assert(declared(Need::graph) || declared(Need::retained) || declared(Need::states));
-    return work_.graph();
+    return work().graph();
 }
 
 const RetainedSizes& Question::retained() {
     assert(declared(Need::retained));
-    return work_.retained();
+    return work().retained();
 }
 
 const ObjectStates& Question::states() {
     assert(declared(Need::states));
-    return work_.states();
+    return work().states();
+}
+
+Work& Question::work() {
+    filled();
+    return work_;
 }
 
 }  // namespace heapsift

@@ -104,9 +104,8 @@ CoreFile Session::open_core() {
     return core;
 }
 
-HeapReader Session::open_heap() {
-    HeapReader heap = HeapReader::build(read_core(), diagnostics_, progress());
-    heap.hide_thread_names(redactor_.active());
+CoreHeap Session::open_heap() {
+    CoreHeap heap = CoreHeap::open(read_core(), diagnostics_, progress());
     know_core(heap.core(), &heap.python());
     next_command_knows_ = remember_core(*choice_, wishes_, store_);
     if (options_.verbose) {

@@ -12,7 +12,8 @@
 #include "cli/program_run.h"
 #include "cli/progress.h"
 #include "cli/words.h"
-#include "parsers/reading/heap_reader.h"
+#include "parsers/base/passes.h"
+#include "parsers/reading/core_heap.h"
 
 #include <functional>
 #include <optional>
@@ -42,8 +43,8 @@ public:
     /// Chooses the core and reads its headers. It is the core in use then.
     CoreFile open_core();
     /// The same, and all its objects; it is the core in use once they were found.
-    HeapReader open_heap();
-    /// Of a command that has had the references computed: with -v how they are known; and what of them does
+    CoreHeap open_heap();
+    /// Of a heap with references: with -v how they are known; and what of them does
     /// not read. `object`: the one that was asked about, or none.
     void note_references(const HeapReader& heap, ObjectId object = no_object);
     /// True once the core's headers could be read, whatever went wrong later.

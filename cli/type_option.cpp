@@ -10,8 +10,8 @@
 
 namespace heapsift {
 
-std::vector<TypeId> types_named(const HeapReader& heap, const std::string& name, bool subclasses) {
-    const TypeSearch search = find_types(heap.types(), name);
+std::vector<TypeId> types_named(const HeapSnapshot& heap, const std::string& name, bool subclasses) {
+    const TypeSearch search = find_types(heap.types, name);
     if (search.types.empty() && search.ambiguous)
         throw wrong_usage(
             "ambiguous-type",
@@ -24,9 +24,9 @@ std::vector<TypeId> types_named(const HeapReader& heap, const std::string& name,
                               : fmt::format("did you mean {}", fmt::join(search.candidates, ", ")));
     if (!subclasses) return search.types;
     std::vector<TypeId> all;
-    for (TypeId type{0}; type < heap.types().size(); ++type)
+    for (TypeId type{0}; type < heap.types.size(); ++type)
         if (std::any_of(search.types.begin(), search.types.end(),
-                        [&](TypeId of) { return heap.types().derives(type, of); }))
+                        [&](TypeId of) { return heap.types.derives(type, of); }))
             all.push_back(type);
     return all;
 }

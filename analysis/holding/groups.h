@@ -3,7 +3,7 @@
 // Who a person would say keeps something: a thread, a module of the program, a package, Python itself, C
 // code.
 
-#include "parsers/reading/root_set.h"
+#include "parsers/reading/heap_reader.h"
 #include "parsers/snapshot/native_references.h"
 
 #include <cstdint>

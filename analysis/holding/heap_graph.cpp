@@ -23,11 +23,11 @@ namespace heapsift {
 
 HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress)
     : heap_(heap),
-      references_(heap.references(progress)),
-      root_set_(heap),
-      structural_(structural_targets(heap, root_set_)),
+      references_(heap.references()),
+      root_set_(*heap.snapshot().roots),
+      structural_(structural_targets(heap.snapshot())),
       object_count_(heap.object_count()) {
-    if (progress) progress("roots", 0);
+    if (progress) progress("groups", 0);
     place_roots();
     make_nodes();
     if (progress) progress("what the roots reach", 0);

@@ -29,7 +29,7 @@ enum class Reach : std::uint8_t {
 
 class HeapGraph {
 public:
-    /// It has the references of `heap` computed, which must outlive it. Cost: 60 to 100 nanoseconds an
+    /// Of a heap with references and roots, which must outlive it. Cost: 60 to 100 nanoseconds an
     /// object; 12 bytes an object.
     explicit HeapGraph(const HeapReader& heap, const ProgressCallback& progress = {});
 
@@ -116,7 +116,7 @@ private:
 
     const HeapReader& heap_;
     const ReferenceGraph& references_;
-    RootSet root_set_;
+    const RootSet& root_set_;
     StructuralTargets structural_;
     Groups groups_;
     std::size_t object_count_;

@@ -28,7 +28,7 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
     retained.tree = DominatorTree::build(graph, graph.preorder());
     if (progress) progress("retained sizes", 0);
     retained.memory.assign(retained.tree.reached(), 0);
-    const SizeColumn& sizes = graph.heap().size_column(progress);
+    const SizeColumn& sizes = *graph.heap().snapshot().sizes;
     for (ObjectId object{0}; object < graph.object_count(); ++object)
         retained.memory[graph.position(object)] = sizes.memory(object);
     retained.tree.add_up(retained.memory);
@@ -43,11 +43,12 @@ NodeId RetainedLookup::dominator(NodeId node) const {
 
 std::uint64_t RetainedLookup::size(NodeId node) const {
     std::uint64_t total = 0;
-    const SizeColumn& sizes = graph_.heap().size_column();
+    const SizeColumn& sizes = *graph_.heap().snapshot().sizes;
     const Preorder& preorder = graph_.preorder();
     std::vector<bool> below(tree().reached());
     for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
-        below[p] = preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
+        below[p] =
+            preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
         if (!below[p] || graph_.kind(preorder.node_at(p)) != NodeKind::object) continue;
         const ObjectId object = graph_.object_of(preorder.node_at(p));
         const ObjectSizes one = sizes[object];
@@ -62,7 +63,8 @@ std::uint64_t RetainedLookup::count(NodeId node) const {
     const Preorder& preorder = graph_.preorder();
     std::vector<bool> below(tree().reached());
     for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
-        below[p] = preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
+        below[p] =
+            preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
         total += below[p] && graph_.kind(preorder.node_at(p)) == NodeKind::object;
     }
     return total;
@@ -112,7 +114,8 @@ NodeId RetainedLookup::largest_child(NodeId node) const {
     if (preorder.position(node) == not_met) return no_node;
     for (std::uint32_t p = first_child_[preorder.position(node)]; p != not_met; p = next_sibling_[p]) {
         const NodeId child = preorder.node_at(p);
-        if (best != no_node && (sizes_.memory[p] < most || (sizes_.memory[p] == most && child > best))) continue;
+        if (best != no_node && (sizes_.memory[p] < most || (sizes_.memory[p] == most && child > best)))
+            continue;
         best = child;
         most = sizes_.memory[p];
     }
@@ -178,7 +181,8 @@ private:
                                               : bits;
             if ((allowed & ~without_[target]) == 0 || !graph_.follows(node, target)) continue;
             without_[target] |= allowed;
-            if (position == not_met || graph_.preorder().position(target) <= position) again_.push_back(target);
+            if (position == not_met || graph_.preorder().position(target) <= position)
+                again_.push_back(target);
         }
     }
 
@@ -194,7 +198,7 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
                                           const std::function<std::int32_t(ObjectId)>& set_of,
                                           const ProgressCallback& progress) {
     std::vector<SetRetained> result(sets);
-    const SizeColumn& sizes = graph.heap().size_column(progress);
+    const SizeColumn& sizes = *graph.heap().snapshot().sizes;
     for (std::size_t first = 0; first < sets; first += 64) {
         if (progress)
             progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));

@@ -4,7 +4,8 @@
 
 namespace heapsift {
 
-StructuralTargets structural_targets(const HeapReader& heap, const RootSet& roots) {
+StructuralTargets structural_targets(const HeapSnapshot& heap) {
+    const RootSet& roots = *heap.roots;
     StructuralTargets targets;
     std::vector<Address>& listed = targets.listed;
     for (const auto* part :
@@ -14,17 +15,13 @@ StructuralTargets structural_targets(const HeapReader& heap, const RootSet& root
         listed.push_back(named.type);
         targets.owners.emplace_back(named.dict, named.type);
     }
-    for (const TypeInfo& type : heap.types())
+    for (const TypeInfo& type : heap.types)
         if (!type.heap_type) listed.push_back(type.address);
     std::sort(listed.begin(), listed.end());
     for (const LoadedModule& module : roots.modules())
         targets.owners.emplace_back(module.address, module.dict);
     std::sort(targets.owners.begin(), targets.owners.end());
     return targets;
-}
-
-StructuralTargets structural_targets(const HeapReader& heap) {
-    return structural_targets(heap, RootSet(heap));
 }
 
 bool StructuralTargets::contains(Address target) const {

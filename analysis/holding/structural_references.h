@@ -2,7 +2,7 @@
 
 // Which references `why`, dominators and components do not follow, although they are there and count.
 
-#include "parsers/reading/root_set.h"
+#include "parsers/snapshot/heap_snapshot.h"
 
 #include <utility>
 #include <vector>
@@ -29,9 +29,7 @@ struct StructuralTargets {
 };
 
 /// Modules of sys.modules of every interpreter, their dicts and the classes that these name; static types;
-/// running frames; dicts of thread-locals.
-StructuralTargets structural_targets(const HeapReader& heap, const RootSet& roots);
-/// The same, where no RootSet is at hand. Cost: the entries of sys.modules, and the frames.
-StructuralTargets structural_targets(const HeapReader& heap);
+/// running frames; dicts of thread-locals. Of a heap with roots.
+StructuralTargets structural_targets(const HeapSnapshot& heap);
 
 }  // namespace heapsift

@@ -40,7 +40,7 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
                           "arrays shows one table: --owners, --views, --pinned, --by-holder or --waste",
                           "--pinned and --by-holder may be combined");
     Question question(session, {Need::retained});
-    const HeapReader& heap = question.heap();
+    const HeapReader& heap = question.filled();
     const ArraysResult result = arrays(question.work(), query_of(options, session.options()));
     session.note_references(heap);
     note_damaged_objects(result.table.sums.unread, session.diagnostics());

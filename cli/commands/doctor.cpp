@@ -5,6 +5,7 @@
 
 #include "analysis/doctor.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/doctor.h"
 #include "cli/render/types.h"
 
@@ -27,18 +28,19 @@ ExitCode write_missing(Session& session) {
 
 ExitCode run_doctor(Session& session, const DoctorOptions& options) {
     if (options.missing) return write_missing(session);
-    std::optional<HeapReader> heap;
+    std::optional<Question> question;
     std::optional<Error> reason;
     try {
-        heap = session.open_heap();
+        question.emplace(session, std::initializer_list<Need>{Need::references});
     } catch (const Error& error) {
         if (error.exit() != ExitCode::cannot_analyse || !session.core_was_read()) throw;
         reason = error;
     }
-    if (heap) {
-        const DoctorResult result = doctor(*heap, session.progress());
+    if (question) {
+        const HeapReader& heap = question->filled();
+        const DoctorResult result = doctor(heap, session.progress());
         note_damaged_objects(result.damaged_objects, session.diagnostics());
-        session.note_references(*heap);
+        session.note_references(heap);
         return session.write(render_doctor(result));
     }
     session.diagnostics() = Diagnostics();  // the core is opened again, and would say the same again

@@ -46,7 +46,7 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     Question question(session, {Need::retained});
     const HeapReader& heap = question.heap();
     DominatorsQuery query;
-    if (argument) query.object = find_object(session, heap, *argument);
+    if (argument) query.object = question.object(*argument);
     const HeapGraph& graph = question.graph();
     const RetainedSizes& retained = question.retained();
     const std::uint64_t total =

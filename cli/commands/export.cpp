@@ -175,7 +175,7 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
                      OutputFile::Rules{options.overwrite, format == ExportFormat::db, session.choice().path});
 
     Question question(session, {Need::retained});
-    const HeapReader& heap = question.heap();
+    const HeapReader& heap = question.filled();
     note_uncertain_sizes(types(heap, SortKey::memory, 1, session.progress()), session.diagnostics());
     session.note_references(heap);
     Work& work = question.work();

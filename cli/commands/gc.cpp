@@ -4,6 +4,7 @@
 
 #include "analysis/gc.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/gc.h"
 
 #include <memory>
@@ -18,11 +19,13 @@ struct GcOptions {
 
 ExitCode run_gc(Session& session, const GcOptions& options) {
     if (!options.list) session.refuse_csv("gc without --list", "add --list, or use --json");
-    // Rows of a list are read while they are written: the heap is theirs too.
-    const auto heap = std::make_shared<const HeapReader>(session.open_heap());
-    GcResult result = gc(*heap, session.options().rows(), options.list, session.progress());
-    session.note_references(*heap);
-    const auto row = [heap](ObjectId object) { return object_row(*heap, object); };
+    // Rows of a list are read while they are written: the question is theirs too.
+    const auto question =
+        std::make_shared<Question>(session, std::initializer_list<Need>{Need::references});
+    const HeapReader& heap = question->filled();
+    GcResult result = gc(heap, session.options().rows(), options.list, session.progress());
+    session.note_references(heap);
+    const auto row = [question](ObjectId object) { return object_row(question->heap(), object); };
     return session.write(options.list ? render_gc_list(std::move(result), row) : render_gc(result));
 }
 

@@ -43,7 +43,7 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     const auto question =
         std::make_shared<Question>(session, std::initializer_list<Need>{Need::retained, Need::states});
     const HeapReader& heap = question->heap();
-    if (!options.type.empty()) query.types = types_named(heap, options.type);
+    if (!options.type.empty()) query.types = types_named(heap.snapshot(), options.type);
     const RetainedLookup retained(question->graph(), question->retained());
     question->states();
     ObjectsResult result = objects(heap, query, &retained, session.progress());

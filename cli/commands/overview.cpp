@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t screen_rows = 12;
 
 ExitCode run_overview(Session& session) {
-    Question question(session, {Need::retained, Need::states});
+    Question question(session, {Need::memory, Need::retained, Need::states});
     const HeapReader& heap = question.heap();
     OverviewResult result = overview(question.work(), session.options().limit.value_or(screen_rows));
     note_impossible_total(result.types.total_size, result.types.total_memory,

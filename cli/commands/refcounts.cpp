@@ -4,6 +4,7 @@
 
 #include "analysis/refcounts.h"
 #include "cli/command_options.h"
+#include "cli/question.h"
 #include "cli/render/refcounts.h"
 #include "cli/type_option.h"
 
@@ -19,10 +20,12 @@ struct RefcountsOptions {
 };
 
 ExitCode run_refcounts(Session& session, const RefcountsOptions& options) {
-    const HeapReader heap = session.open_heap();
+    Question question(session, {Need::references});
     RefcountsQuery query;
     query.limit = session.options().rows();
-    if (!options.type.empty()) query.types = types_named(heap, options.type, options.subclasses);
+    if (!options.type.empty())
+        query.types = types_named(question.heap().snapshot(), options.type, options.subclasses);
+    const HeapReader& heap = question.filled();
     RefcountsResult result = refcounts(heap, query, session.progress());
     session.note_references(heap);
     return session.write(render_refcounts(std::move(result)));

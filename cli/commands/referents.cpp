@@ -3,7 +3,7 @@
 #include "cli/commands/referents.h"
 
 #include "analysis/edges.h"
-#include "cli/address_lookup.h"
+#include "cli/question.h"
 #include "cli/render/edges.h"
 
 namespace heapsift {
@@ -11,8 +11,9 @@ namespace {
 
 ExitCode run_referents(Session& session) {
     const AddressArgument argument = required_address(session, "referents");
-    const HeapReader heap = session.open_heap();
-    const ObjectId object = find_object(session, heap, argument);
+    Question question(session, {Need::references, Need::roots});
+    const ObjectId object = question.object(argument);
+    const HeapReader& heap = question.filled();
     EdgesResult result = referents(heap, object, session.options().rows());
     session.note_references(heap, object);
     return session.write(render_referents(std::move(result)));

@@ -3,7 +3,7 @@
 #include "cli/commands/referrers.h"
 
 #include "analysis/edges.h"
-#include "cli/address_lookup.h"
+#include "cli/question.h"
 #include "cli/render/edges.h"
 
 namespace heapsift {
@@ -11,8 +11,9 @@ namespace {
 
 ExitCode run_referrers(Session& session) {
     const AddressArgument argument = required_address(session, "referrers");
-    const HeapReader heap = session.open_heap();
-    const ObjectId object = find_object(session, heap, argument);
+    Question question(session, {Need::references, Need::roots});
+    const ObjectId object = question.object(argument);
+    const HeapReader& heap = question.filled();
     EdgesResult result = referrers(heap, object, session.options().rows(), session.progress());
     session.note_references(heap, object);
     return session.write(render_referrers(std::move(result)));

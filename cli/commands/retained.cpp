@@ -30,7 +30,7 @@ std::vector<ObjectId> objects_asked(Session& session, const HeapReader& heap, co
                                     const RetainedOptions& options) {
     std::vector<ObjectId> set;
     if (!options.type.empty()) {
-        const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
+        const std::vector<TypeId> types = types_named(heap.snapshot(), options.type, options.subclasses);
         for (ObjectId object{0}; object < heap.object_count(); ++object)
             if (std::find(types.begin(), types.end(), heap.type_of(object)) != types.end())
                 set.push_back(object);
@@ -58,7 +58,7 @@ ExitCode run_retained(Session& session, const RetainedOptions& options) {
     Question question(session, {Need::graph});
     const HeapReader& heap = question.heap();
     std::vector<ObjectId> set;
-    for (const AddressArgument& argument : arguments) set.push_back(find_object(session, heap, argument));
+    for (const AddressArgument& argument : arguments) set.push_back(question.object(argument));
     const HeapGraph& graph = question.graph();
     if (arguments.empty()) set = objects_asked(session, heap, graph, options);
     std::sort(set.begin(), set.end());

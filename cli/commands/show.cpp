@@ -13,11 +13,10 @@ namespace {
 ExitCode run_show(Session& session) {
     const AddressArgument argument = required_address(session, "show");
     Question question(session, {Need::retained});
-    const HeapReader& heap = question.heap();
-    const ObjectId object = find_object(session, heap, argument);
+    const ObjectId object = question.object(argument);
     ShowResult result =
         show(question.graph(), question.retained(), object, session.options().rows(), session.progress());
-    session.note_references(heap, object);
+    session.note_references(question.heap(), object);
     return session.write(render_show(std::move(result)));
 }
 

@@ -31,7 +31,7 @@ ExitCode run_by_holder(Session& session, const TypesOptions& options) {
     Question question(session, {Need::graph});
     const HeapReader& heap = question.heap();
     std::vector<TypeId> types;
-    if (!options.type.empty()) types = types_named(heap, options.type, options.subclasses);
+    if (!options.type.empty()) types = types_named(heap.snapshot(), options.type, options.subclasses);
     HoldersResult result = holders(question.graph(), types, {}, session.options().rows(), session.progress());
     session.note_references(heap);
     return session.write(render_by_holder(std::move(result), options.type));
@@ -43,7 +43,7 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
         throw wrong_usage("bad-option", "--type goes with --by-holder",
                           command_line("objects --type T") + " lists the instances of one type");
     Question question(session, {Need::retained});
-    const HeapReader& heap = question.heap();
+    const HeapReader& heap = question.filled();
     TypesResult result = types(heap, options.sort, 0, session.progress());
     add_retained(result, question.graph(), question.retained(), options.sort, session.options().rows(),
                  session.progress());

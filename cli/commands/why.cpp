@@ -47,18 +47,17 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         session.refuse_csv("why of one object", "use --json, or --type NAME");
         const AddressArgument argument = required_address(session, "why");
         Question question(session, {Need::retained});
-        const HeapReader& heap = question.heap();
-        const ObjectId object = find_object(session, heap, argument);
+        const ObjectId object = question.object(argument);
         const WhyResult result =
             why(question.graph(), question.retained(), object, query, session.progress());
-        session.note_references(heap, object);
+        session.note_references(question.heap(), object);
         return session.write(render_why(result));
     }
     if (session.words().address)
         throw wrong_usage("two-questions", "give either an address or --type", "only one of them");
     Question question(session, {Need::graph});
     const HeapReader& heap = question.heap();
-    const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
+    const std::vector<TypeId> types = types_named(heap.snapshot(), options.type, options.subclasses);
     const HeapGraph& graph = question.graph();
     const PathWishes wishes{.without_frames = query.without_frames,
                             .without_tracebacks = query.without_tracebacks,

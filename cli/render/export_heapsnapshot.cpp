@@ -116,7 +116,7 @@ private:
     std::uint64_t first_edge_name() const { return 2 + graph_.node_count(); }
 
     void find_pieces() {
-        for_each_object(heap_, "sizes", progress_, [&](ObjectId id) {
+        for_each_object(heap_.snapshot(), "sizes", progress_, [&](ObjectId id) {
             const std::uint64_t memory = heap_.facts(id).memory;
             if (memory <= largest_size) return;
             large_.push_back({id, memory});
@@ -133,7 +133,7 @@ private:
         for (std::uint64_t node = graph_.object_count(); node < graph_.node_count(); ++node)
             edges_.visit(static_cast<NodeId>(node),
                          [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[node]; });
-        for_each_object(heap_, "counting references", progress_, [&](ObjectId id) {
+        for_each_object(heap_.snapshot(), "counting references", progress_, [&](ObjectId id) {
             edges_.visit(graph_.node_of(id),
                          [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[id]; });
         });
@@ -149,7 +149,7 @@ private:
         for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
             node(synthetic, ordinal(static_cast<NodeId>(id)), ordinal(static_cast<NodeId>(id)), 0,
                  edge_counts_[id]);
-        for_each_object(heap_, "exporting objects", progress_, [&](ObjectId id) {
+        for_each_object(heap_.snapshot(), "exporting objects", progress_, [&](ObjectId id) {
             const std::uint64_t memory = heap_.facts(id).memory;
             node(node_type(known_type_of(id)), ordinal(graph_.node_of(id)), ordinal(graph_.node_of(id)),
                  std::min(memory, largest_size), edge_counts_[id]);
@@ -176,7 +176,7 @@ private:
                          [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
         std::size_t next_large = 0;
         std::uint64_t piece = 1 + graph_.node_count();
-        for_each_object(heap_, "exporting references", progress_, [&](ObjectId id) {
+        for_each_object(heap_.snapshot(), "exporting references", progress_, [&](ObjectId id) {
             edges_.visit(graph_.node_of(id),
                          [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
             if (next_large == large_.size() || large_[next_large].object != id) return;
@@ -211,7 +211,7 @@ private:
         const auto string_of = [&](const std::string& text) { put(",\n" + json_text(Json(text))); };
         for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
             string_of(escape_for_terminal(edges_.name(static_cast<NodeId>(id))));
-        for_each_object(heap_, "exporting names", progress_,
+        for_each_object(heap_.snapshot(), "exporting names", progress_,
                         [&](ObjectId id) { string_of(object_name(id)); });
         string_of("a part of what is larger than 4 GiB");
         for (const std::string* name : edge_names_in_order_) string_of(*name);

@@ -43,7 +43,7 @@ Block memory_table(const OverviewResult& result) {
     table.level = 0;
     table.folded = "the rest";
     std::vector<TableRow> rows;
-    for (const HeapReader::MemoryRow& row : result.memory)
+    for (const MemoryRow& row : result.memory)
         if (row.bytes > 0)
             rows.push_back(
                 {.cells = {row.name, ByteCount{row.bytes}, Share{row.bytes, result.mapped_bytes, true},
@@ -198,7 +198,7 @@ Datum top_holder_data(const TopHolder& holder) {
 }
 
 Datum memory_data(const OverviewResult& result, const OverviewCore& core) {
-    const auto category = [](const HeapReader::MemoryRow& row) {
+    const auto category = [](const MemoryRow& row) {
         return entries({{"name", row.name}, {"bytes", row.bytes}});
     };
     return entries({{"mapped", result.mapped_bytes},

@@ -5,8 +5,8 @@
 //
 // There are two: pymalloc (parsers/cpython/pymalloc.h, since the layout of its pools is part of CPython's)
 // and glibc's malloc (malloc_heaps.h). To add one, write a class that derives from Allocator, in its own file
-// in this folder, and add it with a line, `allocations.add(...)`, to find_allocator in
-// parsers/reading/heap_reader.cpp. Objects, their sizes and the rows of memory are then found through this
+// in this folder, and add it with a line, `allocations.add(...)`, behind
+// `sources.allocations` in parsers/snapshot/passes.cpp. Objects, their sizes and the rows of memory are then found through this
 // interface.
 
 #include "parsers/base/address.h"

@@ -6,6 +6,7 @@
 #include "parsers/base/ids.h"
 #include "parsers/cpython/types.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -30,6 +31,13 @@ struct FoundObjects {
     std::vector<Address> addresses;
     std::vector<TypeId> types;
     std::vector<FoundBy> found_by;
+
+    /// The object that starts at `address`, or `no_object`. Logarithmic.
+    ObjectId find(Address address) const {
+        const auto it = std::lower_bound(addresses.begin(), addresses.end(), address);
+        return it != addresses.end() && *it == address ? static_cast<ObjectId>(it - addresses.begin())
+                                                       : no_object;
+    }
 };
 
 }  // namespace heapsift

@@ -31,13 +31,13 @@ constexpr std::int32_t free_list_slots = 80;
 class NativeSearch {
 public:
     NativeSearch(const CoreFile& core, const ObjectAccess& access, std::span<const Address> addresses,
-                 const ObjectIndex& index, OwnedMemory& owned, const RunningFrames& frames)
+                 const ObjectIndex& index, OwnedPlaces places, const RunningFrames& frames)
         : core_(core),
           access_(access),
           pymalloc_(access.allocations().pymalloc()),
           addresses_(addresses),
           index_(index),
-          owned_(owned),
+          owned_(std::move(places)),
           frames_(frames),
           stacks_(thread_stacks(core, access.allocations().malloc_heaps())) {
         for (const CoreThread& thread : core.threads()) stack_pointers_.emplace_back(thread.stack_pointer());
@@ -215,7 +215,7 @@ private:
     const Pymalloc& pymalloc_;
     std::span<const Address> addresses_;
     const ObjectIndex& index_;
-    OwnedMemory& owned_;
+    OwnedPlaces owned_;
     const RunningFrames& frames_;
     std::vector<AddressRange> stacks_;
     std::vector<Address> stack_pointers_;  // sorted
@@ -254,10 +254,10 @@ std::string native_place(const CoreFile& core, const PythonHeap& heap, const Run
 
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
                                                     std::span<const Address> addresses,
-                                                    const ObjectIndex& index, OwnedMemory& owned,
+                                                    const ObjectIndex& index, OwnedPlaces places,
                                                     const RunningFrames& frames,
                                                     const std::function<std::uint64_t(ObjectId)>& left) {
-    return NativeSearch(core, access, addresses, index, owned, frames).find(left);
+    return NativeSearch(core, access, addresses, index, std::move(places), frames).find(left);
 }
 
 }  // namespace heapsift

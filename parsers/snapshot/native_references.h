@@ -36,10 +36,10 @@ std::string native_place(const CoreFile& core, const PythonHeap& heap, const Run
                          const NativeReference& reference);
 
 /// By word. `left(id)`: how many references to an object are still to be explained; asked of every object
-/// once. It takes the ranges of `owned`. Cost: one sweep over the memory that is not Python's.
+/// once. `places` is used up. Cost: one sweep over the memory that is not Python's.
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
                                                     std::span<const Address> addresses,
-                                                    const ObjectIndex& index, OwnedMemory& owned,
+                                                    const ObjectIndex& index, OwnedPlaces places,
                                                     const RunningFrames& frames,
                                                     const std::function<std::uint64_t(ObjectId)>& left);
 

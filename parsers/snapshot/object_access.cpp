@@ -101,6 +101,20 @@ bool ObjectAccess::immortal(Address object) const {
     return is_immortal_count(heap_->layout(), count_of(*heap_, object));
 }
 
+template <class F>
+void ObjectAccess::visit_buffers(const ObjectReader& object, BufferVisitor& visit, F&& pooled_values) const {
+    const TypeInfo& type = object.type();
+    if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(object, visit);
+    // Beside the kind's buffers there are values in the place of a dict, which only a managed one has.
+    const bool managed = (type.flags & managed_dict_flag) != 0;
+    const Address values = managed ? values_apart(*heap_, object.address()) : Address();
+    if (values.is_null()) return;
+    if (const Pool* pool = allocations_->pymalloc().pool_at(values))
+        pooled_values(values, *pool);
+    else
+        visit_instance_buffers(object, visit);
+}
+
 ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type, PlaceVisitor* places) const {
     const ObjectReader reader(*heap_, object, type);
     const std::uint64_t own = requested(reader);
@@ -108,18 +122,10 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type, PlaceVisit
     const Allocations::Held block = allocations_->held(start, own, declared_too_much);
     if (places) places->visit(start, own, block, PlaceVisitor::Role::own_block);
     SumBuffers buffers(*allocations_, heap_->memory(), places);
-    if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(reader, buffers);
-    // Beside the kind's buffers there are values in the place of a dict, which only a managed one has. Where
-    // they lie in pymalloc's memory, their block is as large as all of its pool, and they need not be looked
-    // at.
-    const bool managed = (type.flags & managed_dict_flag) != 0;
-    const Address values = managed ? values_apart(*heap_, object) : Address();
-    if (const Pool* pool = values.is_null() ? nullptr : allocations_->pymalloc().pool_at(values)) {
-        buffers.add({pool->block_size, true}, pool->block_size);
-        if (places) places->visit(values, 0, {pool->block_size, true}, PlaceVisitor::Role::buffer);
-    } else if (!values.is_null()) {
-        visit_instance_buffers(reader, buffers);
-    }
+    visit_buffers(reader, buffers, [&](Address values, const Pool& pool) {
+        buffers.add({pool.block_size, true}, pool.block_size);
+        if (places) places->visit(values, 0, {pool.block_size, true}, PlaceVisitor::Role::buffer);
+    });
     ObjectSizes sizes;
     sizes.size = size(reader);
     sizes.block_size = block.bytes;
@@ -142,6 +148,31 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type, PlaceVisit
     }
     sizes.memory = std::min(sizes.memory, allocations_->mapped_bytes());
     return sizes;
+}
+
+void ObjectAccess::visit_places(Address object, const TypeInfo& type, PlaceVisitor& places) const {
+    using Role = PlaceVisitor::Role;
+    const Pymalloc& pymalloc = allocations_->pymalloc();
+    const ObjectReader reader(*heap_, object, type);
+    const Address start = object - presize(object, type);
+    if (pymalloc.pool_at(start)) {
+        places.visit(start, 0, {}, Role::own_block);
+    } else {
+        const std::uint64_t own = requested(reader);
+        places.visit(start, own, allocations_->held(start, own, declared_too_much), Role::own_block);
+    }
+    struct Buffers final : BufferVisitor {
+        Buffers(const Allocations& a, PlaceVisitor& p) : allocations(a), places(p) {}
+        void visit(Address at, std::uint64_t bytes, bool is_array) override {
+            const bool pooled = !is_array && allocations.pymalloc().pool_at(at);
+            places.visit(at, pooled ? 0 : bytes, pooled ? Allocations::Held{} : allocations.held(at, bytes),
+                         is_array ? Role::array_data : Role::buffer);
+        }
+        const Allocations& allocations;
+        PlaceVisitor& places;
+    } buffers(*allocations_, places);
+    visit_buffers(reader, buffers,
+                  [&](Address values, const Pool&) { places.visit(values, 0, {}, Role::buffer); });
 }
 
 void ObjectAccess::fetch_parts(Address object, const TypeInfo& type) const {

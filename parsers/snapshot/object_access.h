@@ -1,7 +1,7 @@
 #pragma once
 
 // Everything that is computed of one object on demand, from its type's kind and the allocators. Shared by the
-// builder, which proves objects by it, and the snapshot, which answers from it.
+// builder, which proves objects by it, the passes over all objects, and the reader of single ones.
 
 #include "parsers/cpython/instance.h"
 #include "parsers/cpython/type_flags.h"
@@ -63,6 +63,9 @@ public:
     /// that is there: what an object claims is held against its blocks, and where it cannot be, the object is
     /// damaged and its sizes are cut down.
     ObjectSizes sizes(Address object, const TypeInfo& type, PlaceVisitor* places = nullptr) const;
+    /// The places that `sizes` visits, and no sizes. What lies in pymalloc's pools is told by its start:
+    /// there `bytes` and `held` are 0, but for array data.
+    void visit_places(Address object, const TypeInfo& type, PlaceVisitor& places) const;
     /// Asks for the memory apart from the object that `sizes` will read: a dict's table.
     void fetch_parts(Address object, const TypeInfo& type) const;
     /// The same for `visit_references`: also a list's items, and values that lie apart.
@@ -84,6 +87,11 @@ private:
     void fetch(Address at) const {
         if (const auto bytes = heap_->memory().view(at, 1); !bytes.empty()) __builtin_prefetch(bytes.data());
     }
+    /// The buffers of `object`. Of values in the place of a dict that lie in a pool of pymalloc's,
+    /// `pooled_values(address, pool)` is called instead: their block is as large as all of the pool, and they
+    /// need not be looked at.
+    template <class F>
+    void visit_buffers(const ObjectReader& object, BufferVisitor& visit, F&& pooled_values) const;
     ShortValue key_value(Address key, int depth = 0) const;
     ShortValue tuple_literal(Address tuple, int depth) const;
     std::string member_at(Address type, std::uint64_t offset) const;

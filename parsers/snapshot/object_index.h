@@ -19,9 +19,12 @@ namespace heapsift {
 class ObjectIndex {
 public:
     ObjectIndex() = default;
-    /// `addresses`: sorted, each once, no two within 16 bytes; they must outlive the index.
+    /// `addresses`: sorted, each once, no two within 16 bytes; they must outlive the index (and may be moved
+    /// with it: a vector keeps its elements where they are).
     explicit ObjectIndex(std::span<const Address> addresses);
 
+    /// Was it made of no addresses, or not made at all?
+    bool empty() const { return addresses_.empty(); }
     /// The object that starts at `address`, or `no_object`. Constant time.
     ObjectId find(Address address) const {
         const Word* word = word_of(address);

@@ -23,7 +23,7 @@ public:
                           const ObjectAccess& access, const ObjectIndex& index)
         : addresses_(addresses), types_(types), access_(access), index_(index), gather_(*this) {}
 
-    ReferenceGraph build(const CoreFile& core, OwnedMemory& owned, const ProgressCallback& progress) {
+    ReferenceGraph build(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         graph_.begin_.reserve(addresses_.size() + 1);
         graph_.targets_.reserve(4 *
                                 addresses_.size());  // what is not used stays untouched, and costs nothing
@@ -34,7 +34,7 @@ public:
         if (progress) progress("guesses", 0);
         judge_guesses();
         take_out_refused();
-        add_natives(core, owned, progress);
+        add_natives(core, std::move(places), progress);
         return std::move(graph_);
     }
 
@@ -207,11 +207,11 @@ private:
         });
     }
 
-    void add_natives(const CoreFile& core, OwnedMemory& owned, const ProgressCallback& progress) {
+    void add_natives(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         if (progress) progress("native references", 0);
         graph_.frames_ = RunningFrames(access_.heap());
         graph_.natives_ = find_native_references(
-            core, access_, addresses_, index_, owned, graph_.frames_,
+            core, access_, addresses_, index_, std::move(places), graph_.frames_,
             [&](ObjectId id) { return access_.immortal(addresses_[id]) ? 0 : left_to_explain(id); });
         for (const NativeReference& reference : graph_.natives_) ++graph_.found_[reference.target];
     }
@@ -253,11 +253,11 @@ GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const 
                                                                           : GuessVerdict::refused;
 }
 
-ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses,
-                                     std::span<const TypeId> types, const ObjectAccess& access,
-                                     const ObjectIndex& index, OwnedMemory& owned,
+ReferenceGraph build_reference_graph(const CoreFile& core, const FoundObjects& objects,
+                                     const ObjectAccess& access, const ObjectIndex& index, OwnedPlaces places,
                                      const ProgressCallback& progress) {
-    return ReferenceGraphBuilder(addresses, types, access, index).build(core, owned, progress);
+    return ReferenceGraphBuilder(objects.addresses, objects.types, access, index)
+        .build(core, std::move(places), progress);
 }
 
 }  // namespace heapsift

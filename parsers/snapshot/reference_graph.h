@@ -94,11 +94,10 @@ private:
     std::optional<DanglingReference> first_dangling_;
 };
 
-/// One pass over `addresses`, sorted, with the types of `types`; one over their buffers, and one sweep over
+/// `index` is of the addresses of `objects`; `places` is used up. One pass over the objects, and one sweep over
 /// other memory. `progress` may be empty.
-ReferenceGraph build_reference_graph(const CoreFile& core, std::span<const Address> addresses,
-                                     std::span<const TypeId> types, const ObjectAccess& access,
-                                     const ObjectIndex& index, OwnedMemory& owned,
+ReferenceGraph build_reference_graph(const CoreFile& core, const FoundObjects& objects,
+                                     const ObjectAccess& access, const ObjectIndex& index, OwnedPlaces places,
                                      const ProgressCallback& progress = {});
 
 }  // namespace heapsift

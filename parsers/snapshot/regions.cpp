@@ -51,7 +51,7 @@ private:
 
 class RegionFiller {
 public:
-    RegionFiller(const CoreFile& core, const Allocations& allocations, const OwnedMemory& owned)
+    RegionFiller(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned)
         : core_(core),
           allocations_(allocations),
           owned_(owned),
@@ -169,7 +169,7 @@ private:
 
     const CoreFile& core_;
     const Allocations& allocations_;
-    const OwnedMemory& owned_;
+    const OwnedPlaces& owned_;
     RegionMap map_;
     std::vector<AddressRange> divided_;  // sorted
     std::uint64_t overlaps_;
@@ -179,8 +179,25 @@ private:
 
 }  // namespace
 
-Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedMemory& owned) {
+Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned) {
     return RegionFiller(core, allocations, owned).fill();
+}
+
+MemoryRows memory_rows(const Regions& regions) {
+    const MemoryShares& shares = regions.shares;
+    MemoryRows result;
+    result.overlaps = regions.overlaps;
+    result.rows = {{"array data", shares[MemoryOwner::array_data]},
+                   {"Python objects", shares[MemoryOwner::objects]},
+                   {"free, kept by Python and malloc", shares[MemoryOwner::free]},
+                   {"program files and their data", shares[MemoryOwner::files]},
+                   {"thread stacks", shares[MemoryOwner::stacks]},
+                   {"other: C/C++ memory, Python's own tables",
+                    shares[MemoryOwner::c_code] + shares[MemoryOwner::headers] +
+                        shares[MemoryOwner::not_saved] + shares[MemoryOwner::other]}};
+    std::stable_sort(result.rows.begin(), result.rows.end() - 1,
+                     [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
+    return result;
 }
 
 }  // namespace heapsift

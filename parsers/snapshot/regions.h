@@ -3,6 +3,7 @@
 // Fills the map of who owns which memory from what was found in a core. (How: regions.cpp.)
 
 #include "parsers/memory/region_map.h"
+#include "parsers/snapshot/memory_rows.h"
 #include "parsers/snapshot/owned_memory.h"
 
 #include <cstdint>
@@ -14,7 +15,9 @@ struct Regions {
     std::uint64_t overlaps = 0;  // claims that cannot all be true: of two objects for one block, say
 };
 
-/// `owned` knows its places. Cost: some 5 nanoseconds a block of an allocator.
-Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedMemory& owned);
+/// `owned`: as `measure_objects` finds it. Cost: some 5 nanoseconds a block of an allocator.
+Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned);
+/// The same for a person: fewer rows, in words.
+MemoryRows memory_rows(const Regions& regions);
 
 }  // namespace heapsift

@@ -30,7 +30,7 @@ TEST_CASE("arrays: an owner that a slice alone keeps is pinned; one that somethi
     const std::uint64_t used = heap.array(data_start + 800, {50}, {8}, 0, 2);
     const std::uint64_t view = heap.array(data_start + 800, {5}, {8}, used);
     heap.list({slice, used, view});
-    const HeapReader snapshot = heap.build();
+    const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const ArrayTable arrays = array_table(graph);
     const ArrayOwner& owner = owner_at(snapshot, arrays, pinned);
@@ -62,7 +62,7 @@ TEST_CASE("arrays: a view in between shows nothing, and all that overlaps counts
     const std::uint64_t one = heap.array(data_start, {10}, {8}, between);
     const std::uint64_t two = heap.array(data_start + 40, {10}, {8}, between);
     heap.list({one, two});
-    const HeapReader snapshot = heap.build();
+    const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const ArrayTable arrays = array_table(graph);
     CHECK(owner_at(snapshot, arrays, between).object == snapshot.find(Address(owner)));
@@ -79,7 +79,7 @@ TEST_CASE("arrays: all of it shown is kept, not pinned; held by C code is neithe
     const std::uint64_t native = heap.array(data_start + 800, {100}, {8}, 0, 2);
     const std::uint64_t slice = heap.array(data_start + 800, {1}, {8}, native);
     heap.list({transposed, slice});
-    const HeapReader snapshot = heap.build();
+    const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const ArrayTable arrays = array_table(graph);
     CHECK(owner_at(snapshot, arrays, whole).kept_by_views);
@@ -96,7 +96,7 @@ TEST_CASE("arrays: memory that C code lent has an owner of its own, as large as 
     const std::uint64_t slice = heap.array(data_start + 8, {3}, {8}, lent);
     const std::uint64_t away = heap.array(0x7000000000, {100}, {8});
     heap.list({lent, slice, away});
-    const HeapReader snapshot = heap.build();
+    const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const ArrayTable arrays = array_table(graph);
     const ArrayOwner& owner = owner_at(snapshot, arrays, slice);
@@ -117,7 +117,7 @@ TEST_CASE("arrays: bases in a circle end", "[numpy][analysis]") {
     REQUIRE(heap.array(data_start, {10}, {8}, second) == first);
     REQUIRE(heap.array(data_start, {10}, {8}, first) == second);
     heap.list({first});
-    const HeapReader snapshot = heap.build();
+    const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const ArrayTable arrays = array_table(graph);
     CHECK(arrays.sums.arrays == 2);
@@ -131,7 +131,7 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
     const std::uint64_t of_small = heap.array(data_start, {1}, {8}, small);
     const std::uint64_t of_large = heap.array(data_start + 800, {89}, {8}, large);
     heap.list({of_small, of_large});
-    const HeapReader snapshot = heap.build();
+    const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
@@ -161,7 +161,7 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
 TEST_CASE("arrays: without NumPy there is nothing", "[numpy][analysis]") {
     HandmadeHeap heap;
     heap.objects = {{Address(0x10100), "app.Node", facts(48, 64), {}, {}}};
-    const HeapReader snapshot = heap.build();
+    const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const ArrayTable arrays = array_table(graph);
     CHECK(arrays.arrays.empty());

@@ -73,13 +73,13 @@ struct TwoCollectors {
         heap.natives.push_back(reference(node(40 + interpreter), "<interpreter>"));
         put(collector(interpreter) + *heap.layout.gc_state.garbage, node(40 + interpreter));
     }
-    HeapReader build() {
+    HandmadeReader build() {
         heap.core_bytes =
             CoreWriter().thread(100, 0).process(100, "python3", "python3").load(memory_start, bytes).bytes();
         return heap.build();
     }
     std::string reason(std::uint64_t number) {
-        const HeapReader built = build();
+        const HandmadeReader built = build();
         const HeapGraph graph(built);
         const ObjectStates states = object_states(graph);
         const ObjectId object = built.find(Address(node(number)));
@@ -87,7 +87,7 @@ struct TwoCollectors {
         return reason_words(built, reasons, reason_of(built, states, reasons, {&object, 1}));
     }
     std::string most_common() {
-        const HeapReader built = build();
+        const HandmadeReader built = build();
         const HeapGraph graph(built);
         const ObjectStates states = object_states(graph);
         return most_common_reason(built, states, cycle_reasons(built), [](ObjectId) { return true; });
@@ -120,7 +120,7 @@ TEST_CASE("reasons: each interpreter's garbage waits for its own collector", "[a
     made.list(1, 0, {2});
     CHECK(made.reason(0) == "the collector is disabled (interpreter 0)");
     CHECK(made.reason(2) == "young: 5 of the 701 allocations that start a collection (interpreter 1)");
-    const HeapReader built = made.build();
+    const HandmadeReader built = made.build();
     Work work(built);
     CHECK(cycles(work, {}).kinds.size() == 2);
 }
@@ -146,7 +146,7 @@ TEST_CASE("reasons: DEBUG_SAVEALL explains what gc.garbage holds, and nothing el
     made.garbage_list(0, {0, 1});
     CHECK(made.reason(0) == "in gc.garbage: DEBUG_SAVEALL is set, and the collector keeps what it finds");
     CHECK(made.reason(2) == young);
-    const HeapReader built = made.build();
+    const HandmadeReader built = made.build();
     Work work(built);
     const OverviewResult result = overview(work, 5);
     CHECK(result.garbage_remark ==

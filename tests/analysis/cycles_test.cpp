@@ -63,7 +63,7 @@ HandmadeHeap array_of_itself() {
 
 TEST_CASE("collector: a pair that nothing holds is found, with what hangs on it alone",
           "[analysis][collector]") {
-    const HeapReader heap = pair_of_nodes().build();
+    const HandmadeReader heap = pair_of_nodes().build();
     const Collection collection = replay_collector(heap);
     CHECK(verdict(heap, 0x100) == CollectorVerdict::collectable);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::collectable);
@@ -81,7 +81,7 @@ TEST_CASE("collector: one count that no traverse explains keeps the whole of a c
           "[analysis][collector]") {
     HandmadeHeap made = pair_of_nodes();
     made.objects[1].facts.refcount = 2;
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     CHECK(verdict(heap, 0x100) == CollectorVerdict::kept);
     CHECK(replay_collector(heap).collectable.count == 0);
 }
@@ -95,7 +95,7 @@ TEST_CASE("collector: references count as often as they are reported, hidden and
         tracked(0x200, "list", 2, {reference(0x200, "[0]"), reference(0x200, "<>", ReferenceKind::hidden)}),
         tracked(0x300, "list", 1, {reference(0x300, "()", ReferenceKind::weak)}),
         tracked(0x400, "list", 1, {reference(0x400, "['x']", ReferenceKind::reported)})};
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     CHECK(verdict(heap, 0x100) == CollectorVerdict::collectable);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
     CHECK(verdict(heap, 0x300) == CollectorVerdict::kept);
@@ -105,7 +105,7 @@ TEST_CASE("collector: references count as often as they are reported, hidden and
 TEST_CASE("collector: immortal objects are not looked at", "[analysis][collector]") {
     HandmadeHeap made = pair_of_nodes();
     made.objects[0].facts.immortal = true;
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     CHECK(verdict(heap, 0x100) == CollectorVerdict::not_known);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
 }
@@ -114,7 +114,7 @@ TEST_CASE("collector: what counts less than is reported wraps, and is kept with 
           "[analysis][collector]") {
     HandmadeHeap made = pair_of_nodes();
     made.objects[0].references.push_back(reference(0x200, ".again"));
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     CHECK(verdict(heap, 0x100) == CollectorVerdict::kept);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
     CHECK(replay_collector(heap).short_of_counts == std::vector{heap.find(Address(0x200))});
@@ -128,7 +128,7 @@ TEST_CASE("collector: what counts less than is reported wraps, and is kept with 
 TEST_CASE("collector: where a guess decides, it is doubtful and said to be", "[analysis][collector]") {
     HandmadeHeap made = pair_of_nodes();
     made.objects[0].references[0].kind = ReferenceKind::guess;
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     CHECK(verdict(heap, 0x100) == CollectorVerdict::doubtful);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::doubtful);
     CHECK_FALSE(replay_collector(heap).certain);
@@ -154,7 +154,7 @@ TEST_CASE("collector: what a legacy finalizer's object leads to is not freed eit
           "[analysis][collector]") {
     HandmadeHeap made = with_slots_set(pair_of_nodes());
     made.layout.type.tp_del = 8;
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     CHECK(verdict(heap, 0x100) == CollectorVerdict::uncollectable);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::uncollectable);
     CHECK(replay_collector(heap).freed_count == 0);
@@ -200,7 +200,7 @@ TEST_CASE("collector: against subtraction done slowly, on random heaps", "[analy
                 for (const std::uint32_t target : targets[i])
                     if (kept[i] && !kept[target]) kept[target] = changed = true;
         }
-        const HeapReader heap = made.build();
+        const HandmadeReader heap = made.build();
         const Collection collection = replay_collector(heap);
         for (std::uint32_t i = 0; i < count; ++i)
             REQUIRE(collection.of[i] == (kept[i] ? CollectorVerdict::kept : CollectorVerdict::collectable));
@@ -215,7 +215,7 @@ TEST_CASE("states: waiting, held, invisible", "[analysis][states]") {
         for (Reference& each : object.references) each.target = each.target + 0x1000;
         made.objects.push_back(object);
     }
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     const ObjectStates states = object_states(graph);
     const auto state = [&](std::uint64_t address) { return states.of(heap.find(Address(address))); };
@@ -235,7 +235,7 @@ TEST_CASE("cycles: equal ones are one kind, and say what closes them", "[analysi
         made.objects.push_back(tracked(base + 0x80, "Node", 1, {reference(base, ".parent")}));
     }
     made.objects.push_back(tracked(0x900, "list", 1, {reference(0x900, "[0]")}));
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     Work work(heap);
     const CyclesResult result = cycles(work, {});
     REQUIRE(result.cycles.size() == 4);
@@ -266,7 +266,7 @@ TEST_CASE("cycles: what is shown changes no number", "[analysis][cycles]") {
         made.objects.push_back(tracked(base, "Node", 1, {reference(base + 0x80, ".other")}));
         made.objects.push_back(tracked(base + 0x80, "Node", 1, {reference(base, ".parent")}));
     }
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     Work work(heap);
     const auto ids = [&](const CyclesQuery& query) {
         const CyclesResult result = cycles(work, query);
@@ -298,7 +298,7 @@ TEST_CASE("cycles: those that only a reference which was not found holds are cou
           "[analysis][cycles]") {
     HandmadeHeap made = pair_of_nodes();
     made.objects[1].facts.refcount = 2;
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     Work work(heap);
     const CyclesResult result = cycles(work, {});
     CHECK(result.cycles.empty());
@@ -317,7 +317,7 @@ TEST_CASE("cycles: two kinds with the same shortest way say how they differ", "[
     made.objects.push_back(tracked(0x2100, "Node", 2, {reference(0x2200, ".other")}));
     made.objects.push_back(
         tracked(0x2200, "Node", 1, {reference(0x2100, ".parent"), reference(0x2100, ".owner")}));
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     Work work(heap);
     const CyclesResult result = cycles(work, {});
     const auto with = [&](std::uint64_t address) {
@@ -406,7 +406,7 @@ TEST_CASE("refcounts: what is counted beyond the references found, and what is f
                              reference(0x300, "[3]")}),
                     untracked(0x500, "Never", 7, {})};
     made.objects[4].facts.immortal = true;
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const RefcountsResult result = refcounts(heap, {});
     REQUIRE(result.rows.size() == 1);
     CHECK(result.rows[0].object.type == "Leaked");

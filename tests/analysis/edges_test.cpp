@@ -66,7 +66,7 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("edges: what is followed comes first, the rest in its own order", "[analysis][edges]") {
-    const HeapReader heap = nodes().build();
+    const HandmadeReader heap = nodes().build();
     const EdgesResult down = referents(heap, heap.find(Address(0x100)), 0);
     CHECK(down.object.address == Address(0x100));
     CHECK(names(down.list) ==
@@ -81,7 +81,7 @@ TEST_CASE("edges: what is followed comes first, the rest in its own order", "[an
 }
 
 TEST_CASE("edges: referrers by address, then words that are no object's", "[analysis][edges]") {
-    const HeapReader heap = nodes().build();
+    const HandmadeReader heap = nodes().build();
     const EdgesResult up = referrers(heap, heap.find(Address(0x100)), 0);
     CHECK(names(up.list) == Names{".on", "<+16>", "<module data>", "<native stack>", "not .back"});
     CHECK(up.list.owned == 4);
@@ -93,7 +93,7 @@ TEST_CASE("edges: referrers by address, then words that are no object's", "[anal
 }
 
 TEST_CASE("edges: a limit cuts the rows and not the counts", "[analysis][edges]") {
-    const HeapReader heap = nodes().build();
+    const HandmadeReader heap = nodes().build();
     const ObjectId node = heap.find(Address(0x100));
     const Names all = names(referents(heap, node, 0).list);
     for (std::size_t limit = 1; limit <= 8; ++limit) {
@@ -110,7 +110,7 @@ TEST_CASE("edges: a limit cuts the rows and not the counts", "[analysis][edges]"
 TEST_CASE("edges: an object alone has none", "[analysis][edges]") {
     HandmadeHeap made;
     made.objects = {{Address(0x100), "int", facts(28, 32), literal("7", 1), {}}};
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     CHECK(referents(heap, ObjectId(0), 10).list.total == 0);
     CHECK(referrers(heap, ObjectId(0), 10).list.edges.empty());
 }
@@ -154,9 +154,9 @@ TEST_CASE("structural references: modules of sys.modules, their dicts, and stati
         core.load(region.start.value,
                   std::string(reinterpret_cast<const char*>(region.bytes.data()), region.bytes.size()));
     made.core_bytes = core.bytes();
-    const HeapReader heap = made.build();
-    const StructuralTargets structural = structural_targets(heap);
-    CHECK(RootSet(heap).modules().size() == 2);
+    const HandmadeReader heap = made.build();
+    const StructuralTargets structural = structural_targets(heap.snapshot());
+    CHECK(heap.snapshot().roots->modules().size() == 2);
     for (const Address address : {first, second, first_dict, second_dict, python.builtin("str")})
         CHECK(structural.contains(address));
     for (const Address address : {text, other, lost, modules, of_python.address, Address()})

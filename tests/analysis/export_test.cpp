@@ -111,7 +111,7 @@ TEST_CASE("export: types with their bases, objects with type and generation", "[
     derived.base = TypeId(0);
     heap.types = {base, derived};
     heap.objects = {{Address(0x10100), "app.Node", facts(48, 64), literal("'x'", 1), {}}};
-    const HeapReader snapshot = heap.build();
+    const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
@@ -163,7 +163,7 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     for (std::uint64_t i = 0; i < 4; ++i)
         memory.put(dimensions + 8 * i, std::int64_t{i == 0 ? 3 : i == 1 ? 4 : i == 2 ? 32 : 8});
     heap.core_bytes = memory.core();
-    const HeapReader snapshot = heap.build();
+    const HandmadeReader snapshot = heap.build();
     const HeapGraph graph(snapshot);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);

@@ -97,7 +97,7 @@ HandmadeHeap modules() {
 
 std::vector<std::uint64_t> found(const std::string& text) {
     const HandmadeHeap made = modules();
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     CHECK(expression_problem(text).empty());
     std::vector<std::uint64_t> addresses;
     for (const ObjectId object : find_expression(heap, text).objects)
@@ -188,7 +188,7 @@ TEST_CASE("expression: several references of one name are all answers, unless on
 
 TEST_CASE("expression: what does not fit says how far it got, and what is near", "[analysis][expression]") {
     const HandmadeHeap made = modules();
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     ExpressionFinding finding = find_expression(heap, "node.rowz[1]");
     CHECK(finding.objects.empty());
     CHECK(finding.understood == "node");

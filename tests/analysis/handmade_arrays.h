@@ -90,7 +90,7 @@ public:
         heap_.natives.push_back(reference(at, "libapp.so cache"));
         return at;
     }
-    HeapReader build() {
+    HandmadeReader build() {
         std::sort(heap_.objects.begin(), heap_.objects.end(),
                   [](const HandmadeObject& a, const HandmadeObject& b) { return a.address < b.address; });
         CoreWriter writer;

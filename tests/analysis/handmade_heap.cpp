@@ -1,37 +1,37 @@
-// The members of HeapReader, over a list. (The linker takes these, and leaves the library's file alone.)
+// A heap made by hand: its columns are filled from what a test wrote down, and so are the reader's answers.
 
 #include "tests/analysis/handmade_heap.h"
 
 #include "parsers/cpython/object_kind.h"
-#include "parsers/snapshot/reference_graph.h"
-#include "parsers/snapshot/reported_references.h"
-#include "parsers/snapshot/size_column.h"
+#include "parsers/cpython/python_heap.h"
 #include "tests/elf/core_writer.h"
 #include "tests/elf/temporary_directory.h"
 
 #include <algorithm>
 #include <set>
 
-namespace heapsift {
+namespace heapsift::test {
 
-struct HeapReader::State {
-    test::HandmadeHeap made;
+struct HandmadeReader::State {
+    State(HandmadeHeap m, CoreFile c)
+        : made(std::move(m)),
+          core(std::move(c)),
+          heap(made.columns()),
+          python(core.memory(), heap.python, heap.types) {
+        heap.roots = RootSet(core, python, heap.objects, false);
+    }
+    HandmadeHeap made;
     CoreFile core;
-    PythonRuntime python;
-    TypeTable types;
-    std::vector<TypeId> type_of;
-    mutable std::optional<ReferenceGraph> references;
-    mutable std::unique_ptr<PythonHeap> heap;
-    mutable std::optional<SizeColumn> sizes;
+    HeapSnapshot heap;
+    PythonHeap python;
 };
 
 namespace {
 
-const test::HandmadeHeap* next_heap = nullptr;  // what `build` is to return
-
-TypeTable types_of(const test::HandmadeHeap& heap) {
+/// Those that the test described, then the others, in the order in which it wrote the objects down.
+std::vector<TypeInfo> types_of(const HandmadeHeap& heap) {
     std::vector<TypeInfo> types = heap.types;
-    for (const test::HandmadeObject& object : heap.objects) {
+    for (const HandmadeObject& object : heap.objects) {
         const auto known = std::find_if(types.begin(), types.end(),
                                         [&](const TypeInfo& t) { return t.name == object.type; });
         if (known != types.end()) continue;
@@ -42,106 +42,60 @@ TypeTable types_of(const test::HandmadeHeap& heap) {
         type.has_gc = object.facts.gc_tracked;
         types.push_back(type);
     }
-    return TypeTable(std::move(types));
+    return types;
 }
 
 std::string small_core() {
-    return test::CoreWriter()
+    return CoreWriter()
         .thread(100, 0)
         .process(100, "python3", "python3 app.py")
         .load(0x10000, std::string(4096, 'a'))
         .bytes();
 }
 
-}  // namespace
+CoreFile core_of(const HandmadeHeap& heap) {
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const std::string path =
+        directory.write("core", heap.core_bytes.empty() ? small_core() : heap.core_bytes);
+    return CoreFile::open(path, {}, diagnostics);
+}
 
-HeapReader::HeapReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
-HeapReader::HeapReader(HeapReader&&) noexcept = default;
-HeapReader& HeapReader::operator=(HeapReader&&) noexcept = default;
-HeapReader::~HeapReader() = default;
-
-HeapReader HeapReader::build(CoreFile core, Diagnostics&, const ProgressCallback&) {
-    test::HandmadeHeap made = *next_heap;
-    std::sort(made.objects.begin(), made.objects.end(),
-              [](const auto& a, const auto& b) { return a.address < b.address; });
+PythonRuntime runtime_of(const HandmadeHeap& heap) {
     PythonRuntime python;
     python.version = {3, 11, 2};
     python.found_by = "symbol _PyRuntime of /usr/bin/python3.11";
     python.layout_source = "built-in table for CPython 3.11";
-    python.layout = made.layout;
-    python.interpreters = made.interpreters;
+    python.layout = heap.layout;
+    python.interpreters = heap.interpreters;
     python.checks = {{"type is its own type", true}};
-    TypeTable types = types_of(*next_heap);  // in the order in which the test wrote the objects down
-    std::vector<TypeId> type_of;
-    for (const auto& object : made.objects) type_of.push_back(types.named(object.type).front());
-    return HeapReader(std::make_unique<State>(State{std::move(made),
-                                                    std::move(core),
-                                                    std::move(python),
-                                                    std::move(types),
-                                                    std::move(type_of),
-                                                    {},
-                                                    {},
-                                                    {}}));
+    return python;
 }
 
-const CoreFile& HeapReader::core() const { return state_->core; }
-const PythonRuntime& HeapReader::python() const { return state_->python; }
-const TypeTable& HeapReader::types() const { return state_->types; }
-const PythonHeap& HeapReader::python_heap() const {
-    if (!state_->heap)
-        state_->heap = std::make_unique<PythonHeap>(state_->core.memory(), state_->python, state_->types);
-    return *state_->heap;
-}
-std::size_t HeapReader::object_count() const { return state_->made.objects.size(); }
-Address HeapReader::address_of(ObjectId object) const { return state_->made.objects[object].address; }
-TypeId HeapReader::type_of(ObjectId object) const { return state_->type_of[object]; }
-FoundBy HeapReader::found_by(ObjectId object) const { return state_->made.objects[object].found_by; }
-ObjectFacts HeapReader::facts(ObjectId object) const { return state_->made.objects[object].facts; }
-void HeapReader::sizes(ObjectId first, std::span<ObjectSizes> out) const {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = facts(static_cast<ObjectId>(first + i));
-}
-void HeapReader::hide_thread_names(bool) {}
-bool HeapReader::thread_names_hidden() const { return false; }
-ShortValue HeapReader::value(ObjectId object, std::size_t) const {
-    return state_->made.objects[object].value;
-}
-HeapReader::MemoryRows HeapReader::memory_rows(const ProgressCallback&) const {
-    return {state_->made.memory, 0};
-}
-const SizeColumn& HeapReader::size_column(const ProgressCallback&) const {
-    if (!state_->sizes) {
-        state_->sizes.emplace();
-        for (ObjectId object{0}; object < object_count(); ++object) state_->sizes->add(facts(object));
+/// Those that are followed and lead to an object.
+ReferenceGraph references_of(const HandmadeHeap& made, const HeapSnapshot& heap) {
+    std::vector<std::uint64_t> begin{0};
+    std::vector<ObjectId> targets;
+    for (const HandmadeObject& object : made.objects) {
+        for (const Reference& reference : object.references)
+            if (const ObjectId target = heap.find(reference.target);
+                target != no_object && reference.followed)
+                targets.push_back(target);
+        begin.push_back(targets.size());
     }
-    return *state_->sizes;
+    std::vector<NativeReference> natives;
+    for (const Reference& native : made.natives)
+        if (const ObjectId target = heap.find(native.target); target != no_object && native.followed)
+            natives.push_back({native.word, target, NativePlace::block});
+    return {std::move(begin), std::move(targets), std::move(natives)};
 }
 
-ObjectId HeapReader::find(Address address) const {
-    const auto& objects = state_->made.objects;
-    const auto at = std::lower_bound(
-        objects.begin(), objects.end(), address,
-        [](const test::HandmadeObject& object, Address wanted) { return object.address < wanted; });
-    return at != objects.end() && at->address == address ? static_cast<ObjectId>(at - objects.begin())
-                                                         : no_object;
+HandmadeHeap in_order(HandmadeHeap made) {
+    made.types = types_of(made);
+    std::sort(made.objects.begin(), made.objects.end(),
+              [](const auto& a, const auto& b) { return a.address < b.address; });
+    return made;
 }
-
-AddressFinding HeapReader::locate(Address address) const {
-    const ObjectId object = find(address);
-    return object == no_object ? state_->made.finding
-                               : AddressFinding{AddressFinding::Kind::object, object, no_object};
-}
-
-void HeapReader::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
-    for (const Reference& reference : state_->made.objects[object].references) visit(reference);
-}
-
-void HeapReader::visit_references_to(ObjectId source, ObjectId target,
-                                     const std::function<void(const Reference&)>& visit) const {
-    for (const Reference& reference : state_->made.objects[source].references)
-        if (reference.target == address_of(target)) visit(reference);
-}
-
-namespace {
 
 /// A name that lasts, as those of the program's source do.
 FieldName kept_name(const ReferenceStep& step) {
@@ -151,54 +105,90 @@ FieldName kept_name(const ReferenceStep& step) {
 
 }  // namespace
 
-void HeapReader::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
-    for (const Reference& reference : state_->made.objects[object].references)
+HeapSnapshot HandmadeHeap::columns() const {
+    HeapSnapshot heap;
+    heap.python = runtime_of(*this);
+    heap.types = TypeTable(types_of(*this));
+    SizeColumn sizes;
+    for (const HandmadeObject& object : objects) {
+        heap.objects.addresses.push_back(object.address);
+        heap.objects.types.push_back(heap.types.named(object.type).front());
+        heap.objects.found_by.push_back(object.found_by);
+        sizes.add(object.facts);
+    }
+    heap.index = ObjectIndex(heap.objects.addresses);
+    heap.sizes = std::move(sizes);
+    heap.memory = MemoryRows{memory, 0};
+    heap.references = references_of(*this, heap);
+    return heap;
+}
+
+HandmadeReader HandmadeHeap::build() const { return HandmadeReader(*this); }
+
+HandmadeReader::HandmadeReader(std::unique_ptr<State> state)
+    : HeapReader(state->heap), state_(std::move(state)) {}
+
+HandmadeReader::HandmadeReader(const HandmadeHeap& made)
+    : HandmadeReader(std::make_unique<State>(in_order(made), core_of(made))) {}
+
+HandmadeReader::HandmadeReader(HandmadeReader&&) noexcept = default;
+HandmadeReader::~HandmadeReader() = default;
+
+const HandmadeObject& HandmadeReader::object(ObjectId object) const { return state_->made.objects[object]; }
+const CoreFile& HandmadeReader::core() const { return state_->core; }
+const PythonHeap& HandmadeReader::python_heap() const { return state_->python; }
+ObjectFacts HandmadeReader::facts(ObjectId id) const { return object(id).facts; }
+void HandmadeReader::sizes(ObjectId first, std::span<ObjectSizes> out) const {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = facts(static_cast<ObjectId>(first + i));
+}
+CollectorFacts HandmadeReader::collector_facts(ObjectId id) const {
+    const ObjectFacts& facts = object(id).facts;
+    return {facts.refcount, facts.immortal, facts.gc_tracked, object(id).finalized};
+}
+ShortValue HandmadeReader::value(ObjectId id, std::size_t) const { return object(id).value; }
+
+AddressFinding HandmadeReader::locate(Address address) const {
+    const ObjectId found = find(address);
+    return found == no_object ? state_->made.finding
+                              : AddressFinding{AddressFinding::Kind::object, found, no_object};
+}
+
+void HandmadeReader::visit_references(ObjectId source,
+                                      const std::function<void(const Reference&)>& visit) const {
+    for (const Reference& reference : object(source).references) visit(reference);
+}
+
+void HandmadeReader::visit_references_to(ObjectId source, ObjectId target,
+                                         const std::function<void(const Reference&)>& visit) const {
+    for (const Reference& reference : object(source).references)
+        if (reference.target == address_of(target)) visit(reference);
+}
+
+void HandmadeReader::visit_owned_references(ObjectId source, OwnedReferenceVisitor& visit) const {
+    for (const Reference& reference : object(source).references)
         if (const ObjectId target = find(reference.target); target != no_object && reference.followed)
             visit.visit(target, {ReferenceName::Form::text, kept_name(reference.step), 0, {}});
 }
 
-void HeapReader::visit_referrers(ObjectId target,
-                                 const std::function<void(ObjectId, const Reference&)>& visit) const {
+void HandmadeReader::visit_referrers(ObjectId target,
+                                     const std::function<void(ObjectId, const Reference&)>& visit) const {
     for (ObjectId id{0}; id < object_count(); ++id)
-        for (const Reference& reference : state_->made.objects[id].references)
-            if (reference.target == address_of(target)) visit(id, reference);
+        visit_references_to(id, target, [&](const Reference& reference) { visit(id, reference); });
     for (const Reference& reference : state_->made.natives)
         if (reference.target == address_of(target)) visit(no_object, reference);
 }
 
-void HeapReader::visit_native_references(const std::function<void(const Reference&)>& visit) const {
+void HandmadeReader::visit_native_references(const std::function<void(const Reference&)>& visit) const {
     for (const Reference& reference : state_->made.natives) visit(reference);
 }
 
-const ReferenceGraph& HeapReader::references(const ProgressCallback&) const {
-    if (state_->references) return *state_->references;
-    std::vector<std::uint64_t> begin{0};
-    std::vector<ObjectId> targets;
-    for (const test::HandmadeObject& object : state_->made.objects) {
-        for (const Reference& reference : object.references)
-            if (const ObjectId target = find(reference.target); target != no_object && reference.followed)
-                targets.push_back(target);
-        begin.push_back(targets.size());
-    }
-    std::vector<NativeReference> natives;
-    for (const Reference& native : state_->made.natives)
-        if (const ObjectId target = find(native.target); target != no_object && native.followed)
-            natives.push_back({native.word, target, NativePlace::block});
-    return state_->references.emplace(std::move(begin), std::move(targets), std::move(natives));
-}
-
-CollectorFacts HeapReader::collector_facts(ObjectId object) const {
-    const ObjectFacts& facts = state_->made.objects[object].facts;
-    return {facts.refcount, facts.immortal, facts.gc_tracked, state_->made.objects[object].finalized};
-}
-
-ReportedReferences HeapReader::reported_references(std::span<const std::uint8_t> asked,
-                                                   const ProgressCallback&) const {
+ReportedReferences HandmadeReader::reported_references(std::span<const std::uint8_t> asked,
+                                                       const ProgressCallback&) const {
     std::vector<std::uint64_t> begin{0};
     std::vector<ObjectId> targets;
     std::vector<ReportedReferences::Guess> guesses;
     for (ObjectId source{0}; source < object_count(); ++source) {
-        for (const Reference& reference : state_->made.objects[source].references) {
+        for (const Reference& reference : object(source).references) {
             const ObjectId target = find(reference.target);
             if (target == no_object || !asked[source] || !asked[target]) continue;
             if (reference.kind == ReferenceKind::strong || reference.kind == ReferenceKind::reported)
@@ -209,16 +199,6 @@ ReportedReferences HeapReader::reported_references(std::span<const std::uint8_t>
         begin.push_back(targets.size());
     }
     return {references(), std::move(begin), std::move(targets), std::move(guesses)};
-}
-
-namespace test {
-
-HeapReader HandmadeHeap::build() const {
-    const TemporaryDirectory directory;
-    Diagnostics diagnostics;
-    next_heap = this;
-    const std::string path = directory.write("core", core_bytes.empty() ? small_core() : core_bytes);
-    return HeapReader::build(CoreFile::open(path, {}, diagnostics), diagnostics);
 }
 
 namespace {
@@ -294,5 +274,4 @@ ObjectFacts facts(std::uint64_t size, std::uint64_t memory, std::uint64_t array_
     return made;
 }
 
-}  // namespace test
-}  // namespace heapsift
+}  // namespace heapsift::test

@@ -64,7 +64,7 @@ TEST_CASE("heap graph: reachable from C code, held by what was not found, or gar
     HandmadeHeap made = heap_of(6, {{0, 1}, {2, 3}, {4, 5}});
     hold_by_c_code(made, 0);
     ++made.objects[2].facts.refcount;
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{named, named, held, held, unreachable, unreachable});
     CHECK(graph.unreachable_count() == 2);
@@ -79,7 +79,7 @@ TEST_CASE("heap graph: an excess count on what is reached makes no root", "[anal
     HandmadeHeap made = heap_of(2, {{0, 1}});
     hold_by_c_code(made, 0);
     made.objects[1].facts.refcount += 5;
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{named, named});
     CHECK(roots_of_kind(graph, RootKind::native_unseen).empty());
@@ -89,7 +89,7 @@ TEST_CASE("heap graph: an excess count on what is reached makes no root", "[anal
 TEST_CASE("heap graph: of held objects that lead to each other, as few as hold all", "[analysis][graph]") {
     HandmadeHeap made = heap_of(7, {{1, 0}, {2, 3}, {3, 2}, {4, 5}});
     for (const std::size_t object : {0, 1, 2, 3, 4, 5}) ++made.objects[object].facts.refcount;
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{held, held, held, held, held, held, unreachable});
     // 1 leads to 0, 4 to 5; one member of a ring is enough.
@@ -103,7 +103,7 @@ TEST_CASE("heap graph: of held objects that lead to each other, as few as hold a
 TEST_CASE("heap graph: garbage takes nothing from those that live", "[analysis][graph]") {
     HandmadeHeap made = heap_of(5, {{0, 1}, {2, 1}, {2, 3}, {3, 0}, {2, 4}});
     hold_by_c_code(made, 0);
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{named, named, unreachable, unreachable, unreachable});
     CHECK(graph.follows(ObjectId(0), ObjectId(1)));
@@ -122,7 +122,7 @@ TEST_CASE("heap graph: below the group of garbage are whole components that no o
           "[analysis][graph]") {
     // a chain; a ring that leads to one more; one that refers to itself
     const HandmadeHeap made = heap_of(8, {{0, 1}, {1, 2}, {3, 4}, {4, 3}, {4, 5}, {6, 6}, {6, 7}});
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK(graph.unreachable_count() == 8);
     CHECK(below(graph, graph.unreachable_group()) ==
@@ -139,7 +139,7 @@ TEST_CASE("heap graph: immortal objects that nothing reaches are alive", "[analy
     made.objects[0].facts.immortal = true;
     made.objects[3].facts.immortal = true;
     hold_by_c_code(made, 2);
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{named, named, named, named});
     CHECK(roots_of_kind(graph, RootKind::immortal) == std::set<ObjectId>{ObjectId(0)});
@@ -153,7 +153,7 @@ TEST_CASE("heap graph: a reference into a static type is not followed, and the t
     type.name = "static";
     made.types = {type};
     hold_by_c_code(made, 0);
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK_FALSE(graph.follows(ObjectId(0), ObjectId(1)));
     CHECK(graph.follows(ObjectId(0), ObjectId(2)));
@@ -222,7 +222,7 @@ TEST_CASE("heap graph: a thousand random heaps, against the definition", "[analy
     std::mt19937 random(20261121);
     for (int i = 0; i < 1000; ++i) {
         const HandmadeHeap made = random_heap(random, 25);
-        const HeapReader heap = made.build();
+        const HandmadeReader heap = made.build();
         const HeapGraph graph(heap);
         const std::vector<Reach> reach = reaches(graph);
         REQUIRE(reach == expected_reaches(made));

@@ -36,14 +36,14 @@ std::vector<std::uint64_t> listed(const HeapReader& heap, SortKey sort, std::siz
 }  // namespace
 
 TEST_CASE("objects: largest first, ties by type name, then address", "[analysis][objects]") {
-    const HeapReader heap = five_objects().build();
+    const HandmadeReader heap = five_objects().build();
     CHECK(listed(heap, SortKey::memory, 0) == std::vector<std::uint64_t>{0x400, 0x200, 0x100, 0x500, 0x300});
     CHECK(listed(heap, SortKey::size, 0) == std::vector<std::uint64_t>{0x500, 0x400, 0x300, 0x200, 0x100});
     CHECK(listed(heap, SortKey::name, 0) == std::vector<std::uint64_t>{0x200, 0x400, 0x100, 0x300, 0x500});
 }
 
 TEST_CASE("objects: a limit gives the first rows of the whole list", "[analysis][objects]") {
-    const HeapReader heap = five_objects().build();
+    const HandmadeReader heap = five_objects().build();
     for (const SortKey sort : {SortKey::memory, SortKey::size, SortKey::array_data, SortKey::name})
         for (std::size_t limit = 1; limit <= 6; ++limit) {
             auto all = listed(heap, sort, 0);
@@ -53,7 +53,7 @@ TEST_CASE("objects: a limit gives the first rows of the whole list", "[analysis]
 }
 
 TEST_CASE("objects: totals are of all that match, what is shown of the rows", "[analysis][objects]") {
-    const HeapReader heap = five_objects().build();
+    const HandmadeReader heap = five_objects().build();
     ObjectsQuery query;
     query.types = heap.types().named("b");
     query.limit = 2;
@@ -68,7 +68,7 @@ TEST_CASE("objects: totals are of all that match, what is shown of the rows", "[
 TEST_CASE("objects: every condition must hold", "[analysis][objects]") {
     using Field = ObjectCondition::Field;
     using Operator = ObjectCondition::Operator;
-    const HeapReader heap = five_objects().build();
+    const HandmadeReader heap = five_objects().build();
     ObjectsQuery query;
     query.where = {{Field::size, Operator::greater, 10}, {Field::refcount, Operator::less_equal, 3}};
     CHECK(addresses(heap, objects(heap, query, nullptr)) == std::vector<std::uint64_t>{0x200, 0x300});
@@ -89,7 +89,7 @@ TEST_CASE("objects: with subclasses, what derives is of the type too", "[analysi
     derived.name = "b";
     derived.base = TypeId(0);
     made.types = {base, derived};
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     ObjectsQuery query;
     query.types = {TypeId(0)};
     CHECK(objects(heap, query, nullptr).total_count == 2);

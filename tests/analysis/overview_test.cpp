@@ -63,7 +63,7 @@ TEST_CASE("overview: memory largest first, types cut, totals of all", "[analysis
     heap.objects = {{Address(0x100), "a", facts(10, 10), {}, {}},
                     {Address(0x200), "b", facts(20, 20), {}, {}}};
     heap.memory = {{"small", 96}, {"large", 4000}};
-    const HeapReader built = heap.build();
+    const HandmadeReader built = heap.build();
     Work work(built);
     const OverviewResult result = overview(work, 1);
     CHECK(result.memory.front().name == "large");

@@ -136,7 +136,7 @@ struct PandasHeap {
     std::uint64_t frame(std::uint64_t manager, const char* type = frame_type) {
         return object(type, {reference(manager, "._mgr")});
     }
-    HeapReader build() {
+    HandmadeReader build() {
         heap.core_bytes =
             CoreWriter().thread(100, 0).process(100, "python3", "python3").load(memory_start, bytes).bytes();
         return heap.build();
@@ -159,7 +159,7 @@ TEST_CASE("pandas: a frame has the shape of its axes, and the arrays of its bloc
                         columns = made.names({"a", "b", "c"});
     made.frame(
         made.manager({columns, made.range_index(0, 1, 5)}, {made.block(floats), made.block(integers)}));
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const auto frames = pandas_frames(heap, 2);
     REQUIRE(frames.size() == 1);
     const PandasFrame& frame = frames[0];
@@ -185,7 +185,7 @@ TEST_CASE("pandas: a Series has one axis, one column and its name; attributes ma
     const std::uint64_t dict =
         made.object("dict", {key(made.value("str", "'_mgr'"), name), item(manager, name)});
     made.object(series_type, {reference(dict, ".__dict__")});
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const auto frames = pandas_frames(heap, 10);
     REQUIRE(frames.size() == 1);
     CHECK(frames[0].series);
@@ -205,7 +205,7 @@ TEST_CASE("pandas: a class that has DataFrame among its bases is one, whatever i
     const std::uint64_t mro = made.object("tuple", {reference(0x1900, "[0]"), reference(0x1800, "[1]")});
     made.heap.objects.push_back(
         {Address(0x1900), "type", facts(1000, 1000), {}, {reference(mro, ".__mro__")}});
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const auto frames = pandas_frames(heap, 10);
     REQUIRE(frames.size() == 1);
     CHECK(frames[0].type_name == "app.Frame");
@@ -227,7 +227,7 @@ TEST_CASE("pandas: an extension array's arrays are the frame's, once, and no ste
     const std::uint64_t columns =
         made.object(index_type, {reference(categorical, "._data"), reference(cache, "._cache")});
     made.frame(made.manager({columns, made.range_index(3, 1, 4)}, {made.block(categorical)}));
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const auto frames = pandas_frames(heap, 10);
     REQUIRE(frames.size() == 2);
     CHECK(frames[1].column_names == Names{"x", "y", "nan", "x"});
@@ -248,7 +248,7 @@ TEST_CASE("pandas: labels of levels, of days and of numbers", "[pandas]") {
     made.frame(made.manager({numbers, rows}, {}));
     made.frame(made.manager({made.range_index(100, -10, 3), rows}, {}));
     made.frame(made.manager({made.range_index(std::numeric_limits<std::int64_t>::max(), 2, 2), rows}, {}));
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const auto frames = pandas_frames(heap, 10);
     REQUIRE(frames.size() == 4);
     CHECK(frames[0].column_names == Names{"(n, 2)", "(s, nan)"});
@@ -267,7 +267,7 @@ TEST_CASE("pandas: axes and blocks that do not agree, or are not there, leave th
     made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, -5)}, {}));
     made.frame(made.object("dict", {}));
     made.object(frame_type, {});
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     for (const PandasFrame& frame : pandas_frames(heap, 10)) CHECK_FALSE(frame.shape_known);
     CHECK(pandas_frames(heap, 10).size() == 4);
 }
@@ -283,7 +283,7 @@ TEST_CASE("pandas: rings of managers, blocks and indexes end", "[pandas]") {
     made.object(manager_type, {reference(list, "<+24>"), reference(manager, "<+72>")});
     made.frame(manager);
     made.frame(made.manager({index}, {}, manager + 0x80));
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const auto frames = pandas_frames(heap, 10);
     CHECK(frames.size() == 2);
     CHECK(dropped_frames(heap, frames, 10).size() == 1);
@@ -302,7 +302,7 @@ TEST_CASE("pandas: a manager that only slices keep as their parent is a dropped 
         made.manager({columns, made.range_index(0, 1, 9)}, {made.block(made.array({2, 9}))});
     made.frame(alive);
     made.frame(made.manager({columns, made.range_index(0, 1, 2)}, {made.block(made.array({2, 2}))}, alive));
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const auto frames = pandas_frames(heap, 10);
     REQUIRE(frames.size() == 4);
     CHECK(heap.address_of(frames[0].parent).value == gone);

@@ -61,7 +61,7 @@ TypesResult types_of(const HeapReader& heap, SortKey sort, std::size_t limit) {
 }  // namespace
 
 TEST_CASE("types: a row retains what its objects hold jointly too", "[analysis][types][retained]") {
-    const HeapReader heap = two_lists().build();
+    const HandmadeReader heap = two_lists().build();
     const TypesResult result = types_of(heap, SortKey::retained, 0);
     CHECK(retained_by_name(result) == std::map<std::string, std::optional<std::uint64_t>>{
                                           {"list", 2608}, {"app.Job", 2400}, {"dict", 80}, {"str", 400}});
@@ -71,7 +71,7 @@ TEST_CASE("types: a row retains what its objects hold jointly too", "[analysis][
 
 TEST_CASE("types: sorted by something else, the rows that are shown are filled",
           "[analysis][types][retained]") {
-    const HeapReader heap = two_lists().build();
+    const HandmadeReader heap = two_lists().build();
     const TypesResult result = types_of(heap, SortKey::memory, 1);
     REQUIRE(result.types.size() == 1);
     CHECK(result.types[0].name == "app.Job");
@@ -86,7 +86,7 @@ TEST_CASE("types: what each retains is what the root no longer reaches, on rando
     for (int round = 0; round < 300; ++round) {
         HandmadeHeap made = random_heap(random, 40);
         for (HandmadeObject& object : made.objects) object.type = "app.Type" + std::to_string(random() % 5);
-        const HeapReader heap = made.build();
+        const HandmadeReader heap = made.build();
         const HeapGraph graph(heap);
         for (const TypeRow& row : types_of(heap, SortKey::retained, 0).types) {
             std::vector<ObjectId> members;
@@ -111,7 +111,7 @@ TEST_CASE("types: a limit gives the first rows of the whole table", "[analysis][
         made.objects.push_back(
             {Address(list + 0x40), "bytes", facts(48, 1000 + (i * 7919) % 1009, 0, 1), {}, {}});
     }
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const TypesResult all = types_of(heap, SortKey::retained, 0),
                       some = types_of(heap, SortKey::retained, 20);
     REQUIRE(some.types.size() == 20);
@@ -123,7 +123,7 @@ TEST_CASE("types: a limit gives the first rows of the whole table", "[analysis][
 }
 
 TEST_CASE("objects: sorted and chosen by what each retains", "[analysis][objects][retained]") {
-    const HeapReader heap = two_lists().build();
+    const HandmadeReader heap = two_lists().build();
     const HeapGraph graph(heap);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
@@ -143,7 +143,7 @@ TEST_CASE("objects: sorted and chosen by what each retains", "[analysis][objects
 }
 
 TEST_CASE("holders: all types, by type, owner and attribute", "[analysis][holders]") {
-    const HeapReader heap = two_lists().build();
+    const HandmadeReader heap = two_lists().build();
     const HeapGraph graph(heap);
     const HoldersResult result = holders(graph, {}, {}, 0);
     CHECK(result.total_count == 7);
@@ -163,7 +163,7 @@ TEST_CASE("holders: all types, by type, owner and attribute", "[analysis][holder
 }
 
 TEST_CASE("threads: without what is retained nothing is said of it", "[analysis][threads]") {
-    const HeapReader heap = two_lists().build();
+    const HandmadeReader heap = two_lists().build();
     const HeapGraph graph(heap);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);

@@ -66,7 +66,7 @@ TEST_CASE("retained: each node of a thousand random heaps, by taking it away", "
     std::mt19937 random(20261121);
     for (int i = 0; i < 1000; ++i) {
         const HandmadeHeap made = random_heap(random, 25);
-        const HeapReader heap = made.build();
+        const HandmadeReader heap = made.build();
         const HeapGraph graph(heap);
         const RetainedSizes sizes = retained_sizes(graph);
         const RetainedLookup retained(graph, sizes);
@@ -96,7 +96,7 @@ TEST_CASE("retained: sets of objects of a thousand random heaps, by taking them 
     std::mt19937 random(7);
     for (int i = 0; i < 1000; ++i) {
         const HandmadeHeap made = random_heap(random, 40);
-        const HeapReader heap = made.build();
+        const HandmadeReader heap = made.build();
         const HeapGraph graph(heap);
         const std::size_t sets = i % 50 == 0 ? 150 : 1 + random() % 6;  // more than fit in one word
         std::vector<std::int32_t> set_of(graph.object_count());
@@ -131,7 +131,7 @@ TEST_CASE("retained: two registries hold the same objects, nothing alone and eve
         native.word = Address(0x20000 + 8 * registry);
         made.natives.push_back(native);
     }
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
@@ -146,7 +146,7 @@ TEST_CASE("retained: two registries hold the same objects, nothing alone and eve
 TEST_CASE("retained: a group that nothing hangs below retains nothing", "[analysis][retained]") {
     HandmadeHeap made;
     made.objects = {{Address(0x100), "app.Node", facts(48, 64), {}, {}}};
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);

@@ -64,7 +64,7 @@ ShowResult shown(const HeapReader& heap, Address address, std::size_t limit) {
 TEST_CASE(
     "show: references found are counted with multiplicity, weak ones and guesses that were refused are not",
     "[analysis][show]") {
-    const HeapReader heap = list_of_node().build();
+    const HandmadeReader heap = list_of_node().build();
     const ShowResult result = shown(heap, Address(0x100), 0);
     CHECK(result.referrers.owned == 3);
     CHECK(result.referrers.total == 5);
@@ -81,7 +81,7 @@ TEST_CASE(
 }
 
 TEST_CASE("show: a referent that is no object keeps its address", "[analysis][show]") {
-    const HeapReader heap = list_of_node().build();
+    const HandmadeReader heap = list_of_node().build();
     const ShowResult result = shown(heap, Address(0x100), 0);
     REQUIRE(result.referents.edges.size() == 2);
     CHECK(result.referents.edges[0].target.type == "NoneType");
@@ -91,7 +91,7 @@ TEST_CASE("show: a referent that is no object keeps its address", "[analysis][sh
 }
 
 TEST_CASE("show: a limit cuts the lists, not the counts", "[analysis][show]") {
-    const HeapReader heap = list_of_node().build();
+    const HandmadeReader heap = list_of_node().build();
     const ShowResult result = shown(heap, Address(0x100), 1);
     CHECK(result.referents.edges.size() == 1);
     CHECK(result.referents.total == 2);
@@ -101,7 +101,7 @@ TEST_CASE("show: a limit cuts the lists, not the counts", "[analysis][show]") {
 }
 
 TEST_CASE("show: a reference to a static type is shown and not followed", "[analysis][show]") {
-    const HeapReader heap = list_of_node().build();
+    const HandmadeReader heap = list_of_node().build();
     const ShowResult result = shown(heap, Address(0x500), 0);
     CHECK(result.referents.edges[0].followed);
     CHECK_FALSE(result.referents.edges[1].followed);

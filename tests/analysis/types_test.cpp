@@ -40,7 +40,7 @@ TypeTable table_of(const std::vector<std::string>& names) {
 }  // namespace
 
 TEST_CASE("types: a row adds up its objects, totals add up all rows", "[analysis][types]") {
-    const HeapReader heap = three_types().build();
+    const HandmadeReader heap = three_types().build();
     const TypesResult result = types(heap, SortKey::memory, 0);
     REQUIRE(names(result) == std::vector<std::string>{"numpy.ndarray", "app.Node", "dict"});
     CHECK(result.types[1].count == 3);
@@ -55,7 +55,7 @@ TEST_CASE("types: a row adds up its objects, totals add up all rows", "[analysis
 }
 
 TEST_CASE("types: the largest is by memory, then size, then the lowest address", "[analysis][types]") {
-    const HeapReader heap = three_types().build();
+    const HandmadeReader heap = three_types().build();
     const TypesResult result = types(heap, SortKey::count, 1);
     REQUIRE(names(result) == std::vector<std::string>{"app.Node"});
     CHECK(result.types[0].largest.address == Address(0x8100));
@@ -64,7 +64,7 @@ TEST_CASE("types: the largest is by memory, then size, then the lowest address",
 }
 
 TEST_CASE("types: sorted by name, smallest first; by numbers, ties by name", "[analysis][types]") {
-    const HeapReader heap = three_types().build();
+    const HandmadeReader heap = three_types().build();
     CHECK(names(types(heap, SortKey::name, 0)) ==
           std::vector<std::string>{"app.Node", "dict", "numpy.ndarray"});
     CHECK(names(types(heap, SortKey::array_data, 0)) ==

@@ -14,7 +14,7 @@
 #include "analysis/holding/retained.h"
 #include "analysis/types.h"
 #include "parsers/base/error.h"
-#include "parsers/reading/heap_reader.h"
+#include "parsers/reading/core_heap.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "tests/benchmarks/cpu_time.h"
 
@@ -71,12 +71,12 @@ int main(int argc, char** argv) {
     };
     try {
         Diagnostics diagnostics;
-        const HeapReader heap =
-            HeapReader::build(CoreFile::open(argv[1], {}, diagnostics), diagnostics, mark);
+        const CoreHeap heap =
+            CoreHeap::open(CoreFile::open(argv[1], {}, diagnostics),
+                           {.sizes = true, .references = true, .roots = true}, diagnostics, mark);
         mark("adding up types", 0);
         const TypesResult result = types(heap, SortKey::memory, 0);
-        mark("references", 0);
-        const ReferenceGraph& references = heap.references(mark);
+        const ReferenceGraph& references = heap.references();
         const double bytes_before = anonymous_bytes();
         mark("graph", 0);
         const HeapGraph graph(heap);

@@ -12,7 +12,7 @@ Times are CPU seconds, user and system, the median of five runs. Other programs 
 - **types**: `heapsift types CORE`, all of it. **find**: finding all objects (allocators, types, pools, proofs; not the interpreter, which
   costs the same for any heap); **scan**: only the pass over pymalloc's pools; **size**: adding up what `types` shows. The last three are
   timed inside one process.
-- **references**: all references of all objects, with guesses judged and native words found (HeapReader::references), in the same process
+- **references**: all references of all objects, with guesses judged and native words found (ReferenceGraph), in the same process
   after `types`; the graph's memory per reference.
 - **graph**: roots, groups and one walk over everything they reach, after the references; **retained**: dominators and the sums over their
   tree; for each, the memory that it keeps per object. `benchmark-passes CORE --boost` compares Boost.Graph's dominators.
@@ -39,7 +39,7 @@ import cores  # noqa: E402
 import interpreters  # noqa: E402
 
 RUNS = 5
-REFERENCE_PASSES = ("references", "guesses", "owned memory", "native references")
+REFERENCE_PASSES = ("references", "guesses", "native references")
 
 
 def main():
@@ -113,10 +113,10 @@ def measure(options, core):
     figure["objects"], figure["edges"], figure["edge bytes"] = (int(passes[0].pop(name)) for name in ("objects", "edges", "edge bytes"))
     figure["graph bytes"], figure["retained bytes"] = (passes[0].pop(name) / figure["objects"] for name in ("graph bytes", "retained bytes"))
     figure["passes"] = {name: median(run.get(name, 0) for run in passes) for name in passes[0] if not name.endswith(" bytes")}
-    figure["size"] = figure["passes"]["adding up types"]
+    figure["size"] = figure["passes"]["sizes"] + figure["passes"]["adding up types"]
     figure["scan"] = figure["passes"].get("pymalloc blocks", 0)
     figure["references"] = sum(figure["passes"].get(name, 0) for name in REFERENCE_PASSES)
-    figure["graph"], figure["retained"] = figure["passes"]["graph"], figure["passes"]["dominators and retained"]
+    figure["graph"], figure["retained"] = figure["passes"]["roots"] + figure["passes"]["graph"], figure["passes"]["dominators and retained"]
     figure["graph ns"], figure["retained ns"] = (figure[name] / figure["objects"] * 1e9 for name in ("graph", "retained"))
     figure["references ns"] = figure["references"] / figure["objects"] * 1e9
     # The collector's replay finds no objects; and what finding the interpreter costs, up to 0.2 s where debug information is read, is the

@@ -92,7 +92,7 @@ TEST_CASE("address: words that can be nothing else", "[cli][address]") {
 
 TEST_CASE("lookup: an object's own address, in hexadecimal and as id() prints it", "[cli][address]") {
     const HandmadeHeap made = one_object();
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     CHECK(find_object(heap, parse_address("0x10010")).object == 0);
     CHECK(find_object(heap, parse_address("65552")).object == 0);
     CHECK(find_object(heap, parse_address("00010010")).object == 0);  // decimal 10010 is not mapped
@@ -156,7 +156,7 @@ Complaint complaint(const std::string& typed, bool redact = false) {
 
 TEST_CASE("lookup: an expression that one object fits", "[cli][address][expression]") {
     const HandmadeHeap made = dict_of_two();
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     CHECK(heap.address_of(find_object(heap, parse_address("0x10010[secret]")).object) == Address(0x10030));
 }
 

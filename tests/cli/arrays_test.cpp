@@ -20,7 +20,7 @@ struct Pinned {
     std::uint64_t slice = made.array(data_start, {10}, {8}, owner);
     std::uint64_t used = made.array(data_start + 8000, {100}, {8});
     std::uint64_t list = made.list({slice, used});
-    HeapReader heap = made.build();
+    HandmadeReader heap = made.build();
     Work work{heap};
 
     ArraysResult ask(ArraysQuery query) {
@@ -90,7 +90,7 @@ TEST_CASE("render arrays: pinned owners, with what keeps each", "[cli][arrays]")
 TEST_CASE("render arrays: nothing is a sentence", "[cli][arrays]") {
     HandmadeHeap empty;
     empty.objects = {{Address(0x10100), "app.Node", facts(48, 64), {}, {}}};
-    const HeapReader heap = empty.build();
+    const HandmadeReader heap = empty.build();
     Work work(heap);
     Shown shown;
     for (const ArraysQuery::Table table : {ArraysQuery::Table::summary, ArraysQuery::Table::owners,

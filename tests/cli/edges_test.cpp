@@ -45,7 +45,7 @@ std::string lists_text(const EdgesResult& result, void (*say)(std::shared_ptr<co
 
 TEST_CASE("render referents: text", "[cli][render][edges]") {
     Shown shown;
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     const EdgesResult result = referents(heap, heap.find(Address(0x10200)), 20);
     CHECK(Written(render_referents(result), shown).text(shown.page) ==
           "app.\\x1b[2JEvil 0x10200\n"
@@ -59,7 +59,7 @@ TEST_CASE("render referents: text", "[cli][render][edges]") {
 
 TEST_CASE("render referrers: text, words of C code, and what a limit left out", "[cli][render][edges]") {
     Shown shown;
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     const EdgesResult all = referrers(heap, heap.find(Address(0x10300)), 0);
     const std::string text = Written(render_referrers(all), shown).text(shown.page);
     CHECK(text.rfind("str 0x10300  'hunter2'\n5 references refer to it\n", 0) == 0);
@@ -78,7 +78,7 @@ TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges
     HandmadeHeap made = small_heap();
     made.objects[0].references[0].step = item_step(literal("'" + std::string(300, 'k') + "'", 300));
     made.objects[1].value = literal("'" + std::string(400, 'x') + "'", 400);
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     for (const std::size_t width : {80U, 100U, 200U}) {
         Shown shown;
         shown.page.width = static_cast<decltype(shown.page.width)>(width);
@@ -94,7 +94,7 @@ TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges
 
 TEST_CASE("render referrers: JSON and CSV have the keys of the contract", "[cli][render][edges]") {
     Shown shown;
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     const EdgesResult result = referrers(heap, heap.find(Address(0x10300)), 2);
     const Written answer(render_referrers(result), shown);
     CHECK(answer.document.command == "referrers");
@@ -125,7 +125,7 @@ TEST_CASE("render referrers: JSON and CSV have the keys of the contract", "[cli]
 TEST_CASE("render referents: --redact leaves no value, neither in names nor in columns",
           "[cli][render][edges][redact]") {
     Shown shown(true);
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     const EdgesResult result = referents(heap, heap.find(Address(0x10200)), 0);
     const Written answer(render_referents(result), shown);
     CHECK(answer.text(shown.page).find("hunter2") == std::string::npos);

@@ -38,7 +38,7 @@ HandmadeHeap hostile_heap() {
 }
 
 std::string heap_snapshot(const HandmadeHeap& made, bool redact = false) {
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     Redactor redactor(redact);
     std::string text;
@@ -111,7 +111,7 @@ TEST_CASE("folded: a line a stack, whatever names hold; chains of one type are o
         made.objects[i == 0 ? 1 : made.objects.size() - 2].references.push_back(
             reference(0x10300 + 0x100 * i, ".next"));
     }
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     std::string text;
     CHECK(write_folded(graph, retained_sizes(graph), 64, [&](std::string_view line) { text += line; }) == 3);
@@ -121,7 +121,7 @@ TEST_CASE("folded: a line a stack, whatever names hold; chains of one type are o
 }
 
 TEST_CASE("dot: every line is closed, whatever names hold", "[cli][export]") {
-    const HeapReader heap = hostile_heap().build();
+    const HandmadeReader heap = hostile_heap().build();
     const HeapGraph graph(heap);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);

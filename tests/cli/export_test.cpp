@@ -223,7 +223,7 @@ TEST_CASE("export, lines: each says its table; objects are those of heapsift obj
 TEST_CASE("export: meta says what the envelope says, flat, and what was not computed", "[cli][export]") {
     HandmadeHeap made;
     made.objects = {{Address(0x10100), "dict", facts(64, 64), {}, {}}};
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);

@@ -97,7 +97,7 @@ TEST_CASE("render cycles: no garbage is a sentence", "[cli][render]") {
     Shown shown;
     HandmadeHeap made;
     made.objects = {{Address(0x100), "list", facts(40, 48, 0, 1), {}, {}}};
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     Work work(heap);
     const CyclesResult result = cycles(work, {});
     const Answer answer = render_cycles(result, {}, shown.redactor);
@@ -118,7 +118,7 @@ TEST_CASE(
     node(0x100, 2, {reference(0x200, ".other")});
     node(0x200, 1, {reference(0x100, ".other")});
     const auto text = [&] {
-        const HeapReader heap = made.build();
+        const HandmadeReader heap = made.build();
         Work work(heap);
         const CyclesResult result = cycles(work, {});
         const CycleRows all = [&](const std::function<void(const CycleRow&)>& visit) {

@@ -59,7 +59,7 @@ const std::vector<std::string> object_keys = {
 
 TEST_CASE("render types: text", "[cli][render]") {
     Shown shown;
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     const TypesResult result = types(heap, SortKey::memory, 2);
     const Written answer(render_types(result, SortKey::memory), shown);
     CHECK(answer.text(shown.page) ==
@@ -185,7 +185,7 @@ TEST_CASE("render types: sizes that are not what sys.getsizeof would have said a
 }
 
 TEST_CASE("render objects: text, and redacted", "[cli][render]") {
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     ObjectsQuery query;
     query.limit = 0;
     query.sort = SortKey::size;
@@ -207,7 +207,7 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
 }
 
 TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][render]") {
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     const HeapGraph graph(heap);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
@@ -241,7 +241,7 @@ TEST_CASE("render objects: nothing is a sentence", "[cli][render]") {
 
 TEST_CASE("render show: text", "[cli][render]") {
     Shown shown;
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     const ShowResult result = shown_object(heap, Address(0x10300));
     CHECK(Written(render_show(result), shown).text(shown.page) ==
           "str  'hunter2'\n"
@@ -259,7 +259,7 @@ TEST_CASE("render show: text", "[cli][render]") {
 
 TEST_CASE("render show: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     const ShowResult result = shown_object(heap, Address(0x10300));
     const Json data = Written(render_show(result), shown).data;
     for (const std::string& key : object_keys) CHECK(data.contains(key));
@@ -279,7 +279,7 @@ TEST_CASE("render show: JSON has the keys of the contract", "[cli][render]") {
 
 TEST_CASE("render overview: text", "[cli][render]") {
     Shown shown;
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     Work work(heap);
     OverviewResult result = overview(work, 2);
     const OverviewCore core = overview_core(heap.core(), heap.python());
@@ -310,7 +310,7 @@ TEST_CASE("render overview: text", "[cli][render]") {
 TEST_CASE("render overview: no longer than the terminal, the sentence first", "[cli][render]") {
     Shown shown;
     shown.page.width = 80;
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     Work work(heap);
     OverviewResult result = overview(work, 2);
     const OverviewCore core = overview_core(heap.core(), heap.python());
@@ -348,7 +348,7 @@ TEST_CASE("render overview: no longer than the terminal, the sentence first", "[
 
 TEST_CASE("render overview: JSON, arguments redacted", "[cli][render]") {
     Shown redacted(true);
-    const HeapReader heap = small_heap().build();
+    const HandmadeReader heap = small_heap().build();
     Work work(heap);
     const OverviewResult result = overview(work, 2);
     const OverviewCore core = overview_core(heap.core(), heap.python());
@@ -381,7 +381,7 @@ TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
     HandmadeHeap made = small_heap();
     made.objects[2].value = literal("'" + std::string(200, 'x') + "'", 200);
     made.objects[1].references[0].step = item_step(literal("'" + std::string(90, 'k') + "'", 90));
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     const auto fits = [&](const std::string& text) {
         for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
             if (display_width(text.substr(at, text.find('\n', at) - at)) > shown.page.width) return false;

@@ -10,7 +10,7 @@
 // references come to an end, and the rows of memory add up.
 
 #include "parsers/base/error.h"
-#include "parsers/reading/heap_reader.h"
+#include "parsers/reading/core_heap.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/fuzz/memory_file.h"
@@ -119,7 +119,7 @@ void ask(const HeapReader& heap) {
     }
     require(references < 10'000'000);
     std::uint64_t sum = 0;
-    for (const auto& row : heap.memory_rows().rows) sum += row.bytes;
+    for (const auto& row : heap.snapshot().memory->rows) sum += row.bytes;
     require(sum == mapped);
     (void)heap.locate(Address(0x7f0000000123));
     ask_graph(heap);
@@ -162,7 +162,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FileSearch search;
     search.sysroot = "/nonexistent";
     try {
-        ask(HeapReader::build(CoreFile::open(good.file.path(), search, diagnostics), diagnostics));
+        ask(CoreHeap::open(CoreFile::open(good.file.path(), search, diagnostics), all_columns, diagnostics));
     } catch (const Error& error) {
         require(error.exit() == ExitCode::cannot_analyse);
     }

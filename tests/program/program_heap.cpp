@@ -21,8 +21,9 @@ KeysOptions keys_for(std::size_t entries) {
     return options;
 }
 
-HeapReader opened(const TemporaryDirectory& directory, const std::string& bytes, Diagnostics& diagnostics) {
-    return HeapReader::build(CoreFile::open(directory.write("core", bytes), {}, diagnostics), diagnostics);
+CoreHeap opened(const TemporaryDirectory& directory, const std::string& bytes, Diagnostics& diagnostics) {
+    return CoreHeap::open(CoreFile::open(directory.write("core", bytes), {}, diagnostics), all_columns,
+                          diagnostics);
 }
 
 }  // namespace
@@ -150,10 +151,10 @@ void ProgramHeap::count_references() {
     Diagnostics diagnostics;
     // Counts with room show what C code holds, so at first there is a lot of room.
     constexpr std::int64_t room = 1000;
-    const HeapReader first = opened(directory, write(), diagnostics);
+    const CoreHeap first = opened(directory, write(), diagnostics);
     for (ObjectId object{0}; object < first.object_count(); ++object)
         if (!first.facts(object).immortal) heap.put(first.address_of(object), room);
-    const HeapReader roomy = opened(directory, write(), diagnostics);
+    const CoreHeap roomy = opened(directory, write(), diagnostics);
     for (ObjectId object{0}; object < roomy.object_count(); ++object) {
         if (roomy.facts(object).immortal) continue;
         const Address address = roomy.address_of(object);

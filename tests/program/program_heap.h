@@ -17,7 +17,7 @@
 // (_Py_DebugOffsets), so that no file is needed.
 
 #include "analysis/holding/retained.h"
-#include "parsers/reading/heap_reader.h"
+#include "parsers/reading/core_heap.h"
 #include "tests/cpython/python_heap_builder.h"
 #include "tests/elf/temporary_directory.h"
 
@@ -84,7 +84,7 @@ struct Analysed {
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    HeapReader heap;
+    CoreHeap heap;
     HeapGraph graph;
     RetainedSizes sizes;
     RetainedLookup retained;

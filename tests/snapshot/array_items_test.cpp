@@ -1,6 +1,6 @@
 #include "parsers/snapshot/array_items.h"
 
-#include "parsers/reading/heap_reader.h"
+#include "parsers/reading/core_heap.h"
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
 #include "tests/snapshot/small_core.h"
@@ -29,10 +29,10 @@ Address add_array(SmallCore& core, Row row, std::uint64_t allocated, std::uint64
     return array;
 }
 
-HeapReader snapshot_of(SmallCore& core, Diagnostics& diagnostics) {
+CoreHeap snapshot_of(SmallCore& core, Diagnostics& diagnostics) {
     const TemporaryDirectory directory;  // the core is mapped, and need not be there any more
-    return HeapReader::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
-                             diagnostics);
+    return CoreHeap::open(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), all_columns,
+                          diagnostics);
 }
 
 bool has_warning(const Diagnostics& diagnostics, const std::string& code) {
@@ -49,7 +49,7 @@ TEST_CASE("array.array: item sizes are learned from the buffers where the table 
     const Address shorts = add_array(core, row_of_shorts, 1000, 2000);
     const Address doubles = add_array(core, row_of_doubles, 1000, 8000);
     Diagnostics diagnostics;
-    const HeapReader heap = snapshot_of(core, diagnostics);
+    const CoreHeap heap = snapshot_of(core, diagnostics);
     const std::uint64_t basic = heap.types()[heap.type_of(heap.find(bytes))].basicsize;
     CHECK(heap.facts(heap.find(bytes)).size == basic + 1000);
     CHECK(heap.facts(heap.find(shorts)).size == basic + 2000);
@@ -63,7 +63,7 @@ TEST_CASE("array.array: where the buffers do not tell, the arrays are counted an
     SmallCore core;
     const Address one = add_array(core, row_of_shorts, 1, 8);  // one item: of one, two, four or eight bytes
     Diagnostics diagnostics;
-    const HeapReader heap = snapshot_of(core, diagnostics);
+    const CoreHeap heap = snapshot_of(core, diagnostics);
     CHECK(heap.facts(heap.find(one)).size == heap.types()[heap.type_of(heap.find(one))].basicsize);
     CHECK(has_warning(diagnostics, "array-items-unknown"));
 }

@@ -5,7 +5,7 @@
 #include "tests/elf/temporary_directory.h"
 #include "tests/snapshot/small_core.h"
 
-#include "parsers/reading/heap_reader.h"
+#include "parsers/reading/core_heap.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 
 struct Opened {
     explicit Opened(SmallCore& core)
-        : snapshot(HeapReader::build(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
-                                     diagnostics)) {}
+        : snapshot(CoreHeap::open(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
+                                  all_columns, diagnostics)) {}
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    HeapReader snapshot;
+    CoreHeap snapshot;
 
     ObjectFacts facts(Address address) const { return snapshot.facts(snapshot.find(address)); }
     bool told(const std::string& code) const {

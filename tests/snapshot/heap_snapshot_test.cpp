@@ -2,7 +2,7 @@
 // appear, sizes with the headers that sys.getsizeof adds, names of references as people read them, and what
 // is at an address.
 
-#include "parsers/reading/heap_reader.h"
+#include "parsers/reading/core_heap.h"
 
 #include "parsers/base/error.h"
 #include "parsers/snapshot/reference_graph.h"
@@ -21,16 +21,16 @@ using namespace heapsift::test;
 
 namespace {
 
-HeapReader open_bytes(const TemporaryDirectory& directory, const std::string& bytes,
-                      Diagnostics& diagnostics) {
-    return HeapReader::build(CoreFile::open(directory.write("core", bytes), {}, diagnostics), diagnostics);
+CoreHeap open_bytes(const TemporaryDirectory& directory, const std::string& bytes, Diagnostics& diagnostics) {
+    return CoreHeap::open(CoreFile::open(directory.write("core", bytes), {}, diagnostics), all_columns,
+                          diagnostics);
 }
 
 struct Opened {
     SmallCore core;
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    HeapReader snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
 
     ObjectId id(Address address) const { return snapshot.find(address); }
     std::vector<std::string> names(Address address) const {
@@ -78,7 +78,7 @@ TEST_CASE("snapshot: the table of static types is found where another build has 
     }
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
     const Layout& found = snapshot.python().layout;
     CHECK(*found.interpreter_state.types_builtins == *l.interpreter_state.types_builtins + shift);
     CHECK(*found.interpreter_state.types_for_extensions == *l.interpreter_state.types_for_extensions + shift);
@@ -139,7 +139,7 @@ TEST_CASE("snapshot: a count that is a link of malloc's is none, where the heap 
     heap.put(freed, count);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
     CHECK((snapshot.find(freed) != no_object) == object);
     CHECK(snapshot.references().dangling() == 0);
 }
@@ -153,7 +153,7 @@ TEST_CASE("snapshot: a tuple's length and its item, a type, are no object", "[sn
     heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, tuple);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
     CHECK(snapshot.find(tuple) != no_object);
     CHECK(snapshot.find(inside) == no_object);
 }
@@ -196,7 +196,7 @@ TEST_CASE("snapshot: a list of the collector that breaks off is told, and its ob
     core.heap.put(core.items - 16, Address(0x123450));  // the link to module_dict
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
     CHECK(std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
                       [](const Diagnostic& d) { return d.code == "collector-lists-broken"; }));
     REQUIRE(snapshot.find(core.items) != no_object);
@@ -222,7 +222,7 @@ TEST_CASE(
     const bool on_a_stack = GENERATE(false, true);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader snapshot =
+    const CoreHeap snapshot =
         open_bytes(directory, core.bytes(on_a_stack ? memory + 0x800 : Address()), diagnostics);
     CHECK((snapshot.find(made) != no_object) == !on_a_stack);
 }
@@ -268,7 +268,7 @@ TEST_CASE("snapshot: a type with a number before it is an object only where the 
     }
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
     const bool is_ghost = what == Made::table_of_types || what == Made::hash_table || what == Made::numbers;
     CHECK((snapshot.find(made) != no_object) == !is_ghost);
 }
@@ -289,7 +289,7 @@ TEST_CASE("snapshot: where the collector keeps counts in its links back, its lis
     core.heap.put(head + 8, core.instance - 16);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
     for (const Address object : {core.items, core.module_dict, core.instance}) {
         REQUIRE(snapshot.find(object) != no_object);
         CHECK(snapshot.found_by(snapshot.find(object)) == FoundBy::collector);
@@ -311,7 +311,7 @@ TEST_CASE(
     core.heap.set(core.module_dict - 16, l.gc_head.prev, std::uint64_t{1 << 2 | 2});
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
     CHECK_FALSE(diagnostics.complete());
     CHECK(snapshot.find(core.items) != no_object);
     CHECK(snapshot.find(core.module_dict) != no_object);
@@ -325,7 +325,7 @@ TEST_CASE("snapshot: a stack in the middle of the heap is its block, and the hea
     const Opened plain;
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader on_heap = open_bytes(directory, core.bytes(stack + 1024), diagnostics);
+    const CoreHeap on_heap = open_bytes(directory, core.bytes(stack + 1024), diagnostics);
     const auto stacks = thread_stacks(on_heap.core(), MallocHeaps::find(on_heap.core().memory()));
     REQUIRE(stacks.size() == 1);
     CHECK(stacks[0].start == stack);
@@ -362,7 +362,7 @@ TEST_CASE("snapshot: a tuple of literals is a key in Python's notation", "[snaps
     heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, dict);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
     std::vector<std::string> found, literals;
     snapshot.visit_references(snapshot.find(dict), [&](const Reference& r) {
         if (r.step.kind != ReferenceStep::Kind::item) return;
@@ -396,7 +396,7 @@ TEST_CASE("snapshot: what was guessed is called by the member that shows it", "[
     heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, object);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const HeapReader snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
     std::vector<std::string> found;
     snapshot.visit_references(snapshot.find(object), [&](const Reference& r) { found.push_back(r.name()); });
     CHECK(found == std::vector<std::string>{"<+24>", ".shown", "<+40>"});
@@ -430,7 +430,7 @@ TEST_CASE("snapshot: an address is an object, inside one, in its buffer, free, o
 TEST_CASE("snapshot: the rows of memory add up to what was mapped", "[snapshot]") {
     const Opened opened;
     std::uint64_t sum = 0;
-    for (const auto& row : opened.snapshot.memory_rows().rows) sum += row.bytes;
+    for (const auto& row : opened.snapshot.snapshot().memory->rows) sum += row.bytes;
     CHECK(sum == opened.snapshot.core().extent().mapped_bytes);
 }
 
@@ -440,7 +440,7 @@ namespace {
 std::optional<std::size_t> build_and_ask(const TemporaryDirectory& directory, const std::string& bytes) {
     Diagnostics diagnostics;
     try {
-        const HeapReader snapshot = open_bytes(directory, bytes, diagnostics);
+        const CoreHeap snapshot = open_bytes(directory, bytes, diagnostics);
         std::uint64_t references = 0;
         std::vector<ObjectSizes> sizes(snapshot.object_count());
         snapshot.sizes(ObjectId(0), sizes);
@@ -452,7 +452,6 @@ std::optional<std::size_t> build_and_ask(const TemporaryDirectory& directory, co
         }
         // A word can be visited more than once, by lists that share an array, but not without end.
         CHECK(references < 10'000'000);
-        (void)snapshot.memory_rows();
         (void)snapshot.locate(Address(0x7f0000000123));
         return snapshot.object_count();
     } catch (const Error& e) {

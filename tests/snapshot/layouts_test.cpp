@@ -9,7 +9,7 @@
 #include "parsers/base/error.h"
 #include "parsers/cpython/layout_check.h"
 #include "parsers/cpython/type_finder.h"
-#include "parsers/reading/heap_reader.h"
+#include "parsers/reading/core_heap.h"
 #include "parsers/snapshot/builder.h"
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_kinds.h"
@@ -119,8 +119,9 @@ TEST_CASE("layouts: each of the core's own debug offsets overwritten in turn", "
         small.heap.put(small.runtime + at, value);
         Diagnostics diagnostics;
         try {
-            const HeapReader heap = HeapReader::build(
-                CoreFile::open(directory.write("core", small.bytes()), {}, diagnostics), diagnostics);
+            const CoreHeap heap =
+                CoreHeap::open(CoreFile::open(directory.write("core", small.bytes()), {}, diagnostics),
+                               all_columns, diagnostics);
             CHECK(heap.references().dangling() <= heap.object_count());
             ++answers;
         } catch (const Error&) {

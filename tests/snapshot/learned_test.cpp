@@ -6,7 +6,7 @@
 
 #include "parsers/cpython/runtime.h"
 #include "parsers/cpython/type_finder.h"
-#include "parsers/reading/heap_reader.h"
+#include "parsers/reading/core_heap.h"
 #include "parsers/snapshot/builder.h"
 #include "parsers/snapshot/object_kinds.h"
 #include "tests/catch.h"
@@ -41,10 +41,10 @@ struct Passes {
     ObjectAccess access;
     FoundObjects objects;
 
-    OwnedMemory owned() const { return {objects.addresses, objects.types, access}; }
+    OwnedPlaces owned() const { return measure_objects(objects, access).places; }
 };
 
-bool holds(const OwnedMemory& owned, Address address) {
+bool holds(const OwnedPlaces& owned, Address address) {
     return std::any_of(owned.ranges().begin(), owned.ranges().end(),
                        [&](const AddressRange& r) { return r.contains(address); });
 }
@@ -91,8 +91,8 @@ TEST_CASE("interned strings: the dict of strings that stand for themselves", "[s
         (void)core.heap.tuple({table, not_interned});
         const TemporaryDirectory directory;
         Diagnostics diagnostics;
-        const HeapReader snapshot = HeapReader::build(
-            CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), diagnostics);
+        const CoreHeap snapshot = CoreHeap::open(
+            CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), all_columns, diagnostics);
         const auto kinds = [&](Address dict) {
             std::vector<ReferenceKind> all;
             snapshot.visit_references(snapshot.find(dict),
@@ -134,7 +134,7 @@ TEST_CASE("owned memory: blocks of objects and their buffers, each byte once", "
     SmallCore core;
     const Address block = core.heap.allocate(96);
     const Passes passes(core);
-    const OwnedMemory owned = passes.owned();
+    const OwnedPlaces owned = passes.owned();
     const Address array = passes.heap.pointer(core.items + *core.heap.layout().list.ob_item);
     CHECK(holds(owned, core.items));
     CHECK(holds(owned, core.items - 16));  // the collector's header

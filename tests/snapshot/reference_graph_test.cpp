@@ -3,7 +3,7 @@
 
 #include "parsers/snapshot/reference_graph.h"
 
-#include "parsers/reading/heap_reader.h"
+#include "parsers/reading/core_heap.h"
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
 #include "tests/snapshot/small_core.h"
@@ -18,13 +18,13 @@ namespace {
 
 struct Opened {
     explicit Opened(SmallCore& core, Address stack_pointer = {})
-        : snapshot(HeapReader::build(
+        : snapshot(CoreHeap::open(
               CoreFile::open(directory.write("core", core.bytes(stack_pointer)), {}, diagnostics),
-              diagnostics)) {}
+              all_columns, diagnostics)) {}
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    HeapReader snapshot;
+    CoreHeap snapshot;
 
     ObjectId id(Address address) const {
         const ObjectId found = snapshot.find(address);

@@ -49,8 +49,8 @@ struct Mapped {
           access(heap, allocations) {
         if (more) allocations.add(std::move(more));
         objects = find_objects(core, access, diagnostics, {});
-        owned.emplace(objects.addresses, objects.types, access);
-        regions = map_regions(core, allocations, *owned);
+        owned = measure_objects(objects, access);
+        regions = map_regions(core, allocations, owned.places);
     }
     bool found(Address object) const {
         return std::binary_search(objects.addresses.begin(), objects.addresses.end(), object);
@@ -65,7 +65,7 @@ struct Mapped {
     Allocations allocations;
     ObjectAccess access;
     FoundObjects objects;
-    std::optional<OwnedMemory> owned;
+    OwnedMemory owned;
     Regions regions;
 };
 
@@ -80,8 +80,7 @@ TEST_CASE("regions of a core: each byte that is mapped has one owner", "[snapsho
     CHECK(shares[MemoryOwner::objects] > 0);
     CHECK(shares[MemoryOwner::free] > 0);
     std::uint64_t memory = 0;
-    for (std::uint32_t i = 0; i < mapped.owned->sizes().count(); ++i)
-        memory += mapped.owned->sizes().memory(i);
+    for (std::uint32_t i = 0; i < mapped.owned.sizes.count(); ++i) memory += mapped.owned.sizes.memory(i);
     CHECK(shares[MemoryOwner::objects] + shares[MemoryOwner::array_data] == memory);
 }
 

@@ -5,7 +5,7 @@
 // in ReferenceGraph::natives.)
 
 #include "parsers/cpython/threads.h"
-#include "parsers/reading/heap_reader.h"
+#include "parsers/snapshot/found_objects.h"
 
 #include <string>
 #include <vector>
@@ -52,7 +52,12 @@ struct LoadedModule {
 
 class RootSet {
 public:
-    explicit RootSet(const HeapReader& heap);
+    RootSet() = default;
+    /// Names of threads are what a program stored: where
+    /// they are to be hidden, none has one but MainThread. Cost: the entries of sys.modules and of the dicts
+    /// of modules, the frames; where the program uses threading.local, one look at each object's type.
+    RootSet(const CoreFile& core, const PythonHeap& python, const FoundObjects& objects,
+            bool hide_thread_names);
 
     const std::vector<PythonThread>& threads() const { return threads_; }
     const std::vector<LoadedModule>& modules() const { return modules_; }  // by name
@@ -68,13 +73,14 @@ public:
     const std::vector<Address>& running_frames() const { return running_frames_; }
 
 private:
-    void add_modules(const HeapReader& heap, const PythonHeap& python);
+    void add_modules(const FoundObjects& objects, const PythonHeap& python);
     void add_named_classes(const PythonHeap& python);
-    void add_interpreters(const HeapReader& heap);
-    void add_threads(const HeapReader& heap, const PythonHeap& python);
-    void add_thread_locals(const HeapReader& heap, const PythonHeap& python);
-    void add_static_types(const HeapReader& heap);
-    void add(const HeapReader& heap, Address object, Root root);
+    void add_interpreters(const FoundObjects& objects, const PythonHeap& python);
+    void add_threads(const CoreFile& core, const FoundObjects& objects, const PythonHeap& python,
+                     bool hide_names);
+    void add_thread_locals(const FoundObjects& objects, const PythonHeap& python);
+    void add_static_types(const FoundObjects& objects, const PythonHeap& python);
+    void add(const FoundObjects& objects, Address object, Root root);
 
     std::vector<PythonThread> threads_;
     std::vector<LoadedModule> modules_;

@@ -3,7 +3,7 @@
 // dict for each thread; a dummy object in the thread's own dict says which, and when the thread ends, the
 // dict goes), context.c.
 
-#include "parsers/reading/root_set.h"
+#include "parsers/snapshot/root_set.h"
 
 #include "parsers/cpython/object_kind.h"
 
@@ -73,28 +73,28 @@ const char* name_of(RootKind kind) {
     return "";
 }
 
-RootSet::RootSet(const HeapReader& heap) {
-    const PythonHeap& python = heap.python_heap();
-    add_modules(heap, python);
+RootSet::RootSet(const CoreFile& core, const PythonHeap& python, const FoundObjects& objects,
+                 bool hide_thread_names) {
+    add_modules(objects, python);
     add_named_classes(python);
-    add_interpreters(heap);
-    add_threads(heap, python);
-    add_static_types(heap);
+    add_interpreters(objects, python);
+    add_threads(core, objects, python, hide_thread_names);
+    add_static_types(objects, python);
     for (std::vector<Address>* addresses : {&modules_and_dicts_, &thread_local_dicts_, &running_frames_})
         sort_once_each(*addresses);
 }
 
-void RootSet::add(const HeapReader& heap, Address object, Root root) {
-    root.object = object.is_null() ? no_object : heap.find(object);
+void RootSet::add(const FoundObjects& objects, Address object, Root root) {
+    root.object = object.is_null() ? no_object : objects.find(object);
     if (root.object != no_object) roots_.push_back(root);
 }
 
-void RootSet::add_modules(const HeapReader& heap, const PythonHeap& python) {
+void RootSet::add_modules(const FoundObjects& objects, const PythonHeap& python) {
     std::map<ObjectId, std::size_t> known;  // a module may be there under several names
     const LayoutOffset md_dict = python.layout().module.md_dict;
-    for (const PythonInterpreter& interpreter : heap.python().interpreters) {
+    for (const PythonInterpreter& interpreter : python.runtime().interpreters) {
         python.visit_dict(interpreter.modules, [&](Address key, Address value) {
-            const ObjectId object = heap.find(value);
+            const ObjectId object = objects.find(value);
             // Anything may be put into sys.modules; only a module is one.
             if (object == no_object || !is_module(python, value)) return;
             const std::string name = python.unicode_text(key, most_name_characters).value_or("?");
@@ -110,7 +110,7 @@ void RootSet::add_modules(const HeapReader& heap, const PythonHeap& python) {
                 }
                 modules_and_dicts_.push_back(value);
                 modules_.push_back(std::move(module));
-                add(heap, value, {.kind = RootKind::module, .name = key});
+                add(objects, value, {.kind = RootKind::module, .name = key});
                 return;
             }
             LoadedModule& module = modules_[at->second];
@@ -144,20 +144,21 @@ void RootSet::add_named_classes(const PythonHeap& python) {
     }
 }
 
-void RootSet::add_interpreters(const HeapReader& heap) {
-    for (const PythonInterpreter& interpreter : heap.python().interpreters) {
+void RootSet::add_interpreters(const FoundObjects& objects, const PythonHeap& python) {
+    for (const PythonInterpreter& interpreter : python.runtime().interpreters) {
         const std::pair<Address, const char*> fields[] = {{interpreter.modules, "sys.modules"},
                                                           {interpreter.sysdict, "<dict of sys>"},
                                                           {interpreter.builtins, "<dict of builtins>"}};
         for (const auto& [object, text] : fields)
-            add(heap, object, {.kind = RootKind::interpreter, .text = text});
+            add(objects, object, {.kind = RootKind::interpreter, .text = text});
     }
 }
 
-void RootSet::add_threads(const HeapReader& heap, const PythonHeap& python) {
-    threads_ = python_threads(heap.core(), python);
+void RootSet::add_threads(const CoreFile& core, const FoundObjects& objects, const PythonHeap& python,
+                          bool hide_names) {
+    threads_ = python_threads(core, python);
     for (PythonThread& thread : threads_)
-        if (heap.thread_names_hidden() && thread.name != "MainThread") thread.name.clear();
+        if (hide_names && thread.name != "MainThread") thread.name.clear();
     const auto& l = python.layout().thread_state;
     for (std::int32_t t = 0; t < static_cast<std::int32_t>(threads_.size()); ++t) {
         const PythonThread& thread = threads_[static_cast<std::size_t>(t)];
@@ -166,11 +167,11 @@ void RootSet::add_threads(const HeapReader& heap, const PythonHeap& python) {
             if (frame.object == frame.frame &&
                 !frame.object.is_null()) {  // up to 3.10 the frame object has the slots
                 running_frames_.push_back(frame.object);
-                add(heap, frame.object, {.kind = RootKind::frame, .thread = t, .frame = f, .text = ""});
+                add(objects, frame.object, {.kind = RootKind::frame, .thread = t, .frame = f, .text = ""});
                 continue;
             }
             visit_slots(python, frame, [&](const FrameSlot& slot) {
-                add(heap, slot.value,
+                add(objects, slot.value,
                     {.kind = RootKind::frame,
                      .thread = t,
                      .frame = f,
@@ -181,25 +182,25 @@ void RootSet::add_threads(const HeapReader& heap, const PythonHeap& python) {
             });
         }
         if (l.dict.present())
-            add(heap, python.pointer(thread.state + *l.dict),
+            add(objects, python.pointer(thread.state + *l.dict),
                 {.kind = RootKind::thread_local_,
                  .thread = t,
                  .word = thread.state + *l.dict,
                  .text = "<dict of the thread>"});
         if (l.context.present())
-            add(heap, python.pointer(thread.state + *l.context),
+            add(objects, python.pointer(thread.state + *l.context),
                 {.kind = RootKind::context,
                  .thread = t,
                  .word = thread.state + *l.context,
                  .text = "<context>"});
     }
-    add_thread_locals(heap, python);
+    add_thread_locals(objects, python);
 }
 
 // A threading.local has a dict of dicts, one for each thread that used it. What stands for the thread there,
 // as a key or weakly, is a dummy object that the thread owns: up to 3.12 one for each local, a value of the
 // thread's dict; from 3.13 on one for all, a field of the thread's state.
-void RootSet::add_thread_locals(const HeapReader& heap, const PythonHeap& python) {
+void RootSet::add_thread_locals(const FoundObjects& objects, const PythonHeap& python) {
     const Layout& l = python.layout();
     const auto is_dummy = [&](Address object) {
         const TypeId type = object.aligned(8) ? python.type_of(object) : no_type;
@@ -216,34 +217,34 @@ void RootSet::add_thread_locals(const HeapReader& heap, const PythonHeap& python
             if (const Address word = python.pointer(state + at); !word.is_null() && is_dummy(word))
                 thread_of_dummy.emplace(word, t);
     }
-    std::vector<bool> is_local(heap.types().size());
+    std::vector<bool> is_local(python.types().size());
     bool any = false;
-    for (TypeId type{0}; type < heap.types().size(); ++type) {
+    for (TypeId type{0}; type < python.types().size(); ++type) {
         TypeId at = type;
         for (int steps = 0; at != no_type && steps < most_bases && !is_local[type];
-             ++steps, at = heap.types()[at].base)
-            is_local[type] = heap.types().is(at, KnownType::thread_local_data);
+             ++steps, at = python.types()[at].base)
+            is_local[type] = python.types().is(at, KnownType::thread_local_data);
         any = any || is_local[type];
     }
     if (!any || thread_of_dummy.empty() || !l.thread_locals.dummies.present()) return;
-    for (ObjectId local{0}; local < heap.object_count(); ++local) {
-        if (heap.type_of(local) == no_type || !is_local[heap.type_of(local)]) continue;
-        const Address dicts = python.pointer(heap.address_of(local) + *l.thread_locals.dummies);
+    for (ObjectId local{0}; local < objects.addresses.size(); ++local) {
+        if (objects.types[local] == no_type || !is_local[objects.types[local]]) continue;
+        const Address dicts = python.pointer(objects.addresses[local] + *l.thread_locals.dummies);
         python.visit_dict(dicts, [&](Address key, Address value) {
             const bool weak = !is_dummy(key) && l.weakref.wr_object.present();
             const auto thread = thread_of_dummy.find(weak ? python.pointer(key + *l.weakref.wr_object) : key);
-            if (thread == thread_of_dummy.end() || heap.find(value) == no_object || !python.is_dict(value))
+            if (thread == thread_of_dummy.end() || objects.find(value) == no_object || !python.is_dict(value))
                 return;
             thread_local_dicts_.push_back(value);
-            add(heap, value,
+            add(objects, value,
                 {.kind = RootKind::thread_local_, .thread = thread->second, .text = "", .of = local});
         });
     }
 }
 
-void RootSet::add_static_types(const HeapReader& heap) {
-    for (const TypeInfo& type : heap.types())
-        if (!type.heap_type) add(heap, type.address, {.kind = RootKind::static_type});
+void RootSet::add_static_types(const FoundObjects& objects, const PythonHeap& python) {
+    for (const TypeInfo& type : python.types())
+        if (!type.heap_type) add(objects, type.address, {.kind = RootKind::static_type});
 }
 
 }  // namespace heapsift

@@ -1,0 +1,219 @@
+#include "parsers/reading/core_heap.h"
+
+#include "parsers/cpython/build/collector.h"
+#include "parsers/cpython/build/refcount.h"
+#include "parsers/snapshot/reported_references.h"
+
+#include <algorithm>
+
+namespace heapsift {
+
+CoreHeap::CoreHeap(std::unique_ptr<HeapSnapshot> heap, std::unique_ptr<HeapSources> sources)
+    : HeapReader(*heap), heap_(std::move(heap)), sources_(std::move(sources)) {}
+
+CoreHeap CoreHeap::open(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress) {
+    auto sources = std::make_unique<HeapSources>(std::move(core));
+    auto heap = std::make_unique<HeapSnapshot>();
+    find_heap(*sources, *heap, diagnostics, progress);
+    return {std::move(heap), std::move(sources)};
+}
+
+CoreHeap CoreHeap::open(CoreFile core, Columns columns, Diagnostics& diagnostics,
+                        const ProgressCallback& progress) {
+    CoreHeap opened = open(std::move(core), diagnostics, progress);
+    opened.add({columns}, progress);
+    return opened;
+}
+
+ObjectFacts CoreHeap::facts(ObjectId object) const {
+    return access().facts(address_of(object), type_info(object));
+}
+
+CollectorFacts CoreHeap::collector_facts(ObjectId object) const {
+    const Address address = address_of(object);
+    const TypeInfo& type = type_info(object);
+    const Layout& layout = python().layout;
+    const bool has_header = access().is_gc(address, type);
+    const std::uint32_t header = has_header ? *layout.gc_head.size : 0;
+    const std::uint64_t count = header + *layout.object.ob_refcnt;
+    const AddressSpace::Window fields(core().memory(), address - header,
+                                      count + std::uint64_t{sizeof(std::int64_t)});
+    CollectorFacts facts;
+    facts.refcount = fields.read<std::int64_t>(count).value_or(0);
+    facts.immortal = is_immortal_count(layout, static_cast<std::uint64_t>(facts.refcount));
+    facts.tracked = has_header && fields.read<std::uint64_t>(*layout.gc_head.next).value_or(0) != 0;
+    facts.finalized =
+        facts.tracked && fields.read<std::uint64_t>(*layout.gc_head.prev).value_or(0) & collector_finalized;
+    return facts;
+}
+
+void CoreHeap::sizes(ObjectId first, std::span<ObjectSizes> out) const {
+    constexpr std::size_t ahead = 16;
+    auto fetch = [&](std::size_t i) {
+        const auto object = static_cast<ObjectId>(first + i);
+        access().fetch_parts(address_of(object), type_info(object));
+    };
+    for (std::size_t i = 0; i < std::min(ahead, out.size()); ++i) fetch(i);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        if (i + ahead < out.size()) fetch(i + ahead);
+        const auto object = static_cast<ObjectId>(first + i);
+        out[i] = access().sizes(address_of(object), type_info(object));
+    }
+}
+
+ShortValue CoreHeap::value(ObjectId object, std::size_t limit) const {
+    return access().value(address_of(object), type_info(object), limit);
+}
+
+namespace {
+
+/// Puts references into words, and guesses into what became of them; those to `only`, unless that is null.
+struct PutIntoWords : ReferenceVisitor {
+    PutIntoWords(const HeapReader& h, const ObjectAccess& a,
+                 const std::function<void(ObjectId, const Reference&)>& v)
+        : heap(h), access(a), visit_named(v) {}
+    void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
+        if (!only.is_null() && target != only) return;
+        bool followed = is_owned(kind), proved = false;
+        if (kind == ReferenceKind::guess) {
+            if (heap.find(target) == no_object) return;
+            const GuessVerdict verdict = heap.references().verdict(source, name.number);
+            if (verdict == GuessVerdict::refused) return;
+            proved = verdict == GuessVerdict::proved;
+            if (proved) kind = ReferenceKind::hidden;
+            followed = true;
+        }
+        Reference reference = access.named(target, kind, name);
+        reference.proved = proved;
+        reference.followed = followed;
+        visit_named(source, reference);
+    }
+    const HeapReader& heap;
+    const ObjectAccess& access;
+    const std::function<void(ObjectId, const Reference&)>& visit_named;
+    ObjectId source = no_object;
+    Address only;
+};
+
+/// What is owned, and an object.
+struct ForwardOwned : ReferenceVisitor {
+    ForwardOwned(const HeapReader& h, const ReferenceGraph& g, ObjectId s, OwnedReferenceVisitor& v)
+        : heap(h), graph(g), source(s), owned(v) {}
+    void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
+        if (kind == ReferenceKind::weak || kind == ReferenceKind::reported) return;
+        const ObjectId object = heap.find(target);
+        if (object == no_object) return;
+        if (kind == ReferenceKind::guess && graph.verdict(source, name.number) == GuessVerdict::refused)
+            return;
+        owned.visit(object, name);
+    }
+    const HeapReader& heap;
+    const ReferenceGraph& graph;
+    ObjectId source;
+    OwnedReferenceVisitor& owned;
+};
+
+struct FindBuffer : BufferVisitor {
+    FindBuffer(const Allocations& a, Address t) : allocations(a), target(t) {}
+    void visit(Address start, std::uint64_t bytes, bool) override {
+        if (target >= start && target - start < std::max(bytes, allocations.bytes_of(start, bytes)))
+            found = true;
+    }
+    const Allocations& allocations;
+    Address target;
+    bool found = false;
+};
+
+}  // namespace
+
+/// Those to `only`, unless that is null.
+void CoreHeap::visit_named(ObjectId source, Address only,
+                           const std::function<void(ObjectId, const Reference&)>& visit) const {
+    PutIntoWords words(*this, access(), visit);
+    words.only = only;
+    words.source = source;
+    access().visit_references(address_of(source), type_info(source), words);
+}
+
+void CoreHeap::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
+    visit_named(object, Address(), [&](ObjectId, const Reference& reference) { visit(reference); });
+}
+
+void CoreHeap::visit_references_to(ObjectId source, ObjectId target,
+                                   const std::function<void(const Reference&)>& visit) const {
+    visit_named(source, address_of(target), [&](ObjectId, const Reference& reference) { visit(reference); });
+}
+
+void CoreHeap::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
+    ForwardOwned forward(*this, references(), object, visit);
+    access().visit_references(address_of(object), type_info(object), forward);
+}
+
+void CoreHeap::visit_referrers(ObjectId target,
+                               const std::function<void(ObjectId, const Reference&)>& visit) const {
+    PutIntoWords words(*this, access(), visit);
+    words.only = address_of(target);
+    for (ObjectId id{0}; id < object_count(); ++id) {
+        words.source = id;
+        access().visit_references(address_of(id), type_info(id), words);
+    }
+    for (const NativeReference& native : references().natives())
+        if (native.target == target) visit(no_object, native_reference(native));
+}
+
+void CoreHeap::visit_native_references(const std::function<void(const Reference&)>& visit) const {
+    for (const NativeReference& native : references().natives()) visit(native_reference(native));
+}
+
+Reference CoreHeap::native_reference(const NativeReference& native) const {
+    Reference reference;
+    reference.target = address_of(native.target);
+    reference.kind = ReferenceKind::native;
+    reference.word = native.word;
+    reference.step = named_step(native_place(core(), python_heap(), references().frames(), native));
+    return reference;
+}
+
+ReportedReferences CoreHeap::reported_references(std::span<const std::uint8_t> asked,
+                                                 const ProgressCallback& progress) const {
+    return gather_reported_references(snapshot().objects.addresses, snapshot().objects.types, asked, access(),
+                                      snapshot().index, references(), progress);
+}
+
+AddressFinding CoreHeap::locate(Address address) const {
+    using Kind = AddressFinding::Kind;
+    if (const ObjectId exact = find(address); exact != no_object) return {Kind::object, exact, no_object};
+    const auto& all = snapshot().objects.addresses;
+    const auto above = std::upper_bound(all.begin(), all.end(), address);
+    ObjectId nearest = no_object;
+    if (above != all.end()) nearest = static_cast<ObjectId>(above - all.begin());
+    // The object itself may begin a header's length above the address.
+    if (nearest != no_object) {
+        const TypeInfo& type = type_info(nearest);
+        if (*above - address <= access().presize(*above, type))
+            return {Kind::inside_object, nearest, no_object};
+    }
+    if (above != all.begin()) {
+        const auto below = above - 1;
+        const auto id = static_cast<ObjectId>(below - all.begin());
+        const TypeInfo& type = type_info(id);
+        const Address start = *below - access().presize(*below, type);
+        const std::uint64_t block =
+            std::max(sources_->allocations->bytes_of(start, access().requested(*below, type)),
+                     access().requested(*below, type));
+        if (address - start < block) return {Kind::inside_object, id, no_object};
+        if (nearest == no_object || address - *below <= *above - address) nearest = id;
+    }
+    const ByteState bytes = core().memory().state_of(address);
+    if (bytes == ByteState::unmapped) return {Kind::unmapped, no_object, nearest};
+    if (const auto block = sources_->allocations->pymalloc().block_at(address); block && !block->in_use)
+        return {Kind::free_block, no_object, nearest};
+    FindBuffer buffers(*sources_->allocations, address);
+    for (ObjectId id{0}; id < object_count(); ++id) {
+        access().visit_buffers(address_of(id), type_info(id), buffers);
+        if (buffers.found) return {Kind::buffer_of_object, id, nearest};
+    }
+    return {bytes == ByteState::not_saved ? Kind::not_saved : Kind::other_memory, no_object, nearest};
+}
+
+}  // namespace heapsift

@@ -1,0 +1,56 @@
+#pragma once
+
+// A core that was opened: the columns of its heap, and the reader of its bytes beside them.
+
+#include "parsers/base/diagnostics.h"
+#include "parsers/reading/heap_reader.h"
+#include "parsers/snapshot/passes.h"
+
+#include <memory>
+
+namespace heapsift {
+
+class CoreHeap final : public HeapReader {
+public:
+    /// Finds the interpreter and all objects (`find_heap`). Throws `Error` (exit 1) where there is no CPython
+    /// or none that is supported.
+    static CoreHeap open(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress = {});
+    /// The same, with columns.
+    static CoreHeap open(CoreFile core, Columns columns, Diagnostics& diagnostics,
+                         const ProgressCallback& progress = {});
+
+    /// Those that are not there yet (`add_columns`). What was read from the snapshot stays as it is.
+    void add(const ColumnWishes& wishes, const ProgressCallback& progress = {}) {
+        add_columns(*sources_, *heap_, wishes, progress);
+    }
+
+    const CoreFile& core() const override { return sources_->core; }
+    const PythonHeap& python_heap() const override { return *sources_->python; }
+    ObjectFacts facts(ObjectId object) const override;
+    void sizes(ObjectId first, std::span<ObjectSizes> out) const override;
+    CollectorFacts collector_facts(ObjectId object) const override;
+    ShortValue value(ObjectId object, std::size_t limit = 60) const override;
+    AddressFinding locate(Address address) const override;
+    void visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const override;
+    void visit_references_to(ObjectId source, ObjectId target,
+                             const std::function<void(const Reference&)>& visit) const override;
+    void visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const override;
+    void visit_referrers(ObjectId target,
+                         const std::function<void(ObjectId, const Reference&)>& visit) const override;
+    void visit_native_references(const std::function<void(const Reference&)>& visit) const override;
+    ReportedReferences reported_references(std::span<const std::uint8_t> asked,
+                                           const ProgressCallback& progress = {}) const override;
+
+private:
+    CoreHeap(std::unique_ptr<HeapSnapshot> heap, std::unique_ptr<HeapSources> sources);
+    void visit_named(ObjectId source, Address only,
+                     const std::function<void(ObjectId, const Reference&)>& visit) const;
+    Reference native_reference(const NativeReference& native) const;
+    const ObjectAccess& access() const { return *sources_->access; }
+    const TypeInfo& type_info(ObjectId object) const { return snapshot().type_info(object); }
+
+    std::unique_ptr<HeapSnapshot> heap_;
+    std::unique_ptr<HeapSources> sources_;  // refers to it
+};
+
+}  // namespace heapsift

@@ -1,0 +1,76 @@
+#pragma once
+
+// The heap of a core as a value: columns of numbers, one entry an object, and what was read beside them once.
+//
+// Nothing in it computes, refers to a parser's structures or leads back to the core; whoever needs the core's
+// bytes (values, names of references) takes a HeapReader, which stands beside it. The passes that fill it are
+// a page of their own (passes.cpp). Objects, types and the runtime are always there. The other columns are
+// there if they were asked for, and reading one that was not is an error of ours (`Asked`).
+//
+// Reference counts and the collector's flags stay in the core, where a HeapReader reads them in 10 ns: few
+// questions ask for one of them twice, and a column would be four bytes an object at the peak of those that
+// also build dominators.
+//
+// Memory: 13 bytes an object and 1.4 for the index; 4 more for sizes; the references as their header says.
+
+#include "parsers/base/address.h"
+#include "parsers/cpython/runtime.h"
+#include "parsers/cpython/types.h"
+#include "parsers/snapshot/asked.h"
+#include "parsers/snapshot/found_objects.h"
+#include "parsers/snapshot/memory_rows.h"
+#include "parsers/snapshot/object_index.h"
+#include "parsers/snapshot/reference_graph.h"
+#include "parsers/snapshot/root_set.h"
+#include "parsers/snapshot/size_column.h"
+
+#include <cstddef>
+
+namespace heapsift {
+
+/// The columns beyond those of every heap.
+struct Columns {
+    bool sizes = false;       // of all objects
+    bool memory = false;      // what all memory is used for
+    bool references = false;  // of objects to objects, and of C code to objects
+    bool roots = false;       // modules, threads, and what the interpreter holds by them
+
+    friend Columns operator|(Columns a, const Columns& b) {
+        a.sizes |= b.sizes;
+        a.memory |= b.memory;
+        a.references |= b.references;
+        a.roots |= b.roots;
+        return a;
+    }
+};
+
+inline constexpr Columns all_columns{true, true, true, true};
+
+struct HeapSnapshot {
+    HeapSnapshot() = default;
+    HeapSnapshot(HeapSnapshot&&) = default;
+    HeapSnapshot& operator=(HeapSnapshot&&) = default;
+    HeapSnapshot(const HeapSnapshot&) = delete;  // millions of objects are not copied by mistake
+    HeapSnapshot& operator=(const HeapSnapshot&) = delete;
+
+    PythonRuntime python;  // and how it was found
+    TypeTable types;
+    FoundObjects objects;  // address, type, and by what it was found; ids follow addresses
+    ObjectIndex index;     // of the addresses; empty while nothing needs it: a search is binary then
+    Asked<SizeColumn> sizes;
+    Asked<MemoryRows> memory;
+    Asked<ReferenceGraph> references;
+    Asked<RootSet> roots;
+
+    std::size_t object_count() const { return objects.addresses.size(); }
+    Address address_of(ObjectId object) const { return objects.addresses[object]; }
+    TypeId type_of(ObjectId object) const { return objects.types[object]; }
+    const TypeInfo& type_info(ObjectId object) const { return types[objects.types[object]]; }
+    FoundBy found_by(ObjectId object) const { return objects.found_by[object]; }
+    /// The object that starts at `address`, or `no_object`. Constant time with the index, else logarithmic.
+    ObjectId find(Address address) const {
+        return index.empty() ? objects.find(address) : index.find(address);
+    }
+};
+
+}  // namespace heapsift

@@ -1,0 +1,157 @@
+// The page. From top to bottom it is how a heap is found:
+//
+//   interpreter         which CPython, of which build, with which layout; proved by what it points at
+//   allocators          pymalloc's arenas, malloc's heaps, and which others there are
+//   types               every type object, with the kind that knows its instances
+//   collector's lists,  candidates, each with a second fact that proves it (builder.cpp); the lists are
+//   blocks, proofs      walked where asking each object is not enough
+//   what the heap says  facts that the heap alone tells: items of arrays, interned strings, a dict's lookup,
+//   of itself           memory that the dump left out
+//
+// What a question needs beyond the objects comes after that, as it asks for it:
+//
+//   sizes, or places    how large each object is, and which memory is Python objects'; places alone are less
+//                       work
+//   memory rows         who owns each mapped byte
+//   references,         who holds whom; what guesses are, by counts; and what C code holds, of what is left
+//   guesses, natives
+//   roots               modules, threads, frames
+//
+// A line that assigns to the snapshot is where a column appears. What a pass learns for the readers of single
+// objects is put down here as well, never by the pass.
+
+#include "parsers/snapshot/passes.h"
+
+#include "parsers/cpython/type_finder.h"
+#include "parsers/snapshot/array_items.h"
+#include "parsers/snapshot/builder.h"
+#include "parsers/snapshot/learned_dicts.h"
+#include "parsers/snapshot/left_out_mappings.h"
+#include "parsers/snapshot/object_kinds.h"
+#include "parsers/snapshot/owned_memory.h"
+#include "parsers/snapshot/regions.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <optional>
+#include <string_view>
+
+namespace heapsift {
+namespace {
+
+/// sys.gettotalrefcount exists in debug builds only.
+bool is_debug_build(const PythonHeap& python) {
+    return !python.dict_value(python.runtime().interpreters.front().sysdict, "gettotalrefcount").is_null();
+}
+
+/// Are Python's debug hooks on? By the mark before an object that every interpreter has.
+bool has_debug_hooks(const CoreFile& core, const PythonRuntime& python) {
+    const std::uint64_t header = *python.layout.gc_head.size;
+    const auto mark = core.memory().read<std::uint64_t>(python.interpreters.front().modules - header - 8);
+    return mark && (*mark & ~std::uint64_t{0xff}) == 0xfdfdfdfdfdfdfd00;
+}
+
+/// Allocators that heapsift cannot read, by name; heaps that it could not follow to their end.
+void note_allocators(const CoreFile& core, const MallocHeaps& heaps, Diagnostics& diagnostics) {
+    if (const std::uint64_t broken = heaps.broken_heaps(); broken > 0)
+        diagnostics.add(
+            "malloc-heaps-broken",
+            fmt::format(
+                "{} of malloc's heaps break off in the middle: blocks behind that are judged one by one",
+                broken),
+            Severity::damage);
+    for (const Module& module : core.modules()) {
+        const std::string_view file = std::string_view(module.path).substr(module.path.rfind('/') + 1);
+        for (const char* name : {"libjemalloc", "libtcmalloc", "libmimalloc"}) {
+            if (!file.starts_with(name)) continue;
+            diagnostics.add("allocator-unknown",
+                            fmt::format("malloc is {}'s here, whose blocks heapsift does not read: objects "
+                                        "above 512 bytes that nothing but C code "
+                                        "refers to may be missing, and their memory is what was asked for",
+                                        name + 3));
+        }
+    }
+}
+
+}  // namespace
+
+void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostics,
+               const ProgressCallback& progress) {
+    const auto pass = [&](const char* name) {
+        if (progress) progress(name, 0);
+    };
+    CoreFile& core = sources.core;
+    const AddressSpace& memory = core.memory();
+
+    pass("interpreter");
+    heap.python = find_python_runtime(core, diagnostics);
+
+    pass("allocators");
+    // asks for no type
+    Pymalloc pymalloc = Pymalloc::find(PythonHeap(memory, heap.python, heap.types), diagnostics);
+
+    pass("types");
+    heap.types = find_types(memory, heap.python, all_object_kinds(), core.modules(), pymalloc.ranges());
+    sources.python = std::make_unique<PythonHeap>(memory, heap.python, heap.types);
+    heap.python.debug = is_debug_build(*sources.python);
+
+    pass("allocators");
+    sources.allocations = std::make_unique<Allocations>(core, std::move(pymalloc), MallocHeaps::find(memory));
+    sources.allocations->set_debug_hooks(has_debug_hooks(core, heap.python));
+    note_allocators(core, sources.allocations->malloc_heaps(), diagnostics);
+    sources.access = std::make_unique<ObjectAccess>(*sources.python, *sources.allocations);
+
+    pass("collector's lists");
+    heap.objects = find_objects(core, *sources.access, diagnostics, progress);
+
+    pass("what the heap says of itself");
+    sources.python->set_learned_array_items(learn_array_items(heap.objects, *sources.access, diagnostics));
+    if (const auto ranges = left_out_mappings(core, heap.objects, *sources.access); !ranges.empty())
+        core.add_not_saved(ranges);
+    sources.python->set_interned_tables(find_interned_tables(core, *sources.python));
+    sources.python->set_general_lookup(find_general_lookup(heap.objects, *sources.python));
+}
+
+void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWishes& wishes,
+                 const ProgressCallback& progress) {
+    const auto pass = [&](const char* name) {
+        if (progress) progress(name, 0);
+    };
+    const CoreFile& core = sources.core;
+    const ObjectAccess& access = *sources.access;
+    const bool sizes = wishes.columns.sizes && !heap.sizes.there();
+    const bool memory = wishes.columns.memory && !heap.memory.there();
+    const bool references = wishes.columns.references && !heap.references.there();
+    const bool roots = wishes.columns.roots && !heap.roots.there();
+
+    OwnedPlaces places;
+    if (sizes || memory) {
+        OwnedMemory owned = measure_objects(heap.objects, access, progress);
+        if (sizes) heap.sizes = std::move(owned.sizes);
+        places = std::move(owned.places);
+    } else if (references) {
+        places = find_places(heap.objects, access, progress);
+    }
+
+    if (memory) {
+        pass("memory rows");
+        const Regions regions = map_regions(core, *sources.allocations, places);
+        assert(regions.shares.sum() == core.extent().mapped_bytes);
+        heap.memory = memory_rows(regions);
+    }
+
+    if (references) {
+        pass("index of objects");
+        if (heap.index.empty()) heap.index = ObjectIndex(heap.objects.addresses);
+        heap.references =
+            build_reference_graph(core, heap.objects, access, heap.index, std::move(places), progress);
+    }
+
+    if (roots) {
+        pass("roots");
+        heap.roots = RootSet(core, *sources.python, heap.objects, wishes.hide_thread_names);
+    }
+}
+
+}  // namespace heapsift

@@ -1,2 +1,0 @@
-// The handmade heap of tests/analysis, for this program.
-#include "tests/analysis/handmade_heap.cpp"
