@@ -96,11 +96,11 @@ void for_each_row(const ExportReader& rows, const HeapReader& heap, const Progre
                   Sink& sink) {
     for (TypeId id{0}; id < rows.type_count(); ++id) sink.type(rows.type(id));
     std::vector<ObjectId> arrays;
-    for_each_object(heap, "exporting objects", progress, [&](ObjectId id) {
+    for_each_object(heap.snapshot(), "exporting objects", progress, [&](ObjectId id) {
         sink.object(rows.object(id));
         if (is_array(heap.snapshot(), id)) arrays.push_back(id);
     });
-    for_each_object(heap, "exporting references", progress, [&](ObjectId id) {
+    for_each_object(heap.snapshot(), "exporting references", progress, [&](ObjectId id) {
         rows.visit_references(id, [&](const ExportedReference& reference) { sink.reference(reference); });
     });
     rows.visit_native_references([&](const ExportedReference& reference) { sink.reference(reference); });

@@ -177,7 +177,7 @@ TEST_CASE("arrays: a summary has owners by sort, and says below what several row
     const std::uint64_t lent = made.lent_array(data_start + 1600, {10}, {8});
     const std::uint64_t pair = made.object("app.Pair", {{".left", left}, {".right", right}});
     made.list({lent});
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     Work work(heap);
     const ArraysResult result = arrays(work, {.rows = 0});
     REQUIRE(result.sorts.size() == 2);
@@ -189,8 +189,11 @@ TEST_CASE("arrays: a summary has owners by sort, and says below what several row
     REQUIRE(result.holders.rows.size() == 3);
     CHECK(result.holders.rows[0].holder == "app.Pair");
     CHECK(result.holders.rows[0].attribute == "left");
-    CHECK(result.holders.rows[0].dominator_address == Address(left));  // of one array: its own dominator
-    CHECK_FALSE(result.common);
+    CHECK(result.holders.rows[0].dominator_address == Address(pair));  // of one array: its own dominator
+    REQUIRE(result.common);
+    CHECK(result.common->rows == 2);
+    REQUIRE(result.common->object);
+    CHECK(result.common->object->address == Address(pair));
     REQUIRE(result.arrays.size() == 3);
     const ShownArray first = shown_array(heap, result, 0);
     CHECK(first.object.address == Address(left));
@@ -211,7 +214,7 @@ TEST_CASE("arrays: the pinned are listed with how the slice is reached", "[numpy
     const std::uint64_t slice = made.array(data_start, {10}, {8}, owner);
     made.array(data_start + 800, {90}, {8});
     made.list({slice});
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     Work work(heap);
     const ArraysResult result =
         arrays(work, {.table = ArraysQuery::Table::owners, .only_pinned = true, .rows = 0});
@@ -229,7 +232,7 @@ TEST_CASE("arrays: what is one value throughout would do with one element", "[nu
     ArrayHeap made;
     const std::uint64_t constant = made.array(data_start, {1000}, {8});
     made.list({constant, made.array(data_start, {3}, {8}, constant)});
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     Work work(heap);
     const ArraysResult result = arrays(work, {.table = ArraysQuery::Table::waste});
     REQUIRE(result.waste_rows.size() == 1);  // a view wastes nothing of its own

@@ -169,8 +169,8 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     const RetainedLookup retained(graph, sizes);
     const ObjectStates states = object_states(graph);
     const ExportReader rows(graph, sizes, states);
-    CHECK(is_array(snapshot, ObjectId(0)));
-    CHECK_FALSE(is_array(snapshot, ObjectId(2)));
+    CHECK(is_array(snapshot.snapshot(), ObjectId(0)));
+    CHECK_FALSE(is_array(snapshot.snapshot(), ObjectId(2)));
     const ArrayRow row = array_row(snapshot, ObjectId(0));
     CHECK(row.dtype == "<f8");
     CHECK(row.shape == std::vector<std::int64_t>{3, 4});

@@ -330,7 +330,7 @@ TEST_CASE("pandas: rows of frames say what they show and keep; in text the few t
         made.manager({columns, made.range_index(0, 1, 100)}, {made.block(made.array({2, 100}))});
     frames.push_back(made.frame(
         made.manager({columns, made.range_index(0, 1, 3)}, {made.block(made.array({2, 3}))}, gone)));
-    const HeapReader heap = made.build();
+    const HandmadeReader heap = made.build();
     Work work(heap);
     const ArraysResult all = arrays(work, {.rows = 0, .every_frame = true});
     REQUIRE(all.frames.size() == 9);

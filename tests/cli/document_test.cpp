@@ -110,7 +110,7 @@ HandmadeHeap three_objects() {
 
 TEST_CASE("documents: a writer of another kind gets every sentence, table and hint", "[cli][document]") {
     Shown shown;
-    const HeapReader heap = three_objects().build();
+    const HandmadeReader heap = three_objects().build();
     const HeapGraph graph(heap);
     const RetainedSizes retained = retained_sizes(graph);
     ObjectsQuery query;
@@ -147,7 +147,7 @@ TEST_CASE("documents: what they are made of may go before they are written", "[c
     Shown shown;
     std::optional<Document> document;
     {
-        const HeapReader heap = three_objects().build();
+        const HandmadeReader heap = three_objects().build();
         const HeapGraph graph(heap);
         const RetainedSizes retained = retained_sizes(graph);
         document = render_show(show(graph, retained, heap.find(Address(0x10300)), 0));
