@@ -67,7 +67,7 @@ private:
     const HeapGraph& graph_;
     const ArrayTable& table_;
     const bool only_pinned_;
-    const HolderLabels labels_;
+    const HolderLabeler labels_;
     const FramesOfArrays frame_of_;
     std::map<std::pair<std::uint32_t, std::string>, std::uint32_t>
         row_of_label_;  // the string: the type of a frame, or empty
@@ -100,7 +100,7 @@ std::uint32_t HolderRows::row_of(ObjectId array) {
     const ObjectId object = frame == frame_of_.end() ? array : frame->second->object;
     const std::string through = frame == frame_of_.end() ? std::string() : frame->second->type_name;
     const std::uint32_t label = labels_.label(object);
-    if (label == HolderLabels::none) return no_row;
+    if (label == HolderLabeler::none) return no_row;
     const auto [known, is_new] = row_of_label_.emplace(std::pair(label, through), no_row);
     if (is_new) known->second = new_row(label, through, object);
     return known->second;
@@ -187,7 +187,7 @@ void HolderRows::describe(ArrayHolderRow& row) const {
     const HeapGraph& graph = graph_;
     row.example_address = graph.heap().address_of(row.example);
     row.expression = labels_.merged_expression(row.example);
-    const Root& root = labels_.paths().root(labels_.paths().path(row.example).front()).root;
+    const Root& root = cheapest_root(graph, labels_.paths().path(row.example).front()).root;
     row.root = root_words(graph, root);
     if (row.of_frame && root.frame >= 0) row.frame = frame_words(graph.frame({root.thread, root.frame}));
     if (row.frame.empty()) row.local.clear();
@@ -198,7 +198,7 @@ void HolderRows::find_dominators(const RetainedLookup& retained) {
     for (std::uint32_t i = 0; i < row_of_array_.size(); ++i)
         if (row_of_array_[i] != no_row)
             members[row_of_array_[i]].push_back(HeapGraph::node_of(table_.arrays[i].object));
-    CommonDominator common(retained.tree(), retained.graph().preorder());
+    CommonDominatorFinder common(retained.tree(), retained.graph().preorder());
     for (std::size_t i = 0; i < members.size(); ++i) {
         ArrayHolderRow& row = result.rows[i];
         row.dominator = common.of(members[i]);

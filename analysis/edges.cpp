@@ -83,13 +83,13 @@ EdgeList referrers(const HeapReader& heap, const StructuralTargets& structural, 
 }
 
 EdgesResult referents(const HeapReader& heap, ObjectId object, std::size_t limit) {
-    return {object_row(heap, object), referents(heap, StructuralTargets(heap.snapshot()), object, limit)};
+    return {object_row(heap, object), referents(heap, structural_targets(heap.snapshot()), object, limit)};
 }
 
 EdgesResult referrers(const HeapReader& heap, ObjectId object, std::size_t limit,
                       const ProgressCallback& progress) {
     if (progress) progress("looking for referrers", 0);
-    return {object_row(heap, object), referrers(heap, StructuralTargets(heap.snapshot()), object, limit)};
+    return {object_row(heap, object), referrers(heap, structural_targets(heap.snapshot()), object, limit)};
 }
 
 }  // namespace heapsift

@@ -11,10 +11,10 @@
 #include "analysis/generations.h"
 
 namespace heapsift {
-Export::Export(const HeapGraph& graph, const RetainedSizes& sizes, const ObjectStates& states)
+ExportReader::ExportReader(const HeapGraph& graph, const RetainedSizes& sizes, const ObjectStates& states)
     : retained_(graph, sizes), states_(states), heap_(graph.heap()), generations_(generations(heap_)) {}
 
-ExportedType Export::type(TypeId id) const {
+ExportedType ExportReader::type(TypeId id) const {
     const TypeInfo& info = heap_.types()[id];
     ExportedType row;
     row.id = id;
@@ -26,7 +26,7 @@ ExportedType Export::type(TypeId id) const {
     return row;
 }
 
-ExportedObject Export::object(ObjectId id) const {
+ExportedObject ExportReader::object(ObjectId id) const {
     ExportedObject object;
     const HeapGraph& graph = retained_.graph();
     object.row = object_row(heap_, id);

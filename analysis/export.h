@@ -35,7 +35,7 @@ struct ExportedObject {
 struct ExportedRoot {
     Address address;  // of the object
     RootKind kind = RootKind::module;
-    std::string name;  // RootNames::name. Not escaped
+    std::string name;  // RootNamer::name. Not escaped
 };
 
 /// One reference. `source` and `target` are addresses: of a native reference the source is no object.
@@ -45,11 +45,11 @@ struct ExportedReference {
     bool followed = false;  // StructuralTargets::follows
 };
 
-/// One pass over each table. It keeps a few bytes an object, and no rows; `retained` and `states` must
-/// outlive it.
-class Export {
+/// Reads the rows one by one. It keeps a byte an object, and no rows; it refers to the graph and the columns:
+/// for the time of one export.
+class ExportReader {
 public:
-    Export(const HeapGraph& graph, const RetainedSizes& sizes, const ObjectStates& states);
+    ExportReader(const HeapGraph& graph, const RetainedSizes& sizes, const ObjectStates& states);
 
     std::size_t type_count() const { return heap_.types().size(); }
     std::size_t object_count() const { return heap_.object_count(); }
@@ -59,7 +59,7 @@ public:
     /// Calls with each root as an ExportedRoot, by object.
     template <class F>
     void visit_roots(F&& visit) const {
-        RootNames names(retained_.graph());
+        RootNamer names(retained_.graph());
         for (const HeapGraph::PlacedRoot& placed : retained_.graph().roots())
             visit(ExportedRoot{heap_.address_of(placed.root.object), placed.root.kind,
                                names.name(placed.root)});
@@ -92,14 +92,15 @@ private:
 /// Hands out every row: types by id, objects by address, then references by source, roots by object, and
 /// arrays by address. The `sink` has members type, object, reference, root and array.
 template <class Sink>
-void for_each_row(const Export& rows, const HeapReader& heap, const ProgressCallback& progress, Sink& sink) {
+void for_each_row(const ExportReader& rows, const HeapReader& heap, const ProgressCallback& progress,
+                  Sink& sink) {
     for (TypeId id{0}; id < rows.type_count(); ++id) sink.type(rows.type(id));
     std::vector<ObjectId> arrays;
-    for_each_object(heap, "exporting objects", progress, [&](ObjectId id) {
+    for_each_object(heap.snapshot(), "exporting objects", progress, [&](ObjectId id) {
         sink.object(rows.object(id));
         if (is_array(heap.snapshot(), id)) arrays.push_back(id);
     });
-    for_each_object(heap, "exporting references", progress, [&](ObjectId id) {
+    for_each_object(heap.snapshot(), "exporting references", progress, [&](ObjectId id) {
         rows.visit_references(id, [&](const ExportedReference& reference) { sink.reference(reference); });
     });
     rows.visit_native_references([&](const ExportedReference& reference) { sink.reference(reference); });

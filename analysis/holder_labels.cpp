@@ -42,8 +42,10 @@ PathWishes with_names(PathWishes wishes) {
 
 }  // namespace
 
-HolderLabels::HolderLabels(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
-    : graph_(graph), heap_(graph.heap()), paths_(graph, with_names(std::move(wishes)), {}, {}, progress) {
+HolderLabeler::HolderLabeler(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
+    : graph_(graph),
+      heap_(graph.heap()),
+      paths_(root_paths(graph, with_names(std::move(wishes)), {}, {}, progress)) {
     for (const TypeInfo& type : heap_.types()) {
         plain_.push_back(is_plain_container(type.known));
         module_.push_back(type.known == KnownType::module);
@@ -53,14 +55,14 @@ HolderLabels::HolderLabels(const HeapGraph& graph, PathWishes wishes, const Prog
     label_all();
 }
 
-void HolderLabels::label_all() {
+void HolderLabeler::label_all() {
     label_.assign(graph_.object_count(), none);
     for (const NodeId node : paths_.order()) {
         const ObjectId object = graph_.object_of(node);
         const ObjectId previous = paths_.previous(object);
         Label label;
         if (previous == no_object) {
-            const HeapGraph::PlacedRoot& root = paths_.root(object);
+            const HeapGraph::PlacedRoot& root = cheapest_root(graph_, object);
             label.owner = owner_is_root + static_cast<std::uint64_t>(&root - graph_.roots().data());
             if (root.root.kind == RootKind::native || root.root.kind == RootKind::native_unseen ||
                 root.root.kind == RootKind::immortal || root.root.kind == RootKind::static_type)
@@ -86,18 +88,18 @@ void HolderLabels::label_all() {
     }
 }
 
-bool HolderLabels::is_frame(TypeId type) const { return heap_.types().is(type, KnownType::frame); }
-std::size_t HolderLabels::known(TypeId type) const {
+bool HolderLabeler::is_frame(TypeId type) const { return heap_.types().is(type, KnownType::frame); }
+std::size_t HolderLabeler::known(TypeId type) const {
     return std::min<std::size_t>(type, heap_.types().size());
 }
 
-std::uint64_t HolderLabels::first_root_like(const HeapGraph::PlacedRoot& root) {
+std::uint64_t HolderLabeler::first_root_like(const HeapGraph::PlacedRoot& root) {
     const auto place = static_cast<std::uint64_t>(&root - graph_.roots().data());
     return first_like_.emplace(std::pair(root.root.kind, root.parent), place).first->second;
 }
 
-ReferenceStep HolderLabels::step(std::uint32_t number) const {
-    const StepName& name = paths_.step_names()[number];
+ReferenceStep HolderLabeler::step(std::uint32_t number) const {
+    const StepName& name = paths_.step_names[number];
     ReferenceStep step;
     step.any = true;
     if (name.form == ReferenceForm::item || name.form == ReferenceForm::key) {
@@ -120,7 +122,7 @@ ReferenceStep HolderLabels::step(std::uint32_t number) const {
 }
 
 /// "func()" and the local of a frame, "app" of a module.
-HolderName HolderLabels::root_name(const Root& root) const {
+HolderName HolderLabeler::root_name(const Root& root) const {
     HolderName name;
     if (root.frame >= 0) {
         name.frame = true;
@@ -135,14 +137,14 @@ HolderName HolderLabels::root_name(const Root& root) const {
     name.owner = root.kind == RootKind::module ? root_expression(graph_, root) : root_words_short(root);
     return name;
 }
-std::string HolderLabels::root_words_short(const Root& root) const {
+std::string HolderLabeler::root_words_short(const Root& root) const {
     if (root.kind == RootKind::native) return "native code";
     if (root.kind == RootKind::native_unseen) return "not found";
     if (root.kind == RootKind::static_type) return "static types";
     return root_words(graph_, root);
 }
 
-HolderName HolderLabels::name(std::uint32_t label) const {
+HolderName HolderLabeler::name(std::uint32_t label) const {
     std::vector<ReferenceStep> steps;  // from the object up
     HolderName name;
     for (std::uint32_t at = label; at != none; at = labels_[at].above) {
@@ -162,9 +164,9 @@ HolderName HolderLabels::name(std::uint32_t label) const {
     return name;
 }
 
-std::string HolderLabels::merged_expression(ObjectId object) const {
+std::string HolderLabeler::merged_expression(ObjectId object) const {
     const std::vector<ObjectId> path = paths_.path(object);
-    const HolderName root = root_name(paths_.root(path.front()).root);
+    const HolderName root = root_name(cheapest_root(graph_, path.front()).root);
     std::string text = root.owner;
     for (const ReferenceStep& step : root.steps) text += notation(step);
     ReferenceStep last;

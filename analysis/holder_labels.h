@@ -27,12 +27,13 @@ struct HolderName {
     bool nameless() const { return !steps.empty() && steps.front().nameless; }
 };
 
-/// Labels of all objects that a root reaches. It has the cheapest paths searched; 16 bytes an object.
-class HolderLabels {
+/// Gives all objects that a root reaches their labels. It has the cheapest paths searched; 16 bytes an object.
+/// It refers to the graph: for the time of one call.
+class HolderLabeler {
 public:
     static constexpr std::uint32_t none = RootPaths::none;
 
-    HolderLabels(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress = {});
+    HolderLabeler(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress = {});
 
     const RootPaths& paths() const { return paths_; }
     std::size_t count() const { return labels_.size(); }

@@ -74,7 +74,7 @@ public:
         }
         std::vector<ObjectId> result;
         for (ObjectId object{0}; object < graph_.object_count(); ++object)
-            if (labels_.label(object) != HolderLabels::none && fits[labels_.label(object)])
+            if (labels_.label(object) != HolderLabeler::none && fits[labels_.label(object)])
                 result.push_back(object);
         return result;
     }
@@ -139,7 +139,7 @@ private:
 
     const HeapGraph& graph_;
     const HeapReader& heap_;
-    HolderLabels labels_;
+    HolderLabeler labels_;
     std::vector<std::uint32_t> labels_of_rows_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace heapsift {
 
-NodeEdges::NodeEdges(const HeapGraph& graph)
+NodeEdgeFinder::NodeEdgeFinder(const HeapGraph& graph)
     : graph_(graph), names_(graph), by_parent_(graph.roots().size()) {
     std::iota(by_parent_.begin(), by_parent_.end(), 0U);
     std::stable_sort(by_parent_.begin(), by_parent_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -15,7 +15,7 @@ NodeEdges::NodeEdges(const HeapGraph& graph)
     });
 }
 
-std::string NodeEdges::name(NodeId node) const {
+std::string NodeEdgeFinder::name(NodeId node) const {
     switch (graph_.kind(node)) {
         case NodeKind::root:
             return "(GC roots)";
@@ -29,13 +29,13 @@ std::string NodeEdges::name(NodeId node) const {
     return {};
 }
 
-std::vector<std::pair<NodeEdge, ReferenceStep>> NodeEdges::of_no_object(NodeId node) {
+std::vector<std::pair<NodeEdge, ReferenceStep>> NodeEdgeFinder::of_no_object(NodeId node) {
     std::vector<std::pair<NodeEdge, ReferenceStep>> edges;
     const auto add = [&](NodeId target, bool followed, std::string called) {
         edges.emplace_back(NodeEdge{target, followed}, named_step(std::move(called)));
     };
     if (node == graph_.root()) {  // empty groups too, which the graph leaves out
-        for (GroupId group{0}; group < graph_.groups().groups().size(); ++group)
+        for (GroupId group{0}; group < graph_.groups().all.size(); ++group)
             add(graph_.node_of(group), true, name(graph_.node_of(group)));
         return edges;
     }

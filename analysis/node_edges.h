@@ -17,10 +17,11 @@ struct NodeEdge {
     bool followed = true;  // HeapGraph::follows; false for weak references and those that are only reported
 };
 
-class NodeEdges {
+/// It refers to the graph: for the time of one call.
+class NodeEdgeFinder {
 public:
-    /// It keeps 4 bytes a root; `graph` must outlive it.
-    explicit NodeEdges(const HeapGraph& graph);
+    /// 4 bytes a root.
+    explicit NodeEdgeFinder(const HeapGraph& graph);
 
     /// "thread MainThread", "func(), worker.py, now at line 41"; of the virtual root "(GC roots)". Not of
     /// objects. Not escaped.
@@ -50,7 +51,7 @@ private:
     std::vector<std::pair<NodeEdge, ReferenceStep>> of_no_object(NodeId node);
 
     const HeapGraph& graph_;
-    RootNames names_;
+    RootNamer names_;
     std::vector<std::uint32_t> by_parent_;  // numbers in HeapGraph::roots
 };
 

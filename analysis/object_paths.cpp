@@ -32,8 +32,7 @@ ExpressionFinder::ExpressionFinder(const HeapGraph& graph, const std::vector<Obj
     : graph_(graph) {
     std::vector<ObjectId> wanted = objects;
     std::erase_if(wanted, [&](ObjectId object) { return graph.reach(object) == Reach::unreachable; });
-    if (!wanted.empty())
-        paths_.emplace(graph, PathWishes(), std::move(wanted), std::vector<ObjectId>(), progress);
+    if (!wanted.empty()) paths_ = root_paths(graph, PathWishes(), std::move(wanted), {}, progress);
 }
 
 std::optional<ExpressionFinder::Found> ExpressionFinder::of(ObjectId object) const {
@@ -43,7 +42,7 @@ std::optional<ExpressionFinder::Found> ExpressionFinder::of(ObjectId object) con
     std::vector<Reference> steps;
     for (std::size_t i = 1; i < path.size(); ++i)
         steps.push_back(step_between(graph_.heap(), path[i - 1], path[i]));
-    const Root& root = paths_->root(path.front()).root;
+    const Root& root = cheapest_root(graph_, path.front()).root;
     return Found{root, path_expression(graph_, root, path, steps)};
 }
 

@@ -213,7 +213,7 @@ private:
     bool step() { return steps_left_ > 0 && steps_left_-- > 0; }
 
     const HeapReader& heap_;
-    PandasObjects pandas_;
+    PandasReader pandas_;
     std::size_t most_names_;
     std::uint64_t steps_left_;
 };

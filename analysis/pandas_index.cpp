@@ -28,7 +28,7 @@ std::optional<std::int64_t> integer_value(const HeapReader& heap, ObjectId objec
                                                                          : std::nullopt;
 }
 
-std::optional<ArrayFacts> facts_of(PandasObjects& pandas, ObjectId array) {
+std::optional<ArrayFacts> facts_of(PandasReader& pandas, ObjectId array) {
     const HeapReader& heap = pandas.heap();
     if (array == no_object || !pandas.kind(array).array) return {};
     return array_facts(
@@ -84,7 +84,7 @@ struct Element {
 };
 
 /// One of the elements along the last axis, in the first row of an array of two dimensions.
-std::optional<Element> element(PandasObjects& pandas, ObjectId array, std::uint64_t place) {
+std::optional<Element> element(PandasReader& pandas, ObjectId array, std::uint64_t place) {
     const auto facts = facts_of(pandas, array);
     if (!facts || facts->nd < 1) return {};
     const std::size_t last = static_cast<std::size_t>(facts->nd) - 1;
@@ -124,10 +124,10 @@ std::string element_label(const HeapReader& heap, const Element& one) {
     return "?";
 }
 
-std::string label(PandasObjects& pandas, ObjectId index, std::uint64_t place, int depth);
+std::string label(PandasReader& pandas, ObjectId index, std::uint64_t place, int depth);
 
 /// The label that an array of codes names at a place.
-std::string coded_label(PandasObjects& pandas, ObjectId codes, ObjectId labels, std::uint64_t place,
+std::string coded_label(PandasReader& pandas, ObjectId codes, ObjectId labels, std::uint64_t place,
                         int depth) {
     const auto one = element(pandas, codes, place);
     const auto code = one ? integer_at(pandas.heap(), *one) : std::nullopt;
@@ -135,7 +135,7 @@ std::string coded_label(PandasObjects& pandas, ObjectId codes, ObjectId labels, 
     return *code < 0 ? "nan" : label(pandas, labels, static_cast<std::uint64_t>(*code), depth + 1);
 }
 
-std::string joined_label(PandasObjects& pandas, ObjectId levels, ObjectId codes, std::uint64_t place,
+std::string joined_label(PandasReader& pandas, ObjectId levels, ObjectId codes, std::uint64_t place,
                          int depth) {
     const std::vector<ObjectId>&labels = pandas.parts(levels), &arrays = pandas.parts(codes);
     if (labels.size() != arrays.size()) return "?";
@@ -145,7 +145,7 @@ std::string joined_label(PandasObjects& pandas, ObjectId levels, ObjectId codes,
     return text + (labels.size() > most_levels ? ", …)" : ")");
 }
 
-std::string values_label(PandasObjects& pandas, ObjectId values, std::uint64_t place, int depth) {
+std::string values_label(PandasReader& pandas, ObjectId values, std::uint64_t place, int depth) {
     const HeapReader& heap = pandas.heap();
     const std::vector<ObjectId>& arrays = pandas.arrays_below(values);
     if (arrays.empty() || type_of(heap, values).ends_with(".PeriodArray")) return "?";
@@ -158,7 +158,7 @@ std::string values_label(PandasObjects& pandas, ObjectId values, std::uint64_t p
     return one ? element_label(heap, *one) : "?";
 }
 
-std::string label(PandasObjects& pandas, ObjectId index, std::uint64_t place, int depth) {
+std::string label(PandasReader& pandas, ObjectId index, std::uint64_t place, int depth) {
     if (depth >= most_indexes || !pandas.kind(index).index) return "?";
     ObjectId range = no_object, levels = no_object, codes = no_object, values = no_object;
     for (const NamedObject& one : pandas.attributes(index)) {
@@ -182,7 +182,7 @@ std::string label(PandasObjects& pandas, ObjectId index, std::uint64_t place, in
 
 }  // namespace
 
-std::optional<std::uint64_t> values_length(PandasObjects& pandas, ObjectId values) {
+std::optional<std::uint64_t> values_length(PandasReader& pandas, ObjectId values) {
     // A sparse array keeps only the elements that differ from the one it is filled with.
     if (type_of(pandas.heap(), values).ends_with(".SparseArray")) return {};
     const std::vector<ObjectId>& arrays = pandas.arrays_below(values);
@@ -191,7 +191,7 @@ std::optional<std::uint64_t> values_length(PandasObjects& pandas, ObjectId value
     return static_cast<std::uint64_t>(facts->shape[static_cast<std::size_t>(facts->nd) - 1]);
 }
 
-std::optional<std::uint64_t> index_length(PandasObjects& pandas, ObjectId index) {
+std::optional<std::uint64_t> index_length(PandasReader& pandas, ObjectId index) {
     for (const NamedObject& one : pandas.attributes(index)) {
         if (one.name == "_range") {
             const auto length = integer_value(pandas.heap(), pandas.attribute(one.object, "<length>"));
@@ -206,7 +206,7 @@ std::optional<std::uint64_t> index_length(PandasObjects& pandas, ObjectId index)
     return {};
 }
 
-std::string index_label(PandasObjects& pandas, ObjectId index, std::uint64_t place) {
+std::string index_label(PandasReader& pandas, ObjectId index, std::uint64_t place) {
     return label(pandas, index, place, 0);
 }
 

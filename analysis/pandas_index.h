@@ -10,14 +10,14 @@
 namespace heapsift {
 
 /// Nothing where its range or arrays do not read, or where the labels are no NumPy array (pyarrow).
-std::optional<std::uint64_t> index_length(PandasObjects& pandas, ObjectId index);
+std::optional<std::uint64_t> index_length(PandasReader& pandas, ObjectId index);
 
 /// Elements along the last axis of an array or an extension array.
-std::optional<std::uint64_t> values_length(PandasObjects& pandas, ObjectId values);
+std::optional<std::uint64_t> values_length(PandasReader& pandas, ObjectId values);
 
 /// The label at a place as print shows it: a str without quotes and cut at 60 characters, a number,
 /// "2024-01-31", "(a, 3)" of a MultiIndex; "?" where it does not read. What the program stored: not escaped,
 /// and replaced under --redact by whoever shows it.
-std::string index_label(PandasObjects& pandas, ObjectId index, std::uint64_t place);
+std::string index_label(PandasReader& pandas, ObjectId index, std::uint64_t place);
 
 }  // namespace heapsift

@@ -37,10 +37,10 @@ void add_name(PandasKind& kind, std::string_view name) {
 
 }  // namespace
 
-PandasObjects::PandasObjects(const HeapReader& heap)
+PandasReader::PandasReader(const HeapReader& heap)
     : heap_(heap), kinds_(heap.types().size() + 1), known_(heap.types().size() + 1) {}
 
-const PandasKind& PandasObjects::kind(ObjectId object) {
+const PandasKind& PandasReader::kind(ObjectId object) {
     const TypeId type = heap_.type_of(object);
     const std::size_t at = std::min<std::size_t>(type, kinds_.size() - 1);
     if (!known_[at]) {
@@ -50,7 +50,7 @@ const PandasKind& PandasObjects::kind(ObjectId object) {
     return kinds_[at];
 }
 
-PandasKind PandasObjects::kind_of_type(TypeId type) const {
+PandasKind PandasReader::kind_of_type(TypeId type) const {
     PandasKind kind;
     const TypeInfo& info = heap_.types()[type];
     kind.array = info.kind == &ndarray_kind;
@@ -63,7 +63,7 @@ PandasKind PandasObjects::kind_of_type(TypeId type) const {
 
 /// The type itself, and those of its __mro__ or, where that is not there, the chain of tp_base.
 template <class F>
-void PandasObjects::visit_ancestors(TypeId type, F&& visit) const {
+void PandasReader::visit_ancestors(TypeId type, F&& visit) const {
     const TypeTable& types = heap_.types();
     TypeId at = type;
     for (std::size_t steps = 0; at != no_type && steps < most_ancestors; ++steps, at = types[at].base)
@@ -78,7 +78,7 @@ void PandasObjects::visit_ancestors(TypeId type, F&& visit) const {
     });
 }
 
-std::vector<NamedObject> PandasObjects::attributes(ObjectId object) const {
+std::vector<NamedObject> PandasReader::attributes(ObjectId object) const {
     std::vector<NamedObject> result;
     ObjectId dict = no_object;
     const auto add = [&](const Reference& reference, const std::optional<ReferenceStep>& name) {
@@ -97,13 +97,13 @@ std::vector<NamedObject> PandasObjects::attributes(ObjectId object) const {
     return result;
 }
 
-ObjectId PandasObjects::attribute(ObjectId object, std::string_view name) const {
+ObjectId PandasReader::attribute(ObjectId object, std::string_view name) const {
     for (const NamedObject& one : attributes(object))
         if (one.name == name) return one.object;
     return no_object;
 }
 
-const std::vector<ObjectId>& PandasObjects::parts(ObjectId object) {
+const std::vector<ObjectId>& PandasReader::parts(ObjectId object) {
     const auto [at, added] = parts_.try_emplace(object);
     std::vector<ObjectId>& result = at->second;
     if (!added) return result;
@@ -117,7 +117,7 @@ const std::vector<ObjectId>& PandasObjects::parts(ObjectId object) {
     return result;
 }
 
-const std::vector<ObjectId>& PandasObjects::arrays_below(ObjectId object) {
+const std::vector<ObjectId>& PandasReader::arrays_below(ObjectId object) {
     const auto [at, added] = arrays_.try_emplace(object);
     std::vector<ObjectId>& result = at->second;
     if (!added) return result;

@@ -26,10 +26,11 @@ struct NamedObject {
     ObjectId object = no_object;
 };
 
-/// Keeps what it has read; a heap's containers are read once, whoever shares them. Not for two threads.
-class PandasObjects {
+/// Keeps what it has read; a heap's containers are read once, whoever shares them. Not for two threads. It
+/// refers to the heap: for the time of one call.
+class PandasReader {
 public:
-    explicit PandasObjects(const HeapReader& heap);
+    explicit PandasReader(const HeapReader& heap);
 
     const HeapReader& heap() const { return heap_; }
     const PandasKind& kind(ObjectId object);

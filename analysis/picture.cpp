@@ -74,7 +74,7 @@ private:
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
     std::size_t limit_;
-    NodeEdges edges_;
+    NodeEdgeFinder edges_;
     Picture picture_;
     std::unordered_map<NodeId, std::size_t> place_of_;
     std::set<std::pair<std::size_t, std::size_t>> connected_;
@@ -100,7 +100,7 @@ std::map<NodeId, std::vector<NodeId>> referrers_of(const HeapGraph& graph,
 
 void add_path(Painter& painter, const RetainedLookup& retained, ObjectId object) {
     const HeapGraph& graph = retained.graph();
-    const RootPaths paths(graph, {}, {object});
+    const RootPaths paths = root_paths(graph, {}, {object});
     if (!paths.found(object)) return;
     const std::vector<ObjectId> path = paths.path(object);
     std::optional<std::size_t> below;
@@ -111,7 +111,7 @@ void add_path(Painter& painter, const RetainedLookup& retained, ObjectId object)
         below = place;
         if (!place) return;
     }
-    for (NodeId above = paths.root(path.front()).parent; above != no_node && above != graph.root();
+    for (NodeId above = cheapest_root(graph, path.front()).parent; above != no_node && above != graph.root();
          ++distance) {
         const auto place = painter.place(above, distance);
         if (!place) return;

@@ -4,7 +4,7 @@
 
 namespace heapsift {
 
-RootNames::RootNames(const HeapGraph& graph) : graph_(graph), python_(graph.heap().python_heap()) {
+RootNamer::RootNamer(const HeapGraph& graph) : graph_(graph), python_(graph.heap().python_heap()) {
     graph.heap().visit_native_references([&](const Reference& reference) {
         of_word_.emplace(reference.word.value, notation(reference.step));
     });
@@ -12,7 +12,7 @@ RootNames::RootNames(const HeapGraph& graph) : graph_(graph), python_(graph.heap
         modules_.emplace(module.object, module.name);
 }
 
-std::string RootNames::name(const Root& root) {
+std::string RootNamer::name(const Root& root) {
     if (root.kind == RootKind::native) {
         const auto word = of_word_.find(root.word.value);
         return word != of_word_.end() ? word->second : "native code";
@@ -29,7 +29,7 @@ std::string RootNames::name(const Root& root) {
     return expression.empty() ? root_words(graph_, root) : expression;
 }
 
-const RootNames::FrameName& RootNames::frame_name(const Root& root) {
+const RootNamer::FrameName& RootNamer::frame_name(const Root& root) {
     const auto [known, is_new] = frames_.try_emplace({root.thread, root.frame});
     if (!is_new) return known->second;
     // Only a frame object's root and that of a local have an expression: all of a frame have the same.

@@ -11,10 +11,11 @@
 
 namespace heapsift {
 
-/// Names of many roots: what they have in common is put into words once. `graph` must outlive it.
-class RootNames {
+/// Names many roots: what they have in common is put into words once. It refers to the graph: for the time of
+/// one call.
+class RootNamer {
 public:
-    explicit RootNames(const HeapGraph& graph);
+    explicit RootNamer(const HeapGraph& graph);
 
     /// "app", "func().selected", "threadlocal(0x…)"; of a root that cannot be typed its words (root_words).
     /// Not escaped.

@@ -71,17 +71,17 @@ private:
 
     void find_paths(WhyResult& result) {
         if (query_.paths <= 1) {
-            const RootPaths paths(graph_, wishes(), {object_}, {}, progress_);
+            const RootPaths paths = root_paths(graph_, wishes(), {object_}, {}, progress_);
             if (paths.found(object_))
                 result.paths.push_back(
-                    path_of(paths.path(object_), paths.root(paths.path(object_).front()).root));
+                    path_of(paths.path(object_), cheapest_root(graph_, paths.path(object_).front()).root));
             return;
         }
         // One search that ends at the object itself tells the cheapest path to it, and to each referrer
         // without it.
         std::vector<ObjectId> wanted = referrers_;
         wanted.push_back(object_);
-        const RootPaths paths(graph_, wishes(), wanted, {object_}, progress_);
+        const RootPaths paths = root_paths(graph_, wishes(), wanted, {object_}, progress_);
         struct Candidate {
             std::uint32_t cost;
             ObjectId referrer;  // no_object: the object hangs at a root
@@ -110,7 +110,7 @@ private:
     void add_path_through(WhyResult& result, ObjectId referrer, const RootPaths& paths,
                           std::vector<ObjectId>& used) {
         std::vector<ObjectId> path = paths.path(referrer);
-        Root root = paths.root(path.front()).root;
+        Root root = cheapest_root(graph_, path.front()).root;
         const auto is_used = [&](ObjectId object) {
             return std::binary_search(used.begin(), used.end(), object);
         };
@@ -118,10 +118,10 @@ private:
         if (!disjoint && !is_used(referrer)) {
             PathWishes others = wishes();
             others.without = used;
-            const RootPaths around(graph_, others, {referrer}, {object_});
+            const RootPaths around = root_paths(graph_, others, {referrer}, {object_});
             if (around.found(referrer)) {
                 path = around.path(referrer);
-                root = around.root(path.front()).root;
+                root = cheapest_root(graph_, path.front()).root;
                 disjoint = true;
             }
         }

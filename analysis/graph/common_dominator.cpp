@@ -8,16 +8,16 @@
 
 namespace heapsift {
 
-CommonDominator::CommonDominator(const DominatorTree& tree, const Preorder& preorder)
+CommonDominatorFinder::CommonDominatorFinder(const DominatorTree& tree, const Preorder& preorder)
     : tree_(tree), preorder_(preorder), mark_(tree.reached(), 0) {}
 
-NodeId CommonDominator::own(NodeId node) const {
+NodeId CommonDominatorFinder::own(NodeId node) const {
     const std::uint32_t at = preorder_.position(node);
     const std::uint32_t above = at == Preorder::none ? Preorder::none : tree_.dominator(at);
     return above == Preorder::none ? no_node : preorder_.node_at(above);
 }
 
-std::optional<NodeId> CommonDominator::of(std::span<const NodeId> members) {
+std::optional<NodeId> CommonDominatorFinder::of(std::span<const NodeId> members) {
     if (members.size() == 1) return own(members.front());
     ++set_;
     found_ = Preorder::none;
@@ -26,7 +26,7 @@ std::optional<NodeId> CommonDominator::of(std::span<const NodeId> members) {
     return preorder_.node_at(found_);
 }
 
-void CommonDominator::add(NodeId node) {
+void CommonDominatorFinder::add(NodeId node) {
     const std::uint32_t at = preorder_.position(node);
     if (at == Preorder::none) return;
     std::uint32_t p = at;

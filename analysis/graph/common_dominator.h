@@ -13,10 +13,10 @@
 namespace heapsift {
 
 /// Asked of one set after another; 4 bytes a node that the root reaches. `tree`, of the nodes that `preorder`
-/// met, and `preorder` outlive it.
-class CommonDominator {
+/// met, and `preorder` are referred to: for the time of one call.
+class CommonDominatorFinder {
 public:
-    CommonDominator(const DominatorTree& tree, const Preorder& preorder);
+    CommonDominatorFinder(const DominatorTree& tree, const Preorder& preorder);
 
     /// Of one member its own dominator (`no_node` where it has none), of several the nearest node
     /// above all of them, which may be one of them. Members that the root does not reach do not count;

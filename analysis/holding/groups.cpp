@@ -31,7 +31,7 @@ std::string package_of_file(std::string_view path) {
     return {};
 }
 
-Groups::Groups(const HeapReader& heap, const RootSet& roots) : heap_(heap), roots_(roots) {
+GroupFinder::GroupFinder(const HeapReader& heap, const RootSet& roots) : heap_(heap), roots_(roots) {
     for (const LoadedModule& module : roots.modules()) by_object_[module.object] = &module;
     if (const LoadedModule* os = find_module("os")) library_ = folder_of(os->file);
     for (std::size_t t = 0; t < roots.threads().size(); ++t)
@@ -42,33 +42,34 @@ Groups::Groups(const HeapReader& heap, const RootSet& roots) : heap_(heap), root
               [](const FramePlace& a, const FramePlace& b) { return a.frame < b.frame; });
 }
 
-GroupId Groups::group(GroupKind kind, const std::string& name) {
-    const auto [at, added] = by_name_.emplace(std::pair(kind, name), static_cast<GroupId>(groups_.size()));
-    if (added) groups_.push_back({kind, name, -1, {}});
+GroupId GroupFinder::group(GroupKind kind, const std::string& name) {
+    const auto [at, added] =
+        by_name_.emplace(std::pair(kind, name), static_cast<GroupId>(groups_.all.size()));
+    if (added) groups_.all.push_back({kind, name, -1, {}});
     return at->second;
 }
 
-const LoadedModule* Groups::find_module(std::string_view name) const {
+const LoadedModule* GroupFinder::find_module(std::string_view name) const {
     const auto& all = roots_.modules();
     const auto at = std::lower_bound(all.begin(), all.end(), name,
                                      [](const LoadedModule& m, std::string_view n) { return m.name < n; });
     return at != all.end() && at->name == name ? &*at : nullptr;
 }
 
-GroupId Groups::of_thread(std::int32_t thread) {
+GroupId GroupFinder::of_thread(std::int32_t thread) {
     const PythonThread& of = roots_.threads()[static_cast<std::size_t>(thread)];
     std::string name =
         of.name.empty() ? "thread " + std::to_string(of.tid ? *of.tid : thread) : "thread " + of.name;
-    const bool taken = std::any_of(groups_.begin(), groups_.end(), [&](const Group& g) {
+    const bool taken = std::any_of(groups_.all.begin(), groups_.all.end(), [&](const Group& g) {
         return g.kind == GroupKind::thread && g.name == name && g.thread != thread;
     });
     if (taken) name += " (" + std::to_string(of.tid ? *of.tid : thread) + ")";
     const GroupId id = group(GroupKind::thread, name);
-    groups_[id].thread = thread;
+    groups_.all[id].thread = thread;
     return id;
 }
 
-GroupId Groups::of_module(const LoadedModule& module, int depth) {
+GroupId GroupFinder::of_module(const LoadedModule& module, int depth) {
     if (const std::string package = package_of_file(module.file); !package.empty())
         return group(GroupKind::package, package);
     if (!library_.empty() && module.file.starts_with(library_)) return python();
@@ -85,11 +86,11 @@ GroupId Groups::of_module(const LoadedModule& module, int depth) {
         if (module.name == "sys" || module.name == "builtins") return python();
     }
     const GroupId id = group(GroupKind::module, module.name);
-    groups_[id].module = module.address;
+    groups_.all[id].module = module.address;
     return id;
 }
 
-GroupId Groups::of_type(std::string_view type_name) {
+GroupId GroupFinder::of_type(std::string_view type_name) {
     // The longest name of a module that it begins with.
     for (std::size_t dot = type_name.rfind('.'); dot != std::string_view::npos && dot > 0;
          dot = type_name.rfind('.', dot - 1))
@@ -97,7 +98,7 @@ GroupId Groups::of_type(std::string_view type_name) {
     return python();
 }
 
-GroupId Groups::of(const Root& root) {
+GroupId GroupFinder::of(const Root& root) {
     if (root.thread >= 0) return of_thread(root.thread);
     if (root.kind == RootKind::module)
         if (const auto module = by_object_.find(root.object); module != by_object_.end())
@@ -110,7 +111,7 @@ GroupId Groups::of(const Root& root) {
     return python();
 }
 
-std::int32_t Groups::thread_of_stack(Address word) const {
+std::int32_t GroupFinder::thread_of_stack(Address word) const {
     const Segment* segment = heap_.core().memory().find(word);
     const CoreThread* best = nullptr;
     for (const CoreThread& thread : heap_.core().threads()) {
@@ -124,7 +125,14 @@ std::int32_t Groups::thread_of_stack(Address word) const {
     return -1;
 }
 
-Root Groups::native_root(const NativeReference& native) const {
+Groups GroupFinder::take() {
+    groups_.held = group(GroupKind::held, "held by what was not found");
+    groups_.immortal = group(GroupKind::immortal, "immortal");
+    groups_.unreachable = group(GroupKind::unreachable, "unreachable");
+    return std::move(groups_);
+}
+
+Root GroupFinder::native_root(const NativeReference& native) const {
     Root root{.object = native.target, .kind = RootKind::native, .word = native.word};
     switch (native.place) {
         case NativePlace::frame: {
@@ -159,7 +167,7 @@ Root Groups::native_root(const NativeReference& native) const {
     return root;
 }
 
-GroupId Groups::of_native(const Root& root, NativePlace place) {
+GroupId GroupFinder::of_native(const Root& root, NativePlace place) {
     if (root.thread >= 0) return of_thread(root.thread);
     if (place == NativePlace::interpreter) return python();
     if (place != NativePlace::module_data) return native();

@@ -35,26 +35,31 @@ struct GroupOfHolders;
 using GroupId = Id<GroupOfHolders>;
 inline constexpr GroupId no_group;
 
-/// The group of each root. Told by where files lie: beside os.py (the library), in a site-packages or
-/// dist-packages (a package), or elsewhere (the program).
-class Groups {
-public:
-    Groups(const HeapReader& heap, const RootSet& roots);
+/// All groups of a heap, and those that are there in any. One is made for each module of the program.
+struct Groups {
+    Column<GroupId, Group> all;
+    GroupId held, immortal, unreachable;
 
-    const Column<GroupId, Group>& groups() const { return groups_; }
-    const Group& operator[](GroupId id) const { return groups_[id]; }
-    /// One is made for each module of the program, so there are as many as are asked for.
+    const Group& operator[](GroupId id) const { return all[id]; }
+};
+
+/// Finds the group of each root, making groups as they are asked for. Told by where files lie: beside os.py
+/// (the library), in a site-packages or dist-packages (a package), or elsewhere (the program). It refers to
+/// what it reads: for the time of one call.
+class GroupFinder {
+public:
+    GroupFinder(const HeapReader& heap, const RootSet& roots);
+
     GroupId of(const Root& root);
     /// The root that a word of C code is, with its thread and frame where it has one.
     Root native_root(const NativeReference& native) const;
     GroupId of_native(const Root& root, NativePlace place);
-    GroupId python() { return group(GroupKind::python, "Python and its library"); }
-    GroupId native() { return group(GroupKind::native, "native"); }
-    GroupId held() { return group(GroupKind::held, "held by what was not found"); }
-    GroupId immortal() { return group(GroupKind::immortal, "immortal"); }
-    GroupId unreachable() { return group(GroupKind::unreachable, "unreachable"); }
+    /// Those that were made, and those that every heap has.
+    Groups take();
 
 private:
+    GroupId python() { return group(GroupKind::python, "Python and its library"); }
+    GroupId native() { return group(GroupKind::native, "native"); }
     GroupId group(GroupKind kind, const std::string& name);
     GroupId of_thread(std::int32_t thread);
     GroupId of_module(const LoadedModule& module, int depth = 0);
@@ -65,7 +70,7 @@ private:
     const HeapReader& heap_;
     const RootSet& roots_;
     std::string library_;  // the folder of os.py, with a slash behind it; "" unknown
-    Column<GroupId, Group> groups_;
+    Groups groups_;
     std::map<std::pair<GroupKind, std::string>, GroupId> by_name_;
     std::map<ObjectId, const LoadedModule*> by_object_;
     struct FramePlace {

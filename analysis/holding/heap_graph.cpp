@@ -25,8 +25,7 @@ HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress)
     : heap_(heap),
       references_(heap.references()),
       root_set_(*heap.snapshot().roots),
-      structural_(heap.snapshot()),
-      groups_(heap, root_set_),
+      structural_(structural_targets(heap.snapshot())),
       object_count_(heap.object_count()) {
     if (progress) progress("groups", 0);
     place_roots();
@@ -43,8 +42,9 @@ HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress)
 
 // `parent` is a group's number at first: nodes are numbered when all groups are known.
 void HeapGraph::place_roots() {
+    GroupFinder groups(heap_, root_set_);
     for (const Root& root : root_set_.roots())
-        roots_.push_back({root, NodeId(std::uint32_t{groups_.of(root)})});
+        roots_.push_back({root, NodeId(std::uint32_t{groups.of(root)})});
     std::vector<Address>
         named;  // slots of frames that are locals or the like: known by more than their words
     for (const Root& root : root_set_.roots())
@@ -52,16 +52,14 @@ void HeapGraph::place_roots() {
     std::sort(named.begin(), named.end());
     for (const NativeReference& native : references_.natives()) {
         if (std::binary_search(named.begin(), named.end(), native.word)) continue;
-        const Root root = groups_.native_root(native);
-        roots_.push_back({root, NodeId(std::uint32_t{groups_.of_native(root, native.place)})});
+        const Root root = groups.native_root(native);
+        roots_.push_back({root, NodeId(std::uint32_t{groups.of_native(root, native.place)})});
     }
-    groups_.held();
-    groups_.immortal();
-    unreachable_group_ = groups_.unreachable();
+    groups_ = groups.take();
 }
 
 void HeapGraph::make_nodes() {
-    const std::size_t group_count = groups_.groups().size();
+    const std::size_t group_count = groups_.all.size();
     first_frame_ = NodeId(root() + 1 + group_count);
     std::vector<NodeId> first_of_thread;
     for (std::size_t t = 0; t < root_set_.threads().size(); ++t) {
@@ -70,16 +68,16 @@ void HeapGraph::make_nodes() {
             frames_.push_back({static_cast<std::int32_t>(t), static_cast<std::int32_t>(f)});
     }
     extra_targets_.resize(1 + group_count + frames_.size());
-    for (const GroupId group : groups_.groups().ids())
-        if (group != groups_.held() && group != groups_.immortal() && group != groups_.unreachable())
+    for (const GroupId group : groups_.all.ids())
+        if (group != groups_.held && group != groups_.immortal && group != groups_.unreachable)
             extra_targets_[0].push_back(node_of(group));
     structural_bits_.assign(object_count_ / 64 + 1, 0);
     const auto mark = [&](Address address) {
         if (const ObjectId object = heap_.find(address); object != no_object)
             structural_bits_[object / 64] |= std::uint64_t{1} << (object % 64);
     };
-    structural_.visit(mark);
-    for (const auto& [owner, target] : structural_.owners()) {
+    for (const Address address : structural_.listed) mark(address);
+    for (const auto& [owner, target] : structural_.owners) {
         const ObjectId from = heap_.find(owner), to = target.is_null() ? no_object : heap_.find(target);
         if (from != no_object && to != no_object) owners_.emplace_back(node_of(from), node_of(to));
     }
@@ -161,8 +159,8 @@ void HeapGraph::add_held() {
     const std::vector<ObjectId> held =
         without_the_led_to(*this, candidates, [&](ObjectId object) { return met(object); });
     for (const ObjectId object : held)
-        roots_.push_back({{.object = object, .kind = RootKind::native_unseen}, node_of(groups_.held())});
-    if (!held.empty()) hang(groups_.held(), held);
+        roots_.push_back({{.object = object, .kind = RootKind::native_unseen}, node_of(groups_.held)});
+    if (!held.empty()) hang(groups_.held, held);
 }
 
 void HeapGraph::add_immortal() {
@@ -171,8 +169,8 @@ void HeapGraph::add_immortal() {
     for (ObjectId object{0}; object < object_count_; ++object)
         if (!met(object) && heap_.facts(object).immortal) immortal.push_back(object);
     for (const ObjectId object : immortal)
-        roots_.push_back({{.object = object, .kind = RootKind::immortal}, node_of(groups_.immortal())});
-    if (!immortal.empty()) hang(groups_.immortal(), immortal);
+        roots_.push_back({{.object = object, .kind = RootKind::immortal}, node_of(groups_.immortal)});
+    if (!immortal.empty()) hang(groups_.immortal, immortal);
 }
 
 void HeapGraph::add_unreachable() {
@@ -194,7 +192,7 @@ void HeapGraph::add_unreachable() {
     std::vector<ObjectId> sources;
     for (ObjectId object{0}; object < object_count_; ++object)
         if (garbage(object) && !led_to[component(object)]) sources.push_back(object);
-    hang(groups_.unreachable(), sources);
+    hang(groups_.unreachable, sources);
 }
 
 std::span<const HeapGraph::PlacedRoot> HeapGraph::roots_of(ObjectId object) const {

@@ -88,7 +88,7 @@ public:
                                                                 : Reach::named;
     }
     std::uint64_t unreachable_count() const { return unreachable_count_; }
-    GroupId unreachable_group() const { return unreachable_group_; }
+    GroupId unreachable_group() const { return groups_.unreachable; }
 
     struct PlacedRoot {
         Root root;
@@ -130,7 +130,6 @@ private:
     std::uint32_t first_held_ = Preorder::none, first_immortal_only_ = Preorder::none,
                   first_unreachable_ = Preorder::none;
     std::uint64_t unreachable_count_ = 0;
-    GroupId unreachable_group_;
 };
 
 }  // namespace heapsift

@@ -87,10 +87,15 @@ std::uint32_t root_cost(const Root& root) {
     return 9;
 }
 
-class RootPaths::Search final : public OwnedReferenceVisitor {
+namespace {
+
+constexpr std::uint32_t none = RootPaths::none;
+
+/// Fills paths. It refers to what it reads: for the time of one call.
+class RootSearch final : public OwnedReferenceVisitor {
 public:
-    Search(RootPaths& paths, const PathWishes& wishes, std::vector<ObjectId> ends)
-        : paths_(paths), graph_(paths.graph_), wishes_(wishes), ends_(std::move(ends)) {
+    RootSearch(const HeapGraph& graph, RootPaths& paths, const PathWishes& wishes, std::vector<ObjectId> ends)
+        : paths_(paths), graph_(graph), wishes_(wishes), ends_(std::move(ends)) {
         const HeapReader& heap = graph_.heap();
         for (const TypeInfo& type : heap.types()) {
             const bool frame = type.known == KnownType::frame, traceback = type.known == KnownType::traceback;
@@ -109,7 +114,7 @@ public:
         start();
         search_.run([&](NodeId node) {
             const ObjectId object = graph_.object_of(node);
-            const std::size_t settled = paths_.forest_.settled.size();
+            const std::size_t settled = paths_.forest.settled.size();
             if (progress && settled % (1 << 18) == 0)
                 progress("paths", static_cast<double>(settled) / static_cast<double>(graph_.object_count()));
             if (!all && std::binary_search(wanted.begin(), wanted.end(), object) && --left == 0) return false;
@@ -126,7 +131,7 @@ public:
         const std::uint32_t cost =
             paths_.cost(source_) + std::min(step_cost(name) + surcharge_, most_step_cost);
         if (!relax(target, source_, cost) || !wishes_.name_steps) return;
-        paths_.step_[target] = name_of_step(target, name);
+        paths_.steps[target] = name_of_step(target, name);
     }
 
 private:
@@ -200,18 +205,18 @@ private:
             default:
                 break;
         }
-        const auto [at, added] = steps_.emplace(key, static_cast<std::uint32_t>(paths_.step_names_.size()));
+        const auto [at, added] = steps_.emplace(key, static_cast<std::uint32_t>(paths_.step_names.size()));
         if (added && name.form == ReferenceName::Form::text && name.text.field == Field::attributes)
             dict_step_ = at->second;
-        if (added) paths_.step_names_.push_back({key.form, source_, target});
+        if (added) paths_.step_names.push_back({key.form, source_, target});
         return at->second;
     }
 
     /// The dict of an instance, a module or a thread-local: its items are attributes.
     bool is_attribute_dict(ObjectId object) const {
         if (paths_.previous(object) == no_object)
-            return paths_.root(object).root.kind == RootKind::thread_local_;
-        const std::uint32_t step = paths_.step_[object];
+            return cheapest_root(graph_, object).root.kind == RootKind::thread_local_;
+        const std::uint32_t step = paths_.steps[object];
         return step == dict_step_;
     }
 
@@ -221,25 +226,28 @@ private:
     std::vector<ObjectId> ends_;
     std::vector<bool> left_out_;  // by type
     ObjectId garbage_list_ = no_object;
-    PathSearch<most_step_cost> search_{paths_.forest_};
+    PathSearch<most_step_cost> search_{paths_.forest};
     ObjectId source_ = no_object;
     std::uint32_t surcharge_ = 0;
     std::unordered_map<StepKey, std::uint32_t, StepKeyHash> steps_;
     std::uint32_t dict_step_ = none;  // of ".__dict__"
 };
 
-RootPaths::RootPaths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted,
-                     std::vector<ObjectId> ends, const ProgressCallback& progress)
-    : graph_(graph), forest_(graph.object_count()) {
-    if (wishes.name_steps) step_.assign(graph.object_count(), none);
+}  // namespace
+
+RootPaths root_paths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted,
+                     std::vector<ObjectId> ends, const ProgressCallback& progress) {
+    RootPaths paths{PathForest(graph.object_count()), {}, {}};
+    if (wishes.name_steps) paths.steps.assign(graph.object_count(), RootPaths::none);
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     std::sort(ends.begin(), ends.end());
-    Search(*this, wishes, std::move(ends)).run(wanted, progress);
+    RootSearch(graph, paths, wishes, std::move(ends)).run(wanted, progress);
+    return paths;
 }
 
-const HeapGraph::PlacedRoot& RootPaths::root(ObjectId object) const {
-    const auto roots = graph_.roots_of(object);
+const HeapGraph::PlacedRoot& cheapest_root(const HeapGraph& graph, ObjectId object) {
+    const auto roots = graph.roots_of(object);
     return *std::min_element(roots.begin(), roots.end(), [](const auto& a, const auto& b) {
         return root_cost(a.root) < root_cost(b.root);
     });

@@ -28,43 +28,38 @@ struct StepName {
     ObjectId source = no_object, target = no_object;
 };
 
-/// One search from all roots at once (Dijkstra, with buckets: costs are small). 8 bytes an object; 150 to 300
-/// ns for each that is looked at.
-class RootPaths {
-public:
+/// The cheapest paths of objects: columns by object, 8 bytes each.
+struct RootPaths {
     static constexpr std::uint32_t none = PathForest::none;
 
-    /// Until the cost of all of `wanted` is known; of all objects where it is empty. The references of
-    /// objects in `ends` (sorted) are not followed. What is unreachable has no path.
-    RootPaths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted = {},
-              std::vector<ObjectId> ends = {}, const ProgressCallback& progress = {});
+    PathForest forest;
+    std::vector<std::uint32_t> steps;  // of PathWishes::name_steps; else empty
+    std::vector<StepName> step_names;
 
     /// `none` where no path was found (yet).
-    std::uint32_t cost(ObjectId object) const { return forest_.cost[HeapGraph::node_of(object)]; }
+    std::uint32_t cost(ObjectId object) const { return forest.cost[HeapGraph::node_of(object)]; }
     bool found(ObjectId object) const { return cost(object) != none; }
     /// The object before it on its path; `no_object` where it hangs at a root.
     ObjectId previous(ObjectId object) const {
-        return HeapGraph::object_of(forest_.previous[HeapGraph::node_of(object)]);
+        return HeapGraph::object_of(forest.previous[HeapGraph::node_of(object)]);
     }
-    /// The root from which the path of an object without `previous` begins: of those that it has the
-    /// cheapest.
-    const HeapGraph::PlacedRoot& root(ObjectId object) const;
     /// Of PathWishes::name_steps: the number of the name of the last step to an object; `none` where it hangs
     /// at a root.
-    std::uint32_t step(ObjectId object) const { return step_[object]; }
-    const std::vector<StepName>& step_names() const { return step_names_; }
+    std::uint32_t step(ObjectId object) const { return steps[object]; }
     /// From the object at the root down to `object`, both included.
     std::vector<ObjectId> path(ObjectId object) const;
     /// In the order in which they were reached: an object comes after its `previous`.
-    const std::vector<NodeId>& order() const { return forest_.settled; }
-
-private:
-    class Search;
-    const HeapGraph& graph_;
-    PathForest forest_;                // by object
-    std::vector<std::uint32_t> step_;  // by object
-    std::vector<StepName> step_names_;
+    const std::vector<NodeId>& order() const { return forest.settled; }
 };
+
+/// One search from all roots at once (Dijkstra, with buckets: costs are small), until the cost of all of
+/// `wanted` is known; of all objects where it is empty. The references of objects in `ends` (sorted) are not
+/// followed. What is unreachable has no path. 150 to 300 ns for each object that is looked at.
+RootPaths root_paths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted = {},
+                     std::vector<ObjectId> ends = {}, const ProgressCallback& progress = {});
+
+/// The root from which the path of an object begins that hangs at one: of those that it has the cheapest.
+const HeapGraph::PlacedRoot& cheapest_root(const HeapGraph& graph, ObjectId object);
 
 /// What a step of that name costs: 0 for `.__dict__` and the content of a cell, 1 for an attribute, an item,
 /// a local.

@@ -4,28 +4,32 @@
 
 namespace heapsift {
 
-StructuralTargets::StructuralTargets(const HeapSnapshot& heap) : heap_(heap) {
+StructuralTargets structural_targets(const HeapSnapshot& heap) {
     const RootSet& roots = *heap.roots;
+    StructuralTargets targets;
+    std::vector<Address>& listed = targets.listed;
     for (const auto* part :
          {&roots.modules_and_dicts(), &roots.thread_local_dicts(), &roots.running_frames()})
-        listed_.insert(listed_.end(), part->begin(), part->end());
+        listed.insert(listed.end(), part->begin(), part->end());
     for (const RootSet::NamedClass& named : roots.named_classes()) {
-        listed_.push_back(named.type);
-        owners_.emplace_back(named.dict, named.type);
+        listed.push_back(named.type);
+        targets.owners.emplace_back(named.dict, named.type);
     }
-    std::sort(listed_.begin(), listed_.end());
-    for (const LoadedModule& module : roots.modules()) owners_.emplace_back(module.address, module.dict);
-    std::sort(owners_.begin(), owners_.end());
+    for (const TypeInfo& type : heap.types)
+        if (!type.heap_type) listed.push_back(type.address);
+    std::sort(listed.begin(), listed.end());
+    for (const LoadedModule& module : roots.modules())
+        targets.owners.emplace_back(module.address, module.dict);
+    std::sort(targets.owners.begin(), targets.owners.end());
+    return targets;
 }
 
 bool StructuralTargets::contains(Address target) const {
-    if (std::binary_search(listed_.begin(), listed_.end(), target)) return true;
-    const TypeId as_type = heap_.types.find(target);
-    return as_type != no_type && !heap_.types[as_type].heap_type;
+    return std::binary_search(listed.begin(), listed.end(), target);
 }
 
 bool StructuralTargets::is_owner(Address source, Address target) const {
-    return std::binary_search(owners_.begin(), owners_.end(), std::pair(source, target));
+    return std::binary_search(owners.begin(), owners.end(), std::pair(source, target));
 }
 
 }  // namespace heapsift

@@ -14,12 +14,10 @@ namespace heapsift {
 /// somebody else owns: a class that its module names is the module's, not its instances' nor its subclasses';
 /// a frame that runs is its thread's, not its callee's; and the dict that a threading.local has for a thread
 /// goes with the thread.
-class StructuralTargets {
-public:
-    /// Modules of sys.modules of every interpreter, their dicts and the classes that these name; static
-    /// types; running frames; dicts of thread-locals.
-    /// Of a heap with roots, which must outlive it.
-    explicit StructuralTargets(const HeapSnapshot& heap);
+struct StructuralTargets {
+    std::vector<Address> listed;  // sorted
+    // Whom a structural target belongs to, with it: a module and its dict, a dict and a class. Sorted.
+    std::vector<std::pair<Address, Address>> owners;
 
     bool contains(Address target) const;
     /// Is the reference owned, and not structural? A module leads to its own dict, and that to the module's
@@ -27,21 +25,11 @@ public:
     bool follows(Address source, const Reference& reference) const {
         return reference.followed && (!contains(reference.target) || is_owner(source, reference.target));
     }
-    /// Whom a structural target belongs to, with it.
-    const std::vector<std::pair<Address, Address>>& owners() const { return owners_; }
-    template <class F>
-    void visit(F&& visit) const {
-        for (const Address address : listed_) visit(address);
-        for (const TypeInfo& type : heap_.types)
-            if (!type.heap_type) visit(type.address);
-    }
-
-private:
     bool is_owner(Address source, Address target) const;
-
-    const HeapSnapshot& heap_;
-    std::vector<Address> listed_;                      // sorted; all but static types
-    std::vector<std::pair<Address, Address>> owners_;  // module and its dict, dict and class; sorted
 };
+
+/// Modules of sys.modules of every interpreter, their dicts and the classes that these name; static types;
+/// running frames; dicts of thread-locals. Of a heap with roots.
+StructuralTargets structural_targets(const HeapSnapshot& heap);
 
 }  // namespace heapsift

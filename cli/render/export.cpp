@@ -33,7 +33,7 @@ std::string export_text(const ExportSummary& summary, const Page& page) {
 
 }  // namespace
 
-Json export_meta(const Json& envelope, const Export& rows, bool redacted) {
+Json export_meta(const Json& envelope, const ExportReader& rows, bool redacted) {
     Json meta;
     for (const char* key : {"schema", "heapsift", "complete", "certain", "warnings"})
         meta[key] = envelope[key];

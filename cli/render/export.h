@@ -19,7 +19,7 @@ namespace heapsift {
 
 /// The rows of `meta`, in order: what an envelope says, flat, and what is not computed. `envelope`: as
 /// `envelope_json` makes it.
-Json export_meta(const Json& envelope, const Export& rows, bool redacted);
+Json export_meta(const Json& envelope, const ExportReader& rows, bool redacted);
 
 /// The tables of the contract in an empty database. A sink for `for_each_row`; text is escaped for the
 /// terminal, as in CSV. Addresses are SQLite's integers, signed: 2^64 is to be added to a negative one.

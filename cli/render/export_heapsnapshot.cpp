@@ -246,7 +246,7 @@ private:
     Redactor& redactor_;
     const std::function<void(std::string_view)>& write_;
     const ProgressCallback& progress_;
-    NodeEdges edges_;
+    NodeEdgeFinder edges_;
     std::vector<Large> large_;  // more than 4 GiB
     std::uint64_t pieces_of_all_ = 0, edge_count_ = 0;
     std::vector<std::uint32_t> edge_counts_;  // by node of the graph

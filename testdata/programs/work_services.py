@@ -1,7 +1,7 @@
 """The workshop's third room: processes, threads, event loops and connections in the middle of their work, and NumPy. `work.py` says why.
 
-Everything here stands still: threads wait for what never comes, and child processes have ended and are reaped, or sleep until their
-parent dies. The processes come first, as a fork copies no threads.
+Everything here stands still: threads wait for what never comes, and child processes have been reaped, or sleep until their parent dies.
+The processes come first, because a fork copies no threads.
 """
 
 import io

@@ -1,5 +1,6 @@
-// Arrays by owner: who is kept by views alone, what is seen, who holds what.
+// Arrays by owner: which are kept only by views, what is visible, who holds what.
 
+#include "analysis/arrays.h"
 #include "analysis/array_holders.h"
 #include "analysis/array_lists.h"
 #include "tests/analysis/handmade_arrays.h"
@@ -166,4 +167,75 @@ TEST_CASE("arrays: without NumPy there is nothing", "[numpy][analysis]") {
     CHECK(arrays.arrays.empty());
     CHECK(arrays.sums.owners == 0);
     CHECK(array_holders(graph, arrays, {}, false, 0, nullptr).rows.empty());
+}
+
+TEST_CASE("arrays: a summary has owners by sort, and says below what several rows of holders hang",
+          "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t left = made.array(data_start, {100}, {8}),
+                        right = made.array(data_start + 800, {50}, {8});
+    const std::uint64_t lent = made.lent_array(data_start + 1600, {10}, {8});
+    const std::uint64_t pair = made.object("app.Pair", {{".left", left}, {".right", right}});
+    made.list({lent});
+    const HandmadeReader heap = made.build();
+    Work work(heap);
+    const ArraysResult result = arrays(work, {.rows = 0});
+    REQUIRE(result.sorts.size() == 2);
+    CHECK(result.sorts[0].name == "arrays that own their elements");
+    CHECK(result.sorts[0].owners == 2);
+    CHECK(result.sorts[0].bytes == 1200);
+    CHECK(result.sorts[1].name == "native memory, lent by C code");
+    CHECK(result.sorts[1].bytes == 80);
+    REQUIRE(result.holders.rows.size() == 3);
+    CHECK(result.holders.rows[0].holder == "app.Pair");
+    CHECK(result.holders.rows[0].attribute == "left");
+    CHECK(result.holders.rows[0].dominator_address == Address(left));  // of one array: its own dominator
+    CHECK_FALSE(result.common);
+    REQUIRE(result.arrays.size() == 3);
+    const ShownArray first = shown_array(heap, result, 0);
+    CHECK(first.object.address == Address(left));
+    CHECK(first.nbytes == 800);
+    CHECK(first.array.shape == std::vector<std::int64_t>{100});
+    CHECK(first.owner.is_array);
+    CHECK(first.owner.address == Address(left));
+    const ArrayOwnerRow native = array_owner_row(heap, result, 2);
+    CHECK_FALSE(native.object);
+    CHECK(native.address == Address(lent));
+    CHECK_FALSE(native.example);  // no places were asked for
+    (void)pair;
+}
+
+TEST_CASE("arrays: the pinned are listed with how the slice is reached", "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t owner = made.array(data_start, {100}, {8});
+    const std::uint64_t slice = made.array(data_start, {10}, {8}, owner);
+    made.array(data_start + 800, {90}, {8});
+    made.list({slice});
+    const HandmadeReader heap = made.build();
+    Work work(heap);
+    const ArraysResult result =
+        arrays(work, {.table = ArraysQuery::Table::owners, .only_pinned = true, .rows = 0});
+    REQUIRE(result.owners.size() == 1);
+    const ArrayOwnerRow row = array_owner_row(heap, result, 0);
+    CHECK(row.address == Address(owner));
+    CHECK(row.example == Address(slice));
+    CHECK(row.owner.unseen_bytes() == 720);
+    REQUIRE(result.holders.rows.size() == 1);
+    CHECK(result.holders.rows[0].pinned_owners == 1);
+    CHECK_FALSE(result.holders.rows[0].dominator);
+}
+
+TEST_CASE("arrays: what is one value throughout would do with one element", "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t constant = made.array(data_start, {1000}, {8});
+    made.list({constant, made.array(data_start, {3}, {8}, constant)});
+    const HandmadeReader heap = made.build();
+    Work work(heap);
+    const ArraysResult result = arrays(work, {.table = ArraysQuery::Table::waste});
+    REQUIRE(result.waste_rows.size() == 1);  // a view wastes nothing of its own
+    CHECK(result.waste_rows[0].object.address == Address(constant));
+    CHECK(result.waste_rows[0].waste.kind == WasteKind::constant);
+    CHECK(result.waste_rows[0].waste.needed == 8);
+    CHECK(result.waste.total_nbytes == 8000);
+    CHECK(result.waste.looked_at == 1);
 }

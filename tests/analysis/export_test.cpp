@@ -1,5 +1,5 @@
-// The rows of an export: every type, object and array, with the generation that the collector's lists say and
-// the array's own fields, read from memory that is laid out here.
+// The rows of an export: every type, object and array, with the generation from the collector's lists and the
+// array's own fields, read from memory that the test lays out.
 
 #include "analysis/export.h"
 
@@ -52,7 +52,7 @@ struct Collector : Memory {
     }
     std::uint64_t frozen() const { return memory_start + *layout.gc_state.permanent_generation; }
 
-    /// The low bits are flags of the collector, and are set here.
+    /// The low bits are flags of the collector; they are set here.
     void link(std::uint64_t head, const std::vector<std::uint64_t>& numbers) {
         std::uint64_t previous = head;
         for (const std::uint64_t number : numbers) {
@@ -116,7 +116,7 @@ TEST_CASE("export: types with their bases, objects with type and generation", "[
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
     const ObjectStates states = object_states(graph);
-    const Export rows(graph, sizes, states);
+    const ExportReader rows(graph, sizes, states);
     REQUIRE(rows.type_count() == 2);
     CHECK_FALSE(rows.type(TypeId(0)).base.has_value());
     CHECK(rows.type(TypeId(0)).basicsize == 16);
@@ -168,7 +168,7 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
     const ObjectStates states = object_states(graph);
-    const Export rows(graph, sizes, states);
+    const ExportReader rows(graph, sizes, states);
     CHECK(is_array(snapshot, ObjectId(0)));
     CHECK_FALSE(is_array(snapshot, ObjectId(2)));
     const ArrayRow row = array_row(snapshot, ObjectId(0));

@@ -1,6 +1,6 @@
 #pragma once
 
-// NumPy arrays of a handmade heap: their headers are laid out in memory, as analyses read them.
+// NumPy arrays for a handmade heap: their headers are laid out in memory, where analyses read them.
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/numpy/kinds.h"
@@ -8,6 +8,9 @@
 #include "tests/elf/core_writer.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace heapsift::test {
 
@@ -32,7 +35,7 @@ public:
         heap_.types = {of_array, of_dtype};
     }
 
-    /// `base` 0: none; it owns its data then.
+    /// `base` 0: it has none, and owns its data.
     std::uint64_t array(std::uint64_t data, const std::vector<std::int64_t>& shape,
                         const std::vector<std::int64_t>& strides, std::uint64_t base = 0,
                         std::int64_t refcount = 1) {
@@ -68,7 +71,17 @@ public:
         lent_ = false;
         return at;
     }
-    /// A rooted list of these.
+    /// A rooted object with these attributes.
+    std::uint64_t object(const std::string& type,
+                         const std::vector<std::pair<std::string, std::uint64_t>>& attributes) {
+        const std::uint64_t at = 0x90000 + 0x100 * objects_++;
+        HandmadeObject object{Address(at), type, facts(56, 64), {}, {}};
+        for (const auto& [name, value] : attributes) object.references.push_back(reference(value, name));
+        heap_.objects.push_back(object);
+        heap_.natives.push_back(reference(at, "libapp.so cache"));
+        return at;
+    }
+    /// A rooted list of these items.
     std::uint64_t list(const std::vector<std::uint64_t>& items) {
         const std::uint64_t at = 0x80000 + 0x100 * lists_++;
         HandmadeObject object{Address(at), "list", facts(56, 64), {}, {}};
@@ -96,7 +109,7 @@ private:
     }
     HandmadeHeap heap_;
     std::string headers_;
-    std::uint64_t count_ = 0, lists_ = 0;
+    std::uint64_t count_ = 0, lists_ = 0, objects_ = 0;
     bool lent_ = false;
 };
 

@@ -1,8 +1,9 @@
-// DataFrames and Series found by what they lead to, in heaps that are written down here; arrays and their
-// elements in memory.
+// DataFrames and Series, found by what they lead to, in handmade heaps; arrays and their elements are in
+// memory.
 
 #include "analysis/pandas_frames.h"
 
+#include "analysis/arrays.h"
 #include "parsers/numpy/kinds.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
@@ -83,7 +84,7 @@ struct PandasHeap {
         for (const std::uint64_t item : items) references.push_back(reference(item, "[i]"));
         return object(type, std::move(references));
     }
-    /// An array of int64 (or of pointers), with its elements where they are given.
+    /// An array of int64 (or of pointers), with its elements if they are given.
     std::uint64_t array(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& elements = {},
                         char kind = 'i') {
         const std::uint64_t dtype = object("numpy.dtype", {}),
@@ -316,4 +317,45 @@ TEST_CASE("pandas: a manager that only slices keep as their parent is a dropped 
     CHECK(dropped[0].kept_by_slices_alone);
     CHECK(dropped[1].slices == std::vector<std::size_t>{1});
     CHECK_FALSE(dropped[1].kept_by_slices_alone);
+}
+
+TEST_CASE("pandas: rows of frames say what they show and keep; in text the few that keep most", "[pandas]") {
+    PandasHeap made;
+    const std::uint64_t columns = made.names({"a", "b"});
+    std::vector<std::uint64_t> frames;
+    for (std::int64_t rows = 1; rows <= 8; ++rows)
+        frames.push_back(made.frame(
+            made.manager({columns, made.range_index(0, 1, rows)}, {made.block(made.array({2, rows}))})));
+    const std::uint64_t gone =
+        made.manager({columns, made.range_index(0, 1, 100)}, {made.block(made.array({2, 100}))});
+    frames.push_back(made.frame(
+        made.manager({columns, made.range_index(0, 1, 3)}, {made.block(made.array({2, 3}))}, gone)));
+    const HandmadeReader heap = made.build();
+    Work work(heap);
+    const ArraysResult all = arrays(work, {.rows = 0, .every_frame = true});
+    REQUIRE(all.frames.size() == 9);
+    CHECK(all.frame_count == 9);
+    const std::uint64_t names = 2 * 8;  // the array of the labels
+    for (std::size_t i = 0; i < 8; ++i) {
+        const FrameRow& row = all.frames[i];
+        CHECK(row.object.address == Address(frames[i]));
+        CHECK(row.rows == i + 1);
+        CHECK(row.columns == 2);
+        CHECK(row.arrays == 2);
+        CHECK(row.nbytes == 2 * 8 * (i + 1) + names);
+        CHECK(row.kept_bytes == row.nbytes);  // they own what they show
+    }
+    REQUIRE(all.dropped.rows.size() == 1);
+    const DroppedRow& dropped = all.dropped.rows[0];
+    CHECK(dropped.frame.object.address == Address(gone));
+    CHECK(dropped.slices == std::vector<Address>{Address(frames[8])});
+    CHECK(dropped.kept_by_slices_alone);
+    CHECK(all.dropped.kept_bytes == 2 * 8 * 100 + names);
+    const ArraysResult few = arrays(work, {.rows = 0});
+    REQUIRE(few.frames.size() == 6);
+    CHECK(few.frame_count == 9);
+    CHECK(few.frames[0].object.address == Address(frames[7]));
+    CHECK(few.frames[1].object.address == Address(frames[6]));
+    REQUIRE(few.dropped.rows.size() == 1);
+    CHECK(few.dropped.rows[0].slices_show == 2 * 8 * 3 + names);
 }

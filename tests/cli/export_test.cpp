@@ -1,5 +1,4 @@
-// What is written by an export of results made by hand: the tables are asked for again, the lines read again;
-// and a file that is whole or absent.
+// What an export of handmade results writes: tables and lines are read back, and the file is whole or absent.
 
 #include "cli/render/export.h"
 
@@ -234,8 +233,8 @@ TEST_CASE("export: meta says what the envelope says, flat, and what was not comp
     envelope.core = {
         {"path", "core.1"}, {"chosen_by", "argument"}, {"pid", 5}, {"python", {{"version", "3.11.2"}}}};
     envelope.complete = false;
-    const Json json =
-        export_meta(envelope_json(envelope, redactor), Export(graph, sizes, object_states(graph)), true);
+    const Json json = export_meta(envelope_json(envelope, redactor),
+                                  ExportReader(graph, sizes, object_states(graph)), true);
     CHECK(json["schema"] == "heapsift.export/1");
     CHECK(json["complete"] == false);
     CHECK(json["core"] == "core.1");

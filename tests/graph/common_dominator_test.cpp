@@ -1,5 +1,5 @@
-// What holds several nodes together: the nearest node without which the root reaches none of them, against
-// the walks up the tree, one by one.
+// What holds several nodes together: the nearest node without which the root reaches none of them, compared
+// with separate walks up the tree.
 
 #include "analysis/graph/common_dominator.h"
 
@@ -33,7 +33,7 @@ TEST_CASE("common dominator: the first that the lines of all members share, set 
         Preorder order(nodes);
         order.walk(graph, NodeId(0));
         const DominatorTree tree = DominatorTree::build(graph, order);
-        CommonDominator common(tree, order);
+        CommonDominatorFinder common(tree, order);
         for (int set = 0; set < 20; ++set) {
             std::vector<NodeId> members;
             while (members.size() < 2 + random() % 4) members.push_back(NodeId(random() % nodes));
@@ -61,7 +61,7 @@ TEST_CASE("common dominator: of one member it is its own dominator, of the root'
     Preorder order(4);
     order.walk(graph, NodeId(0));
     const DominatorTree tree = DominatorTree::build(graph, order);
-    CommonDominator common(tree, order);
+    CommonDominatorFinder common(tree, order);
     CHECK(common.of(std::vector<NodeId>{NodeId(2)}) == NodeId(1));
     CHECK(common.of(std::vector<NodeId>{NodeId(0)}) == no_node);
     CHECK(common.of(std::vector<NodeId>{NodeId(3)}) == no_node);
@@ -75,7 +75,7 @@ TEST_CASE("common dominator: of both ends of a chain of a million nodes it is th
     Preorder order(n);
     order.walk(graph, NodeId(0));
     const DominatorTree tree = DominatorTree::build(graph, order);
-    CommonDominator common(tree, order);
+    CommonDominatorFinder common(tree, order);
     for (std::uint32_t again = 0; again < 3; ++again)
         CHECK(common.of(std::vector<NodeId>{NodeId(n - 1), NodeId(10 + again)}) == NodeId(10 + again));
 }

@@ -1,5 +1,5 @@
-// Whose objects are: the groups of roots, what retained sizes and dominators make of them, and by which
-// attribute objects are held.
+// Who owns objects: the groups of roots, their effect on retained sizes and dominators, and the attributes
+// that hold objects.
 
 #include "analysis/dominators.h"
 #include "analysis/holders.h"
@@ -163,15 +163,15 @@ TEST_CASE("root paths: a person's way costs less than one through what explains 
     const Address deep = program.list({program.list({program.list({node})})});
     program.module("app", "/srv/app/app.py", {{"DIRECT", direct}, {"DEEP", deep}});
     const Analysed analysed(program);
-    const RootPaths paths(analysed.graph, {});
+    const RootPaths paths = root_paths(analysed.graph, {});
     REQUIRE(paths.found(analysed.id(node)));
     CHECK(paths.previous(analysed.id(node)) == analysed.id(direct));
     CHECK(paths.cost(analysed.id(node)) == paths.cost(analysed.id(direct)) + 1);
     CHECK(paths.path(analysed.id(node)).back() == analysed.id(node));
-    const RootPaths around(analysed.graph, {.without = {analysed.id(direct)}});
+    const RootPaths around = root_paths(analysed.graph, {.without = {analysed.id(direct)}});
     CHECK(around.cost(analysed.id(node)) == paths.cost(analysed.id(node)) + 2);
     CHECK_FALSE(around.found(analysed.id(direct)));
-    const RootPaths to_one(analysed.graph, {}, {analysed.id(direct)});
+    const RootPaths to_one = root_paths(analysed.graph, {}, {analysed.id(direct)});
     CHECK(to_one.cost(analysed.id(direct)) == paths.cost(analysed.id(direct)));
     CHECK(to_one.order().size() <= paths.order().size());
 }

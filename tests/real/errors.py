@@ -4,7 +4,7 @@
     errors.py --heapsift build/dev/heapsift [--versions DIR]
 
 Each case runs twice: plain (standard output empty, one line on standard error that starts with `heapsift: `) and with --json (one
-line on standard output: a document whose data is null, with the error's code, message and hint). Nothing may end by a signal.
+line on standard output: a document whose data is null, with the error's code, message and hint). A signal must never end it.
 """
 
 import argparse

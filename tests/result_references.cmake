@@ -1,0 +1,69 @@
+# A result holds no reference to what it was computed from: no class that a header of analysis/ declares has a member that is a
+# reference, a pointer or a view. Those named here are no results: they answer questions by way of what they refer to, for the time of
+# one call. Run by ctest: cmake -DSOURCE=folder -P result_references.cmake
+cmake_policy(SET CMP0057 NEW)  # IN_LIST
+set(allowed
+    BoostView              # what Boost.Graph's algorithms are given: a graph by another name
+    NodeRow                # a row of the graph's edges, handed out by targets()
+    PathSearch             # fills the columns that it is given
+    CommonDominatorFinder  # asked of one set after another
+    HeapGraph              # the references of the heap, with roots above them: read by every search, and owned by Work
+    GroupFinder            # makes Groups
+    RetainedLookup         # what is asked of RetainedSizes by node
+    DyingByCounts          # asked of one set after another
+    HolderLabeler          # puts paths into words
+    ExpressionFinder       # the same
+    RootNamer              # the same of roots
+    NodeEdgeFinder         # edges one by one: all at once would be larger than the heap
+    ExportReader           # rows one by one, likewise
+    ExpressionRoots        # an expression, step by step
+    ExpressionSteps        # the same
+    ExpressionPlace        # where in a frame an expression has come to, while it is read
+    Bracket                # what stands between brackets, in the text that was typed
+    PandasReader           # what pandas' objects are, read once for a walk
+    DataRun                # bytes of the mapped core, while they are read
+    ArrayElements          # shape and strides of an array, while its bytes are counted
+    Work)                  # the place that owns what is computed, beside the heap
+# @ stands for a semicolon, which would part a list.
+set(members "^ +(mutable |const )*[A-Za-z_:][A-Za-z0-9_:<>, ]*[&*]+( const)? [a-z_]+_?( = nullptr)?@"
+    "^ +[^(=]*<[^(]*[&*]>* [a-z_]+_?@" "^ +(std::optional<)?std::(span<.*>|string_view)>? [a-z_, ]+@")
+file(GLOB_RECURSE headers ${SOURCE}/analysis/*.h)
+list(LENGTH headers count)
+if(count LESS 50)
+  message(FATAL_ERROR "only ${count} headers in ${SOURCE}/analysis")
+endif()
+set(found "")
+set(met "")
+foreach(header ${headers})
+  file(READ ${header} text)
+  string(REPLACE ";" "@" text "${text}")
+  string(REGEX REPLACE "[][]" "" text "${text}")
+  string(REPLACE "\n" ";" lines "${text}")
+  set(class "")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^(class|struct) ([A-Za-z]+)")
+      set(class ${CMAKE_MATCH_2})
+    elseif(line MATCHES "^}@")
+      set(class "")
+    endif()
+    if(NOT class OR line MATCHES "^ +(using|return|friend|static) ")
+      continue()
+    endif()
+    foreach(pattern IN LISTS members)
+      if(line MATCHES "${pattern}")
+        list(APPEND met ${class})
+        if(NOT class IN_LIST allowed)
+          string(APPEND found "\n${header}: ${class}: ${line}")
+        endif()
+      endif()
+    endforeach()
+  endforeach()
+endforeach()
+if(found)
+  message(FATAL_ERROR "refers to what it was computed from:${found}")
+endif()
+foreach(class IN LISTS allowed)
+  if(NOT class IN_LIST met)
+    message(FATAL_ERROR "${class} refers to nothing any more: take it from the list")
+  endif()
+endforeach()
