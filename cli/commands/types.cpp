@@ -28,7 +28,7 @@ struct TypesOptions {
 ExitCode run_by_holder(Session& session, const TypesOptions& options) {
     if (options.sort != SortKey::retained)
         throw wrong_usage("bad-sort", "types --by-holder is sorted by retained", "leave --sort out");
-    Question question(session, {Need::graph});
+    Question question(session, {Need::sizes, Need::graph});
     const HeapReader& heap = question.heap();
     std::vector<TypeId> types;
     if (!options.type.empty()) types = types_named(heap.snapshot(), options.type, options.subclasses);

@@ -55,7 +55,7 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
     }
     if (session.words().address)
         throw wrong_usage("two-questions", "give either an address or --type", "only one of them");
-    Question question(session, {Need::graph});
+    Question question(session, {Need::sizes, Need::graph});
     const HeapReader& heap = question.heap();
     const std::vector<TypeId> types = types_named(heap.snapshot(), options.type, options.subclasses);
     const HeapGraph& graph = question.graph();
