@@ -32,7 +32,7 @@ struct GcState {
     std::uint32_t debug = 0;
     std::array<GcGeneration, 3> generations;
     GcGeneration frozen;           // by gc.freeze(); only its objects count
-    Address garbage, callbacks;    // the lists gc.garbage and gc.callbacks; null where there is none
+    Address garbage, callbacks;    // the lists gc.garbage and gc.callbacks; null if there is none
     std::int64_t long_lived = -1;  // objects that survived the last full collection; -1 unknown
     // added since then: a full collection waits until this is a quarter of `long_lived`
     std::int64_t long_lived_new = 0;

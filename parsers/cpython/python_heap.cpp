@@ -195,7 +195,7 @@ std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
     facts.keys_refcount = *refcount;
     facts.entries = keys + *l.dk_indices + index_bytes;
     facts.keys_size = *l.dk_indices + index_bytes + facts.capacity * facts.entry_size;
-    // All entries must be there: a length is never believed alone, nor the last entry, which may lie in
+    // All entries must be there: neither a length alone nor the last entry is enough, since that may lie in
     // another mapping.
     if (!readable(memory_, facts.entries, facts.entry_count * facts.entry_size)) return std::nullopt;
     if (l.dk_lookup.present()) facts.unicode_keys = keys_are_unicode(facts);

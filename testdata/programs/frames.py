@@ -151,7 +151,7 @@ def cached(index):
 
 
 def different(arrays):
-    """Each once; of those that show the very same bytes one."""
+    """Each once; one of those that show the same bytes."""
     seen, result = set(), []
     for array in arrays:
         bytes_shown = (array.__array_interface__["data"][0], array.nbytes) if array.nbytes else id(array)

@@ -74,7 +74,7 @@ def _verdict_on_key(holder, text, target):
 
 
 def _shows(found, target):
-    """The __dict__ of a class is shown by a proxy, made anew each time."""
+    """A class's __dict__ is shown by a proxy, which is a new object each time."""
     return isinstance(found, types.MappingProxyType) and gc.get_referents(found)[0] is target
 
 

@@ -321,7 +321,7 @@ def an_event_loop_that_waits():
 
 @exhibit
 def an_event_loop_that_is_stuck():
-    """One task never comes back: it runs now, and others wait behind it."""
+    """One task never comes back: it runs now, and others wait for it."""
     import asyncio
     never, reached = threading.Event(), threading.Event()
 

@@ -181,7 +181,7 @@ TEST_CASE("str: a length that runs out of memory gives no text", "[cpython][str]
     heap.put(other + *layout->ascii.size, std::uint8_t{0xff});  // "ASCII"
     CHECK_FALSE(plausible(heap, other));
     const Address endless = heap.str("xyz");
-    heap.put(endless + *layout->ascii.size + 3, std::uint8_t{'!'});  // no NUL behind the last character
+    heap.put(endless + *layout->ascii.size + 3, std::uint8_t{'!'});  // no NUL after the last character
     CHECK_FALSE(plausible(heap, endless));
 }
 

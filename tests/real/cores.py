@@ -28,7 +28,7 @@ _SHARED = {(program, "kernel") for program in ("plain", "zoo", "work")}  # of th
 
 
 class NoCore(Exception):
-    """One line: why there is none."""
+    """Why there is no core, in one line."""
 
 
 @dataclasses.dataclass

@@ -83,7 +83,7 @@ def parse():
 
 
 def leak_library(work):
-    """The path of the compiled leak.c, and why there is none."""
+    """(path of the compiled leak.c, why there is none): one of them is None."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:
         return None, "no C compiler"

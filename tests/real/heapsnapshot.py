@@ -84,7 +84,7 @@ def check(heapsift, core, folder):
 
 
 class Graph:
-    """Nodes by ordinal, edges as rows one behind the other."""
+    """Nodes by ordinal, edges as consecutive rows."""
 
     def __init__(self, path):
         with open(path, encoding="ascii") as file:

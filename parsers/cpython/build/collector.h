@@ -15,8 +15,8 @@
 namespace heapsift {
 
 inline constexpr std::uint64_t collector_link_bits = ~std::uint64_t{3};  // of a link: the address
-inline constexpr std::uint64_t collector_finalized = 1;  // of the link back: the finalizer has run
-inline constexpr std::uint64_t collector_counts = 2;     // of the link back: it may be a count
+inline constexpr std::uint64_t collector_finalized = 1;  // in the back link: the finalizer has run
+inline constexpr std::uint64_t collector_counts = 2;     // in the back link: it may be a count
 inline constexpr std::int8_t frozen_generation = 3;      // what gc.freeze() put aside
 
 struct CollectorList {
@@ -25,7 +25,7 @@ struct CollectorList {
     bool collecting = false;     // its interpreter was collecting
 };
 
-/// The lists of all interpreters. None where the layout does not say where they are.
+/// The lists of all interpreters. None if the layout does not say where they are.
 std::vector<CollectorList> collector_lists(const PythonRuntime& python);
 
 /// Whether the back link of the header at `node` is a count that its object can have. (For an object that was
