@@ -67,7 +67,8 @@ std::string listed(const HeapReader& heap, ObjectId object, Redactor& redactor) 
     const ShortValue short_value = heap.value(object);
     const std::string value = escape_for_terminal(redactor.value(short_value, type));
     const std::string address = hexadecimal(heap.address_of(object).value);
-    if (short_value.says_type && short_value.kind == ShortValue::Kind::summary) return fmt::format("{} ({})", address, value);
+    if (short_value.says_type && short_value.kind == ShortValue::Kind::summary)
+        return fmt::format("{} ({})", address, value);
     return fmt::format("{} ({}{}{})", address, escape_for_terminal(type), value.empty() ? "" : ", ", value);
 }
 

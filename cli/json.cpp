@@ -8,13 +8,6 @@
 namespace heapsift {
 namespace {
 
-std::string csv_value(const Json& value) {
-    if (value.is_null()) return {};
-    if (value.is_string()) return csv_quoted(escape_for_terminal(value.get<std::string>()));
-    if (value.is_object()) return csv_value(value.value("address", Json()));
-    return csv_quoted(json_text(value));
-}
-
 std::string joined(const std::vector<std::string>& cells) {
     std::string line;
     for (const std::string& cell : cells) line += (line.empty() && &cell == cells.data() ? "" : ",") + cell;
@@ -33,12 +26,6 @@ std::string csv_quoted(const std::string& text) {
 }
 
 Json address_json(Address address) { return hexadecimal(address.value); }
-
-std::string csv_line(const Json& row, const std::vector<std::string>& keys) {
-    std::vector<std::string> cells;
-    for (const std::string& key : keys) cells.push_back(csv_value(row.value(key, Json())));
-    return joined(cells);
-}
 
 std::string csv_heading(const std::vector<std::string>& keys) { return joined(keys); }
 

@@ -35,9 +35,6 @@ Json or_null(const std::optional<T>& value) {
 /// A cell of CSV, quoted where it must be.
 std::string csv_quoted(const std::string& text);
 
-/// One line of CSV of the given keys of a row: numbers and text as they are, null empty, an OBJECT as its
-/// address; text is escaped for the terminal, and quoted where it must be (RFC 4180).
-std::string csv_line(const Json& row, const std::vector<std::string>& keys);
 std::string csv_heading(const std::vector<std::string>& keys);
 
 }  // namespace heapsift

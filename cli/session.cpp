@@ -191,65 +191,10 @@ Json Session::error_document(const std::string& command, const Error& error) con
     return document;
 }
 
-// Rows are written as they come: a document of all objects of a large heap does not fit in memory.
-void Session::write_document(Output& output, const Answer& answer, const std::optional<Error>& error) const {
-    Json document = head(answer.command);
-    document["certain"] = is_whole() && answer.certain;
-    if (error) document["error"] = error_json(*error, redactor_);
-    std::string text = json_text(document);
-    text.pop_back();
-    output.write(text + ",\"data\":{");
-    const auto write_table = [&](const std::string& key, const std::function<void(const RowVisitor&)>& rows,
-                                 bool last) {
-        output.write(json_text(key) + ":[");
-        bool first = true;
-        rows([&](const Json& row) {
-            output.write((first ? "\n" : ",\n") + json_text(row));
-            first = false;
-        });
-        output.write(last ? "]" : "],");
-    };
-    if (answer.rows)
-        write_table(answer.rows_key, answer.rows, answer.data.empty() && answer.more_tables.empty());
-    for (std::size_t i = 0; i < answer.more_tables.size(); ++i)
-        write_table(answer.more_tables[i].key, answer.more_tables[i].rows,
-                    answer.data.empty() && i + 1 == answer.more_tables.size());
-    const std::string data = json_text(answer.data);
-    output.write(data.substr(1, data.size() - 2) + "}}\n");
-}
-
-void Session::write_rows(Output& output, const Answer& answer) const {
-    if (options_.format == Format::csv) {
-        output.write(csv_heading(answer.csv_columns));
-        answer.rows([&](const Json& row) { output.write(csv_line(row, answer.csv_columns)); });
-    } else if (answer.rows) {
-        answer.rows([&](const Json& row) { output.write(json_text(row) + "\n"); });
-    } else {
-        output.write(json_text(answer.data) + "\n");
-    }
-}
-
 void Session::refuse_csv(const std::string& what, const std::string& hint) const {
     if (options_.format == Format::csv)
         throw wrong_usage("not-a-table", fmt::format("--format csv is for tables; {} is not one", what),
                           hint);
-}
-
-ExitCode Session::write(const Answer& answer, const std::optional<Error>& error) {
-    progress_.clear();
-    enter("writing the answer");
-    if (!answer.rows || answer.csv_columns.empty())
-        refuse_csv("this answer of " + answer.command, "use --json");
-    if (options_.format != Format::json)
-        for (const Diagnostic& diagnostic : diagnostics_.all()) console_.warning(diagnostic);
-    Output output;
-    if (options_.format == Format::json)
-        write_document(output, answer, error);
-    else if (options_.format == Format::text)
-        output.write(answer.text(page()));
-    else
-        write_rows(output, answer);
-    return written(output, error);
 }
 
 ExitCode Session::write(const Document& document, const std::optional<Error>& error) {

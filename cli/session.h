@@ -3,12 +3,12 @@
 // One question about one core: which core, opening it, and writing the answer in the format that was asked
 // for.
 
-#include "cli/answer.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
 #include "cli/core_choice.h"
 #include "cli/document/document.h"
 #include "cli/json_envelope.h"
+#include "cli/page.h"
 #include "cli/program_run.h"
 #include "cli/progress.h"
 #include "cli/words.h"
@@ -51,7 +51,6 @@ public:
     bool core_was_read() const { return core_was_read_; }
 
     /// Writes the answer, warnings first. `error`: why it is not the whole answer; its exit code then.
-    ExitCode write(const Answer& answer, const std::optional<Error>& error = std::nullopt);
 
     ExitCode write(const Document& document, const std::optional<Error>& error = std::nullopt);
 
@@ -76,8 +75,6 @@ private:
     void know_core(const CoreFile& core, const PythonRuntime* python);
     Page page() const;
     Envelope envelope(const std::string& command) const;
-    void write_document(Output& output, const Answer& answer, const std::optional<Error>& error) const;
-    void write_rows(Output& output, const Answer& answer) const;
     ExitCode written(Output& output, const std::optional<Error>& error);
     bool is_whole() const { return diagnostics_.complete() && !cut_; }
 

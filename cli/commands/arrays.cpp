@@ -33,25 +33,36 @@ ArraysQuery query_of(const ArraysOptions& options, const CommonOptions& common) 
     return query;
 }
 
+ArraysRows rows_of_arrays(const std::shared_ptr<Question>& question,
+                          const std::shared_ptr<const ArraysResult>& result) {
+    const auto array = [=](std::size_t i) { return shown_array(question->heap(), *result, i); };
+    const auto owner = [=](std::size_t i) { return array_owner_row(question->heap(), *result, i); };
+    ArraysRows rows;
+    rows.arrays = [=](const std::function<void(const ShownArray&)>& visit) {
+        for (std::size_t i = 0; i < result->arrays.size(); ++i) visit(array(i));
+    };
+    rows.owners = [=](const std::function<void(const ArrayOwnerRow&)>& visit) {
+        for (std::size_t i = 0; i < result->owners.size(); ++i) visit(owner(i));
+    };
+    rows.first_array = [=] { return array(0); };
+    rows.first_owner = [=] { return owner(0); };
+    return rows;
+}
+
 ExitCode run_arrays(Session& session, const ArraysOptions& options) {
     if (options.owners + options.views + options.pinned + options.waste > 1 ||
         (options.by_holder && (options.owners || options.views || options.waste)))
         throw wrong_usage("bad-option",
                           "arrays shows one table: --owners, --views, --pinned, --by-holder or --waste",
                           "--pinned and --by-holder may be combined");
-    Question question(session, {Need::retained});
-    const HeapReader& heap = question.filled();
-    const ArraysResult result = arrays(question.work(), query_of(options, session.options()));
+    // Rows are read while they are written: the question and the result are theirs too.
+    const auto question = std::make_shared<Question>(session, std::initializer_list<Need>{Need::retained});
+    const HeapReader& heap = question->filled();
+    const auto result =
+        std::make_shared<const ArraysResult>(arrays(question->work(), query_of(options, session.options())));
     session.note_references(heap);
-    note_damaged_objects(result.table.sums.unread, session.diagnostics());
-    ArraysRows rows;
-    rows.arrays = [&](const std::function<void(const ShownArray&)>& visit) {
-        for (std::size_t i = 0; i < result.arrays.size(); ++i) visit(shown_array(heap, result, i));
-    };
-    rows.owners = [&](const std::function<void(const ArrayOwnerRow&)>& visit) {
-        for (std::size_t i = 0; i < result.owners.size(); ++i) visit(array_owner_row(heap, result, i));
-    };
-    return session.write(render_arrays(result, rows, session.redactor()));
+    note_damaged_objects(result->table.sums.unread, session.diagnostics());
+    return session.write(render_arrays(result, rows_of_arrays(question, result)));
 }
 
 }  // namespace

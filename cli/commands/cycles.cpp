@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -35,41 +36,42 @@ CyclesQuery query_of(const CyclesOptions& options) {
 
 ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     if (options.id) session.refuse_csv("cycles --id", "leave out --id, or use --json");
-    Question question(session, {Need::states});
+    // Rows are made while they are written: the question and the result are theirs too.
+    const auto question = std::make_shared<Question>(session, std::initializer_list<Need>{Need::states});
     const std::size_t limit = session.options().rows();
     const bool text = session.options().format == Format::text;
     CyclesQuery query = query_of(options);
     // What is in neither table need not be put into words.
     query.kinds = text && !options.id ? limit : 1;
     query.garbage_list = text || options.id ? 1 : limit;
-    CyclesResult result = cycles(question.work(), query);
-    session.note_references(question.heap());
+    auto result = std::make_shared<const CyclesResult>(cycles(question->work(), query));
+    session.note_references(question->heap());
     if (!options.id) {
-        const CycleRows rows = [&](const std::function<void(const CycleRow&)>& visit) {
+        const CycleRows rows = [question, result, limit](const std::function<void(const CycleRow&)>& visit) {
             std::size_t written = 0;
-            for (const Cycle& cycle : result.cycles) {
+            for (const Cycle& cycle : result->cycles) {
                 if (limit != 0 && written >= limit) break;
-                if (!result.shown(cycle)) continue;
+                if (!result->shown(cycle)) continue;
                 ++written;
-                visit(cycle_row(question.work(), result, cycle, {}));
+                visit(cycle_row(question->work(), *result, cycle, {}));
             }
         };
-        return session.write(render_cycles(result, rows, session.redactor()));
+        return session.write(render_cycles(result, rows));
     }
     // What is in use has the numbers behind those of garbage.
-    if (!options.all && *options.id > result.cycles.size()) {
+    if (!options.all && *options.id > result->cycles.size()) {
         query.reachable = true;
-        result = cycles(question.work(), query);
+        result = std::make_shared<const CyclesResult>(cycles(question->work(), query));
     }
-    if (*options.id == 0 || *options.id > result.cycles.size())
+    if (*options.id == 0 || *options.id > result->cycles.size())
         throw wrong_usage(
             "no-such-cycle",
-            fmt::format("there is no cycle {}: this core has {}", *options.id, result.cycles.size()),
+            fmt::format("there is no cycle {}: this core has {}", *options.id, result->cycles.size()),
             command_line("cycles --all") + " lists them");
     CycleWishes wishes{.limit = limit, .opening = true};
     if (text) wishes.steps = most_steps_of_one;
-    const CycleRow row = cycle_row(question.work(), result, result.cycles[*options.id - 1], wishes);
-    return session.write(render_cycle(row, result, session.redactor()));
+    CycleRow row = cycle_row(question->work(), *result, result->cycles[*options.id - 1], wishes);
+    return session.write(render_cycle(std::move(row), *result));
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ Datum::Datum(FilePath path) : content_(behind_pointer(std::move(path))) {}
 Datum::Datum(Message message) : content_(behind_pointer(std::move(message))) {}
 Datum::Datum(ProcessCall arguments) : content_(behind_pointer(std::move(arguments))) {}
 Datum::Datum(GivenName name) : content_(behind_pointer(std::move(name))) {}
+Datum::Datum(Withheld text) : content_(nullptr) {
+    if (!text.text.empty()) content_ = behind_pointer(std::move(text));
+}
 Datum::Datum(Text text) : content_(behind_pointer(std::move(text), true)) {}
 Datum::Datum(List list) : content_(std::move(list)) {}
 Datum::Datum(Entries entries) : content_(std::move(entries)) {}

@@ -49,6 +49,7 @@ public:
     Datum(FilePath path);
     Datum(Message message);
     Datum(GivenName name);
+    Datum(Withheld text);          // null under --redact, or where there is none
     Datum(ProcessCall arguments);  // without the name
     Datum(Text text);              // as people read it: no bounds, no style, nothing shortened
     template <class T>

@@ -92,6 +92,15 @@ struct ProcessCall {
 /// A name that the program gave, shown as it is, or as a value.
 struct GivenName {
     std::string name = {};
+    bool as_key = false;  // the same value as the key of that text
+};
+/// What values say, and what stands in its place under --redact.
+struct Withheld {
+    std::string text = {}, instead = {};
+};
+/// Words that depend on whether the core is cut.
+struct OfCore {
+    std::string cut = {}, whole = {};
 };
 /// A long number in hexadecimal, of which the first digits are enough for a reader.
 struct Digest {
@@ -104,7 +113,7 @@ struct Nothing {};
 struct Span {
     using Content = std::variant<Wording, TypeName, Count, SignedCount, ByteCount, Share, Bar, Bound, Address,
                                  Value, Notation, Expression, CommandLine, Target, FilePath, Message,
-                                 ProcessCall, GivenName, Digest, Nothing>;
+                                 ProcessCall, GivenName, Withheld, OfCore, Digest, Nothing>;
     Content content;
     enum class Style : std::uint8_t { plain, bold, faint } style = Style::plain;
     std::uint16_t widest = 0;  // at most so many columns, whatever the page; 0: any

@@ -5,329 +5,297 @@
 #include "cli/render/array.h"
 #include "cli/render/object.h"
 #include "cli/render/pandas_frames.h"
-#include "cli/render/path.h"
-#include "cli/table.h"
-#include "cli/terminal.h"
-#include "cli/text_width.h"
-#include "cli/units.h"
-#include "parsers/base/text.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 namespace heapsift {
 namespace {
 
-using ColumnAlign = TableColumn::Align;
-using ColumnFit = TableColumn::Fit;
+using Result = std::shared_ptr<const ArraysResult>;
+using CellFit = TextColumn::Fit;
 
 // "numpy.ndarray (463, 32, 32, 3) float64", "bytes", "native memory".
-std::string owner_words(const ArrayOwnerRow& row, const Page& page) {
+Text owner_words(const ArrayOwnerRow& row) {
     if (!row.object) return "native memory";
-    const std::string type = type_text(row.object->type);
-    return row.is_array ? type + " " + value_text(*row.object, page.redact()) : type;
+    if (!row.is_array) return TypeName{row.object->type};
+    return says("{} {}", TypeName{row.object->type}, value_of(*row.object));
 }
 
-// --- JSON
+// --- for programs
 
-Json array_json(const ShownArray& row, Redactor& redactor) {
-    Json json = object_json(row.object, redactor);
-    add_array(json, row.array);
-    json["owner_nbytes"] = row.owner.owner.nbytes();
-    json["saved"] = row.owner.owner.saved;
-    return json;
+Datum array_data(const ShownArray& row) {
+    Datum data = object_data(row.object);
+    add_array(data, row.array);
+    data["owner_nbytes"] = row.owner.owner.nbytes();
+    data["saved"] = row.owner.owner.saved;
+    return data;
 }
 
-Json owner_json(const ArrayOwnerRow& row, bool with_place, Redactor& redactor) {
+Datum owner_data(const ArrayOwnerRow& row, bool with_place) {
     const ArrayOwner& owner = row.owner;
-    Json json;
-    json["owner"] = row.object ? object_json(*row.object, redactor) : Json(nullptr);
-    json["nbytes"] = owner.nbytes();
-    json["views"] = owner.views;
-    json["visible_bytes"] = owner.visible_bytes;
-    json["pinned"] = owner.pinned();
-    json["kept_by_views"] = owner.kept_by_views;
-    json["visible_exact"] = owner.visible_exact;
-    json["size_known"] = owner.size_known;
-    json["saved"] = owner.saved;
-    json["garbage"] = owner.garbage;
-    json["data"] = address_json(Address(owner.bytes.begin));
-    if (!row.object) json["lent_to"] = address_json(row.address);
-    if (!with_place) return json;
-    json["example"] = row.example ? address_json(*row.example) : Json(nullptr);
-    const std::string expression = expression_of(row.place.expression, redactor);
-    json["expression"] = expression.empty() ? Json(nullptr) : Json(expression);
-    json["root"] = row.place.root.empty() ? Json(nullptr) : Json(row.place.root);
-    return json;
+    Datum data = entries({{"owner", row.object ? object_data(*row.object) : Datum()},
+                          {"nbytes", owner.nbytes()},
+                          {"views", owner.views},
+                          {"visible_bytes", owner.visible_bytes},
+                          {"pinned", owner.pinned()},
+                          {"kept_by_views", owner.kept_by_views},
+                          {"visible_exact", owner.visible_exact},
+                          {"size_known", owner.size_known},
+                          {"saved", owner.saved},
+                          {"garbage", owner.garbage},
+                          {"data", Address(owner.bytes.begin)}});
+    if (!row.object) data["lent_to"] = row.address;
+    if (!with_place) return data;
+    data["example"] = row.example;
+    data["expression"] = or_null(expression_of(row.place.expression));
+    data["root"] = or_null(row.place.root);
+    return data;
 }
 
-Json holder_json(const ArrayHolderRow& row) {
-    Json json{{"holder", row.holder},
-              {"attribute", row.attribute},
-              {"frame_type", row.frame_type.empty() ? Json(nullptr) : Json(row.frame_type)},
-              {"arrays", row.arrays},
-              {"nbytes", row.nbytes},
-              {"shown_bytes", row.shown_bytes},
-              {"pinned_bytes", row.pinned_bytes},
-              {"pinned_visible_bytes", row.pinned_visible},
-              {"pinned_owners", row.pinned_owners},
-              {"kept_bytes", row.kept_bytes},
-              {"expression", row.expression},
-              {"root", row.root},
-              {"example", address_json(row.example_address)},
-              {"dominator", nullptr}};
-    if (row.dominator)
-        json["dominator"] =
-            row.dominator_words.empty() ? address_json(row.dominator_address) : Json(row.dominator_words);
-    return json;
+Datum dominator_data(const ArrayHolderRow& row) {
+    if (!row.dominator) return {};
+    return row.dominator_words.empty() ? Datum(row.dominator_address) : Datum(row.dominator_words);
 }
 
-Json sums_json(const ArraySums& sums) {
-    return {{"arrays", sums.arrays},
-            {"views", sums.views},
-            {"view_bytes", sums.view_bytes},
-            {"scalars", sums.scalars},
-            {"owners", sums.owners},
-            {"owned_bytes", sums.owned_bytes},
-            {"array_owners", sums.array_owners},
-            {"array_owned_bytes", sums.array_owned_bytes},
-            {"native_owners", sums.native_owners},
-            {"native_bytes", sums.native_bytes},
-            {"not_saved", sums.not_saved},
-            {"not_saved_bytes", sums.not_saved_bytes},
-            {"kept_by_views", sums.kept_by_views},
-            {"garbage_owners", sums.garbage},
-            {"garbage_bytes", sums.garbage_bytes},
-            {"pinned_owners", sums.pinned},
-            {"pinned_bytes", sums.pinned_bytes},
-            {"pinned_visible_bytes", sums.pinned_visible},
-            {"pinned_views", sums.pinned_views},
-            {"unread", sums.unread}};
+Datum array_holder_data(const ArrayHolderRow& row) {
+    return entries({{"holder", row.holder},
+                    {"attribute", row.attribute},
+                    {"frame_type", or_null(row.frame_type)},
+                    {"arrays", row.arrays},
+                    {"nbytes", row.nbytes},
+                    {"shown_bytes", row.shown_bytes},
+                    {"pinned_bytes", row.pinned_bytes},
+                    {"pinned_visible_bytes", row.pinned_visible},
+                    {"pinned_owners", row.pinned_owners},
+                    {"kept_bytes", row.kept_bytes},
+                    {"expression", row.expression},
+                    {"root", row.root},
+                    {"example", row.example_address},
+                    {"dominator", dominator_data(row)}});
 }
 
-// --- text
+Datum sums_data(const ArraySums& sums) {
+    return entries({{"arrays", sums.arrays},
+                    {"views", sums.views},
+                    {"view_bytes", sums.view_bytes},
+                    {"scalars", sums.scalars},
+                    {"owners", sums.owners},
+                    {"owned_bytes", sums.owned_bytes},
+                    {"array_owners", sums.array_owners},
+                    {"array_owned_bytes", sums.array_owned_bytes},
+                    {"native_owners", sums.native_owners},
+                    {"native_bytes", sums.native_bytes},
+                    {"not_saved", sums.not_saved},
+                    {"not_saved_bytes", sums.not_saved_bytes},
+                    {"kept_by_views", sums.kept_by_views},
+                    {"garbage_owners", sums.garbage},
+                    {"garbage_bytes", sums.garbage_bytes},
+                    {"pinned_owners", sums.pinned},
+                    {"pinned_bytes", sums.pinned_bytes},
+                    {"pinned_visible_bytes", sums.pinned_visible},
+                    {"pinned_views", sums.pinned_views},
+                    {"unread", sums.unread}});
+}
 
-std::string none_text(const Page& page) {
-    const char* where = page.lower_bounds ? "what is left of this core" : "this core";
-    return wrapped(fmt::format("There are no NumPy arrays in {}.", where), page.width, 2) + "\n";
+// --- for people
+
+Block none_block() {
+    return sentence(
+        says("There are no NumPy arrays in {}.", OfCore{"what is left of this core", "this core"}));
 }
 
 /// What is garbage is not pinned: the collector, or nobody, will free it.
-std::string garbage_text(const ArraySums& sums, const Page& page) {
-    if (sums.garbage == 0) return {};
-    return wrapped_with_tail(fmt::format("{}, {}, {} garbage.", counted(sums.garbage, "owner"),
-                                         page.bytes(sums.garbage_bytes), sums.garbage == 1 ? "is" : "are"),
-                             page.command("cycles"), page.width, 2) +
-           "\n";
+void say_array_garbage(const ArraySums& sums, Document& document) {
+    if (sums.garbage > 0)
+        document.say(sentence(says("{}, {}, {} garbage.", how_many(sums.garbage, "owner"),
+                                   ByteCount{sums.garbage_bytes}, sums.garbage == 1 ? "is" : "are"),
+                              CommandLine{"cycles"}));
 }
 
-std::string pinned_sentence(const ArraySums& sums, const Page& page) {
+Text pinned_sums(const ArraySums& sums) {
     if (sums.pinned == 0) return "No slice keeps alive what nobody sees: 0 pinned.";
-    return fmt::format("{} {} and {} {} alive: {} pinned, since nothing else holds {}.",
-                       counted(sums.pinned_views, "slice shows", "slices show"),
-                       page.bytes(sums.pinned_visible), sums.pinned_views == 1 ? "keeps" : "keep",
-                       page.bytes(sums.pinned_bytes), counted(sums.pinned, "owner is", "owners are"),
-                       sums.pinned == 1 ? "it" : "them");
+    return says("{} {} and {} {} alive: {} pinned, since nothing else holds {}.",
+                how_many(sums.pinned_views, "slice shows", "slices show"), ByteCount{sums.pinned_visible},
+                sums.pinned_views == 1 ? "keeps" : "keep", ByteCount{sums.pinned_bytes},
+                how_many(sums.pinned, "owner is", "owners are"), sums.pinned == 1 ? "it" : "them");
 }
 
-/// No more than `shown` rows, 0: all.
-std::string holders_table(const ArrayHolders& holders, std::size_t shown, bool pinned, const Page& page) {
-    std::span<const ArrayHolderRow> rows(holders.rows);
-    if (shown > 0) rows = rows.first(std::min(shown, rows.size()));
-    bool any_pinned = pinned;
-    for (const ArrayHolderRow& row : rows) any_pinned = any_pinned || row.pinned_owners > 0;
-    std::vector<TableColumn> columns{{ColumnAlign::right, "arrays"},
-                                     {ColumnAlign::right, "they show"},
-                                     {ColumnAlign::right, sorted_heading("they keep", !pinned)}};
-    if (any_pinned) columns.push_back({ColumnAlign::right, sorted_heading("unseen", pinned)});
-    columns.push_back({ColumnAlign::left, "held as", ColumnFit::middle});
-    columns.push_back({ColumnAlign::left, pinned ? "from" : "for example", ColumnFit::end});
-    Table table(std::move(columns));
-    for (const ArrayHolderRow& row : rows) {
-        std::vector<std::string> cells{grouped(row.arrays), page.bytes(row.shown_bytes),
-                                       page.bytes(row.kept_bytes)};
-        if (any_pinned) cells.push_back(row.unseen_bytes() == 0 ? "–" : page.bytes(row.unseen_bytes()));
-        cells.push_back(held_as_text(row));
-        cells.push_back(escape_for_terminal(pinned ? row.root : row.expression));
-        table.add(std::move(cells));
-    }
-    return table.text(page.width, page.colour);
+/// No more than `most` rows, 0: all; `command` shows the others.
+void say_array_holders(const Result& result, std::size_t most, const char* command, Document& document) {
+    const ArrayHolders& holders = result->holders;
+    const bool pinned = result->query.only_pinned;
+    const std::size_t shown = most == 0 ? holders.rows.size() : std::min(most, holders.rows.size());
+    TableBlock table;
+    table.columns = {right("arrays"),
+                     right("they show"),
+                     right("they keep", !pinned),
+                     right("unseen", pinned),
+                     left("held as", CellFit::middle),
+                     left(pinned ? "from" : "for example", CellFit::end)};
+    table.columns[3].optional = !pinned;
+    table.rows = [result, shown, pinned](const std::function<void(const TableRow&)>& visit) {
+        for (std::size_t i = 0; i < shown; ++i) {
+            const ArrayHolderRow& row = result->holders.rows[i];
+            visit({.cells = {Count{row.arrays}, ByteCount{row.shown_bytes}, ByteCount{row.kept_bytes},
+                             array_data_bytes(row.unseen_bytes()), held_as_words(row),
+                             pinned ? row.root : row.expression}});
+        }
+    };
+    table.rest = TableRest{.rows = holders.total_rows, .all = CommandLine{std::string(command) + all_rows}};
+    document.say({std::move(table)});
 }
 
 /// Rows that hang below one node: once for all of them.
-std::string common_text(const std::optional<CommonHolder>& common, const Page& page) {
-    if (!common) return {};
-    std::string words = common->words;
+void say_common(const std::optional<CommonHolder>& common, Document& document) {
+    if (!common) return;
+    Text words = common->words;
     if (common->object) {
-        const std::string expression = expression_of(common->expression, page.redact());
-        const std::string value = value_text(*common->object, page.redact());
-        const std::string type = type_text(common->object->type);
-        words = (expression.empty() ? hexadecimal(common->object->address.value) : expression) + ", " +
-                (value.starts_with(type) ? value : type + " " + value) + ",";
+        const Expression expression = expression_of(common->expression);
+        words = says("{}, {},", expression.empty() ? Text(common->object->address) : Text(expression),
+                     typed_value(*common->object));
     }
-    return wrapped(
-               fmt::format(
-                   "{} rows hang below one object: without {} all of their arrays would go; it retains {}.",
-                   grouped(common->rows), escape_for_terminal(words), page.bytes(common->retained)),
-               page.width, 2) +
-           "\n";
+    document.say(sentence(
+        says("{} rows hang below one object: without {} all of their arrays would go; it retains {}.",
+             Count{common->rows}, words, ByteCount{common->retained})));
 }
 
-std::string more_text(std::uint64_t total, std::size_t shown, const std::string& command, const Page& page) {
-    if (total <= shown) return {};
-    return wrapped_with_tail(fmt::format("… {} more.", grouped(total - shown)),
-                             "All: " + page.command(command + all_rows), page.width, 2) +
-           "\n";
+void say_sorts(const Result& result, Document& document) {
+    TableBlock table;
+    table.columns = {right("owners"), right("bytes"), right("views"), left("", CellFit::middle)};
+    table.rows = rows_of<TableRow>(result, &ArraysResult::sorts, [](const ArrayOwnerSort& sort) {
+        return TableRow{.cells = {Count{sort.owners}, ByteCount{sort.bytes}, Count{sort.views}, sort.name}};
+    });
+    document.say({std::move(table)});
 }
 
-std::string sorts_table(const std::vector<ArrayOwnerSort>& sorts, const Page& page) {
-    Table table({{ColumnAlign::right, "owners"},
-                 {ColumnAlign::right, "bytes"},
-                 {ColumnAlign::right, "views"},
-                 {ColumnAlign::left, "", ColumnFit::middle}});
-    for (const ArrayOwnerSort& sort : sorts)
-        table.add({grouped(sort.owners), page.bytes(sort.bytes), grouped(sort.views), type_text(sort.name)});
-    return table.text(page.width, page.colour);
+Block path_to_first(const ArrayHolders& holders) {
+    return hint(says("why {}", holders.rows.front().example_address), "the path to one of the first row");
 }
 
-std::string summary_text(const ArraysResult& result, const Page& page) {
-    const ArraySums& sums = result.table.sums;
-    if (sums.arrays == 0) return none_text(page);
-    std::string head = page.at_least(fmt::format(
-        "{}: {} own their elements, {} of them are views. {} of data", counted(sums.arrays, "array"),
-        grouped(sums.arrays - sums.views), grouped(sums.views), page.bytes(sums.owned_bytes)));
-    if (sums.not_saved > 0)
-        head += fmt::format(", {} of it not in the core", page.bytes(sums.not_saved_bytes));
-    std::string text = bold(wrapped(head + ".", page.width, 2), page.colour) + "\n";
-    text += sorts_table(result.sorts, page);
-    text += wrapped(pinned_sentence(sums, page), page.width, 2) + "\n" + garbage_text(sums, page);
+void say_summary(const Result& result, Document& document) {
+    const ArraySums& sums = result->table.sums;
+    if (sums.arrays == 0) return document.say(none_block());
+    Text head = at_least() + says("{}: {} own their elements, {} of them are views. {} of data",
+                                  how_many(sums.arrays, "array"), Count{sums.arrays - sums.views},
+                                  Count{sums.views}, ByteCount{sums.owned_bytes});
+    if (sums.not_saved > 0) head += says(", {} of it not in the core", ByteCount{sums.not_saved_bytes});
+    document.say(sentence((std::move(head) + ".").bold()));
+    say_sorts(result, document);
+    document.say(sentence(pinned_sums(sums)));
+    say_array_garbage(sums, document);
     if (sums.scalars > 0)
-        text += wrapped(fmt::format("{} (numpy.void) of structured arrays keep them as slices do.",
-                                    counted(sums.scalars, "element")),
-                        page.width, 2) +
-                "\n";
-    const ArrayHolders& holders = result.holders;
-    text += holders_table(holders, most_holders_in_summary, false, page);
-    text += more_text(holders.total_rows, std::min(holders.rows.size(), most_holders_in_summary),
-                      "arrays --by-holder", page);
-    text += common_text(result.common, page);
-    text += frames_text(result.frames, result.frame_count, page);
-    text += dropped_text(result.dropped, page);
-    if (sums.pinned > 0) return text + next_line(page, "arrays --pinned", "which slices keep what");
-    if (result.holders.rows.empty()) return text + next_line(page, "arrays --owners");
-    return text + next_line(page, "why " + hexadecimal(result.holders.rows.front().example_address.value),
-                            "the path to one of the first row");
+        document.say(sentence(says("{} (numpy.void) of structured arrays keep them as slices do.",
+                                   how_many(sums.scalars, "element"))));
+    say_array_holders(result, most_holders_in_summary, "arrays --by-holder", document);
+    say_common(result->common, document);
+    say_frames(result->frames, result->frame_count, document);
+    say_dropped(result->dropped, document);
+    document.say(sums.pinned > 0                ? hint("arrays --pinned", "which slices keep what")
+                 : result->holders.rows.empty() ? hint("arrays --owners")
+                                                : path_to_first(result->holders));
 }
 
-std::string owners_text(const ArraysResult& result, const ArraysRows& rows, const Page& page) {
-    const ArraySums& sums = result.table.sums;
-    const bool pinned = result.query.only_pinned;
-    if (sums.arrays == 0) return none_text(page);
-    std::string text;
-    if (pinned)
-        text = bold(wrapped(pinned_sentence(sums, page), page.width, 2), page.colour) + "\n" +
-               garbage_text(sums, page) + dropped_text(result.dropped, page);
-    if (result.owners.empty()) return text;
+TableRow owner_cells(const ArrayOwnerRow& row) {
+    const Expression expression = expression_of(row.place.expression);
+    Text words = owner_words(row);
+    if (!row.owner.saved) words += " (not in the core)";
+    return {.cells = {ByteCount{row.owner.nbytes()},
+                      says("{}{}", row.owner.visible_exact ? "" : "≤ ", ByteCount{row.owner.visible_bytes}),
+                      Count{row.owner.views}, row.address, std::move(words),
+                      !expression.empty() || !row.example ? Text(expression) : Text(*row.example)}};
+}
+
+void say_owners(const Result& result, const ArraysRows& rows, Document& document) {
+    const ArraySums& sums = result->table.sums;
+    const bool pinned = result->query.only_pinned;
+    if (sums.arrays == 0) return document.say(none_block());
     if (pinned) {
-        text += holders_table(result.holders, 0, true, page);
-        text += more_text(result.holders.total_rows, result.holders.rows.size(),
-                          "arrays --pinned --by-holder", page);
+        document.say(sentence(pinned_sums(sums).bold()));
+        say_array_garbage(sums, document);
+        say_dropped(result->dropped, document);
     }
-    Table table({{ColumnAlign::right, sorted_heading(pinned ? "keeps" : "bytes", !pinned)},
-                 {ColumnAlign::right, pinned ? "shown" : "seen"},
-                 {ColumnAlign::right, "views"},
-                 {ColumnAlign::left, "owner"},
-                 {ColumnAlign::left, "", ColumnFit::middle},
-                 {ColumnAlign::left, pinned ? "kept by" : "held by", ColumnFit::end}});
-    std::optional<ArrayOwnerRow> first;
-    rows.owners([&](const ArrayOwnerRow& row) {
-        if (!first) first = row;
-        const std::string expression =
-            escape_for_terminal(expression_of(row.place.expression, page.redact()));
-        std::string words = owner_words(row, page);
-        if (!row.owner.saved) words += " (not in the core)";
-        table.add({page.bytes(row.owner.nbytes()),
-                   (row.owner.visible_exact ? "" : "≤ ") + page.bytes(row.owner.visible_bytes),
-                   grouped(row.owner.views), hexadecimal(row.address.value), words,
-                   !expression.empty() || !row.example ? expression : hexadecimal(row.example->value)});
-    });
-    text += table.text(page.width, page.colour);
-    text += more_text(pinned ? sums.pinned : sums.owners, result.owners.size(),
-                      pinned ? "arrays --pinned" : "arrays --owners", page);
-    if (pinned) text += "cure: store copies, data[i].copy()\n";
-    if (!first || !first->example) return text;
-    const std::string expression = expression_of(first->place.expression, page.redact());
-    const bool typed = !expression.empty() && !page.redact().active();
-    return text + next_line(page,
-                            "why " + (typed ? shell_quoted(expression) : hexadecimal(first->example->value)),
-                            pinned ? "the path to the first slice" : "");
+    if (result->owners.empty()) return;
+    if (pinned) say_array_holders(result, 0, "arrays --pinned --by-holder", document);
+    TableBlock table;
+    table.columns = {right(pinned ? "keeps" : "bytes", !pinned),
+                     right(pinned ? "shown" : "seen"),
+                     right("views"),
+                     left("owner"),
+                     left("", CellFit::middle),
+                     left(pinned ? "kept by" : "held by", CellFit::end)};
+    table.rows = [owners = rows.owners](const std::function<void(const TableRow&)>& visit) {
+        owners([&](const ArrayOwnerRow& row) { visit(owner_cells(row)); });
+    };
+    table.rest =
+        TableRest{.rows = pinned ? sums.pinned : sums.owners,
+                  .all = CommandLine{std::string(pinned ? "arrays --pinned" : "arrays --owners") + all_rows}};
+    document.say({std::move(table)});
+    if (pinned) document.say(line("cure: store copies, data[i].copy()"));
+    const ArrayOwnerRow first = rows.first_owner();
+    if (first.example)
+        document.say(hint(says("why {}", Target{expression_of(first.place.expression), *first.example}),
+                          pinned ? "the path to the first slice" : ""));
 }
 
-std::string views_text(const ArraysResult& result, const ArraysRows& rows, const Page& page) {
-    const ArraySums& sums = result.table.sums;
-    if (sums.arrays == 0) return none_text(page);
-    if (result.arrays.empty()) return "No array of this core is a view: each owns its elements.\n";
-    Table table({{ColumnAlign::left, "address"},
-                 {ColumnAlign::right, sorted_heading("shows", true)},
-                 {ColumnAlign::right, "of"},
-                 {ColumnAlign::left, "array", ColumnFit::middle},
-                 {ColumnAlign::left, "owner"},
-                 {ColumnAlign::left, "", ColumnFit::end}});
-    std::string first;
-    rows.arrays([&](const ShownArray& row) {
-        const std::string address = hexadecimal(row.object.address.value);
-        if (first.empty()) first = address;
-        table.add({address, page.bytes(row.nbytes), page.bytes(row.owner.owner.nbytes()),
-                   value_text(row.object, page.redact()), hexadecimal(row.owner.address.value),
-                   owner_words(row.owner, page)});
-    });
-    std::string text = table.text(page.width, page.colour);
-    text += more_text(sums.views, result.arrays.size(), "arrays --views", page);
-    return text + next_line(page, "show " + first);
+void say_views(const Result& result, const ArraysRows& rows, Document& document) {
+    const ArraySums& sums = result->table.sums;
+    if (sums.arrays == 0) return document.say(none_block());
+    if (result->arrays.empty())
+        return document.say(line("No array of this core is a view: each owns its elements."));
+    TableBlock table;
+    table.columns = {left("address"), right("shows", true),  right("of"), left("array", CellFit::middle),
+                     left("owner"),   left("", CellFit::end)};
+    table.rows = [arrays = rows.arrays](const std::function<void(const TableRow&)>& visit) {
+        arrays([&](const ShownArray& row) {
+            visit({.cells = {row.object.address, ByteCount{row.nbytes}, ByteCount{row.owner.owner.nbytes()},
+                             value_of(row.object), row.owner.address, owner_words(row.owner)}});
+        });
+    };
+    table.rest = TableRest{.rows = sums.views, .all = CommandLine{std::string("arrays --views") + all_rows}};
+    document.say({std::move(table)});
+    document.say(hint(says("show {}", rows.first_array().object.address)));
 }
 
-std::string by_holder_text(const ArraysResult& result, const Page& page) {
-    const ArraySums& sums = result.table.sums;
-    const ArrayHolders& holders = result.holders;
-    const bool pinned = result.query.only_pinned;
-    if (sums.arrays == 0) return none_text(page);
+void say_by_holder(const Result& result, Document& document) {
+    const ArraySums& sums = result->table.sums;
+    const ArrayHolders& holders = result->holders;
+    const bool pinned = result->query.only_pinned;
+    if (sums.arrays == 0) return document.say(none_block());
     if (holders.rows.empty())
-        return pinned ? pinned_sentence(sums, page) + "\n"
-                      : std::string("No root reaches any array of this core.\n");
-    std::string text = holders_table(holders, 0, pinned, page);
-    text += more_text(holders.total_rows, holders.rows.size(),
-                      pinned ? "arrays --pinned --by-holder" : "arrays --by-holder", page);
+        return document.say(
+            line(pinned ? pinned_sums(sums) : Text("No root reaches any array of this core.")));
+    say_array_holders(result, 0, pinned ? "arrays --pinned --by-holder" : "arrays --by-holder", document);
     if (holders.without_path > 0)
-        text +=
-            fmt::format("{} no root reaches.\n",
-                        counted(holders.without_path, "array more is garbage:", "arrays more are garbage:"));
-    text += common_text(result.common, page);
-    return text + next_line(page, "why " + hexadecimal(holders.rows.front().example_address.value),
-                            "the path to one of the first row");
+        document.say(
+            line(how_many(holders.without_path, "array more is garbage:", "arrays more are garbage:") +
+                 " no root reaches."));
+    say_common(result->common, document);
+    document.say(path_to_first(holders));
 }
 
-using Rows = std::function<void(const RowVisitor&)>;
+// --- both
 
-Rows array_rows(const ArraysRows& rows, Redactor& redactor) {
-    return [rows = rows.arrays, &redactor](const RowVisitor& visit) {
-        rows([&](const ShownArray& row) { visit(array_json(row, redactor)); });
+RowsOf<Datum> array_rows(const ArraysRows& rows) {
+    return [arrays = rows.arrays](const std::function<void(const Datum&)>& visit) {
+        arrays([&](const ShownArray& row) { visit(array_data(row)); });
     };
 }
 
-Rows owner_rows(const ArraysRows& rows, bool with_places, Redactor& redactor) {
-    return [rows = rows.owners, with_places, &redactor](const RowVisitor& visit) {
-        rows([&](const ArrayOwnerRow& row) { visit(owner_json(row, with_places, redactor)); });
+RowsOf<Datum> owner_rows(const ArraysRows& rows, bool with_places) {
+    return [owners = rows.owners, with_places](const std::function<void(const Datum&)>& visit) {
+        owners([&](const ArrayOwnerRow& row) { visit(owner_data(row, with_places)); });
     };
 }
 
-Rows holder_rows(const ArraysResult& result) {
-    return [&result](const RowVisitor& visit) {
-        for (const ArrayHolderRow& row : result.holders.rows) visit(holder_json(row));
+RowsOf<Datum> array_holder_rows(const Result& result) {
+    return [result](const std::function<void(const Datum&)>& visit) {
+        for (const ArrayHolderRow& row : result->holders.rows) visit(array_holder_data(row));
     };
 }
 
-Rows dropped_frame_rows(const ArraysResult& result, Redactor& redactor) {
-    return [&result, &redactor](const RowVisitor& visit) {
-        for (const DroppedRow& row : result.dropped.rows) visit(dropped_json(row, redactor));
+RowsOf<Datum> dropped_frame_rows(const Result& result) {
+    return [result](const std::function<void(const Datum&)>& visit) {
+        for (const DroppedRow& row : result->dropped.rows) visit(dropped_data(row));
     };
 }
 
@@ -335,84 +303,81 @@ const std::vector<std::string> array_columns = {"address", "type",   "dtype",   
                                                 "strides", "nbytes", "data",        "owns_data",
                                                 "base",    "owner",  "owner_nbytes"};
 
-Answer summary_answer(const ArraysResult& result, const ArraysRows& rows, Redactor& redactor) {
-    Answer answer;
-    answer.rows_key = "arrays";
-    answer.rows = array_rows(rows, redactor);
-    answer.csv_columns = array_columns;
-    answer.more_tables = {{"owners", owner_rows(rows, false, redactor)},
-                          {"holders", holder_rows(result)},
-                          {"frames",
-                           [&result, &redactor](const RowVisitor& visit) {
-                               for (const PandasFrameRow& row : result.frames)
-                                   visit(frame_json(row, redactor));
-                           }},
-                          {"dropped_frames", dropped_frame_rows(result, redactor)}};
-    answer.text = [&result](const Page& page) { return summary_text(result, page); };
-    return answer;
+Document summary_document(const Result& result, const ArraysRows& rows) {
+    Document document;
+    document.rows_key = "arrays";
+    document.rows = array_rows(rows);
+    document.csv_columns = array_columns;
+    document.more_tables = {{"owners", owner_rows(rows, false)},
+                            {"holders", array_holder_rows(result)},
+                            {"frames", rows_of<Datum>(result, &ArraysResult::frames, frame_data)},
+                            {"dropped_frames", dropped_frame_rows(result)}};
+    say_summary(result, document);
+    return document;
 }
 
-Answer owners_answer(const ArraysResult& result, const ArraysRows& rows, Redactor& redactor) {
-    Answer answer;
-    answer.rows_key = "owners";
-    answer.rows = owner_rows(rows, true, redactor);
-    if (result.query.only_pinned)
-        answer.more_tables = {{"dropped_frames", dropped_frame_rows(result, redactor)}};
-    answer.csv_columns = {"owner", "nbytes", "views", "visible_bytes", "pinned", "example", "expression"};
-    answer.text = [&result, rows](const Page& page) { return owners_text(result, rows, page); };
-    return answer;
+Document owners_document(const Result& result, const ArraysRows& rows) {
+    Document document;
+    document.rows_key = "owners";
+    document.rows = owner_rows(rows, true);
+    if (result->query.only_pinned) document.more_tables = {{"dropped_frames", dropped_frame_rows(result)}};
+    document.csv_columns = {"owner", "nbytes", "views", "visible_bytes", "pinned", "example", "expression"};
+    say_owners(result, rows, document);
+    return document;
 }
 
-Answer views_answer(const ArraysResult& result, const ArraysRows& rows, Redactor& redactor) {
-    Answer answer;
-    answer.rows_key = "arrays";
-    answer.rows = array_rows(rows, redactor);
-    answer.csv_columns = array_columns;
-    answer.text = [&result, rows](const Page& page) { return views_text(result, rows, page); };
-    return answer;
+Document views_document(const Result& result, const ArraysRows& rows) {
+    Document document;
+    document.rows_key = "arrays";
+    document.rows = array_rows(rows);
+    document.csv_columns = array_columns;
+    say_views(result, rows, document);
+    return document;
 }
 
-Answer holders_answer(const ArraysResult& result) {
-    Answer answer;
-    answer.rows_key = "holders";
-    answer.rows = holder_rows(result);
-    answer.csv_columns = {"holder",     "attribute",    "arrays",  "nbytes",
-                          "kept_bytes", "pinned_bytes", "example", "expression"};
-    answer.data["total"] = sums_json(result.table.sums);
-    answer.data["total"]["holders"] = result.holders.total_rows;
-    answer.data["total"]["without_path"] = result.holders.without_path;
-    answer.text = [&result](const Page& page) { return by_holder_text(result, page); };
-    return answer;
+Document array_holders_document(const Result& result) {
+    Document document;
+    document.rows_key = "holders";
+    document.rows = array_holder_rows(result);
+    document.csv_columns = {"holder",     "attribute",    "arrays",  "nbytes",
+                            "kept_bytes", "pinned_bytes", "example", "expression"};
+    document.data["total"] = sums_data(result->table.sums);
+    document.data["total"]["holders"] = result->holders.total_rows;
+    document.data["total"]["without_path"] = result->holders.without_path;
+    say_by_holder(result, document);
+    return document;
+}
+
+Document chosen(const Result& result, const ArraysRows& rows) {
+    switch (result->query.table) {
+        case ArraysQuery::Table::owners:
+            return owners_document(result, rows);
+        case ArraysQuery::Table::views:
+            return views_document(result, rows);
+        case ArraysQuery::Table::holders:
+            return array_holders_document(result);
+        case ArraysQuery::Table::waste:
+            return render_array_waste(result);
+        case ArraysQuery::Table::summary:
+            break;
+    }
+    return summary_document(result, rows);
 }
 
 }  // namespace
 
-std::string held_as_text(const ArrayHolderRow& row) {
+Text held_as_words(const ArrayHolderRow& row) {
     const bool joined = row.joined || row.attribute.empty();
-    return escape_for_terminal(row.holder + (joined ? "" : ".") + row.attribute) +
-           (row.frame_type.empty() ? "" : " (" + type_text(short_type_name(row.frame_type)) + ")");
+    Text text = row.holder + (joined ? "" : ".") + row.attribute;
+    if (!row.frame_type.empty()) text += says(" ({})", TypeName{short_type_name(row.frame_type)});
+    return text;
 }
 
-Answer render_arrays(const ArraysResult& result, const ArraysRows& rows, Redactor& redactor) {
-    const auto chosen = [&] {
-        switch (result.query.table) {
-            case ArraysQuery::Table::owners:
-                return owners_answer(result, rows, redactor);
-            case ArraysQuery::Table::views:
-                return views_answer(result, rows, redactor);
-            case ArraysQuery::Table::holders:
-                return holders_answer(result);
-            case ArraysQuery::Table::waste:
-                return render_array_waste(result, redactor);
-            case ArraysQuery::Table::summary:
-                break;
-        }
-        return summary_answer(result, rows, redactor);
-    };
-    Answer answer = chosen();
-    answer.command = "arrays";
-    if (!answer.data.contains("total")) answer.data["total"] = sums_json(result.table.sums);
-    return answer;
+Document render_arrays(const std::shared_ptr<const ArraysResult>& result, const ArraysRows& rows) {
+    Document document = chosen(result, rows);
+    document.command = "arrays";
+    if (!document.data.find("total")) document.data["total"] = sums_data(result->table.sums);
+    return document;
 }
 
 }  // namespace heapsift

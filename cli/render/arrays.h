@@ -1,23 +1,27 @@
 #pragma once
 
 #include "analysis/arrays.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
 
 #include <functional>
+#include <memory>
 
 namespace heapsift {
 
-/// Hand out the rows of a result's tables one by one.
+/// Read the rows of a result's tables one by one. They are kept with the document, and own what they read from.
 struct ArraysRows {
-    std::function<void(const std::function<void(const ShownArray&)>&)> arrays;
-    std::function<void(const std::function<void(const ArrayOwnerRow&)>&)> owners;
+    RowsOf<ShownArray> arrays = {};
+    RowsOf<ArrayOwnerRow> owners = {};
+    // of the tables that are not empty
+    std::function<ShownArray()> first_array = {};
+    std::function<ArrayOwnerRow()> first_owner = {};
 };
 
-/// "func().selected[*]", "app.App.kept[*] (DataFrame)"; ready for a terminal.
-std::string held_as_text(const ArrayHolderRow& row);
+/// "func().selected[*]", "app.App.kept[*] (DataFrame)".
+Text held_as_words(const ArrayHolderRow& row);
 
-/// The table that was asked for. `result` lives longer than the answer.
-Answer render_arrays(const ArraysResult& result, const ArraysRows& rows, Redactor& redactor);
-Answer render_array_waste(const ArraysResult& result, Redactor& redactor);
+/// The table that was asked for.
+Document render_arrays(const std::shared_ptr<const ArraysResult>& result, const ArraysRows& rows);
+Document render_array_waste(const std::shared_ptr<const ArraysResult>& result);
 
 }  // namespace heapsift

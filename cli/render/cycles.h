@@ -1,19 +1,20 @@
 #pragma once
 
 #include "analysis/cycles.h"
-#include "cli/answer.h"
+#include "cli/document/document.h"
 
 #include <functional>
+#include <memory>
 
 namespace heapsift {
 
 /// Hands out cycles one by one, each with everything: all at once they may be larger than the heap.
 using CycleRows = std::function<void(const std::function<void(const CycleRow&)>&)>;
 
-/// `rows`: the cycles of a document, in the order of their ids.
-Answer render_cycles(const CyclesResult& result, CycleRows rows, Redactor& redactor);
+/// `rows`: the cycles of a document, in the order of their ids. They are kept with it, and own what they read from.
+Document render_cycles(const std::shared_ptr<const CyclesResult>& result, CycleRows rows);
 
 /// One of the cycles of `result`.
-Answer render_cycle(const CycleRow& row, const CyclesResult& result, Redactor& redactor);
+Document render_cycle(CycleRow row, const CyclesResult& result);
 
 }  // namespace heapsift

@@ -84,29 +84,6 @@ Datum edge_data(const EdgeRow& edge) {
 
 Datum edges_data(const std::vector<EdgeRow>& edges) { return Datum::list_of(edges, edge_data); }
 
-Json edge_json(const EdgeRow& edge, Redactor& redactor) {
-    const auto type_or_null = [](const ObjectRow& row) {
-        return row.type.empty() ? Json(nullptr) : Json(row.type);
-    };
-    Json json;
-    json["source"] = address_json(edge.source.address);
-    json["target"] = address_json(edge.target.address);
-    json["name"] = redactor.reference_name(edge.reference.step);
-    json["kind"] = name_of(edge.reference.kind);
-    json["followed"] = edge.followed;
-    json["source_type"] = type_or_null(edge.source);
-    json["source_value"] = value_json(edge.source.value, edge.source.type, redactor);
-    json["target_type"] = type_or_null(edge.target);
-    json["target_value"] = value_json(edge.target.value, edge.target.type, redactor);
-    return json;
-}
-
-Json edges_json(const std::vector<EdgeRow>& edges, Redactor& redactor) {
-    Json json = Json::array();
-    for (const EdgeRow& edge : edges) json.push_back(edge_json(edge, redactor));
-    return json;
-}
-
 void say_referents(std::shared_ptr<const EdgeList> list, Document& document) {
     if (list->total == 0) return document.say(line("It refers to nothing."));
     Text title = says("It refers to {}", how_many(list->total, "object"));

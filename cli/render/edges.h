@@ -4,8 +4,6 @@
 
 #include "analysis/edges.h"
 #include "cli/document/document.h"
-#include "cli/json.h"
-#include "cli/redact.h"
 
 #include <memory>
 #include <vector>
@@ -22,10 +20,5 @@ void say_referrers(std::shared_ptr<const EdgeList> list, Document& document);
 
 Document render_referents(EdgesResult result);
 Document render_referrers(EdgesResult result);
-
-// --- for answers that are no documents yet
-
-Json edge_json(const EdgeRow& edge, Redactor& redactor);
-Json edges_json(const std::vector<EdgeRow>& edges, Redactor& redactor);
 
 }  // namespace heapsift

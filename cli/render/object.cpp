@@ -1,11 +1,6 @@
-// One object in JSON and in text.
+// One object.
 
 #include "cli/render/object.h"
-
-#include "cli/terminal.h"
-#include "cli/text_width.h"
-#include "cli/units.h"
-#include "parsers/base/text.h"
 
 namespace heapsift {
 namespace {
@@ -77,33 +72,7 @@ TextColumn right(Text heading, bool sorted) {
 
 TextColumn left(Text heading, TextColumn::Fit fit) { return {.heading = std::move(heading), .fit = fit}; }
 
-Json value_json(const ShortValue& value, const std::string& type, Redactor& redactor) {
-    return value.kind == ShortValue::Kind::none ? Json(nullptr) : Json(redactor.value(value, type));
-}
-
-Json object_json(const ObjectRow& object, Redactor& redactor) {
-    const ObjectFacts& facts = object.facts;
-    Json json;
-    json["address"] = address_json(object.address);
-    json["type"] = object.type;
-    json["size"] = facts.size;
-    json["memory"] = facts.memory;
-    json["array_data"] = facts.array_data;
-    json["not_saved"] = facts.not_saved;
-    json["retained"] = or_null(object.retained);
-    json["refcount"] = facts.refcount;
-    json["immortal"] = facts.immortal;
-    json["gc_tracked"] = facts.gc_tracked;
-    json["state"] = object.state ? Json(name_of(*object.state)) : Json(nullptr);
-    json["references"] = facts.references_exact ? "exact" : "guessed";
-    json["size_certain"] = facts.size_is_certain;
-    json["damaged"] = facts.damaged;
-    json["found_by"] = name_of(object.found_by);
-    json["value"] = value_json(object.value, object.type, redactor);
-    return json;
-}
-
-std::string name_of(ReferenceKind kind) {
+const char* name_of(ReferenceKind kind) {
     switch (kind) {
         case ReferenceKind::strong:
             return "strong";
@@ -121,7 +90,7 @@ std::string name_of(ReferenceKind kind) {
     return "";
 }
 
-std::string name_of(ObjectState state) {
+const char* name_of(ObjectState state) {
     switch (state) {
         case ObjectState::reachable:
             return "reachable";
@@ -135,37 +104,6 @@ std::string name_of(ObjectState state) {
             return "invisible";
     }
     return "";
-}
-
-std::string type_text(const std::string& type) { return escape_for_terminal(type); }
-
-std::string value_text(const ObjectRow& object, Redactor& redactor) {
-    return escape_for_terminal(redactor.value(object.value, object.type));
-}
-
-std::string reference_text(const ReferenceStep& step, Redactor& redactor) {
-    return escape_for_terminal(redactor.reference_name(step));
-}
-
-std::string refcount_text(const ObjectFacts& facts) {
-    return facts.immortal ? "immortal" : grouped_signed(facts.refcount);
-}
-
-std::string array_data_text(std::uint64_t bytes, const Page& page) {
-    return bytes == 0 ? "–" : page.bytes(bytes);
-}
-
-std::string next_line(const Page& page, const std::string& words, const std::string& remark) {
-    const std::string next = "next: " + page.command(words);
-    if (remark.empty()) return faint(next, page.colour) + "\n";
-    const bool fits = page.width == 0 || display_width(next) + 4 + display_width(remark) <= page.width;
-    const std::string below = "\n" + std::string(6, ' ');
-    return faint(next + (fits ? "    " + remark : below + wrapped(remark, page.width, 6, 6)), page.colour) +
-           "\n";
-}
-
-std::string sorted_heading(const std::string& heading, bool sorted) {
-    return sorted ? heading + " ▾" : heading;
 }
 
 }  // namespace heapsift

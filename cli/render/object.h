@@ -1,14 +1,13 @@
 #pragma once
 
-// OBJECT of the contract, and how an object looks in a line of text.
+// OBJECT of the contract, and what tables say of an object.
 
 #include "analysis/object_row.h"
 #include "analysis/path_expression.h"
 #include "cli/document/document.h"
-#include "cli/json.h"
-#include "cli/page.h"
 
-#include <string>
+#include <cstdint>
+#include <optional>
 
 namespace heapsift {
 
@@ -31,28 +30,8 @@ Expression expression_of(const PathExpression& path);
 TextColumn right(Text heading, bool sorted = false);
 TextColumn left(Text heading, TextColumn::Fit fit = TextColumn::Fit::whole);
 
-// --- for answers that are no documents yet
-
-Json object_json(const ObjectRow& object, Redactor& redactor);
-Json value_json(const ShortValue& value, const std::string& type, Redactor& redactor);
-
-std::string name_of(ReferenceKind kind);
-std::string name_of(ObjectState state);
-
-/// A type's name, a value, the name of a reference, ready for a terminal.
-std::string type_text(const std::string& type);
-std::string value_text(const ObjectRow& object, Redactor& redactor);
-std::string reference_text(const ReferenceStep& step, Redactor& redactor);
-/// "12", or "immortal".
-std::string refcount_text(const ObjectFacts& facts);
-/// Bytes of array data, "–" for none.
-std::string array_data_text(std::uint64_t bytes, const Page& page);
-
-/// A heading with the mark of the column that is sorted by.
-std::string sorted_heading(const std::string& heading, bool sorted);
-
-/// "next: heapsift words… CORE    remark", ended. The command is never broken, since it is to be copied.
-std::string next_line(const Page& page, const std::string& words, const std::string& remark = {});
+const char* name_of(ReferenceKind kind);
+const char* name_of(ObjectState state);
 
 /// The word that stands for "all rows" in a hint: " -n 0".
 inline constexpr const char* all_rows = " -n 0";

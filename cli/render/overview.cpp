@@ -96,7 +96,7 @@ Text holder_sentence(const OverviewResult& result) {
 
 Text pinned_words(const OverviewResult& result) {
     const ArrayHolderRow& row = *result.pinned;
-    const Text place = row.local.empty() ? says("held as {}", held_as_text(row))
+    const Text place = row.local.empty() ? says("held as {}", held_as_words(row))
                                          : says("in '{}' of {}", row.local, row.frame);
     return says("{} is array data that nobody uses: {} {} and {} {} alive, {}.",
                 part_of_it(result, row.unseen_bytes(), " of it"),

@@ -3,121 +3,105 @@
 #include "cli/render/pandas_frames.h"
 
 #include "cli/render/object.h"
-#include "cli/render/path.h"
-#include "cli/table.h"
-#include "cli/text_width.h"
-#include "cli/units.h"
-#include "parsers/base/text.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace heapsift {
 namespace {
 
-std::string shape_text(const PandasFrameRow& frame) {
+std::string shape_words(const PandasFrameRow& frame) {
     if (!frame.shape_known) return "shape unknown";
     return frame.series ? fmt::format("({},)", frame.rows)
                         : fmt::format("({}, {})", frame.rows, frame.columns);
 }
 
-/// Column names are what a program stored: names of variables to some, values to others. They are redacted as
-/// keys are.
-std::string columns_text(const PandasFrameRow& frame, Redactor& redactor) {
-    std::vector<std::string> names;
-    for (const std::string& name : frame.column_names)
-        names.push_back(
-            redactor.active()
-                ? redactor.value({ShortValue::Kind::literal, "'" + name + "'", name.size()}, "str")
-                : name);
-    std::string text = fmt::format("{}", fmt::join(names, ", "));
-    if (frame.column_count > names.size())
-        text += fmt::format(", … {} more", grouped(frame.column_count - names.size()));
-    return escape_for_terminal(text);
+/// Column names are what a program stored: names of variables to some, values to others. They are redacted as keys are.
+GivenName column_name(const std::string& name) { return {.name = name, .as_key = true}; }
+
+Text columns_words(const PandasFrameRow& frame) {
+    std::vector<Text> names;
+    for (const std::string& name : frame.column_names) names.emplace_back(column_name(name));
+    Text text = joined(std::move(names), ", ");
+    if (const std::uint64_t more = frame.column_count - frame.column_names.size();
+        frame.column_count > frame.column_names.size())
+        text += says(", … {} more", Count{more});
+    return text;
 }
 
-std::string held_text(const PathExpression& expression, Address address, Redactor& redactor) {
-    const std::string text = expression_of(expression, redactor);
-    return text.empty() ? hexadecimal(address.value) : escape_for_terminal(text);
+Text expression_or_address(const PathExpression& path, Address address) {
+    const Expression expression = expression_of(path);
+    return expression.empty() ? Text(address) : Text(expression);
 }
 
 }  // namespace
 
-Json frame_json(const PandasFrameRow& frame, Redactor& redactor) {
-    Json json;
-    json["object"] = object_json(frame.object, redactor);
-    json["kind"] = frame.series ? "Series" : "DataFrame";
-    json["shape"] = nullptr;
-    if (frame.shape_known)
-        json["shape"] = frame.series ? Json::array({frame.rows}) : Json::array({frame.rows, frame.columns});
-    json["columns"] = Json::array();
-    for (const std::string& name : frame.column_names)
-        json["columns"].push_back(
-            redactor.active()
-                ? redactor.value({ShortValue::Kind::literal, "'" + name + "'", name.size()}, "str")
-                : name);
-    json["column_count"] = frame.column_count;
-    json["arrays"] = frame.arrays;
-    json["nbytes"] = frame.nbytes;
-    json["kept_bytes"] = frame.kept_bytes;
-    return json;
+Datum frame_data(const PandasFrameRow& frame) {
+    Datum shape;
+    if (frame.shape_known) {
+        shape = Datum::list();
+        shape.push_back(frame.rows);
+        if (!frame.series) shape.push_back(frame.columns);
+    }
+    return entries(
+        {{"object", object_data(frame.object)},
+         {"kind", frame.series ? "Series" : "DataFrame"},
+         {"shape", std::move(shape)},
+         {"columns", Datum::list_of(frame.column_names,
+                                    [](const std::string& name) { return Datum(column_name(name)); })},
+         {"column_count", frame.column_count},
+         {"arrays", frame.arrays},
+         {"nbytes", frame.nbytes},
+         {"kept_bytes", frame.kept_bytes}});
 }
 
-Json dropped_json(const DroppedRow& row, Redactor& redactor) {
-    Json json = frame_json(row.frame, redactor);
-    json["slices"] = Json::array();
-    for (const Address slice : row.slices) json["slices"].push_back(address_json(slice));
-    json["kept_by_slices"] = row.kept_by_slices_alone;
-    return json;
+Datum dropped_data(const DroppedRow& row) {
+    Datum data = frame_data(row.frame);
+    data["slices"] = Datum::list_of(row.slices, [](Address slice) { return Datum(slice); });
+    data["kept_by_slices"] = row.kept_by_slices_alone;
+    return data;
 }
 
-std::string frames_text(const std::vector<PandasFrameRow>& rows, std::uint64_t count, const Page& page) {
-    if (rows.empty()) return {};
-    using Align = TableColumn::Align;
-    using Fit = TableColumn::Fit;
-    Table table({{Align::right, "shows"},
-                 {Align::right, sorted_heading("keeps", true)},
-                 {Align::left, "pandas"},
-                 {Align::left, "shape"},
-                 {Align::left, "held as", Fit::middle},
-                 {Align::left, "columns", Fit::end}});
-    for (const PandasFrameRow& row : rows)
-        table.add({page.bytes(row.nbytes), page.bytes(row.kept_bytes),
-                   type_text(short_type_name(row.object.type)), shape_text(row),
-                   held_text(row.expression, row.object.address, page.redact()),
-                   columns_text(row, page.redact())});
-    std::string text = table.text(page.width, page.colour);
-    if (count > rows.size())
-        text +=
-            fmt::format("… {} more DataFrames and Series: --json has all\n", grouped(count - rows.size()));
-    return text;
+void say_frames(const std::vector<PandasFrameRow>& frames, std::uint64_t count, Document& document) {
+    using Fit = TextColumn::Fit;
+    if (frames.empty()) return;
+    TableBlock table;
+    table.columns = {right("shows"), right("keeps", true),         left("pandas"),
+                     left("shape"),  left("held as", Fit::middle), left("columns", Fit::end)};
+    std::vector<TableRow> rows;
+    for (const PandasFrameRow& row : frames)
+        rows.push_back(
+            {.cells = {ByteCount{row.nbytes}, ByteCount{row.kept_bytes},
+                       TypeName{short_type_name(row.object.type)}, shape_words(row),
+                       expression_or_address(row.expression, row.object.address), columns_words(row)}});
+    table.rows = rows_of(std::move(rows));
+    document.say({std::move(table)});
+    if (count > frames.size())
+        document.say(
+            line(says("… {} more DataFrames and Series: --json has all", Count{count - frames.size()})));
 }
 
-std::string dropped_text(const DroppedFrames& dropped, const Page& page) {
-    if (dropped.rows.empty()) return {};
-    std::string text =
-        wrapped(
-            fmt::format("{} gone, but slices keep all of {}, {}:",
-                        dropped.count == 1 ? "1 DataFrame is" : grouped(dropped.count) + " DataFrames are",
-                        dropped.count == 1 ? "it" : "them", page.bytes(dropped.kept_bytes)),
-            page.width, 2) +
-        "\n";
-    using Align = TableColumn::Align;
-    using Fit = TableColumn::Fit;
-    Table table({{Align::right, sorted_heading("keeps", true)},
-                 {Align::right, "slices"},
-                 {Align::right, "they show"},
-                 {Align::left, "shape"},
-                 {Align::left, "kept by", Fit::middle},
-                 {Align::left, "columns", Fit::end}});
+void say_dropped(const DroppedFrames& dropped, Document& document) {
+    using Fit = TextColumn::Fit;
+    if (dropped.rows.empty()) return;
+    const bool one = dropped.count == 1;
+    document.say(sentence(says(
+        "{} gone, but slices keep all of {}, {}:", how_many(dropped.count, "DataFrame is", "DataFrames are"),
+        one ? "it" : "them", ByteCount{dropped.kept_bytes})));
+    TableBlock table;
+    table.columns = {right("keeps", true),         right("slices"),
+                     right("they show"),           left("shape"),
+                     left("kept by", Fit::middle), left("columns", Fit::end)};
+    std::vector<TableRow> rows;
     for (const DroppedRow& row : dropped.rows)
-        table.add({page.bytes(row.frame.kept_bytes), grouped(row.slices.size()), page.bytes(row.slices_show),
-                   shape_text(row.frame),
-                   row.slices.empty() ? std::string()
-                                      : held_text(row.expression, row.slices.front(), page.redact()),
-                   columns_text(row.frame, page.redact())});
-    return text + table.text(page.width, page.colour) + "cure: keep copies, frame[10:20].copy()\n";
+        rows.push_back(
+            {.cells = {
+                 ByteCount{row.frame.kept_bytes}, Count{row.slices.size()}, ByteCount{row.slices_show},
+                 shape_words(row.frame),
+                 row.slices.empty() ? Text() : expression_or_address(row.expression, row.slices.front()),
+                 columns_words(row.frame)}});
+    table.rows = rows_of(std::move(rows));
+    document.say({std::move(table)});
+    document.say(line("cure: keep copies, frame[10:20].copy()"));
 }
 
 }  // namespace heapsift

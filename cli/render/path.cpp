@@ -63,13 +63,6 @@ void add_lines(std::vector<TableRow>& rows, const std::vector<PathLine>& lines, 
 
 }  // namespace
 
-std::string expression_of(const PathExpression& expression, Redactor& redactor) {
-    std::string text = expression.root;
-    for (std::size_t i = expression.first; i < expression.steps.size(); ++i)
-        text += redactor.reference_name(expression.steps[i].name);
-    return text;
-}
-
 Datum steps_data(const std::vector<WhyStep>& steps) {
     return Datum::list_of(steps, [](const WhyStep& step) {
         Datum edge = edge_data(step.edge);

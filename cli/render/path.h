@@ -4,14 +4,10 @@
 
 #include "analysis/why.h"
 #include "cli/document/document.h"
-#include "cli/redact.h"
 
-#include <string>
+#include <vector>
 
 namespace heapsift {
-
-/// "app.CACHE['k'][3]"; not escaped. For answers that are no documents yet.
-std::string expression_of(const PathExpression& expression, Redactor& redactor);
 
 Datum path_data(const WhyPath& path);
 Datum steps_data(const std::vector<WhyStep>& steps);

@@ -31,7 +31,14 @@ public:
     void operator()(Address address) {
         fmt::format_to(std::back_inserter(out_), "\"0x{:x}\"", address.value);
     }
-    void operator()(const std::shared_ptr<const Datum::Long>& text) { string(long_text(*text, redactor_)); }
+    void operator()(const std::shared_ptr<const Datum::Long>& text) {
+        const bool withheld = redactor_.active() && !text->for_people &&
+                              std::holds_alternative<Withheld>(text->text.spans().front().content);
+        if (withheld)
+            out_ += "null";
+        else
+            string(long_text(*text, redactor_));
+    }
     void operator()(const Datum::List& list) {
         out_ += '[';
         for (const Datum& item : list) {

@@ -78,8 +78,13 @@ public:
     }
     std::string operator()(const GivenName& name) const {
         if (!page_.redact().active()) return safe(name.name);
-        return safe(page_.redact().value({ShortValue::Kind::literal, name.name, name.name.size()}, "str"));
+        const std::string literal = name.as_key ? "'" + name.name + "'" : name.name;
+        return safe(page_.redact().value({ShortValue::Kind::literal, literal, name.name.size()}, "str"));
     }
+    std::string operator()(const Withheld& words) const {
+        return safe(page_.redact().active() ? words.instead : words.text);
+    }
+    std::string operator()(const OfCore& words) const { return page_.lower_bounds ? words.cut : words.whole; }
     std::string operator()(const Digest& digest) const {
         return page_.width == 0 ? digest.digits : digest.digits.substr(0, digits_enough);
     }

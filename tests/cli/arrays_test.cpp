@@ -36,6 +36,8 @@ struct Pinned {
         each.owners = [&](const std::function<void(const ArrayOwnerRow&)>& visit) {
             for (std::size_t i = 0; i < result.owners.size(); ++i) visit(array_owner_row(heap, result, i));
         };
+        each.first_array = [&] { return shown_array(heap, result, 0); };
+        each.first_owner = [&] { return array_owner_row(heap, result, 0); };
         return each;
     }
 };
@@ -46,7 +48,7 @@ TEST_CASE("render arrays: owners, views and what is pinned, in sums and by holde
     Pinned made;
     Shown shown;
     const ArraysResult result = made.ask({});
-    const Answer answer = render_arrays(result, made.rows(result), shown.redactor);
+    const Written answer(render_arrays(kept(result), made.rows(result)), shown);
     const std::string text = answer.text(shown.page);
     CHECK_THAT(text,
                ContainsSubstring("3 arrays: 2 own their elements, 1 of them are views. 8.6 KiB of data."));
@@ -62,19 +64,19 @@ TEST_CASE("render arrays: owners, views and what is pinned, in sums and by holde
     CHECK(rows[0]["owner_nbytes"] == 8000);
     CHECK(rows[2]["owner"] == "0x10000");
     CHECK(rows[2]["owns_data"] == false);
-    REQUIRE(answer.more_tables.size() == 4);
-    CHECK(answer.more_tables[0].key == "owners");
-    CHECK(answer.more_tables[1].key == "holders");
+    REQUIRE(answer.document.more_tables.size() == 4);
+    CHECK(answer.document.more_tables[0].key == "owners");
+    CHECK(answer.document.more_tables[1].key == "holders");
     CHECK(answer.data["total"]["pinned_bytes"] == 8000);
-    CHECK(csv_line(rows[1], answer.csv_columns) ==
-          "0x10800,numpy.ndarray,<f8,[100],[8],800,0x1001f40,true,,0x10800,800\n");
+    CHECK_THAT(answer.csv(),
+               ContainsSubstring("\n0x10800,numpy.ndarray,<f8,[100],[8],800,0x1001f40,true,,0x10800,800\n"));
 }
 
 TEST_CASE("render arrays: pinned owners, with what keeps each", "[cli][arrays]") {
     Pinned made;
     Shown shown;
     const ArraysResult result = made.ask({.table = ArraysQuery::Table::owners, .only_pinned = true});
-    const Answer answer = render_arrays(result, made.rows(result), shown.redactor);
+    const Written answer(render_arrays(kept(result), made.rows(result)), shown);
     const std::vector<Json> rows = rows_of(answer);
     REQUIRE(rows.size() == 1);
     CHECK(rows[0]["owner"]["address"] == "0x10000");
@@ -96,7 +98,7 @@ TEST_CASE("render arrays: nothing is a sentence", "[cli][arrays]") {
     for (const ArraysQuery::Table table : {ArraysQuery::Table::summary, ArraysQuery::Table::owners,
                                            ArraysQuery::Table::views, ArraysQuery::Table::holders}) {
         const ArraysResult result = arrays(work, {.table = table});
-        CHECK(render_arrays(result, {}, shown.redactor).text(shown.page) ==
+        CHECK(Written(render_arrays(kept(result), {}), shown).text(shown.page) ==
               "There are no NumPy arrays in this core.\n");
     }
 }

@@ -99,8 +99,7 @@ TEST_CASE("render cycles: no garbage is a sentence", "[cli][render]") {
     made.objects = {{Address(0x100), "list", facts(40, 48, 0, 1), {}, {}}};
     const HandmadeReader heap = made.build();
     Work work(heap);
-    const CyclesResult result = cycles(work, {});
-    const Answer answer = render_cycles(result, {}, shown.redactor);
+    const Written answer(render_cycles(kept(cycles(work, {})), {}), shown);
     CHECK(answer.text(shown.page) == "No cycle is garbage.\nnext: heapsift gc    the collector itself\n");
     CHECK(answer.data["total"]["cycles"] == 0);
 }
@@ -120,23 +119,22 @@ TEST_CASE(
     const auto text = [&] {
         const HandmadeReader heap = made.build();
         Work work(heap);
-        const CyclesResult result = cycles(work, {});
+        const auto result = kept(cycles(work, {}));
         const CycleRows all = [&](const std::function<void(const CycleRow&)>& visit) {
-            for (const Cycle& cycle : result.cycles) visit(cycle_row(work, result, cycle, {}));
+            for (const Cycle& cycle : result->cycles) visit(cycle_row(work, *result, cycle, {}));
         };
-        const Answer answer = render_cycles(result, all, shown.redactor);
-        answer.rows([&](const Json& row) {
+        const Written answer(render_cycles(result, all), shown);
+        for (const Json& row : rows_of(answer)) {
             CHECK(row["path"] == "Node .other -> Node .other -> Node");
-            for (const std::string& column : answer.csv_columns) CHECK(row.contains(column));
-        });
-        if (!result.cycles.empty()) {
-            const CycleRow first = cycle_row(work, result, result.cycles[0], {.limit = 0, .opening = true});
-            const Answer one = render_cycle(first, result, shown.redactor);
-            one.rows([&](const Json& row) {
+            for (const std::string& column : answer.document.csv_columns) CHECK(row.contains(column));
+        }
+        if (!result->cycles.empty()) {
+            const CycleRow first = cycle_row(work, *result, result->cycles[0], {.limit = 0, .opening = true});
+            for (const Json& row : rows_of(Written(render_cycle(first, *result), shown))) {
                 CHECK(row["id"] == 1);
                 CHECK(row["members"].size() == 2);
                 CHECK(row["opening"]["edges"].size() == row["opening"]["count"]);
-            });
+            }
         }
         return answer.text(shown.page);
     };

@@ -7,7 +7,6 @@
 #include "cli/help.h"
 #include "cli/invocation.h"
 #include "cli/program.h"
-#include "cli/render/object.h"
 #include "cli/text_width.h"
 #include "tests/catch.h"
 #include "tests/cli/shown.h"
@@ -166,10 +165,11 @@ TEST_CASE("hint: the next command runs this program, and its remark goes below a
     Shown shown;
     shown.page.core_words = " core.1";
     shown.page.width = 80;
-    CHECK(next_line(shown.page, "show 0x10100", "the largest dict") ==
-          "next: heapsift show 0x10100 core.1    the largest dict\n");
+    Document document;
+    document.say(hint("show 0x10100", "the largest dict"));
+    CHECK(written(document, shown.page) == "next: heapsift show 0x10100 core.1    the largest dict\n");
     const Named named("'/opt/my tools/build/release/bin/heapsift'");
-    CHECK(next_line(shown.page, "show 0x10100", "the largest dict") ==
+    CHECK(written(document, shown.page) ==
           "next: '/opt/my tools/build/release/bin/heapsift' show 0x10100 core.1\n"
           "      the largest dict\n");
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "cli/answer.h"
 #include "cli/document/document.h"
 #include "cli/write/csv.h"
 #include "cli/write/json.h"
@@ -17,12 +16,6 @@ struct Shown {
     Page page;
     explicit Shown(bool redact = false) : redactor(redact) { page.redactor = &redactor; }
 };
-
-inline std::vector<Json> rows_of(const Answer& answer) {
-    std::vector<Json> rows;
-    answer.rows([&](const Json& row) { rows.push_back(row); });
-    return rows;
-}
 
 /// A document as the writers write it.
 struct Written {
