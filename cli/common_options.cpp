@@ -1,5 +1,5 @@
-// Common options. --json is --format json, and another --format beside it is an error. Of an option given
-// twice the last one counts.
+// Options of every command. --json means --format json; together with another --format it is an error. If an
+// option is given twice, the last one counts.
 
 #include "cli/common_options.h"
 
@@ -18,12 +18,9 @@ void add_when(CommandOptions& declare, const std::string& name, When& when, cons
 
 void add_common_options(CommandOptions& declare, CommonOptions& options, bool own_format) {
     declare.begin_common();
-    declare.text("--core", options.core, "PATH",
-                 "the core (default: an argument that is a file, $HEAPSIFT_CORE, or the core in use)");
-    declare.text("--executable", options.search.executable, "PATH",
-                 "the interpreter's binary, if it was not found");
-    declare.text("--sysroot", options.search.sysroot, "DIR",
-                 "root directory of the crashed machine's program files");
+    declare.text("--core", options.core, "PATH", "the core (else $HEAPSIFT_CORE or the one in use)");
+    declare.text("--executable", options.search.executable, "PATH", "the interpreter's binary, if not found");
+    declare.text("--sysroot", options.search.sysroot, "DIR", "root of the crashed machine's program files");
     declare.text("--debug-dir", options.search.debug_dir, "DIR", "directory of debug files, by build-id");
     if (!own_format)
         declare.choice(
@@ -31,17 +28,14 @@ void add_common_options(CommandOptions& declare, CommonOptions& options, bool ow
             [&options](std::size_t choice) { options.format = static_cast<Format>(choice); },
             "format of the answer (default text)");
     declare.flag(
-        "--json", [&options] { options.format = Format::json; },
-        "one JSON document, the same as --format json");
-    declare.number("-n,--limit", options.limit, "rows to show, 0 for all (default: 20 in text, else all)");
+        "--json", [&options] { options.format = Format::json; }, "the same as --format json: one document");
+    declare.number("-n,--limit", options.limit, "rows, 0 for all (default: 20 in text, else all)");
     declare.flag("--bytes", options.exact_bytes, "show exact bytes in text");
-    declare.flag("--redact", options.redact,
-                 "leave out values, arguments and directories; keep names and numbers");
-    add_when(declare, "--color", options.colour, "colour in text (default auto; respects NO_COLOR)");
-    add_when(declare, "--progress", options.progress, "show progress on standard error (default auto)");
+    declare.flag("--redact", options.redact, "leave out values, arguments and directories");
+    add_when(declare, "--color", options.colour, "colour (default auto; respects NO_COLOR)");
+    add_when(declare, "--progress", options.progress, "progress on standard error (default auto)");
     declare.flag("-q,--quiet", options.quiet, "print only errors on standard error");
-    declare.flag("-v,--verbose", options.verbose,
-                 "say more on standard error, and at the end what each pass took");
+    declare.flag("-v,--verbose", options.verbose, "more notes, and what each pass took");
 }
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
-// Help on commands and options, laid out from what was declared: two columns, options of one command above
-// those of every command.
+// Help on commands and options, laid out from their declarations in two columns: the command's own options
+// first, then those of every command.
 
 #include "cli/help.h"
 
@@ -66,12 +66,12 @@ std::string general_help(const std::vector<Command>& commands, const CommandOpti
         {command_line("help address"), "more ways to name an object"},
     });
     return fmt::format(
-        "heapsift {}: shows what fills the memory of a Python process, from a core dump of it\n\n"
+        "heapsift {}: what fills the memory of a Python process, from its core dump\n\n"
         "{}\n"
         "Usage: {}, in any order\n\n"
         "Commands\n{}\n{}\n{}\n"
         "Options of one command: {}\n"
-        "Exit codes: 0 answered, 1 core cannot be analysed, 2 wrong command line, 3 answered in part.\n",
+        "Exit codes: 0 answered, 1 not analysed, 2 wrong command line, 3 answered in part\n",
         version(), examples, command_line("[COMMAND] [CORE] [ADDRESS] [options]"), table.text(0, false),
         common_group, options_text(options, true), command_line("COMMAND --help"));
 }

@@ -19,7 +19,7 @@ void add_sort_option(CommandOptions& declare, SortKey& sort) {
     for (const SortKey key : keys) names.push_back(name_of(key));
     declare.choice(
         "--sort", names, [&sort](std::size_t choice) { sort = keys[choice]; },
-        "sort by this, largest first (default " + name_of(sort) + ")");
+        "sort key (default " + name_of(sort) + ")");
 }
 
 std::string name_of(SortKey sort) {

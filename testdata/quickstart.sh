@@ -2,10 +2,10 @@
 # From a fresh Debian 12 or 13 to an answer: installs what the build needs, builds heapsift, starts a Python process that leaks,
 # takes its core, and shows what heapsift says about it.
 #
-#     bash testdata/quickstart.sh          the process is testdata/programs/views.py: some 1.3 GiB of memory, as much of disk
+#     bash testdata/quickstart.sh          the process is testdata/programs/views.py: about 1.3 GiB of memory, and as much disk
 #     bash testdata/quickstart.sh CORE     analyses that core instead
 #
-# Run it again: it goes on where it stopped, and skips what is done.
+# If it was interrupted, run it again: it continues where it stopped, and skips what is done.
 set -euo pipefail
 asked_core=
 usage='usage: bash testdata/quickstart.sh [CORE]'
@@ -101,7 +101,7 @@ Take one elsewhere and give it: bash testdata/quickstart.sh CORE"
     say "    $core, $(du -h --apparent-size "$core" | cut -f1)"
 }
 
-# In the background, in $work, allowed to dump core; returns when it has printed its id, that is when its heap is as it will stay.
+# In the background, in $work, allowed to dump core; returns when it has printed its id, and so its heap no longer changes.
 start_program() {
     : >"$work/said"
     (cd "$work" && ulimit -c unlimited 2>/dev/null; exec /usr/bin/python3 -B "$here/testdata/programs/views.py") >"$work/said" 2>&1 </dev/null &

@@ -30,7 +30,7 @@ how_far() {
     fi
 }
 
-# Ctrl-C: nothing goes on behind the prompt, and nothing half done is taken for done later.
+# Ctrl-C: nothing continues in the background, and nothing half done is later taken for done.
 job=''
 interrupted() {
     trap '' INT TERM
@@ -42,7 +42,7 @@ interrupted() {
 }
 trap interrupted INT TERM
 
-# quietly WHAT COMMAND…: runs it with its output in the log; says every half minute how far it is, and how long it took.
+# quietly WHAT COMMAND…: runs it with its output in the log; says every half minute how far it is, and at the end how long it took.
 quietly() {
     local what=$1 began=$SECONDS told=0
     shift
@@ -105,8 +105,8 @@ install_packages() {
         die "The packages could not be installed; see above."
 }
 
-# configure PRESET OPTION…: warnings stop CI's build, and nobody else's. A folder that another checkout or another generator left is
-# begun anew.
+# configure PRESET OPTION…: warnings stop CI's build, and nobody else's. A folder left by another checkout or another generator is
+# configured from scratch.
 configure() {
     local cache=build/$1/CMakeCache.txt errors=OFF fresh=()
     if [ "${CI:-}" = true ]; then errors=ON; fi

@@ -4,11 +4,11 @@
 #     bash testdata/test.sh                         everything
 #     bash testdata/test.sh --without-real-cores    only what needs no core of a real process: minutes
 #     bash testdata/test.sh --sanitizers            the same, under the address and undefined-behaviour sanitizers
-#     bash testdata/test.sh --coverage              the same, and how much of each folder's code it runs (tests/coverage.sh)
+#     bash testdata/test.sh --coverage              the same, measuring how much of each folder's code runs (tests/coverage.sh)
 #
 # The interpreters: this machine's own python3 with NumPy, and, for root, debootstrap trees of Debian 11 and of the other suite
-# (13 on 12, 12 on 13) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. Where one cannot be made it is said; with CI=true it is a failure.
-# Run it again: it skips what is done.
+# (13 on 12, 12 on 13) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. It says which tree it cannot make; with CI=true that is a failure.
+# Run again, it skips what is done.
 set -euo pipefail
 preset=release real=yes
 case "$*" in

@@ -3,8 +3,8 @@
 #
 #     bash tests/coverage.sh [BUILD]     after ctest in a build of the preset `coverage` (default: build/coverage)
 #
-# Lines of .cpp files, as GCC's gcov counts them: a header is compiled into many files and would count in each. A folder below its
-# floor is a failure. The floors are what was reached, rounded down: raise them when tests come, and say why when one must fall.
+# Lines of .cpp files, as GCC's gcov counts them; a header is compiled into many files and would count in each. A folder below its
+# floor is a failure. The floors are what was reached, rounded down: raise them when you add tests, and say why if one must fall.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath "${1:-build/coverage}")

@@ -1,5 +1,5 @@
-# What a build of CPython is, is decided in parsers/cpython/build and nowhere else: no other source compares versions, or reads a
-# reference count by itself. Run by ctest: cmake -DSOURCE=folder -P version_comparisons.cmake
+# Only parsers/cpython/build decides what a build of CPython is: no other source compares versions, or reads a reference count by
+# itself. Run by ctest: cmake -DSOURCE=folder -P version_comparisons.cmake
 set(patterns "(minor|major|micro|minor\\(\\)) *(>=|<=|<|>|==|!=)" "(>=|<=|==|!=| <| >) +[a-z_.>-]*(minor|major|micro)[^a-z_]"
     "integer<std::u?int(32|64)_t>\\((object|start|type|buffer)\\)")
 file(GLOB_RECURSE sources ${SOURCE}/parsers/*.cpp ${SOURCE}/parsers/*.h ${SOURCE}/analysis/*.cpp ${SOURCE}/analysis/*.h
@@ -23,7 +23,7 @@ endforeach()
 if(found)
   message(FATAL_ERROR "belongs to parsers/cpython/build:${found}")
 endif()
-# The patterns find what they are for.
+# Check that the patterns find what they are meant to find.
 file(STRINGS ${SOURCE}/parsers/cpython/build/python_version.cpp lines REGEX "(minor|major|micro) *(>=|<=|<|>|==|!=)")
 if(NOT lines)
   message(FATAL_ERROR "no comparison of versions in parsers/cpython/build: what does this test look for?")

@@ -58,14 +58,13 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
 
 CommandRunner setup_arrays(CommandOptions& declare) {
     auto options = std::make_shared<ArraysOptions>();
-    declare.flag("--owners", options->owners,
-                 "what owns the memory of arrays: arrays, bytes, mmaps, native memory");
+    declare.flag("--owners", options->owners, "what owns their memory: arrays, bytes, mmaps, native memory");
     declare.flag("--views", options->views, "views: arrays whose data belongs to another object");
-    declare.flag("--pinned", options->pinned, "owners kept alive only by views that show a part of them");
+    declare.flag("--pinned", options->pinned, "owners kept alive only by views that show part of them");
     declare.flag("--by-holder", options->by_holder,
-                 "group by what holds them: type and attribute, or function and local");
+                 "group by holder: type and attribute, or function and local");
     declare.flag("--waste", options->waste,
-                 "wasteful arrays: all zero, all one value, or a wider dtype than the values need");
+                 "arrays all zero or one value, or with a dtype wider than needed");
     return [options](Session& session) { return run_arrays(session, *options); };
 }
 

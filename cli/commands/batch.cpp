@@ -122,21 +122,25 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
 }
 
 constexpr const char* details_of_lines =
-    R"(PATH is a core, a folder (every core directly in it, recognised by content, compressed or not), or - to read
-paths from standard input, one per line or as find -print0 writes them. Each core is read in a process of its
-own. The lines come in the order of the paths:
+    R"(PATH is a core, a folder (every core directly in it, recognised by content,
+compressed or not), or - to read paths from standard input, one per line or as
+find -print0 writes them. Each core is read in its own process. The lines come
+in the order of the paths. As in overview --json, or what went wrong:
 
-  {"path", "exit", "overview", "signature", "complete", "certain", "warnings", "core"}    as overview --json
-  {"path", "exit", "error": {"code", "message", "hint"}, "signature", "warnings", "core"}    what went wrong
+  {"path", "exit", "overview", "signature", "complete", "certain", "warnings",
+   "core"}
+  {"path", "exit", "error": {"code", "message", "hint"}, "signature",
+   "warnings", "core"}
 
-A crash ("crashed"), a core that takes longer than --timeout ("timed-out") and a process killed for lack of
-memory ("killed") are errors of that line only. Cores with the same cause have the same signature, as far as a
-heap can tell: interpreter, program, how it ended, the largest part of the memory, the dominating types. To
-count them:
+A crash ("crashed"), a core that takes longer than --timeout ("timed-out") and
+a process killed for lack of memory ("killed") are errors of that line only.
+Cores with the same cause have the same signature, as far as a heap can tell:
+interpreter, program, how it ended, the largest part of the memory, the
+dominating types. To count them:
 )";
 
 constexpr const char* details_of_exit =
-    "Exit codes: 0 every core was analysed; 3 some only in part, or not at all; 1 none could be.\n";
+    "Exit codes: 0 all cores analysed; 3 some only in part, or not at all; 1 none.\n";
 
 }  // namespace
 
@@ -148,10 +152,8 @@ std::string batch_details() {
 
 CommandRunner setup_batch(CommandOptions& declare) {
     auto options = std::make_shared<BatchOptions>();
-    declare.number("-j,--jobs", options->jobs,
-                   "cores analysed at a time (default: as many as processors and memory allow)");
-    declare.number("--timeout", options->timeout,
-                   "seconds allowed for one core; 0 for no limit (default 1800)");
+    declare.number("-j,--jobs", options->jobs, "cores at a time (default: as processors and memory allow)");
+    declare.number("--timeout", options->timeout, "seconds for one core; 0 for no limit (default 1800)");
     declare.choice(
         "--format", {"jsonl", "json"}, [](std::size_t) {},
         "one line of JSON per core; both mean the same here");

@@ -51,8 +51,7 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
 
 CommandRunner setup_doctor(CommandOptions& declare) {
     auto options = std::make_shared<DoctorOptions>();
-    declare.flag("--missing", options->missing,
-                 "print only the program files that were not found, one path per line");
+    declare.flag("--missing", options->missing, "print only the program files not found, one path per line");
     return [options](Session& session) { return run_doctor(session, *options); };
 }
 

@@ -65,7 +65,7 @@ CommandRunner setup_dominators(CommandOptions& declare) {
     auto options = std::make_shared<DominatorsOptions>();
     declare.number("--depth", options->depth, "levels to show below the top (default 3)");
     declare.text("--min", options->least, "SIZE|N%",
-                 "only what retains at least this: 10M, or 1% of the top (default in text: 0.5%)");
+                 "only what retains at least 10M, or 1% of the top (text: 0.5%)");
     return [options](Session& session) { return run_dominators(session, *options); };
 }
 

@@ -205,41 +205,51 @@ ExitCode run_export(Session& session, const ExportOptions& options) {
 constexpr const char* details_of_formats =
     R"(Everything, as tables:
 
-  db     SQLite. Addresses are integers: printf('0x%x', address). From 2^63 on they are stored less 2^64
-  jsonl  one line of JSON per row, with the name of its table: {"table":"meta",...}, then "type", "object",
-         "reference", "root", "array". -o - writes to standard output. Objects look as in
+  db     SQLite. Addresses are integers: printf('0x%x', address). From 2^63 on
+         they are stored minus 2^64
+  jsonl  one line of JSON per row, with the name of its table:
+         {"table":"meta",...}, then "type", "object", "reference", "root",
+         "array". -o - writes to standard output. Objects look as in
 )";
 
 constexpr const char* details_of_tables =
     R"(
 The tables are meta(key, value), type, object, reference, root and array.
 
-  object.state          reachable; held (by something that was not found); or garbage: waiting (for the
-                        collector), uncollectable, invisible (to the collector)
-  object.retained       what deleting the object would free, in bytes
-  object.dominator      the object without which this one would be freed; NULL where that is a frame, a
-                        thread, a module's group or several of these
-  object.generation     0, 1 or 2; 3 after gc.freeze(); NULL where the object is in none of the collector's
-                        lists
-  reference.kind        reported: the collector is told of it, but another object owns it
-  reference.followed    0 where it keeps nothing alive, or leads into a module or a static type
+  object.state        reachable; held (by something that was not found); or
+                      garbage: waiting (for the collector), uncollectable,
+                      invisible (to the collector)
+  object.retained     what deleting the object would free, in bytes
+  object.dominator    the object without which this one would be freed; NULL
+                      where that is a frame, a thread, a module's group, or
+                      several of these
+  object.generation   0, 1 or 2; 3 after gc.freeze(); NULL where the object is
+                      in none of the collector's lists
+  reference.kind      reported: the collector is told of it, but another
+                      object owns it
+  reference.followed  0 where it keeps nothing alive, or leads into a module
+                      or a static type
 
 Graphs, for other programs:
 
-  heapsnapshot  for the Memory panel of Chrome DevTools (Load profile) and for memlab. Nodes are named
-                <app.Node 0x7f... value> and grouped by type; sizes are memory; references that heapsift does
-                not follow are weak. Good up to one or two million objects. Nodes of two exports match only
-                where addresses do
-  folded        stacks for flamegraph.pl, inferno or speedscope: the dominator tree by group, frame and type.
-                The width of a frame is what it retains. A chain of one type is one frame (app.Node x100).
+  heapsnapshot  for the Memory panel of Chrome DevTools (Load profile) and for
+                memlab. Nodes are named <app.Node 0x7f... value> and grouped
+                by type; sizes are memory; references that heapsift does not
+                follow are weak. Works for up to one or two million objects.
+                Nodes of two exports match only where their addresses do
+  folded        stacks for flamegraph.pl, inferno or speedscope: the dominator
+                tree by group, frame and type. The width of a frame is what it
+                retains. A chain of one type is one frame (app.Node x100).
                 --depth N frames, 64 by default
-  dot           a picture for Graphviz (dot -Tsvg), in the manner of objgraph. With --object ADDRESS: the path
-                that keeps it alive, and what is --depth N (3) steps around it. Without: what retains most,
+  dot           a picture for Graphviz (dot -Tsvg), as objgraph draws it. With
+                --object ADDRESS: the path that keeps it alive, and everything
+                within --depth N (3) steps. Without: what retains most,
                 --depth N (6) steps below the groups. -n N nodes, at most 200
 
-FILE appears when it is complete, readable by you alone; after Ctrl-C or an error there is none. Exit codes:
-0 written; 3 written, but the core is cut or damaged (meta: complete is 0); 2 FILE exists or cannot be
-created; 1 the core cannot be analysed, or the disk is full.
+FILE appears when it is complete, readable by you alone; after Ctrl-C or an
+error there is none. Exit codes: 0 written; 3 written, but the core is cut or
+damaged (meta: complete is 0); 2 FILE exists or cannot be created; 1 the core
+cannot be analysed, or the disk is full.
 )";
 
 }  // namespace
@@ -251,15 +261,15 @@ std::string export_details() {
 
 CommandRunner setup_export(CommandOptions& declare) {
     auto options = std::make_shared<ExportOptions>();
-    declare.text("-o,--output", options->output, "FILE", "the file to write; - is standard output (not db)",
+    declare.text("-o,--output", options->output, "FILE", "the file; - is standard output",
                  CommandOptions::Repeated::refused);
-    declare.text("--object", options->object, "ADDRESS", "dot: the object at the centre of the picture",
+    declare.text("--object", options->object, "ADDRESS", "dot: the object at the centre",
                  CommandOptions::Repeated::refused);
-    declare.number("--depth", options->depth, "dot: steps from the centre; folded: frames per stack");
+    declare.number("--depth", options->depth, "dot: steps; folded: frames");
     declare.choice(
         "--format", {format_names.begin(), format_names.end()},
         [options](std::size_t choice) { options->format = static_cast<FileFormat>(choice); },
-        "what to write (default: by the extension of FILE)");
+        "default: by the extension of FILE");
     declare.flag("-f,--force", options->overwrite, "overwrite FILE if it exists");
     return [options](Session& session) { return run_export(session, *options); };
 }

@@ -57,11 +57,10 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
 
 CommandRunner setup_objects(CommandOptions& declare) {
     auto options = std::make_shared<ObjectsOptions>();
-    declare.text("--type", options->type, "NAME", "only this type: module.Name, or Name if it is unique");
-    declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
+    declare.text("--type", options->type, "NAME", "module.Name or unique Name");
+    declare.flag("--subclasses", options->subclasses, "with --type: subclasses too");
     declare.texts("--where", options->where, "FIELD<OP>NUMBER",
-                  "only objects for which this is true, such as size>1M,refcount>=3. Fields: size, memory, "
-                  "array_data, retained, refcount, block_size");
+                  "such as size>1M,refcount>=3; also memory, array_data, retained, block_size");
     add_sort_option(declare, options->sort);
     return [options](Session& session) { return run_objects(session, *options); };
 }

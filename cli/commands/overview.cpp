@@ -34,8 +34,7 @@ ExitCode run_overview(Session& session) {
 
 CommandRunner setup_overview(CommandOptions& declare) {
     auto top = std::make_shared<std::string>();
-    declare.text("--top", *top, "types|objects",
-                 "show one table instead: the same as the command of that name");
+    declare.text("--top", *top, "types|objects", "one table instead, the same as the command of that name");
     return [top](Session& session) { return run_overview(session); };
 }
 

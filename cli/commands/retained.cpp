@@ -74,7 +74,7 @@ CommandRunner setup_retained(CommandOptions& declare) {
     declare.text("--type", options->type, "NAME", "all instances of this type, together");
     declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
     declare.text("--holder", options->holder, "C.ATTR",
-                 "everything held by this attribute, such as app.Node.children[*]");
+                 "all that this attribute holds: app.Node.children[*]");
     return [options](Session& session) { return run_retained(session, *options); };
 }
 

@@ -59,10 +59,9 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
 CommandRunner setup_types(CommandOptions& declare) {
     auto options = std::make_shared<TypesOptions>();
     add_sort_option(declare, options->sort);
-    declare.flag("--by-holder", options->by_holder,
-                 "group by type, owner and attribute: all that Node.children holds is one row");
-    declare.text("--type", options->type, "NAME", "with --by-holder: only objects of this type");
-    declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
+    declare.flag("--by-holder", options->by_holder, "group by what holds them");
+    declare.text("--type", options->type, "NAME", "with --by-holder: this type");
+    declare.flag("--subclasses", options->subclasses, "with --type: subclasses too");
     return [options](Session& session) { return run_types(session, *options); };
 }
 

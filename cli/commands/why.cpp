@@ -70,13 +70,12 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
 
 CommandRunner setup_why(CommandOptions& declare) {
     auto options = std::make_shared<WhyOptions>();
-    declare.number("--paths", options->paths, "paths to show, each through a different referrer (default 1)",
-                   1, 10'000);
+    declare.number("--paths", options->paths, "paths, each through a different referrer (default 1)", 1,
+                   10'000);
     declare.text("--type", options->type, "NAME",
-                 "all instances of this type: what holds them, by owner and attribute");
+                 "what holds the instances of a type, by owner and attribute");
     declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
-    declare.texts("--exclude", options->exclude, "KIND,...",
-                  "leave out paths through these: frame, traceback (weak references never count)");
+    declare.texts("--exclude", options->exclude, "KIND,...", "no paths through these: frame, traceback");
     return [options](Session& session) { return run_why(session, *options); };
 }
 

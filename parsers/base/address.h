@@ -1,7 +1,7 @@
 #pragma once
 
-// Addresses of the dumped process, as a type of their own: a number read out of a core is never a pointer of
-// this process, and the compiler says so when the two are confused.
+// Addresses of the dumped process have their own type, so that the compiler notices when a number read from a
+// core is used as a pointer of this process.
 
 #include <compare>
 #include <cstddef>
@@ -9,8 +9,7 @@
 
 namespace heapsift {
 
-/// An address in the dumped process. Any 64-bit value is allowed; nothing is known of it until `AddressSpace`
-/// is asked.
+/// An address in the dumped process. Any 64-bit value is allowed; only `AddressSpace` knows what is there.
 struct Address {
     std::uint64_t value = 0;
 
@@ -20,7 +19,7 @@ struct Address {
     constexpr bool is_null() const { return value == 0; }
     constexpr auto operator<=>(const Address&) const = default;
 
-    /// Wraps around at 2^64, as the hardware does: a lying offset gives a wrong address, never undefined
+    /// Wraps around at 2^64, as the hardware does: a false offset gives a wrong address, never undefined
     /// behaviour.
     constexpr Address operator+(std::uint64_t bytes) const { return Address(value + bytes); }
     constexpr Address operator-(std::uint64_t bytes) const { return Address(value - bytes); }

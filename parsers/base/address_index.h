@@ -1,8 +1,8 @@
 #pragma once
 
-// From an address to a small number, made once and asked often: open addressing in one flat array, no
-// allocation per entry. Most questions are about words that are no key at all; a filter of a bit a key, 16
-// times as large as need be and still small enough for the first-level cache, answers these. 34 to 68 bytes
+// Maps addresses to small numbers; filled once and looked up often. Open addressing in one flat array,
+// without an allocation per entry. Most lookups are of words that are not in it. They end at a filter that
+// has 16 times as many bits as needed, one per key, and still fits into the first-level cache. 34 to 68 bytes
 // an entry.
 
 #include "parsers/base/address.h"
@@ -18,13 +18,13 @@ public:
     static constexpr std::uint32_t missing = 0xffffffff;
 
     AddressIndex() : AddressIndex(0) {}
-    /// Room for `count` addresses.
+    /// Makes room for `count` addresses.
     explicit AddressIndex(std::size_t count)
         : entries_(std::bit_ceil(count * 2 + 2)), filter_(entries_.size() / 8 + 1) {
         shift_ = 64 - static_cast<unsigned>(std::countr_zero(entries_.size()));
     }
 
-    /// `address` is not null; the first value of an address stays.
+    /// `address` must not be null. If it is already there, its first value stays.
     void add(Address address, std::uint32_t value) {
         const std::uint64_t hash = hash_of(address.value);
         filter_[filter_word(hash)] |= filter_bit(hash);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What was odd and was skipped. Odd input is normal in a core; it is counted by kind, told once, and never
-// stops an answer.
+// What was odd and was skipped. Odd input is normal in a core: it is counted by kind, reported once, and
+// never stops an answer.
 
 #include <cstdint>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace heapsift {
 
-/// `note` changes nothing in the answer (a file was not found); `damage` means that bytes which should be
-/// there are not, or structures do not read: the answer is one in part (exit 3).
+/// `note` changes nothing in the answer (a file was not found). `damage` means that bytes are missing or
+/// structures cannot be read, so the answer is partial (exit 3).
 enum class Severity { note, damage };
 
 struct Diagnostic {
@@ -35,7 +35,7 @@ public:
         all_.push_back({std::string(code), std::string(message), severity, 1});
     }
     const std::vector<Diagnostic>& all() const { return all_; }
-    /// False as soon as one diagnostic of severity `damage` was added.
+    /// False once a diagnostic of severity `damage` was added.
     bool complete() const {
         for (const Diagnostic& d : all_)
             if (d.severity == Severity::damage) return false;

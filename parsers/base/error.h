@@ -1,7 +1,7 @@
 #pragma once
 
-// The two ways in which heapsift cannot answer. `Error` is thrown where a command cannot go on and is caught
-// once, in `main`.
+// The two ways in which heapsift can fail to answer. `Error` is thrown where a command cannot go on, and
+// caught once, in `main`.
 
 #include <stdexcept>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace heapsift {
 
-/// Exit codes of the contract.
+/// The exit codes that users rely on.
 enum class ExitCode : int {
     answered = 0,
     cannot_analyse = 1,

@@ -2,10 +2,10 @@
 
 // Numbers that stand for things: an object, a type, a node of a graph.
 //
-// The problem: all of them are 32 bits wide and count from 0, so that a type's number passes for an object's,
-// and the table that it is looked up in answers. The idea: each kind has a type of its own. An id is read as
-// a plain number (to index, to count, to print), but made of one only where the program says so, and one of
-// another kind is refused by the compiler: as an argument, in an assignment, in a comparison, in a Column.
+// The problem: all of them are 32 bits wide and count from 0, so a type's number used as an object's finds
+// something in the object's table. The idea: each kind has its own type. An id converts to a plain number (to
+// index, count or print), but a number becomes an id only where the program says so, and the compiler refuses
+// an id of another kind: as an argument, in an assignment, in a comparison, in a Column.
 
 #include <compare>
 #include <concepts>
@@ -19,8 +19,8 @@
 
 namespace heapsift {
 
-/// The number of one thing of a kind; `Kind` is a name alone. 4 bytes. What none has been given stands for
-/// nothing, and is larger than all others.
+/// The number of one thing; `Kind` is only a name. 4 bytes. An id that was never set stands for nothing, and
+/// is larger than all others.
 template <class Kind>
 class Id {
 public:
@@ -81,7 +81,7 @@ private:
     I end_;
 };
 
-/// What is known of each thing of a kind, by its id: a vector that no other kind's ids index.
+/// What is known of each thing of a kind, by its id: a vector that ids of other kinds cannot index.
 template <class I, class T>
 class Column {
 public:
@@ -108,7 +108,7 @@ public:
     void reserve(std::size_t count) { values_.reserve(count); }
     void resize(std::size_t count, const T& value = T()) { values_.resize(count, value); }
     void clear() { values_.clear(); }
-    /// As a vector, for what goes through all of it.
+    /// The plain vector, for code that goes through all of it.
     const std::vector<T>& values() const { return values_; }
     std::vector<T>& values() { return values_; }
 

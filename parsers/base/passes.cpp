@@ -1,6 +1,6 @@
-// Memory is booked by its peak, as that is what a machine must have: a pass that works within what an earlier
-// one had given back costs nothing. The kernel keeps the peak; to ask for it is a system call, which is made
-// when a pass changes and not when it tells its progress.
+// Memory is booked by its peak, since that is what a machine must have: a pass that fits into what an earlier
+// one gave back costs nothing. The kernel keeps the peak. Asking for it is a system call, made when the pass
+// changes and not at each report of progress.
 
 #include "parsers/base/passes.h"
 

@@ -1,11 +1,10 @@
 #pragma once
 
-// What a run spends on what: a clock of named passes.
+// A clock of named passes: what a run spends its time and memory on.
 //
-// Whoever begins a piece of work says its name to the ProgressCallback that he was handed, and the clock
-// books all that is spent from then on to that name, until the next one is said. Passes do not nest, so
-// nothing is booked twice or not at all: the rows add up to the whole run. A pass that is entered again goes
-// on in its row.
+// Whoever begins a piece of work tells its name to the ProgressCallback it was given. The clock books
+// everything to that name until the next one comes. Passes do not nest, so nothing is booked twice or lost:
+// the rows add up to the whole run. A pass that is entered again continues its row.
 
 #include "parsers/base/progress.h"
 
@@ -25,24 +24,24 @@ struct Pass {
     std::uint64_t peak_bytes = 0;  // by how much the peak of the process's memory rose
 };
 
-/// What the system says that was spent up to now.
+/// What the process has spent so far, according to the system.
 struct Spent {
-    double seconds = 0, cpu_seconds = 0;  // seconds: from any point in time
+    double seconds = 0, cpu_seconds = 0;  // seconds: since an arbitrary point
     std::uint64_t peak_bytes = 0;
 
-    /// By CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID and getrusage's ru_maxrss.
+    /// From CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID and getrusage's ru_maxrss.
     static Spent now();
 };
 
 class PassClock {
 public:
-    /// What the process had spent before belongs to the first pass, "start"; of the wall clock that is
-    /// nothing. `spent` is another source of time, for tests.
+    /// What the process spent before belongs to the first pass, "start"; its wall time is not known and
+    /// counts as 0. `spent` replaces the source of time in tests.
     explicit PassClock(std::function<Spent()> spent = Spent::now);
 
-    /// Ends the pass that runs. A name that is the same goes on; cheap then.
+    /// Ends the running pass. Entering the same pass again continues it, and is cheap.
     void enter(std::string_view name);
-    /// In the order in which they were entered first, up to now.
+    /// The passes so far, in the order in which they were first entered.
     std::vector<Pass> passes();
 
 private:

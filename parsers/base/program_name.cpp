@@ -1,6 +1,6 @@
 // A command is looked up as a shell does it (POSIX 2.9.1.4): the first executable file of that name in the
-// directories of PATH, where an empty entry is the current one. Files are compared by device and inode, so
-// links to the program are the program.
+// directories of PATH, where an empty entry means the current one. Files are compared by device and inode, so
+// a link to the program counts as the program.
 
 #include "parsers/base/program_name.h"
 
@@ -43,7 +43,7 @@ std::optional<struct stat> file_of_command(const ProgramCall& call, const std::s
                                                   : executable_file(command);
 }
 
-// The first word of a line with a = in it is an assignment to shells, unless it is quoted.
+// Shells take a first word with = in it for an assignment, unless it is quoted.
 std::string quoted_command(const std::string& command) {
     const std::string quoted = shell_quoted(command);
     return quoted == command && command.find('=') != std::string::npos ? "'" + command + "'" : quoted;

@@ -1,6 +1,6 @@
 #pragma once
 
-// How a pass that takes long says how far it is.
+// How a long pass reports its progress.
 
 #include <functional>
 #include <string_view>

@@ -1,7 +1,6 @@
-// Escaping, and the distance between words. What is spelled out was chosen by what terminals act upon (C0,
-// DEL and C1 control characters) and by the Unicode characters with which one text can be made to look like
-// another: Bidi_Control, zero width, line and paragraph separators, tags (Unicode TR 36, "Unicode Security
-// Considerations").
+// Escaping, and the distance between words. Spelled out are the characters that terminals act upon (C0, DEL
+// and C1 controls) and the Unicode characters that can make one text look like another: Bidi_Control, zero
+// width, line and paragraph separators, tags (Unicode TR 36, "Unicode Security Considerations").
 
 #include "parsers/base/text.h"
 
@@ -22,7 +21,8 @@ bool is_hidden(char32_t c) {
            (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-// $'…' of bash, zsh and POSIX 2024. Octal, because it ends after three digits: of \xNN some shells read on.
+// $'…' of bash, zsh and POSIX 2024. Octal, because it ends after three digits; some shells read on after
+// \xNN.
 std::string quoted_with_escapes(std::string_view word) {
     std::string quoted = "$'";
     for (char c : word) {
@@ -136,7 +136,7 @@ std::vector<std::string> nearest_words(std::string_view word, std::span<const st
         std::size_t distance;
         const std::string* candidate;
     };
-    // the table is quadratic, and nobody mistypes more than that
+    // The table is quadratic, and nobody mistypes more than that.
     constexpr std::size_t longest_compared = 200;
     std::vector<Near> near;
     if (word.size() > longest_compared) return {};

@@ -1,12 +1,11 @@
-// A code object says in three forms which of its bytecode belongs to which line (Objects/lnotab_notes.txt,
-// Objects/locations.md):
+// Which bytecode belongs to which line: code objects have had three formats for that
+// (Objects/lnotab_notes.txt, Objects/locations.md).
 //
 //   up to 3.9   co_lnotab: pairs of steps, of the address (unsigned) and then of the line (signed)
-//   3.10        co_linetable of PEP 626: a stretch's length in bytes, and the step of the line that it
-//               belongs to; -128: to none
-//   from 3.11   co_linetable: an entry of one byte or more for each stretch. The first has its highest bit
-//               set, four bits that say what follows, and the length in units of two bytes, minus one. Only
-//               the line's step is read here, no columns.
+//   3.10        co_linetable of PEP 626: a stretch's length in bytes, and the step to its line; -128: no line
+//   from 3.11   co_linetable: an entry of one byte or more for each stretch. The first byte has its highest
+//               bit set, four bits that say what follows, and the length in units of two bytes, minus one.
+//               Only the line's step is read here, not the columns.
 
 #include "parsers/cpython/code_lines.h"
 #include "parsers/cpython/build/frames.h"
@@ -39,7 +38,8 @@ std::vector<std::uint8_t> table_of(const PythonHeap& heap, Address code) {
     return table;
 }
 
-/// Six bits a byte, the least first; the seventh says that more follow; signed: the lowest bit is the sign.
+/// Six bits per byte, lowest first; the seventh bit says that more follow. Signed: the lowest bit is the
+/// sign.
 std::int64_t signed_varint(const std::vector<std::uint8_t>& table, std::size_t at) {
     std::uint64_t value = 0;
     for (unsigned shift = 0; at < table.size() && shift <= 30; ++at, shift += 6) {
@@ -90,7 +90,7 @@ void CodeLines::read_increments(const std::vector<std::uint8_t>& table) {
         if (table[i] > 0) add(address, line);
         line += static_cast<std::int8_t>(table[i + 1]);
     }
-    add(std::numeric_limits<std::int64_t>::max(), line);  // the last line goes to the end
+    add(std::numeric_limits<std::int64_t>::max(), line);  // the last line extends to the end
 }
 
 void CodeLines::read_ranges(const std::vector<std::uint8_t>& table) {
@@ -106,7 +106,7 @@ void CodeLines::read_ranges(const std::vector<std::uint8_t>& table) {
 void CodeLines::read_locations(const std::vector<std::uint8_t>& table) {
     std::int64_t address = 0, line = first_line_;
     for (std::size_t i = 0; i < table.size(); ++i) {
-        if (!(table[i] & 0x80)) continue;  // the rest of the entry before
+        if (!(table[i] & 0x80)) continue;  // the rest of the previous entry
         const unsigned form = table[i] >> 3 & 0xf;
         address += 2 * ((table[i] & 7) + 1);
         if (form >= first_one_line && form <= last_one_line) line += form - first_one_line;

@@ -1,6 +1,6 @@
 #pragma once
 
-// From a place in a function's bytecode to a line of its source.
+// From a position in a function's bytecode to a line of its source.
 
 #include "parsers/cpython/python_heap.h"
 
@@ -8,20 +8,21 @@
 
 namespace heapsift {
 
-/// The line table of one code object, unpacked.
+/// The unpacked line table of one code object.
 class CodeLines {
 public:
     CodeLines() = default;
-    /// Empty for a table that does not read. Cost: the bytes of the table.
+    /// Empty if the table cannot be read. Cost: the bytes of the table.
     CodeLines(const PythonHeap& heap, Address code);
 
-    /// The line of the instruction `offset` bytes from the start; the function's first line before the start
-    /// (a generator that was not asked yet); 0 where no line belongs to it, or nothing is known.
+    /// The line of the instruction `offset` bytes from the start. Before the start (a generator that was not
+    /// yet asked) it is the function's first line; 0 if no line belongs to the instruction, or nothing is
+    /// known.
     std::int32_t line_at(std::int64_t offset) const;
 
 private:
     struct Stretch {
-        std::int64_t end;   // in bytes from the start; the one before it ends where this begins
+        std::int64_t end;   // in bytes from the start; it starts at the end of the one before
         std::int32_t line;  // 0: none
     };
     void read_increments(const std::vector<std::uint8_t>& table);

@@ -5,7 +5,7 @@
 namespace heapsift {
 namespace {
 
-/// Objects of `list`: at most `most`; where it breaks off, those before.
+/// Counts the objects of `list`, at most `most`; if the list breaks off, those before the break.
 void count_list(const AddressSpace& memory, const Layout& layout, const CollectorList& list,
                 std::uint64_t most, GcGeneration& generation) {
     generation.objects = 0;

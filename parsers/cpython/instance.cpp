@@ -2,15 +2,15 @@
 #include "parsers/cpython/build/instance_dict.h"
 #include "parsers/cpython/type_flags.h"
 
-// Attributes of an instance, in four forms. Up to 3.10 a dict at tp_dictoffset. 3.11: two words before the
-// collector's header, values and dict, one of them set. 3.12: one tagged word; odd: values (stored minus
-// one). 3.13 and later: a dict word before the object, and values inside the object's own block while they
-// are valid. Values are named by the class's cached keys, in the same order. Source: pycore_dict.h,
-// pycore_object.h, dictobject.c (3.9 to 3.13).
+// The attributes of an instance have four forms. Up to 3.10: a dict at tp_dictoffset. 3.11: two words before
+// the collector's header, values and dict, of which one is set. 3.12: one tagged word; if odd, it is the
+// values' address minus one. 3.13 and later: a dict word before the object, and values inside the object's
+// own block while they are valid. The class's cached keys name the values, in the same order. Source:
+// pycore_dict.h, pycore_object.h, dictobject.c (3.9 to 3.13).
 //
-// A __dict__ that was asked for is an object of its own: the instance then refers to it, and it to the
-// values, also where the values still lie inside the instance; up to 3.13.12 it is then the instance that
-// reports them, and nobody the dict.
+// Once its __dict__ was asked for, the instance refers to that dict, and the dict to the values, even where
+// the values still lie inside the instance. Up to 3.13.12 it is then the instance that reports the values,
+// and nobody reports the dict.
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ bool managed(const PythonHeap& heap, const TypeInfo& type) {
     return managed_dict(heap.layout()) != ManagedDict::none && (type.flags & managed_dict_flag);
 }
 
-/// The nearest base made by C.
+/// The nearest base that is made by C.
 const TypeInfo* c_base(const PythonHeap& heap, const TypeInfo& type) {
     const TypeInfo* at = &type;
     for (int steps = 0; at->python_class && at->base != no_type && steps < 4096; ++steps)
@@ -39,11 +39,11 @@ DictFacts cached_keys(const ObjectReader& object) { return object.heap().cached_
 
 std::uint64_t round8(std::uint64_t n) { return (n + 7) / 8 * 8; }
 
-/// 3.13+: struct _dictvalues inside the object.
+/// 3.13 and later: struct _dictvalues inside the object.
 Address inline_values(const ObjectReader& object) {
     if (!object.layout().dict_values.embedded.present() || !(object.type().flags & inline_values_flag))
         return {};
-    // 3.13 places them behind PyObject, which is all that such a type has; 3.14 says tp_basicsize.
+    // 3.13 places them after PyObject, which is all that such a type has; 3.14 after tp_basicsize.
     return object.at(object.type().basicsize);
 }
 
@@ -146,8 +146,7 @@ InstanceDict instance_dict(const ObjectReader& object) {
     // The byte before the values is the size of what precedes them (dictobject.c, new_values).
     const auto prefix = heap.integer<std::uint8_t>(values - 1);
     result.values_block = values - prefix;
-    // As many as the shared keys could take when the instance was made, which is never fewer than they can
-    // take now.
+    // As many as the shared keys had room for when the instance was made, which is never fewer than now.
     const auto usable = heap.integer<std::uint64_t>(keys.keys + *object.layout().dict_keys.dk_usable);
     result.values_block_size =
         prefix + 8 * (std::min(usable, keys.capacity - keys.entry_count) + keys.entry_count);
@@ -173,7 +172,7 @@ std::uint64_t inline_values_size(const ObjectReader& object) {
         return 0;
     const DictFacts keys = cached_keys(object);
     if (keys.keys.is_null()) return 0;
-    // _PyInlineValuesSize (pycore_dict.h): order bytes rounded up to words, and a word of header.
+    // _PyInlineValuesSize (pycore_dict.h): order bytes rounded up to words, plus a header word.
     const std::uint64_t usable =
         object.heap().integer<std::uint64_t>(keys.keys + *object.layout().dict_keys.dk_usable);
     const std::uint64_t size = std::min(usable, keys.capacity) + keys.entry_count;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Interpreter frames (pycore_frame.h, 3.11 and later): not objects, but blocks of a thread's own stack of
-// data, of a generator or of a frame object. Header, local variables, value stack.
+// Interpreter frames (pycore_frame.h, 3.11 and later). They are not objects, but blocks of a thread's data
+// stack, of a generator or of a frame object: a header, local variables, a value stack.
 
 #include "parsers/cpython/build/frames.h"
 #include "parsers/cpython/python_heap.h"
@@ -18,7 +18,7 @@ inline Address interpreter_frame_code(const PythonHeap& heap, Address frame) {
     return untagged(heap.pointer(frame + *heap.layout().interpreter_frame.f_executable));
 }
 
-/// The frame that a thread is in; null where it runs no Python.
+/// The frame that a thread is in; null if it runs no Python.
 inline Address current_interpreter_frame(const PythonHeap& heap, Address thread) {
     const Layout& l = heap.layout();
     if (l.thread_state.current_frame.present()) return heap.pointer(thread + *l.thread_state.current_frame);
@@ -26,8 +26,8 @@ inline Address current_interpreter_frame(const PythonHeap& heap, Address thread)
     return heap.pointer(heap.pointer(thread + *l.thread_state.cframe) + *l.cframe.current_frame);
 }
 
-/// Calls with each frame of a chain, those of C code (entry frames) included. `seen` ends a chain that has
-/// come by before.
+/// Calls the function with each frame of a chain, including those of C code (entry frames). `seen` ends a
+/// chain that was already visited.
 template <class F>
 void visit_frame_chain(const PythonHeap& heap, Address frame, LayoutOffset back,
                        std::unordered_set<std::uint64_t>& seen, F&& visit) {
@@ -39,15 +39,15 @@ void visit_frame_chain(const PythonHeap& heap, Address frame, LayoutOffset back,
     }
 }
 
-/// The places of localsplus and of the value stack behind it.
+/// The slots of localsplus and of the value stack after it.
 struct FramePlaces {
     std::int32_t locals = 0;  // local variables, cells, free variables
-    // places in use; where the function runs and only a register knows, all that there are
+    // slots in use; all of them if the function runs, as only a register knows how many are
     std::int32_t used = 0;
-    bool running = false;  // what is in use of the value stack is not known
+    bool running = false;  // how much of the value stack is in use is unknown
 };
 
-/// All 0 where the counts are absurd.
+/// All 0 if the counts are absurd.
 inline FramePlaces interpreter_frame_places(const PythonHeap& heap, Address frame, Address code) {
     constexpr std::int32_t most_slots = 1 << 20;
     const auto& l = heap.layout();

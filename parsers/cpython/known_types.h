@@ -1,17 +1,16 @@
 #pragma once
 
-// The types of the interpreter and its library that this program treats in a way of their own, told apart once.
+// The types of the interpreter and its library that heapsift treats specially, identified once.
 //
-// What a type is called is for people. Code that asks "is this a cell?" compares no names: the table of types
-// answers from what was told when it was made. A class written in Python is none of these, whatever it is
-// called.
+// A type's name is for people. Code that asks "is this a cell?" compares no names: the table of types
+// identified it when it was made. A class written in Python is never one of these, whatever its name.
 
 #include <cstdint>
 #include <string_view>
 
 namespace heapsift {
 
-/// Of the others a kind (object_kind.h) says all that is needed.
+/// For all other types, their kind (object_kind.h) says all that is needed.
 enum class KnownType : std::uint8_t {
     other,
     array_array,
@@ -48,15 +47,15 @@ enum class KnownType : std::uint8_t {
     set,
     str,
     thread_local_data,   // threading.local
-    thread_local_dummy,  // by which a thread is a key of such a local's dicts
+    thread_local_dummy,  // a thread's key in the dicts of a threading.local
     traceback,
     tuple
 };
 
-/// Of a type made by C, by its tp_name as TypeInfo::name has it.
+/// The type made by C whose name (TypeInfo::name, by its tp_name) this is.
 KnownType known_type(std::string_view name);
 
-/// Has a frame of its own that waits: a generator, a coroutine, an asynchronous generator.
+/// Whether it has its own frame while it waits: a generator, a coroutine, an asynchronous generator.
 constexpr bool has_own_frame(KnownType type) {
     return type == KnownType::generator || type == KnownType::coroutine || type == KnownType::async_generator;
 }

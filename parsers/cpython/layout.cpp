@@ -1,20 +1,20 @@
 // The built-in layout tables: one per version and kind of build, read from real builds, never typed by hand.
 //
-// To add a version: one command, and one line in `tables` below (with its extern declaration).
+// To add a version, run one command and add one line to `tables` below (with its extern declaration).
 //
 //     heapsift-layout-table --version 3.14 --build "plain 3.14.0" libpython3.14.so.1.0 lib-dynload/*.so
 //
-// with its output into parsers/cpython/layouts/cpython_3_14.cpp. The files are those with .debug_info: the
-// interpreter (libpython, or a static python, or its separate .debug file) first, then the extension modules
-// that are files of their own; any that are not needed are not read. `--version 3.14t` is a free-threaded
-// build, `3.14d` a debug build, `3.14td` both.
+// Its output goes into parsers/cpython/layouts/cpython_3_14.cpp. The files are those with .debug_info: first
+// the interpreter (libpython, a static python, or its separate .debug file), then the extension modules in
+// files of their own; those not needed are not read. `--version 3.14t` is a free-threaded build, `3.14d` a
+// debug build, `3.14td` both.
 //
 // Structs of built-in objects are the same in every build of a minor version (and kind). PyInterpreterState,
-// PyThreadState, _PyRuntimeState and what extension modules keep to themselves are not: there a table is
-// right for the build it was read from, and whoever uses it must prove on the core what it says. Even the
-// collector's: Debian 13's build of 3.13 declares PyGC_Head with 4-byte alignment, so that its
-// gc_state.generations is at 20, where other builds have 24, and its list heads are not at multiples of
-// 8. In every version up to 3.13, gc_state.generation0 points at the first generation, and tells.
+// PyThreadState, _PyRuntimeState and the private structs of extension modules are not: a table is right for
+// the build it was read from, and its user must prove on the core what it says. That holds even for the
+// collector: Debian 13's build of 3.13 declares PyGC_Head with 4-byte alignment, so its gc_state.generations
+// is at 20, where other builds have 24, and its list heads are not at multiples of 8. In every version up to
+// 3.13, gc_state.generation0 points at the first generation, which settles it.
 
 #include "parsers/cpython/layout.h"
 
@@ -40,7 +40,7 @@ constexpr const Layout* tables[] = {
     &cpython_3_13,  //
 };
 
-// The words of layout_fields.def.
+// The terms of layout_fields.def.
 constexpr bool fixed = false, by_build = true;
 constexpr LayoutVersions always, sometimes{.every_build = false};
 
@@ -62,7 +62,7 @@ constexpr auto field_names = std::to_array<LayoutFieldName>({
 #undef LAYOUT_END
 });
 
-/// Gives every field what layout_fields.def says only once, of its struct.
+/// Gives every field what layout_fields.def says only once for its struct.
 constexpr auto with_struct_names(auto names) {
     for (std::size_t i = 1; i < names.size(); ++i) {
         if (names[i].is_struct_size()) continue;

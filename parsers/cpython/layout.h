@@ -1,7 +1,7 @@
 #pragma once
 
-// Offsets of one interpreter build, in CPython's own names. A field that a build lacks is absent, never 0:
-// code asks for the field, not for the version. The fields are listed once, in layout_fields.def.
+// Offsets for one interpreter build, under CPython's own names. A field that a build lacks is absent, never
+// 0: code asks for the field, not for the version. layout_fields.def lists the fields.
 
 #include "parsers/cpython/build/python_version.h"
 
@@ -12,14 +12,14 @@
 
 namespace heapsift {
 
-/// A byte offset from the start of its struct (or, as a struct's `size`, its length in bytes); may be absent.
+/// A byte offset from the start of its struct (or, as a struct's `size`, its length in bytes). May be absent.
 class LayoutOffset {
 public:
     constexpr LayoutOffset() = default;
     constexpr LayoutOffset(std::uint32_t bytes)
         : bytes_(bytes) {}  // NOLINT: tables are written `.ob_item = 24`
     constexpr bool present() const { return bytes_ != absent; }
-    /// The offset; only where present().
+    /// The offset. Requires present().
     constexpr std::uint32_t operator*() const {
         assert(present());
         return bytes_;
@@ -32,8 +32,7 @@ private:
     std::uint32_t bytes_ = absent;
 };
 
-/// A bit field: the byte that holds its first bit, that bit's place in it, and its width in bits (at most
-/// 32).
+/// A bit field: the byte of its first bit, that bit's place in the byte, and its width in bits (at most 32).
 struct LayoutBits {
     LayoutOffset byte;
     std::uint8_t bit = 0;
@@ -71,8 +70,8 @@ struct Layout {
 #undef LAYOUT_END
 };
 
-/// One line of layout_fields.def, for what reads or writes layouts as a whole. `offset_of_member` is where
-/// the LayoutOffset (or LayoutBits) lies in Layout.
+/// A line of layout_fields.def, for code that reads or writes whole layouts. `offset_of_member` is where the
+/// LayoutOffset (or LayoutBits) lies in Layout.
 struct LayoutFieldName {
     const char* struct_name;      // "list"
     const char* dwarf_struct[2];  // {"PyListObject", ""}
@@ -80,9 +79,9 @@ struct LayoutFieldName {
     const char* dwarf_path[2];    // {"ob_item", ""}; {"", ""} for the size
     std::size_t offset_of_member;
     bool bits;
-    std::uint32_t width;  // bytes of the member; 0 where they are not told: an array, a bit field, the size
+    std::uint32_t width;  // bytes of the member; 0 for an array, a bit field and the size
     LayoutVersions versions;
-    bool by_build;  // is the struct another one in each build of a version?
+    bool by_build;  // whether the struct differs between builds of a version
 
     constexpr bool is_struct_size() const { return dwarf_path[0][0] == '\0'; }
 };
@@ -94,10 +93,10 @@ const LayoutOffset& layout_offset(const Layout& layout, const LayoutFieldName& f
 const LayoutBits& layout_bits(const Layout& layout, const LayoutFieldName& field);
 LayoutOffset& layout_offset(Layout& layout, const LayoutFieldName& field);
 LayoutBits& layout_bits(Layout& layout, const LayoutFieldName& field);
-/// Where the field begins, bit field or not; may be absent.
+/// Where the field begins, whether it is a bit field or not; may be absent.
 LayoutOffset layout_place(const Layout& layout, const LayoutFieldName& field);
 
-/// The built-in table for a version, or null. Tables are in layouts/, made by heapsift-layout-table from real
+/// The built-in table for a version, or null. heapsift-layout-table makes the tables in layouts/ from real
 /// builds.
 const Layout* builtin_layout(const LayoutVersion& version);
 std::span<const Layout* const> all_layouts();

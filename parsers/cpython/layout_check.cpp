@@ -2,15 +2,14 @@
 
 // A layout is checked before it is trusted.
 //
-// The problem: offsets come from files and from the core itself, and either can be damaged: a member that was
-// renamed by a broken strip, a number that is another one. One wrong offset of a structure that leads to all
-// others (the header of a pool, the collector's) loses the heap, and lets sound memory look damaged. The
-// idea: what must hold of any CPython is known beforehand. layout_fields.def says how wide each field is, and
-// which versions have it; the built-in table of the version says which fields share their bytes (unions, a
-// struct and its first member) and, of the structs that are declared `fixed`, where everything lies: debug
-// builds and releases of Debian and others differ in none of these, and in the others not without another
-// size. So a struct is taken from debug information if it is sound; where it contradicts the table in what is
-// fixed, it has to be proved.
+// The problem: offsets come from files and from the core itself, and either can be damaged: a broken strip
+// renames a member, a number changes. One wrong offset in a structure that leads to all others (the header of
+// a pool, the collector's) loses the heap, and makes sound memory look damaged. The idea: some things hold
+// for every CPython. layout_fields.def says how wide each field is and which versions have it. The version's
+// built-in table says which fields share their bytes (unions, a struct and its first member) and, for the
+// structs declared `fixed`, where everything lies: debug builds and the releases of Debian and others agree
+// on all of these, and differ in other structs only if the size differs too. So a struct from debug
+// information is used if it is sound; where it contradicts the table in what is fixed, it has to be proved.
 
 #include <fmt/format.h>
 
@@ -35,7 +34,7 @@ void visit_structs(F&& visit) {
     }
 }
 
-/// The bytes in which a field lies; empty for one that is absent, or of which only the beginning is known.
+/// The bytes in which a field lies; empty if it is absent, or only its start is known.
 struct Bytes {
     std::uint64_t begin = 0, end = 0;
     bool overlap(const Bytes& other) const { return begin < other.end && other.begin < end; }
@@ -65,7 +64,7 @@ std::optional<std::string> fault_in(const Layout& layout, const Layout& table, c
     }
     for (std::size_t i = 0; i < members.size(); ++i)
         for (std::size_t j = i + 1; j < members.size(); ++j) {
-            // Bits of one byte are told apart by their numbers, not by bytes.
+            // Bits of one byte are distinguished by their bit numbers.
             if (members[i].bits && members[j].bits) continue;
             if (bytes_of(layout, members[i]).overlap(bytes_of(layout, members[j])) &&
                 !bytes_of(table, members[i]).overlap(bytes_of(table, members[j])))
@@ -79,14 +78,14 @@ std::string place_text(const Layout& layout, const LayoutFieldName& field) {
     return place.present() ? fmt::format("at {}", *place) : std::string("nowhere");
 }
 
-/// Fields that runtime.cpp finds by what is in them, wherever a layout has them.
+/// Fields that runtime.cpp finds by their content, wherever a layout has them.
 bool is_found_in_core(const LayoutFieldName& field) {
     const std::string_view name = field.field_name;
     return (name == "generations" && field.struct_name == std::string_view("gc_state")) ||
            name == "types_builtins" || name == "types_for_extensions";
 }
 
-/// The first thing that is not as in the table; nothing where all is.
+/// The first difference from the table; nothing if there is none.
 std::optional<std::string> difference_in(const Layout& layout, const Layout& table,
                                          const LayoutFieldName& size, Fields members) {
     const auto others =
@@ -135,14 +134,14 @@ CompletedLayout completed_layout(const Layout& table, const Layout& read) {
         }
         const bool has_table = layout_offset(table, size).present();
         auto difference = has_table ? difference_in(read, table, size, members) : std::nullopt;
-        // A struct that grew or shrank may have its members elsewhere, where it is a matter of the build.
+        // A struct that depends on the build, and grew or shrank, may have its members elsewhere.
         const bool is_another = size.by_build && layout_offset(read, size) != layout_offset(table, size);
         if (difference && !is_another) {
             result.differing.push_back({size.struct_name, std::move(*difference)});
             return;
         }
         take_field(result.layout, read, size, false);
-        // What not every build has: where this one lacks it, it has none.
+        // Fields that not every build has: if this build lacks one, it stays absent.
         for (const LayoutFieldName& field : members)
             take_field(result.layout, read, field, !field.versions.every_build);
     });

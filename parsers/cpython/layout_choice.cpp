@@ -2,18 +2,18 @@
 
 // Where the fields of the interpreter's structs lie.
 //
-// Three sources. The core's own debug offsets (3.13 and later; pycore_debug_offsets.h) are right by
-// construction, and few. Debug information of the very file that ran (equal build-id; read with LLVM) knows
-// all structs that the interpreter's own code uses, with its build options: a debug build, a patched release.
-// The built-in tables know every struct, extension modules' included, as some build of that minor version had
-// them. So: debug information where it is at hand, each struct of it checked (layout_check.cpp), filled up
-// from the table; the table alone where it is not, or where what the debug information says does not prove
-// itself (a file can be damaged); in both the debug offsets have the last word.
+// There are three sources. The core's own debug offsets (3.13 and later; pycore_debug_offsets.h) are right by
+// construction, but few. Debug information of the file that ran (equal build-id; read with LLVM) has all
+// structs that the interpreter's own code uses, with its build options: a debug build, a patched release. The
+// built-in tables have every struct, including those of extension modules, as they were in some build of that
+// minor version. So debug information is used if there is some; each of its structs is checked
+// (layout_check.cpp), and the table fills the gaps. Without it, or if what it says fails the proof (a file
+// can be damaged), the table alone is used. In both cases the debug offsets have the last word.
 //
-// Where debug information moves what no two builds of a version were seen to have in different places, it is
-// more likely to be damaged than the build to be one of its own kind. Either proves itself on the core: pools
-// of pymalloc add up in one layout and not in the other, and all else is for the runtime's proof
-// (runtime.cpp) to tell, which tries the table first, and the debug information where that fails.
+// Where debug information moves what was at the same place in all known builds of a version, damage is more
+// likely than a build of its own kind. Either proves itself on the core: pools of pymalloc add up in one
+// layout and not in the other. Everything else is left to the runtime's proof (runtime.cpp), which tries the
+// table first, and the debug information if that fails.
 
 #include "parsers/base/text.h"
 #include "parsers/cpython/layout_check.h"
@@ -43,14 +43,14 @@ bool has_debug_offsets(const CoreFile& core, Address runtime) {
     return core.memory().read<std::array<char, 8>>(runtime) == std::to_array(cookie);
 }
 
-/// A word of _Py_DebugOffsets, the word that says how long its struct is, and the field whose offset it is.
+/// A word of _Py_DebugOffsets, the word with the length of its struct, and the field whose offset it is.
 struct DebugOffset {
     LayoutOffset word, size_word;
     LayoutOffset* field;
 };
 
-/// The words that say where fields of structs are that move about between builds. Where the words themselves
-/// are differs from version to version, and not between builds of one: the version beside the cookie tells.
+/// The words that give the fields of structs that differ between builds. The places of the words themselves
+/// differ between versions, but not between builds of one; the version beside the cookie tells which.
 std::vector<DebugOffset> debug_offsets(const debug_offsets_layout& words, Layout& l) {
     std::vector<DebugOffset> offsets;
     const auto add = [&](LayoutOffset size,
@@ -83,14 +83,15 @@ std::vector<DebugOffset> debug_offsets(const debug_offsets_layout& words, Layout
     return offsets;
 }
 
-/// Does a word of eight bytes at this offset lie in a struct of that size? (0, or absurd: it is not known.)
+/// Whether eight bytes at this offset lie in a struct of that size. (A size of 0, or an absurd one, means
+/// unknown.)
 bool offset_fits(std::uint64_t offset, std::uint64_t size) {
     constexpr std::uint64_t largest = 1U << 24;
     const std::uint64_t room = size == 0 || size > largest ? largest : size;
     return offset <= room && room - offset >= 8;
 }
 
-/// Applies struct _Py_DebugOffsets at `at`: the fields that the interpreter's private structs move about.
+/// Applies struct _Py_DebugOffsets at `at`, which gives the fields of the interpreter's private structs.
 void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice) {
     Layout& layout = choice.layout;
     const Layout before = layout;
@@ -106,7 +107,7 @@ void apply_debug_offsets(const CoreFile& core, Address at, LayoutChoice& choice)
         else
             ++unread;
     }
-    // The lock's fields are told from the interpreter's start, where the main one's lies.
+    // The lock's fields are counted from the interpreter's start, where the main one's lies.
     const auto gil = word(words.interpreter_state_gil_runtime_state);
     for (const auto& [where, field] :
          {std::pair{words.interpreter_state_gil_runtime_state_locked, &layout.gil.locked},
@@ -146,8 +147,8 @@ Diagnostic warning(const char* code, std::string message) {
     return {code, std::move(message), Severity::note, 1};
 }
 
-/// From a debug file that was read. What differs from the table is in the first choice as the table has it,
-/// in a second one as the file has it; but where the core says by itself which is right, in both as it says.
+/// Adds the choices from a debug file. Where it differs from the table, the first choice is as in the table
+/// and the second as in the file; where the core itself tells which is right, both choices follow the core.
 void add_from_debug_information(const CoreFile& core, const Layout& table, const Layout& read,
                                 const std::string& file, std::vector<LayoutChoice>& choices) {
     CompletedLayout completed = completed_layout(table, read);
@@ -181,7 +182,7 @@ void add_from_debug_information(const CoreFile& core, const Layout& table, const
     choices.push_back(std::move(other));
 }
 
-/// Returns what is to be said where the table alone is used.
+/// Returns the warnings to give if only the table is used.
 std::vector<Diagnostic> add_debug_information(const CoreFile& core, const LayoutVersion& version,
                                               std::int32_t module, const Layout& table,
                                               std::vector<LayoutChoice>& choices) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which Layouts to try for an interpreter, the best first. (The order and why: layout_choice.cpp.)
+// Which Layouts to try for an interpreter, best first. (layout_choice.cpp says in which order and why.)
 
 #include "parsers/cpython/layout.h"
 #include "parsers/cpython/layout_proof.h"
@@ -14,15 +14,15 @@ namespace heapsift {
 struct LayoutChoice {
     Layout layout;
     std::string source;  // "debug information of /usr/bin/python3.11", "built-in table for CPython 3.11", …
-    std::vector<LayoutCheck> checks;   // of the source itself; whoever uses the layout has more to prove
-    std::vector<Diagnostic> warnings;  // what to tell the user where this one is used
+    std::vector<LayoutCheck> checks;   // of the source; the user of the layout has more to prove
+    std::vector<Diagnostic> warnings;  // what to tell the user if this one is used
 };
 
-/// At most three, whole and sound all of them (layout_check.h): from debug information where it is at hand
-/// and the table is of another build, the structs that should be as in the table as there; the same with
-/// these as debug information has them; and the built-in table; each with the core's own debug offsets
-/// applied. `runtime` is the address of _PyRuntime, `module` the index of its module or -1. Empty where
-/// nothing is known of `version`. Cost: some 70 ms where there is debug information.
+/// At most three, all of them complete and sound (layout_check.h): the layout from debug information (if
+/// there is some, and the table is of another build), with the structs that should be as in the table taken
+/// from the table; the same with these taken from debug information; and the built-in table. The core's own
+/// debug offsets are applied to each. `runtime` is the address of _PyRuntime, `module` the index of its
+/// module or -1. Empty if nothing is known of `version`. Cost: about 70 ms if there is debug information.
 std::vector<LayoutChoice> layout_choices(const CoreFile& core, const LayoutVersion& version, Address runtime,
                                          std::int32_t module);
 

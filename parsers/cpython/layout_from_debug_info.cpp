@@ -1,5 +1,5 @@
-// A Layout from debug information: layout_field_names() becomes requests, the answers go back to where each
-// field lies in Layout.
+// A Layout from debug information: layout_field_names() becomes requests, and the answers go back to each
+// field's place in Layout.
 
 #include "parsers/cpython/layout_from_debug_info.h"
 
@@ -18,7 +18,7 @@ std::vector<std::string> without_empty(const char* const (&names)[2]) {
     return result;
 }
 
-/// Absent where the number does not fit: no struct of CPython is that large, so the debug information is
+/// Absent if the number does not fit: no struct of CPython is that large, so the debug information is
 /// damaged.
 LayoutOffset offset_of(std::uint64_t bytes) {
     return bytes < std::numeric_limits<std::uint32_t>::max() ? LayoutOffset(static_cast<std::uint32_t>(bytes))

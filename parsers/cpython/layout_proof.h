@@ -1,6 +1,6 @@
 #pragma once
 
-// What was tried to prove that a layout is that of the interpreter in the core.
+// The checks that prove a layout to be that of the interpreter in the core.
 
 #include <string>
 

@@ -1,10 +1,11 @@
 #pragma once
 
-// How the instances of one C type are laid out: one file each in objects/, one entry in objects/kinds.cpp.
+// How the instances of one C type are laid out: one file for each kind in objects/, and an entry in
+// objects/kinds.cpp.
 //
-// A class written in Python adds slots and a __dict__ to the kind of its nearest C base; that part is the
-// same for all and is read in instance.cpp. A C type without a kind of its own is read as its nearest base
-// with one, and the rest of its body by guess.
+// A class written in Python adds slots and a __dict__ to the kind of its nearest C base. That part is the
+// same for all classes, and is read in instance.cpp. A C type without its own kind is read as its nearest
+// base that has one, and the rest of its body by guess.
 
 #include "parsers/cpython/python_heap.h"
 
@@ -14,8 +15,8 @@
 
 namespace heapsift {
 
-/// One object, with checked access to its fields. Made for one question, or a few that are asked together:
-/// what it reads of a str or a dict it keeps, and does not read again. Not for two threads.
+/// One object, with checked access to its fields. Made for one question, or a few that belong together: it
+/// keeps what it has read of a str or a dict. Not thread-safe.
 class ObjectReader {
 public:
     ObjectReader(const PythonHeap& heap, Address object, const TypeInfo& type)
@@ -26,11 +27,11 @@ public:
     Address address() const { return address_; }
     const TypeInfo& type() const { return *type_; }
 
-    /// A pointer field; null where the field is absent in this build or cannot be read.
+    /// A pointer field; null if the build lacks the field, or it cannot be read.
     Address pointer(LayoutOffset field) const {
         return field.present() ? heap_->pointer(address_ + *field) : Address();
     }
-    /// An integer field; 0 where absent or unreadable.
+    /// An integer field; 0 if absent or unreadable.
     template <class T>
     T integer(LayoutOffset field) const {
         return field.present() ? heap_->integer<T>(address_ + *field) : T{};
@@ -48,7 +49,7 @@ public:
         return dict_;
     }
     Address at(std::uint64_t offset) const { return address_ + offset; }
-    /// `count` held against the memory that is there: the number of 8-byte items readable from `items` on, at
+    /// `count`, limited by the memory that is there: the number of 8-byte items readable from `items` on, at
     /// most `count`.
     std::uint64_t readable_items(Address items, std::int64_t count) const;
 
@@ -61,12 +62,11 @@ private:
     mutable std::optional<DictFacts> dict_;
 };
 
-/// What a reference is called, before it is put into words: nothing is allocated while references are
-/// visited.
+/// The name of a reference before it is put into words, so that visiting references allocates nothing.
 struct ReferenceName {
     enum class Form : std::uint8_t {
-        text,       // `text` as it stands: ".__code__"; of a guess `number` tells it from the object's others
-        attribute,  // "." and the str at `key`
+        text,          // `text` as it stands: ".__code__"; `number` distinguishes an object's guesses
+        attribute,     // "." and the str at `key`
         c_attribute,   // "." and the C string at `key` (__slots__ of a type)
         index,         // `text` and "[number]"
         item,          // "[key]"
@@ -99,8 +99,8 @@ public:
     }
 };
 
-/// A buffer that dies with the object: `start` as the allocator gave it out, `bytes` as they were asked for
-/// (at least).
+/// A buffer that dies with the object: `start` is what the allocator returned, `bytes` at least what was
+/// asked for.
 class BufferVisitor {
 public:
     virtual ~BufferVisitor() = default;
@@ -112,49 +112,50 @@ struct ObjectKind {
     std::span<const char* const>
         type_names;  // the C types that it covers, by tp_name: "list", "collections.deque"
 
-    /// What __sizeof__ of this C type returns, without what sys.getsizeof adds for headers. Null:
+    /// What __sizeof__ of this C type returns, without the headers that sys.getsizeof adds. Null:
     /// object.__sizeof__.
     std::uint64_t (*size)(const ObjectReader&) = nullptr;
-    /// Bytes of the object's own block from the object on, at least. Null: basicsize + itemsize * |ob_size|.
+    /// At least how many bytes of the object's own block follow from the object on. Null: basicsize +
+    /// itemsize * |ob_size|.
     std::uint64_t (*body_size)(const ObjectReader&) = nullptr;
-    /// Buffers that it owns. Null: none.
+    /// The buffers that it owns. Null: none.
     void (*visit_buffers)(const ObjectReader&, BufferVisitor&) = nullptr;
-    /// Its references, without its class and those of a Python class (instance.cpp). What traverse reports is
-    /// strong also where the instances take no part in collection: whoever asks (ObjectAccess) makes these
+    /// Its references, except to its class and those that a Python class adds (instance.cpp). What traverse
+    /// reports is strong here even if instances take no part in collection; ObjectAccess then makes it
     /// hidden. Null: none.
     void (*visit_references)(const ObjectReader&, ReferenceVisitor&) = nullptr;
-    /// The name of the reference at a place that `visit_references` numbered (ReferenceName::Form::element).
-    /// Null: none has that.
+    /// The name of a reference that `visit_references` numbered (ReferenceName::Form::element). Null: it
+    /// numbers none.
     std::string (*element_name)(const ObjectReader&, std::uint64_t place) = nullptr;
     /// A short value. Null: none.
     ShortValue (*describe)(const ObjectReader&, std::size_t limit) = nullptr;
-    /// Do the contents read as an instance? Used where nothing else proves that these bytes are an object.
+    /// Whether the contents read as an instance. Used if nothing else proves that these bytes are an object.
     /// Null: cannot tell.
     bool (*plausible)(const ObjectReader&) = nullptr;
-    /// Do its own counts and pointers agree, as they do in every instance? False: torn, or overwritten. Null:
-    /// cannot tell.
+    /// Whether its own counts and pointers agree, as they do in every instance. False: torn or overwritten.
+    /// Null: cannot tell.
     bool (*reads)(const ObjectReader&) = nullptr;
-    /// sizeof of the C struct that `visit_references` reads, as the layout has it. A type of that name whose
-    /// tp_basicsize is another is of a build that the layout does not fit, or the layout lacks the struct: it
-    /// is read by guess. Null: not asked.
+    /// sizeof of the C struct that `visit_references` reads, by the layout. If the tp_basicsize of a type of
+    /// that name differs, the layout does not fit its build or lacks the struct, and the type is read by
+    /// guess. Null: not checked.
     LayoutOffset (*struct_size)(const Layout&) = nullptr;
-    /// Does traverse report the class of an instance, where that is a heap type made by C? (Since 3.9 it
-    /// should: bpo-35810, bpo-40217; some forget it.) Null: it does.
+    /// Whether traverse reports the class of an instance if that is a heap type made by C. (Since 3.9 it
+    /// should: bpo-35810, bpo-40217; some types forget it.) Null: it does.
     bool (*reports_class)(const Layout&) = nullptr;
-    /// True where it holds references that `visit_references` does not know: the words of its body are read
+    /// True if it holds references that `visit_references` does not know; the words of its body are then read
     /// by guess as well.
     bool guesses = false;
-    /// Are all references of this instance known? False where some are guesses of `visit_references`. Null:
+    /// Whether all references of this instance are known. False if `visit_references` guesses some. Null:
     /// yes, unless `guesses`.
     bool (*exact)(const ObjectReader&) = nullptr;
-    /// True where `size` counts objects that are not its own buffers (a bytes behind it): no bound on it can
-    /// be told from its blocks.
+    /// True if `size` counts objects other than its own buffers (such as a bytes that it uses), so that its
+    /// blocks set no bound on it.
     bool size_counts_others = false;
-    /// True where ob_size is not a field of the instances although the type has items (frames, generators).
+    /// True if ob_size is not a field of the instances although the type has items (frames, generators).
     bool no_var_size = false;
 };
 
-/// basicsize + itemsize * |ob_size| of the object's type: object.__sizeof__.
+/// basicsize + itemsize * |ob_size|, as object.__sizeof__ has it.
 std::uint64_t basic_size(const ObjectReader& object);
 
 }  // namespace heapsift

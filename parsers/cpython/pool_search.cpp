@@ -33,7 +33,7 @@ PoolHeader read_header(const Layout& layout, const std::byte* at) {
             load<std::uint32_t>(at + *l.nextoffset), load<std::uint32_t>(at + *l.maxnextoffset)};
 }
 
-/// Does the header alone read as that of a pool with blocks in use? The alignment is 16 or 8.
+/// Whether the header alone reads as that of a pool with blocks in use. The alignment is 16 or 8.
 bool header_plausible(const PoolHeader& h, std::uint32_t pool_size, std::uint32_t header_size,
                       std::uint32_t alignment) {
     if (h.ref_count == 0 || h.szidx >= small_request_threshold / alignment) return false;
@@ -44,8 +44,8 @@ bool header_plausible(const PoolHeader& h, std::uint32_t pool_size, std::uint32_
     return h.ref_count <= (h.nextoffset - header_size) / size;
 }
 
-/// Walks the free list: the number of free blocks, or nothing where a link leaves the grid or the list is
-/// longer than the pool.
+/// Walks the free list: the number of free blocks, or nothing if a link leaves the grid or the list is longer
+/// than the pool.
 std::optional<std::uint32_t> free_list_length(const std::byte* data, Address start, const PoolHeader& h,
                                               std::uint32_t header_size, std::uint32_t size) {
     const std::uint32_t carved = (h.nextoffset - header_size) / size;

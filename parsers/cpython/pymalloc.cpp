@@ -2,14 +2,14 @@
 
 // Finding pools without symbols.
 //
-// Where pymalloc keeps its table of arenas is a static variable up to 3.11 (stripped builds have no name for
-// it) and part of the interpreter since 3.12. A pool, on the other hand, proves itself: it starts on a
-// multiple of the pool size, its size class fixes maxnextoffset, nextoffset lies on the grid of blocks, and
-// its free list stays inside, is aligned, has no cycle and leaves exactly `ref.count` blocks. So pools are
-// found by their shape, and then confirmed: all name an index into one table of arenas, which is searched for
-// (or read from the interpreter) and must give each pool's own arena back. Pools that it does not confirm are
-// stale memory and are dropped. Source: CPython's obmalloc.c, pycore_obmalloc.h; "Enumerating live blocks
-// exactly" as the allocator itself does it in its debug statistics.
+// pymalloc's table of arenas is in a static variable up to 3.11 (nameless in stripped builds), and part of
+// the interpreter since 3.12. A pool, on the other hand, proves itself: it starts on a multiple of the pool
+// size, its size class fixes maxnextoffset, nextoffset lies on the grid of blocks, and its free list stays
+// inside, is aligned, has no cycle and leaves exactly `ref.count` blocks. So pools are found by their shape
+// and then confirmed: each names an index into one table of arenas. That table is searched for (or read from
+// the interpreter), and must lead each pool back to its own arena. Pools that it does not confirm are stale
+// memory, and are dropped. Source: CPython's obmalloc.c, pycore_obmalloc.h; enumerating live blocks as the
+// allocator itself does for its debug statistics.
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ bool table_confirms(const PythonHeap& heap, Address table, const PoolSearch::Fou
     return !arena.is_null() && c.pool.start >= arena && c.pool.start - arena < arena_size;
 }
 
-/// Up to 3.11: a word of a module's data that points at a table which confirms a sample of pools.
+/// Up to 3.11: a word in a module's data that points at a table which confirms a sample of pools.
 std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vector<PoolSearch::Found>& pools,
                                           std::uint64_t arena_size, std::int32_t module) {
     std::vector<const PoolSearch::Found*> sample;
@@ -56,7 +56,7 @@ std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vec
     const auto segments = heap.memory().segments();
     for (std::size_t s = 0; s < segments.size(); ++s) {
         const Segment& segment = segments[s];
-        // A module's data, and the anonymous memory right behind it: its .bss.
+        // A module's data, and the anonymous memory right after it, its .bss.
         const bool of_module = segment.module >= 0 || (s > 0 && segments[s - 1].module >= 0 &&
                                                        segments[s - 1].end() == segment.start);
         if (segment.state != ByteState::in_core || !segment.writable || !of_module) continue;
@@ -70,8 +70,8 @@ std::optional<Address> search_arena_table(const PythonHeap& heap, const std::vec
     return std::nullopt;
 }
 
-/// Do most of the entries that are in use read as an arena's: as many pools as an arena has, no more of them
-/// free, and the next one to be cut inside?
+/// Whether most entries in use read as an arena's: it has as many pools as an arena can have, no more free
+/// pools than that, and the next pool to be cut lies inside.
 bool reads_as_arenas(const PythonHeap& heap, Address table, std::uint32_t count, std::uint32_t pool_size,
                      std::uint64_t arena_size) {
     const auto& l = heap.layout().arena_object;
@@ -91,8 +91,7 @@ bool reads_as_arenas(const PythonHeap& heap, Address table, std::uint32_t count,
     return good > 0 && good >= used - used / 4;
 }
 
-/// 3.12 and later: the table of each interpreter (those without an allocator of their own share the main
-/// one's).
+/// 3.12 and later: the table of each interpreter (those without their own allocator share the main one's).
 std::vector<Address> interpreter_arena_tables(const PythonHeap& heap, std::uint32_t pool_size,
                                               std::uint64_t arena_size) {
     const Layout& l = heap.layout();
@@ -100,8 +99,8 @@ std::vector<Address> interpreter_arena_tables(const PythonHeap& heap, std::uint3
     if (!l.interpreter_state.obmalloc.present() || !l.obmalloc_state.arenas.present()) return tables;
     for (const PythonInterpreter& interpreter : heap.runtime().interpreters) {
         const Address field = interpreter.address + *l.interpreter_state.obmalloc;
-        // 3.12 holds the state itself, 3.13 a pointer to it: whichever leads to a table. (In the state itself
-        // that pointer would be one to a pool, and what lies behind in its blocks is anything.)
+        // 3.12 holds the state itself, 3.13 a pointer to it; try which one leads to a table. (In the state
+        // itself that pointer would be one to a pool, whose blocks may contain anything.)
         for (const Address state : {heap.pointer(field), field}) {
             const Address table = heap.pointer(state + *l.obmalloc_state.arenas);
             const auto count = heap.memory().read<std::uint32_t>(state + *l.obmalloc_state.maxarenas);
@@ -206,10 +205,10 @@ void Pymalloc::index_pools() {
                       (pools_[i].start.value % chunk_size) / pool_size_] = i;
 }
 
-// What reads as a pool with blocks in use and lies in a proved arena is one, whatever its free list or its
-// index says: in an arena no other memory can be. Which of its blocks are free is then told by the blocks (a
-// free one begins with a link). Outside of arenas it is stale memory. A header that does not read at all, and
-// says that blocks are in use, is only counted.
+// What reads as a pool with blocks in use, and lies in a proved arena, is one, whatever its free list or its
+// index says: an arena contains no other memory. Its blocks then tell which of them are free (a free one
+// begins with a link). Outside arenas it is stale memory. A header that says that blocks are in use, but is
+// otherwise unreadable, is only counted.
 void Pymalloc::add_damaged(const std::vector<Pool>& damaged, const AddressSpace& memory) {
     damaged_pools_ = 0;
     const std::size_t whole = pools_.size();
@@ -257,7 +256,7 @@ std::optional<MemoryBlock> Pymalloc::block_at(Address address) const {
 
 std::vector<AddressRange> Pymalloc::ranges() const {
     std::vector<AddressRange> ranges;
-    const auto add = [&](const AddressRange& range) {  // a table of arenas that lies may let them overlap
+    const auto add = [&](const AddressRange& range) {  // in a false table, arenas may overlap
         if (!ranges.empty() && range.start <= ranges.back().end)
             ranges.back().end = std::max(ranges.back().end, range.end);
         else

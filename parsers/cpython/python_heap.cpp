@@ -1,9 +1,9 @@
 #include "parsers/cpython/python_heap.h"
 
 // Strings and dictionaries are read before anything else can be named: type names, attribute names, module
-// tables. Sources: CPython's unicodeobject.h, pycore_dict.h (3.9 to 3.13). What distinguishes versions is
-// asked of the layout: a keys object with dk_log2_size has the table of 3.11 and later, one with dk_size that
-// of 3.6 to 3.10.
+// tables. Sources: CPython's unicodeobject.h, pycore_dict.h (3.9 to 3.13). The layout distinguishes the
+// versions: a keys object with dk_log2_size has the table of 3.11 and later, one with dk_size that of 3.6 to
+// 3.10.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace heapsift {
 
 namespace {
 
-/// The bit fields of one object, which as a rule share a word: it is read once.
+/// The bit fields of one object. They usually share a word, which is read once.
 class BitFields {
 public:
     explicit BitFields(const AddressSpace::Window& object) : object_(object) {}
@@ -50,7 +50,7 @@ void append_utf8(std::string& out, std::uint32_t c) {
     }
 }
 
-/// Are all of the bytes there? One lookup a segment.
+/// Whether all of the bytes are there. One lookup per segment.
 bool readable(const AddressSpace& memory, Address from, std::uint64_t bytes) {
     while (bytes > 0) {
         const Segment* segment = memory.find(from);
@@ -117,7 +117,7 @@ std::optional<UnicodeFacts> PythonHeap::unicode(Address str) const {
                                     : fields.read<std::uint64_t>(*l.compact_unicode.wstr_length).value_or(0);
         }
     }
-    if (facts.kind == 0) {  // a legacy string that is not ready: only the wchar_t copy
+    if (facts.kind == 0) {  // a legacy string that is not ready: it has only the wchar_t copy
         facts.data = Address();
         facts.length = 0;
         facts.kind = 4;
@@ -195,14 +195,14 @@ std::optional<DictFacts> PythonHeap::dict_keys(Address keys) const {
     facts.keys_refcount = *refcount;
     facts.entries = keys + *l.dk_indices + index_bytes;
     facts.keys_size = *l.dk_indices + index_bytes + facts.capacity * facts.entry_size;
-    // All entries must be there: a length is never believed alone, nor the last entry, which may lie in
+    // All entries must be there: neither a length alone nor the last entry is enough, since that may lie in
     // another mapping.
     if (!readable(memory_, facts.entries, facts.entry_count * facts.entry_size)) return std::nullopt;
     if (l.dk_lookup.present()) facts.unicode_keys = keys_are_unicode(facts);
     return facts;
 }
 
-/// Up to 3.10 a table says by its lookup function whether a key that is no str was ever asked for: then
+/// Up to 3.10 a table's lookup function tells whether a key that is not a str was ever looked up; if so,
 /// traverse reports the keys.
 bool PythonHeap::keys_are_unicode(const DictFacts& facts) const {
     if (!general_lookup_.is_null())

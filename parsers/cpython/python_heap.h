@@ -1,8 +1,7 @@
 #pragma once
 
-// What every reader of Python objects needs at hand: the memory, the layout, the types, and checked reads of
-// strings, dictionaries and tuples. Every length read from the core is held against the memory that is really
-// there.
+// What every reader of Python objects needs: the memory, the layout, the types, and checked reads of strings,
+// dictionaries and tuples. Every length from the core is checked against the memory that is really there.
 
 #include "parsers/cpython/object_facts.h"
 #include "parsers/cpython/runtime.h"
@@ -18,23 +17,23 @@
 
 namespace heapsift {
 
-/// A str of the core, decoded.
+/// A decoded str from the core.
 struct UnicodeFacts {
     std::uint64_t length = 0;  // code points
     std::uint8_t kind = 1;     // bytes a code point: 1, 2, 4
     bool ascii = false;
     bool compact = false;
-    Address data;                   // the first code point; null where there is no data
-    std::uint64_t utf8_length = 0;  // bytes of a separate UTF-8 copy, 0 where there is none
-    Address utf8;                   // null where there is none, or where it shares the data
-    Address wstr;                   // the separate wchar_t copy of 3.11 and older; null where there is none
+    Address data;                   // the first code point; null if there is no data
+    std::uint64_t utf8_length = 0;  // bytes of a separate UTF-8 copy, 0 if there is none
+    Address utf8;                   // null if there is none, or if it shares the data
+    Address wstr;                   // the separate wchar_t copy of 3.11 and older; null if there is none
     std::uint64_t wstr_length = 0;  // wchar_t units
 };
 
 /// A dict's tables.
 struct DictFacts {
     Address keys;                   // the keys object
-    Address values;                 // of a split table: the array of values; null for a combined one
+    Address values;                 // the array of values of a split table; null for a combined one
     std::uint64_t entry_count = 0;  // dk_nentries, live or not; at most the capacity
     std::uint64_t capacity = 0;     // entries that the table has room for
     std::uint64_t used = 0;         // ma_used
@@ -42,22 +41,22 @@ struct DictFacts {
     std::int64_t keys_refcount = 0;
     Address entries;               // the first entry
     std::uint8_t entry_size = 24;  // 24: hash, key, value; 16: key, value
-    // keys are all str, and traverse reports none (split tables; up to 3.10 by dk_lookup)
+    // all keys are str, and traverse reports none (split tables; up to 3.10 by dk_lookup)
     bool unicode_keys = false;
     bool values_embedded = false;   // the values lie inside the instance
     std::uint64_t values_size = 0;  // bytes of the values that sys.getsizeof counts; 0 for a combined table
 };
 
-/// What one row of the array module's table of item types says.
+/// One row of the array module's table of item types.
 struct ArrayItems {
     Address descriptor;
-    char typecode = '?';    // '?' where only the size is known
+    char typecode = '?';    // '?' if only the size is known
     std::uint8_t size = 0;  // bytes an item; 0 unknown
 };
 
 class PythonHeap {
 public:
-    /// Reads the shared keys of each type, some 100 ns a type.
+    /// Reads the shared keys of each type, about 100 ns a type.
     PythonHeap(const AddressSpace& memory, const PythonRuntime& runtime, const TypeTable& types);
 
     const AddressSpace& memory() const { return memory_; }
@@ -65,53 +64,52 @@ public:
     const PythonRuntime& runtime() const { return runtime_; }
     const TypeTable& types() const { return types_; }
 
-    /// A pointer, null where it cannot be read.
+    /// A pointer, null if it cannot be read.
     Address pointer(Address at) const { return memory_.read_address(at).value_or(Address()); }
     template <class T>
     T integer(Address at) const {
         return memory_.read<T>(at).value_or(T{});
     }
-    /// ob_type of the object at `object`; null where it cannot be read.
+    /// ob_type of the object at `object`; null if it cannot be read.
     Address type_address(Address object) const { return pointer(object + *layout().object.ob_type); }
     /// The known type of the object at `object`, or `no_type`.
     TypeId type_of(Address object) const { return types_.find(type_address(object)); }
-    /// ob_size; 0 where it cannot be read.
+    /// ob_size; 0 if it cannot be read.
     std::int64_t var_size(Address object) const {
         return integer<std::int64_t>(object + *layout().var_object.ob_size);
     }
 
-    /// Does the object's type say that it is a str (or of a subclass)?
+    /// Whether the object's type says that it is a str (or of a subclass).
     bool is_unicode(Address object) const { return has_flag_of(object, 28); }
     bool is_dict(Address object) const { return has_flag_of(object, 29); }
-    /// Nothing where the header does not read as a str, or the characters are not there.
+    /// Nothing if the header does not read as a str, or the characters are not there.
     std::optional<UnicodeFacts> unicode(Address str) const;
-    /// The str as UTF-8, at most `limit` code points; lone surrogates as they would be encoded. Nothing where
-    /// it is no str.
+    /// The str as UTF-8, at most `limit` code points; lone surrogates are encoded as if they were characters.
+    /// Nothing if it is not a str.
     std::optional<std::string> unicode_text(Address str, std::size_t limit = 4096) const;
     bool unicode_equals(Address str, std::string_view ascii) const;
 
-    /// Nothing where the tables do not read as a dict's.
+    /// Nothing if the tables do not read as a dict's.
     std::optional<DictFacts> dict(Address dict) const;
-    /// The same for a keys object alone (a type's cached keys). `capacity`, `entries` and `keys_size` are
-    /// set.
+    /// The same for a keys object alone (a type's cached keys). Sets `capacity`, `entries` and `keys_size`.
     std::optional<DictFacts> dict_keys(Address keys) const;
-    /// The keys that instances of a class share (ht_cached_keys); all null where it has none that read as
-    /// keys.
+    /// The keys that instances of a class share (ht_cached_keys); all null if it has none, or they cannot be
+    /// read.
     DictFacts cached_keys(const TypeInfo& type) const {
         const TypeId id = types_.id_of(type);
         return id < cached_keys_.size() ? cached_keys_[id] : read_cached_keys(type);
     }
-    /// Is it the table of interned strings, whose references to its keys and values nobody counts (they are
-    /// taken off again, so that a string can die)? unicodeobject.c, PyUnicode_InternInPlace.
+    /// Whether it is the table of interned strings, whose references to keys and values are not counted (they
+    /// are subtracted again, so that a string can die): unicodeobject.c, PyUnicode_InternInPlace.
     bool is_interned_table(Address dict) const {
         return std::find(interned_tables_.begin(), interned_tables_.end(), dict) != interned_tables_.end();
     }
     void set_interned_tables(std::vector<Address> tables) { interned_tables_ = std::move(tables); }
-    /// Up to 3.10: dk_lookup of tables whose keys need not be str. Until it is known, a table's first keys
+    /// Up to 3.10: dk_lookup of tables whose keys need not be str. Until it is set, a table's first keys
     /// tell.
     void set_general_lookup(Address lookup) { general_lookup_ = lookup; }
 
-    /// Calls with key and value of each live entry, in order.
+    /// Calls the function with key and value of each live entry, in order.
     template <class F>
     void visit_dict(Address dict_object, F&& visit) const {
         auto facts = dict(dict_object);
@@ -127,16 +125,15 @@ public:
             if (!key.is_null() && !value.is_null()) visit(key, value);
         }
     }
-    /// The value of a str key, null where there is none.
+    /// The value of a str key, null if there is none.
     Address dict_value(Address dict_object, std::string_view key) const;
 
-    /// tp_dict, also where an interpreter keeps it apart from a static type (3.12+); null where there is
-    /// none.
+    /// tp_dict, also if an interpreter keeps it apart from a static type (3.12+); null if there is none.
     Address type_dict(Address type) const;
-    /// The per-interpreter state of a static builtin type (managed_static_type_state), null for other types.
+    /// The per-interpreter state of a static builtin type (managed_static_type_state); null for other types.
     Address static_type_state(Address type) const;
 
-    /// The row at `descriptor`, from memory, else as it was learned.
+    /// The row at `descriptor`: from memory, else as learned.
     ArrayItems array_items(Address descriptor) const;
     void set_learned_array_items(std::vector<ArrayItems> learned) {
         learned_array_items_ = std::move(learned);
@@ -157,7 +154,7 @@ private:
     std::vector<ArrayItems> learned_array_items_;  // at most a handful
     std::vector<Address> interned_tables_;         // one an interpreter
     Address general_lookup_;
-    std::vector<DictFacts> cached_keys_;  // by TypeId: each instance of a class asks for them
+    std::vector<DictFacts> cached_keys_;  // by TypeId; every instance of a class asks for them
 };
 
 }  // namespace heapsift

@@ -1,8 +1,8 @@
-// A thread has chunks of memory for the frames of the Python functions that it runs, one behind the other.
-// When a function returns its frame is only given up: what was in it still stands there, and would look like
-// references. So a word of a chunk counts where it is a slot of a frame that runs: found from the thread's
-// current frame on, by `previous`. Of its value stack the part that is in use is known where the frame called
-// another; of the topmost one all of it may be. (pycore_frame.h, pystate.c)
+// A thread keeps the frames of its running Python functions in chunks of memory, one after the other. When a
+// function returns its frame is only released: its content stays there, and would look like references. So a
+// word of a chunk only counts if it is a slot of a running frame, which is found from the thread's current
+// frame through `previous`. How much of a frame's value stack is in use is known if the frame called another;
+// of the topmost frame's, all of it may be. (pycore_frame.h, pystate.c)
 
 #include "parsers/cpython/running_frames.h"
 

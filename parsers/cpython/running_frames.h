@@ -1,7 +1,7 @@
 #pragma once
 
-// The frames of running functions, from 3.11 on: interpreter frames, which are no objects. (What is alive in
-// them: running_frames.cpp.)
+// The frames of running functions, from 3.11 on: interpreter frames, which are not objects.
+// (running_frames.cpp says what is alive in them.)
 
 #include "parsers/cpython/python_heap.h"
 
@@ -17,10 +17,10 @@ public:
     /// Walks the frames of every thread of every interpreter. Empty up to 3.10, where frames are objects.
     explicit RunningFrames(const PythonHeap& heap);
 
-    /// Is `word` in memory that a thread has for its frames?
+    /// Whether `word` lies in memory that a thread has for its frames.
     bool is_stack(Address word) const;
-    /// The name of what a live slot of a frame holds: "load() local 'orders'", "load() <code>". Nothing for a
-    /// word that is none.
+    /// The name of what a live slot of a frame holds: "load() local 'orders'", "load() <code>". Nothing for
+    /// any other word.
     std::optional<std::string> slot_name(const PythonHeap& heap, Address word) const;
     bool is_slot(Address word) const { return slot(word) != nullptr; }
 

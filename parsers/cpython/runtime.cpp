@@ -2,16 +2,15 @@
 
 // Finding the interpreter.
 //
-// By content, never by a file's name: each module that exports _PyRuntime, and each place in writable memory
-// that starts with the cookie of 3.13's debug offsets, is a candidate; a debugger or profiler can map the
-// interpreter's file a second time, so each candidate must prove itself before it is believed: the list of
-// interpreters closes, threads point back, sys.modules, sys.__dict__ and builtins are dicts, the collector's
-// lists close in both directions, and `type` is its own type. Sources: pycore_runtime.h, pycore_interp.h,
-// pycore_debug_offsets.h (3.13), gcmodule.c.
+// By content, never by a file's name. Each module that exports _PyRuntime, and each place in writable memory
+// that starts with the cookie of 3.13's debug offsets, is a candidate. A debugger or profiler can map the
+// interpreter's file a second time, so each candidate must prove itself: the list of interpreters closes,
+// threads point back, sys.modules, sys.__dict__ and builtins are dicts, the collector's lists close in both
+// directions, and `type` is its own type. Sources: pycore_runtime.h, pycore_interp.h, pycore_debug_offsets.h
+// (3.13), gcmodule.c.
 //
-// Where the fields lie is a question of its own (layout_choice.cpp); what it answers is proved here too, and
-// the next best answer tried where the proof fails. Two places that differ between builds of one release are
-// found by what is in them.
+// layout_choice.cpp says where the fields may lie. Its answer is proved here too; if the proof fails, the
+// next best answer is tried. Two fields that differ between builds of one release are found by their content.
 
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
@@ -79,8 +78,8 @@ std::vector<Candidate> candidates_by_cookie(const CoreFile& core) {
     return found;
 }
 
-/// The text that Py_GetVersion formats into a static buffer: "3.11.2 (main, …) [GCC 12.2.0]". In writable
-/// data, so always saved.
+/// The text that Py_GetVersion formats into a static buffer: "3.11.2 (main, …) [GCC 12.2.0]". It is in
+/// writable data, so always saved.
 std::optional<PythonVersion> version_by_text(const CoreFile& core, std::int32_t module_index) {
     static const std::regex pattern(R"((\d)\.(\d{1,2})\.(\d{1,3})(a|b|rc)?(\d*)\+? \([^\n]{1,120}\) ?\n?\[)");
     for (const Segment& segment : core.memory().segments()) {
@@ -143,9 +142,9 @@ std::optional<PythonVersion> find_version(const CoreFile& core, const Candidate&
                : std::nullopt;
 }
 
-/// Without symbols and cookie (a kernel core of 3.12 or older, and no file): a word of a module's data that
-/// points at a structure which proves itself as the interpreter, where the list of interpreters of _PyRuntime
-/// begins. The version is that of Py_GetVersion's text.
+/// Without symbols and cookie (a kernel core of 3.12 or older, and no file): words of a module's data that
+/// point at a structure which proves itself as the interpreter, at the place where _PyRuntime has its list of
+/// interpreters. The version is that of Py_GetVersion's text.
 std::vector<Candidate> candidates_by_structure(const CoreFile& core) {
     const auto version = version_by_text(core, -1);
     const Layout* layout = version ? builtin_layout({version->major, version->minor, false, false}) : nullptr;
@@ -192,13 +191,12 @@ public:
     Prover(const CoreFile& core, PythonRuntime& python)
         : core_(core), memory_(core.memory()), python_(python), layout_(python.layout) {}
 
-    /// Fills interpreters and checks; false where this is no living runtime.
+    /// Fills interpreters and checks; false if this is not a living runtime.
     bool prove() {
         read_interpreters();
         check("the list of interpreters closes", !python_.interpreters.empty());
         const bool cut_off = python_.interpreters.empty() && interpreters_were_cut_off();
-        // What is left then are types and the blocks of their instances: without lists, without modules'
-        // names.
+        // Types and their instances' blocks are then all that is left: no lists, no names of modules.
         if (cut_off) python_.interpreters.emplace_back();
         if (python_.interpreters.empty()) return false;
         bool threads = true;
@@ -213,7 +211,7 @@ public:
         }
         check("threads point back at their interpreter", threads);
         check("sys.modules, sys.__dict__ and builtins are dicts", dicts);
-        check("the collector's lists close", lists);  // no condition: a collection may have been under way
+        check("the collector's lists close", lists);  // not required: a collection may have been under way
         find_type_type();
         check("type is its own type", !python_.type_type.is_null());
         if (has_static_type_states()) check("static types find their state", correct_static_type_states());
@@ -274,7 +272,7 @@ private:
         return memory_.read<std::uint64_t>(type + *layout_.type.tp_flags).value_or(0);
     }
 
-    /// A dict; in a core that is cut, also one that may have been cut off.
+    /// Whether it is a dict or, in a cut core, may be one that was cut off.
     bool is_dict(Address object) const {
         if (object.is_null()) return false;
         if (core_.extent().cut() && !memory_.read<std::uint64_t>(object + *layout_.object.ob_type))
@@ -283,7 +281,7 @@ private:
                 (dict_subclass_flag | ready_flag)) == (dict_subclass_flag | ready_flag);
     }
 
-    /// Builds of one release differ by four bytes here (PyGC_Head aligned to 4 or 8); the state's own pointer
+    /// Builds of one release differ by four bytes here (PyGC_Head aligned to 4 or 8). The state's own pointer
     /// to its youngest generation tells which this is.
     void correct_generations(Address gc) {
         const Address youngest = pointer(gc + *layout_.gc_state.generation0);
@@ -291,16 +289,17 @@ private:
             layout_.gc_state.generations = static_cast<std::uint32_t>(youngest - gc);
     }
 
-    // Since 3.12 an interpreter keeps the dictionaries of static builtin types, in a table at the place that
-    // tp_subclasses counts from. It stands behind members whose size is a matter of the build: where it is
-    // not in its place, it is where `type`, `object` and `dict` all find themselves.
+    // Since 3.12 an interpreter keeps the dictionaries of static builtin types in a table, at the index given
+    // by tp_subclasses. Members before the table differ in size between builds. If it is not at its place, it
+    // is where `type`, `object` and `dict` all find themselves.
 
     bool has_static_type_states() const {
         return layout_.interpreter_state.types_builtins.present() &&
                layout_.managed_static_type_state.type.present() && !python_.type_type.is_null();
     }
 
-    /// Bytes from the table's start to the word that points back at `type`; nothing where it has no number.
+    /// Bytes from the table's start to the word that points back at `type`; nothing if the type has no
+    /// number.
     std::optional<std::uint64_t> place_in_table(Address type) const {
         const auto number = memory_.read<std::uint64_t>(type + *layout_.type.tp_subclasses);
         if (!number || *number == 0 || *number > 1000) return std::nullopt;
@@ -350,8 +349,8 @@ private:
         return (flags_of_type(at) & (type_subclass_flag | ready_flag)) == (type_subclass_flag | ready_flag);
     }
 
-    /// The metatype of the type of sys.modules, followed until it is its own; where that is not in the core,
-    /// the symbol; where there is none, the one object in all memory that is its own type.
+    /// The metatype of the type of sys.modules, followed until it is its own type. If that is not in the
+    /// core: the symbol; without one, the one object in all memory that is its own type.
     void find_type_type() {
         Address at = pointer(python_.interpreters.front().modules + *layout_.object.ob_type);
         for (int steps = 0; steps < 4 && !at.is_null(); ++steps) {
@@ -388,7 +387,7 @@ private:
     Layout& layout_;
 };
 
-/// A runtime that was proved in all that must hold; what else does not hold, another layout may explain.
+/// A runtime that has passed every required check. Another layout may explain the checks that it failed.
 struct ProvedLayout {
     PythonRuntime python;
     std::vector<Diagnostic> warnings;
@@ -405,7 +404,7 @@ struct ProvedLayout {
                          fmt::format("it reads {}, with the GIL", supported_versions));
 }
 
-/// No _PyRuntime anywhere: an older CPython (2.7 to 3.6 have none), or something else altogether.
+/// No _PyRuntime anywhere: an older CPython (2.7 to 3.6 have none), or not Python.
 [[noreturn]] void throw_no_runtime(const CoreFile& core) {
     for (std::size_t i = 0; i < core.modules().size(); ++i) {
         const Module& module = core.modules()[i];
@@ -414,7 +413,7 @@ struct ProvedLayout {
         if (!version) version = version_by_path(module.path);
         throw_not_supported(core, version ? version->text() : "of an unknown version");
     }
-    if (core.extent().cut())  // what is missing cannot be called missing from the process
+    if (core.extent().cut())  // what the core lacks, the process may have had
         throw cannot_analyse(
             "runtime-not-found",
             fmt::format("{}: the core is cut, and no CPython runtime is in the part that is there",

@@ -1,7 +1,6 @@
 #pragma once
 
-// The interpreter that is in the core: which version and build, where its state lies, how that was found and
-// proved.
+// The interpreter in the core: its version and build, where its state lies, how that was found and proved.
 
 #include "parsers/base/address.h"
 #include "parsers/base/diagnostics.h"
@@ -42,9 +41,9 @@ struct PythonRuntime {
     std::vector<LayoutCheck> checks;
 };
 
-/// Finds the runtime and proves it: interpreter list, thread back pointers, dictionaries, the collector's
-/// lists, `type`. Throws `Error` (exit 1): "not-cpython", "python-not-supported", "runtime-not-found". Cost:
-/// the symbols of the modules, else one pass over writable memory.
+/// Finds the runtime and proves it: interpreter list, the threads' back pointers, dictionaries, the
+/// collector's lists, `type`. Throws `Error` (exit 1): "not-cpython", "python-not-supported",
+/// "runtime-not-found". Cost: the modules' symbols, else one pass over writable memory.
 PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics);
 
 }  // namespace heapsift

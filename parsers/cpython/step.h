@@ -1,11 +1,12 @@
 #pragma once
 
-// What a reference is called, as a value.
+// The name of a reference, as a value.
 //
-// A reference has a name that people read and type: ".attr", "['key']", "<cell x>". Whoever follows
-// references needs to know what it is: an item of a dict, the way from a cell to its content, something that
-// Python has no name for. So a name is made of a kind and its parts, questions are asked of these, and one
-// function, `notation`, writes it. That function lies here, since two sides must agree on it: what is
+// People read and type a reference's name: ".attr", "['key']", "<cell x>". Code that follows references needs
+// to know what it is: an item of a dict, the way from a cell to its content, something that Python has no
+// name for. So a name consists of a kind and its parts; code asks for these, and one function, `notation`,
+// writes the name. It is here because two sides must agree on it: what is printed, and what is typed back in
+// (analysis/expression_steps).
 // printed, and what is typed back in (analysis/expression_steps).
 
 #include "parsers/base/address.h"
@@ -18,23 +19,23 @@
 
 namespace heapsift {
 
-/// A value in a few characters. `literal` is what the program stored and is replaced under --redact; `name`
-/// and `summary` are kept. Text from the core is not yet escaped for the terminal, except that literals are
-/// in Python's own repr notation.
+/// A value in a few characters. A `literal` is what the program stored, and is replaced under --redact;
+/// `name` and `summary` are kept. Text from the core is not yet escaped for the terminal, except that
+/// literals are in Python's repr notation.
 struct ShortValue {
     enum class Kind : std::uint8_t { none, literal, name, summary } kind = Kind::none;
     std::string text;          // "'abc…'", "<function app.load>", "list of 100", "(500, 32, 32, 3) float64"
-    std::uint64_t length = 0;  // of a literal: characters, bytes or digits, before it was cut
+    std::uint64_t length = 0;  // of a literal: its characters, bytes or digits before it was cut
 
     bool operator==(const ShortValue&) const = default;
 };
 
-/// Fields of CPython's structs that mean something to whoever follows references.
+/// Fields of CPython's structs that matter to code that follows references.
 enum class Field : std::uint8_t {
     other,
     attributes,     // an instance's, a class's, a module's __dict__
-    dict,           // of what stands for a dict
-    cell_contents,  // what is in a cell
+    dict,           // of an object that stands for a dict
+    cell_contents,  // a cell's content
     class_,         // its class
     mro,
     bases,
@@ -43,12 +44,12 @@ enum class Field : std::uint8_t {
     tb_frame,
     tb_next,
     f_back,
-    subclasses,       // of a class, weakly meant
+    subclasses,       // of a class; meant to be weak
     type_cache,       // what lookups in a class found
     dicts_of_threads  // of a threading.local
 };
 
-/// What a field is called in the source of this program, known when that is compiled.
+/// The name of a field as a literal in this program's source, decoded at compile time.
 struct FieldName {
     const char* text = "";
     Field field = Field::other;
@@ -94,7 +95,7 @@ struct ReferenceStep {
         attribute,      // .name
         odd_attribute,  // .__dict__[name]: an attribute whose name is no identifier
         index,          // within[number]
-        place,          // what the holder calls it: "[0, 3]['x']"
+        place,          // the holder's name for it: "[0, 3]['x']"
         item,           // [key]
         key,            // key 'x'
         local,          // within, f_locals['name']
@@ -102,14 +103,14 @@ struct ReferenceStep {
         cell,           // .<cell name>: of a frame; what f_locals shows is in it
         hidden_local,   // .<local name>: of a frame, which f_locals does not show
         offset,         // <+number>: of a guess
-        name            // as it stands: "()", "func()", a place in native memory
+        name            // literally: "()", "func()", a place in native memory
     } kind = Kind::none;
     Field field = Field::other;  // of an attribute
     bool nameless = false;       // Python has no name for it
     bool own_frame = false;      // a local of the frame itself, not of a generator's
-    bool any = false;            // for all of its like: its index or key is a *
+    bool any = false;            // stands for all of its kind: its index or key is a *
     std::string within;          // what comes before an index or a local: ".iters", ".gi_frame."
-    std::string name;            // without the dot; of an item what is between the quotes of a str
+    std::string name;            // without the dot; for an item, the text between a str's quotes
     std::uint64_t number = 0;
     std::optional<ShortValue> key = std::nullopt;  // replaced under --redact
 
@@ -122,13 +123,13 @@ ReferenceStep attribute_step(std::string name);
 ReferenceStep item_step(ShortValue key);
 ReferenceStep key_step(ShortValue key);
 ReferenceStep named_step(std::string name);
-/// What a field of a struct is called.
+/// The step for a field of a struct.
 ReferenceStep field_step(const FieldName& field);
 
-/// In Python's notation: ".attr", "['key']", "[3]"; `shown_key` in the place of its key's text. Not escaped.
+/// In Python's notation: ".attr", "['key']", "[3]"; `shown_key` replaces its key's text. Not escaped.
 std::string notation(const ReferenceStep& step, std::string_view shown_key);
 std::string notation(const ReferenceStep& step);
-/// Does its notation begin with a dot?
+/// Whether its notation begins with a dot.
 bool is_dotted(const ReferenceStep& step);
 
 }  // namespace heapsift

@@ -1,10 +1,10 @@
 #include "parsers/cpython/threads.h"
 
-// Threads are thread states, listed by their interpreter. What each runs is a chain: of frame objects up to
-// 3.10, of interpreter frames from 3.11 on (interpreter_frames.h); of those, the ones that C code made to
-// call Python, and the ones that still put their variables in place, are none that Python shows. Where a
-// frame is, it says by the instruction that it executes, or whose call has not returned: code_lines.h makes a
-// line of it. (frameobject.c, pystate.c; threading.py for the names.)
+// Threads are thread states, listed by their interpreter. Each runs a chain of frames: frame objects up to
+// 3.10, interpreter frames from 3.11 on (interpreter_frames.h). Python does not show the frames that C code
+// made to call Python, nor those whose variables are still being set up. A frame's position is the
+// instruction that it executes, or whose call has not returned; code_lines.h turns it into a line.
+// (frameobject.c, pystate.c; threading.py for the names.)
 
 #include "parsers/cpython/build/frames.h"
 #include "parsers/cpython/code_lines.h"
@@ -26,12 +26,12 @@ constexpr std::uint32_t optimized = 1;              // CO_OPTIMIZED
 constexpr std::size_t longest_name = 1000, most_bytes_of_tables = 1 << 28;
 constexpr std::int64_t most_slots = 1 << 20, most_bytecode = 1 << 28;
 
-/// Frames of code that is called again and again: each code object is read once.
+/// Reads frames of code that is called again and again: each code object is read once.
 class FrameReader {
 public:
     explicit FrameReader(const PythonHeap& heap) : heap_(heap), l_(heap.layout()) {}
 
-    /// From 3.11 on; nothing for a frame that Python does not show.
+    /// From 3.11 on. Nothing for a frame that Python does not show.
     std::optional<PythonFrame> interpreter_frame(Address at) {
         const auto& f = l_.interpreter_frame;
         PythonFrame frame;
@@ -83,7 +83,7 @@ private:
         return static_cast<std::int64_t>(to.value - from.value);
     }
 
-    /// An object of another type is none; one whose type is not known may be (a core that is cut).
+    /// An object of another type is not code; one of unknown type may be (in a cut core).
     bool may_be_code(Address code) const {
         if (code.is_null()) return false;
         const TypeId type = heap_.type_of(code);
@@ -103,7 +103,7 @@ private:
         if (l_.code.co_flags.present())
             it->second.has_slots = heap_.integer<std::uint32_t>(at + *l_.code.co_flags) & optimized;
         if (!l_.code.co_linetable.present()) return it->second;
-        // Tables that overlap, of code that only looks like it, could be read for ever.
+        // Overlapping tables of false code objects could take for ever to read.
         const std::int64_t size = heap_.var_size(heap_.pointer(at + *l_.code.co_linetable));
         table_bytes_ += static_cast<std::size_t>(std::clamp<std::int64_t>(size, 0, most_bytes_of_tables));
         if (table_bytes_ <= most_bytes_of_tables) it->second.lines = CodeLines(heap_, at);
@@ -114,14 +114,13 @@ private:
         const Code& of = code(frame.code);
         frame.name = of.name;
         frame.file = of.file;
-        if (of.has_slots)
-            frame.variables = Address();  // what f_locals has then is what locals() once returned
+        if (of.has_slots) frame.variables = Address();  // f_locals is then what locals() once returned
         if (offset >= -2 && offset < most_bytecode) frame.line = of.lines.line_at(offset);
         if (const auto traced = traced_line(frame.object)) frame.line = *traced;
     }
 
-    /// While a debugger's or coverage's function is called, the frame object says where the traced function
-    /// is; up to 3.9 as long as it is traced.
+    /// While a debugger's or coverage's function is called, the frame object has the line of the traced
+    /// function; up to 3.9, as long as it is traced.
     std::optional<std::int32_t> traced_line(Address object) const {
         const auto& f = l_.frame;
         if (object.is_null() || !f.f_lineno.present()) return std::nullopt;
@@ -155,7 +154,7 @@ std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address object) {
     return value;
 }
 
-/// Names by thread_id, as threading._active has them.
+/// Names by thread_id, from threading._active.
 std::map<std::uint64_t, std::string> thread_names(const PythonHeap& heap,
                                                   const PythonInterpreter& interpreter) {
     std::map<std::uint64_t, std::string> names;
@@ -174,7 +173,7 @@ std::map<std::uint64_t, std::string> thread_names(const PythonHeap& heap,
     return names;
 }
 
-/// The thread state that has the interpreter's lock; null where none has, or it cannot be known.
+/// The thread state that has the interpreter's lock; null if none has it, or it cannot be known.
 Address lock_holder(const PythonHeap& heap, const PythonInterpreter& interpreter) {
     const Layout& l = heap.layout();
     if (l.runtime_state.tstate_current.present())
@@ -188,8 +187,8 @@ Address lock_holder(const PythonHeap& heap, const PythonInterpreter& interpreter
 
 std::optional<std::int32_t> kernel_thread(std::span<const CoreThread> core_threads, const PythonHeap& heap,
                                           const PythonThread& of) {
-    // pthread_self is the thread's control block, and that the base of %fs. This number is also right where
-    // the process could not know it: in a container whose core was taken from outside.
+    // pthread_self is the address of the thread's control block, which is the base of %fs. It is also right
+    // where the process could not know its tid: in a container whose core was taken from outside.
     for (const CoreThread& thread : core_threads)
         if (of.thread_id != 0 && thread.fs_base() == of.thread_id) return thread.tid;
     const LayoutOffset native = heap.layout().thread_state.native_thread_id;
@@ -199,7 +198,7 @@ std::optional<std::int32_t> kernel_thread(std::span<const CoreThread> core_threa
     return static_cast<std::int32_t>(*id);
 }
 
-/// Names of the locals of up to 3.10: variables, then cells, then free variables, a tuple each.
+/// Names of locals up to 3.10: variables, then cells, then free variables, one tuple each.
 struct OldNames {
     Address tuple;
     std::int64_t count = 0;
@@ -232,8 +231,8 @@ void visit_old_slots(const PythonHeap& heap, const PythonFrame& frame,
             slot(What::local, word,
                  heap.pointer(names.tuple + *heap.layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i)),
                  names.cells);
-    // Its depth stands in the frame only while the function does not run (3.9: a pointer; 3.10: a count, then
-    // -1).
+    // The frame has its stack's depth only while the function does not run (3.9: a pointer; 3.10: a count,
+    // then -1).
     std::int64_t depth = 0;
     if (f.f_stackdepth.present()) depth = heap.integer<std::int32_t>(frame.frame + *f.f_stackdepth);
     if (f.f_stacktop.present())
@@ -260,7 +259,7 @@ std::vector<PythonThread> python_threads(std::span<const CoreThread> core_thread
         const auto names = thread_names(heap, interpreter);
         const Address holder = lock_holder(heap, interpreter);
         const std::size_t first = threads.size();
-        // The list has the newest first.
+        // The newest comes first in the list.
         for (auto state = interpreter.threads.rbegin(); state != interpreter.threads.rend(); ++state) {
             PythonThread thread;
             thread.state = *state;
@@ -330,7 +329,7 @@ void visit_slots(const PythonHeap& heap, const PythonFrame& frame,
             slot(What::stack, word);
             continue;
         }
-        // Before the function's first instruction the argument itself stands where its cell will be.
+        // Before the function's first instruction the argument itself is where its cell will be.
         const bool cell =
             !kinds.is_null() && (heap.integer<std::uint8_t>(kinds + *l.bytes.ob_sval + n) & cell_or_free);
         slot(What::local, word, heap.pointer(names + *l.tuple.ob_item + 8 * n), cell);

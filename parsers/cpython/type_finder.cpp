@@ -2,14 +2,14 @@
 
 // Every PyTypeObject in the core.
 //
-// A type's ob_type is `type` or a metatype, so a sweep for words that equal `type`'s address meets every
-// type, and a second one for the metatypes found meets theirs. What else refers to `type` is told apart by
-// the type's own contents: it is ready, its sizes are sane, and its tp_mro is a tuple that contains it (in
+// A type's ob_type is `type` or a metatype, so a sweep for words that equal `type`'s address finds every
+// type, and a second one does the same for the metatypes it found. Other words that refer to `type` are
+// rejected by content: a type is ready, its sizes are sane, and its tp_mro is a tuple that contains it (in
 // cores of 1,100 to 2,600 types, no look-alike passed). Names are what Python prints: __module__ and
 // __qualname__ of a class, the dotted tp_name of a static type. Source: typeobject.c of 3.9 to 3.13.
 //
-// What sys.getsizeof of an instance answers is decided here too: by the class in the mro whose __dict__ has
-// __sizeof__.
+// How sys.getsizeof of an instance is computed is decided here too: by the class in the mro whose __dict__
+// has __sizeof__.
 
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/refcount.h"
@@ -79,7 +79,7 @@ private:
         return mro_contains(type) || (mro_was_cut_off(type) && stands_among_types(type));
     }
 
-    /// Is the tuple, or the part of it that would tell, in what a cut core lacks?
+    /// Whether the tuple, or the part of it that matters, is in what a cut core lacks.
     bool mro_was_cut_off(Address type) const {
         const Address mro = heap_.pointer(type + *layout_.type.tp_mro);
         return !mro.is_null() && (is_cut_off(mro) || is_cut_off(mro + *layout_.tuple.ob_item) ||
@@ -91,8 +91,8 @@ private:
         return segment && segment->cut;
     }
 
-    /// What else a type that is ready has: a base that is a type, or is cut off too (`object` has none), and
-    /// code to free with.
+    /// What else a ready type has: a base that is a type, or is cut off too (`object` has none), and code to
+    /// free with.
     bool stands_among_types(Address type) const {
         const Address base = heap_.pointer(type + *layout_.type.tp_base);
         if (base == type) return false;
@@ -144,9 +144,8 @@ private:
         addresses_.erase(std::unique(addresses_.begin(), addresses_.end()), addresses_.end());
     }
 
-    // C types that were never made ready and have instances all the same (up to 3.10: iterators of array,
-    // lru_cache's links, …): static data that reads as a type in every field a type must have, with ob_type
-    // still null or `type`.
+    // C types that were never made ready, but have instances (up to 3.10: iterators of array, lru_cache's
+    // links, …): static data that reads as a type in every required field, with ob_type still null or `type`.
     void collect_unready() {
         for (const Segment& segment : memory_.segments()) {
             if (segment.state != ByteState::in_core || !segment.writable || segment.module < 0 ||
@@ -176,7 +175,7 @@ private:
         if (!dealloc || !dealloc->executable) return false;
         const Address text = heap_.pointer(type + *layout_.type.tp_name);
         if (memory_.state_of(text) == ByteState::not_saved)
-            return true;  // without the file, the name cannot be held against it
+            return true;  // without the file, the name proves nothing
         const auto name = memory_.read_c_string(text, 200);
         return name && !name->empty() && std::all_of(name->begin(), name->end(), [](char c) {
                    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' ||
@@ -199,7 +198,7 @@ private:
         return info;
     }
 
-    /// Of a str; nothing of anything else: a class may set its __module__ to what it likes.
+    /// The text of a str; nothing for other objects: a class may set its __module__ to anything.
     std::optional<std::string> text_of(Address str) const {
         return heap_.is_unicode(str) ? heap_.unicode_text(str, longest_name) : std::nullopt;
     }
@@ -208,8 +207,8 @@ private:
         const auto tp_name = memory_.read_c_string(heap_.pointer(info.address + *layout_.type.tp_name));
         if (info.heap_type) {
             const Address ht_name = heap_.pointer(info.address + *layout_.heap_type.ht_name);
-            // A class statement makes tp_name point into the str ht_name; a type made by C from a spec has a
-            // string of its own.
+            // A class statement makes tp_name point into the str ht_name; a type that C made from a spec has
+            // its own string.
             const Address text = heap_.pointer(info.address + *layout_.type.tp_name);
             const auto facts = heap_.unicode(ht_name);
             info.python_class = facts && (text == facts->data || text == facts->utf8);
@@ -224,7 +223,7 @@ private:
             info.name = tp_name->starts_with("builtins.") ? tp_name->substr(9) : *tp_name;
             return;
         }
-        info.named = false;  // name_without_files (type_names.cpp) looks on
+        info.named = false;  // name_without_files (type_names.cpp) continues
         info.name = fmt::format("<type {:#x}>", info.address.value);
     }
 
@@ -234,7 +233,8 @@ private:
         info.metatype = table.find(heap_.type_address(info.address));
     }
 
-    /// A chain of bases ends, whatever a torn core says: who follows `base` need not count steps.
+    /// Makes the chain of bases end even in a torn core, so that code which follows `base` need not count
+    /// steps.
     void end_base_chain(TypeTable& table, TypeId id) const {
         TypeId at = table[id].base;
         for (std::int64_t steps = 0; at != no_type && at != id && steps < max_mro; ++steps)
@@ -242,7 +242,7 @@ private:
         if (at != no_type) table[id].base = no_type;
     }
 
-    /// The kind of a C type's own name; null for Python classes and C types without one.
+    /// The kind for a C type's own name; null for Python classes and for C types without one.
     const ObjectKind* own_kind(const TypeInfo& info) const {
         if (info.python_class) return nullptr;
         const auto tp_name = memory_.read_c_string(heap_.pointer(info.address + *layout_.type.tp_name));
@@ -265,8 +265,8 @@ private:
         return fields <= max_struct_sequence_fields ? fields : 0;
     }
 
-    /// Is an instance of the C type, which has no kind of its own, laid out and traversed as one of the base
-    /// that has?
+    /// Whether instances of the C type, which has no kind of its own, are laid out and traversed like those
+    /// of the base that has one.
     bool adds_nothing(const TypeTable& table, const TypeInfo& info, const TypeInfo& c_type) const {
         if (c_type.basicsize > info.known_basicsize) return false;
         if (!info.kind) return c_type.itemsize == 0;
@@ -298,7 +298,7 @@ private:
                 break;
             }
         }
-        // The words of the body that a C type without a kind adds to it are read by guess.
+        // The words that a C type without a kind adds to the body are read by guess.
         for (at = id; at != no_type; at = table[at].base) {
             if (own_kind(table[at])) break;
             if (!table[at].python_class) {
@@ -311,7 +311,7 @@ private:
         }
     }
 
-    /// Which __sizeof__ answers for instances: that of the first type of the mro that has one.
+    /// Which __sizeof__ instances use: that of the first type in the mro that has one.
     void resolve_size(TypeTable& table, TypeId id) const {
         TypeInfo& info = table[id];
         info.size_source = SizeSource::known;
@@ -322,7 +322,7 @@ private:
             const Address method = heap_.dict_value(heap_.type_dict(base), "__sizeof__");
             if (method.is_null()) return true;
             if (table[owner].base == no_type) return false;  // object's own
-            // `__sizeof__ = object.__sizeof__` in a class: the method of another C type answers.
+            // `__sizeof__ = object.__sizeof__` in a class: another C type's method is used.
             if (table[owner].python_class &&
                 table.is(table.find(heap_.type_address(method)), KnownType::method_descriptor)) {
                 const TypeId other = table.find(heap_.pointer(method + *layout_.descriptor.d_type));
@@ -342,7 +342,7 @@ private:
             if (table[owner].python_class ||
                 table.is(table.find(heap_.type_address(method)), KnownType::function)) {
                 info.size_source = SizeSource::python;
-                return true;  // the next C one answers
+                return true;  // the next C type answers
             }
             info.size_source = SizeSource::unknown;
             return false;

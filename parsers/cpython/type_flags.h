@@ -1,7 +1,7 @@
 #pragma once
 
-// Bits of tp_flags that decide how an object is laid out. Their places are part of CPython's ABI or have not
-// moved from 3.9 to 3.13 (object.h); those that a version lacks are 0 there, and 3.11 has no managed weak
+// Bits of tp_flags that decide how an object is laid out. Their places are part of CPython's ABI, or have not
+// moved from 3.9 to 3.13 (object.h). Bits that a version lacks are 0 there; 3.11 has no managed weak
 // references (bit 3 is unused).
 
 #include <cstdint>

@@ -1,16 +1,15 @@
 #pragma once
 
-// What is known of static types before a core is opened: names for cores whose program files are not at hand.
-// The tables are written by tool/type_names.py from real interpreters (and, for shapes,
-// tool/type_shapes.cpp).
+// What is known of static types before a core is opened: names, for cores whose program files are missing.
+// tool/type_names.py writes the tables from real interpreters (with tool/type_shapes.cpp for the shapes).
 
 #include <cstdint>
 #include <span>
 
 namespace heapsift {
 
-/// In the image with this build-id, `offset` bytes above its load bias, lies the static type of this tp_name.
-/// Sorted by both.
+/// In the image with this build-id, the static type with this tp_name lies `offset` bytes above the load
+/// bias. Sorted by both.
 struct TypeNameAt {
     const char* build_id;
     std::uint32_t offset;
@@ -18,8 +17,8 @@ struct TypeNameAt {
 };
 std::span<const TypeNameAt> type_names_by_place();
 
-/// In 3.`minor` the module's dictionary entry `plain` ("types.CodeType"; a bare key for builtins) is the type
-/// of this tp_name. Sorted by both; entries whose name is `plain` itself are left out.
+/// In 3.`minor` the entry `plain` of a module's dictionary ("types.CodeType"; a bare key for builtins) is the
+/// type with this tp_name. Sorted by both. Entries where the name is `plain` itself are left out.
 struct TypeAlias {
     const char* plain;
     int minor;
@@ -35,8 +34,8 @@ struct TypeNumber {
 };
 std::span<const TypeNumber> type_numbers();
 
-/// A static type of this tp_name in 3.`minor` has this shape (type_shape.h). Sorted by shape, then minor;
-/// shapes that types of several names have in the same minor are left out.
+/// In 3.`minor` a static type with this tp_name has this shape (type_shape.h). Sorted by shape, then minor.
+/// Shapes that types of several names share in the same minor are left out.
 struct TypeShape {
     std::uint64_t shape;
     int minor;

@@ -1,17 +1,17 @@
 #include "parsers/cpython/type_names.h"
 
-// Names without files, the surest first.
+// Names without files, the most reliable first.
 //
 //   1. the place of a type in a module whose build-id is known (tables made from real builds);
-//   2. since 3.12 its number among the builtin types, the same in every build of a minor version;
-//   3. what an object is by where it stands: the type of builtins.None, of builtins.len, of a module, of the
-//      importer's functions and their code, …;
-//   4. what it looks like: sizes, flags, slots and dictionary as in a build that is known (type_shape.cpp);
+//   2. since 3.12, its number among the builtin types, which is the same in every build of a minor version;
+//   3. where an instance is found: the type of builtins.None, of builtins.len, of a module, of the importer's
+//      functions and their code, …;
+//   4. its shape: sizes, flags, slots and dictionary as in a known build (type_shape.cpp);
 //   5. a key of a module's dictionary that holds it. Often the key is the name; where it is not
-//      (types.CodeType is `code`), a table of aliases says so. Of several keys, builtins' comes first, then
-//      the one of the module with the shortest name.
+//      (types.CodeType is `code`), there is a table of aliases. Of several keys, one in builtins comes first,
+//      then one in the module with the shortest name.
 //
-// What none of these names stays anonymous and is counted.
+// A type that none of these names stays anonymous, and is counted.
 
 #include "parsers/base/address_index.h"
 #include "parsers/cpython/type_flags.h"
@@ -87,7 +87,7 @@ private:
         const Address state = heap_.static_type_state(type.address);
         if (state.is_null() || !(type.flags & static_builtin_flag)) return false;
         const auto number = heap_.integer<std::uint64_t>(type.address + *layout_.type.tp_subclasses);
-        // Static types of extension modules are numbered apart (3.13), in the order in which they were made
+        // Static types of extension modules are numbered separately (3.13), in the order in which they became
         // ready.
         const Address builtins =
             heap_.runtime().interpreters.front().address + *layout_.interpreter_state.types_builtins;
@@ -100,7 +100,7 @@ private:
         return false;
     }
 
-    /// Of this minor version if the table has it, else of any.
+    /// From this minor version if the table has it, else from any.
     bool by_shape(TypeInfo& type) {
         const std::uint64_t shape = type.heap_type ? 0 : type_shape(heap_, type.address);
         if (shape == 0) return false;
@@ -115,8 +115,8 @@ private:
         return true;
     }
 
-    /// What a generator of code puts into each of its modules looks the same in all of them (Cython's Enum,
-    /// say): "package.module.Type" names a type of that module's file alone.
+    /// A code generator (Cython, with its Enum) puts types into each of its modules that look the same in
+    /// all. So "package.module.Type" can only name a type in that module's own file.
     bool can_be_here(std::string_view name, Address type) const {
         const std::size_t last = name.rfind('.');
         const std::size_t before =
@@ -170,8 +170,8 @@ private:
             collect_keys("", interpreter.builtins);
             heap_.visit_dict(interpreter.modules, [&](Address key, Address module) {
                 const auto module_name = heap_.unicode_text(key, 200);
-                // The types that Cython's modules share are in modules of their own, which their names do not
-                // say.
+                // Cython keeps the types that its modules share in modules of their own, which are not part
+                // of the types' names.
                 const bool nameless = module_name && module_name->starts_with("_cython_");
                 if (module_name && *module_name != "builtins" && has_module_layout(module))
                     collect_keys(nameless ? "" : *module_name + ".",
@@ -182,7 +182,7 @@ private:
             if (!types_[i].named && !keys_[i].empty()) name(types_[i], best_name(keys_[i]));
     }
 
-    /// A module of a subclass is laid out as a module; anything else in sys.modules is not.
+    /// False for anything in sys.modules that is neither a module nor of a subclass.
     bool has_module_layout(Address object) const {
         return heap_.is_dict(heap_.pointer(object + *layout_.module.md_dict));
     }
@@ -209,7 +209,7 @@ private:
         return {dot == std::string::npos ? 0 : dot + 1, key};
     }
 
-    /// For this minor version, else for the nearest that has the key.
+    /// From this minor version, else from the nearest that has the key.
     const char* alias_of(const std::string& key) const {
         const char* found = nullptr;
         int distance = 1000;

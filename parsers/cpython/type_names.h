@@ -1,6 +1,6 @@
 #pragma once
 
-// Names for static types whose tp_name cannot be read, because it lies in a file that is not at hand.
+// Names for static types whose tp_name cannot be read because it lies in a missing file.
 
 #include "parsers/cpython/python_heap.h"
 
@@ -9,7 +9,7 @@
 
 namespace heapsift {
 
-/// Names the types that are not `named`, as far as anything in the core tells; sets `named` on those. Cost:
+/// Names the types that are not `named`, as far as anything in the core allows, and sets their `named`. Cost:
 /// the dictionaries of the modules in sys.modules, once.
 void name_without_files(std::span<const Module> modules, const PythonHeap& heap,
                         std::vector<TypeInfo>& types);

@@ -1,14 +1,14 @@
 // Recognising a static type without its name.
 //
-// The problem: tp_name of a static type points into read-only data of a file, and the file may be gone. The
-// idea: nearly every static type is unlike all others of its interpreter in the sum of its instance size, its
-// flags, which of its slots are filled, and the keys of its dictionary, and all of that lies in writable
-// memory, hence in every core. Those facts are hashed to one number (FNV-1a, 64 bits); a table made from real
-// builds (type_name_tables.h) says whose it is. What two types have in common is left out of the table.
-// Between releases of one minor version few types change, so the table serves builds that were never seen.
+// The problem: tp_name of a static type points into read-only data of a file, and the file may be missing.
+// The idea: almost every static type differs from all others of its interpreter in the combination of its
+// instance size, flags, filled slots, and dictionary keys; all of these are in writable memory, hence in
+// every core. They are hashed to one number (FNV-1a, 64 bits), and a table made from real builds
+// (type_name_tables.h) maps it to a name. Shapes that two types share are not in the table. Few types change
+// between releases of one minor version, so the table also serves unknown builds.
 //
-// Left out of the hash is what depends on the process: addresses, versions and caches, subclasses, and the
-// flags that say whether a type has been used or registered in some way. Source: struct _typeobject and
+// The hash leaves out what depends on the process: addresses, versions and caches, subclasses, and the flags
+// that say whether a type has been used or registered in some way. Source: struct _typeobject and
 // Py_TPFLAGS_* of 3.9 to 3.13 (cpython/object.h, object.h).
 
 #include "parsers/cpython/type_shape.h"
@@ -45,7 +45,7 @@ private:
     std::uint64_t value_ = 0xcbf29ce484222325;
 };
 
-/// Small numbers as they are; of anything else, only that it is there: it is an address.
+/// Small numbers as they are. Anything else is an address; only its presence counts.
 std::uint64_t without_address(std::uint64_t word) {
     constexpr std::int64_t largest_number = 65536;
     const auto number = static_cast<std::int64_t>(word);
@@ -60,7 +60,7 @@ std::uint64_t type_shape(const PythonHeap& heap, Address type) {
     if (!flags) return 0;
     Hash hash;
     hash.add(*flags & ~changing_flags);
-    // From tp_basicsize to tp_is_gc stand sizes and slots; behind tp_weaklist tp_del, the version,
+    // Sizes and slots lie from tp_basicsize to tp_is_gc; after tp_weaklist come tp_del, the version,
     // tp_finalize, tp_vectorcall.
     for (std::uint32_t offset = *fields.tp_basicsize; offset <= *fields.tp_is_gc; offset += 8) {
         if (offset == *fields.tp_flags || offset == *fields.tp_base || offset == *fields.tp_dict) continue;

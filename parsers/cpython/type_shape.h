@@ -1,6 +1,7 @@
 #pragma once
 
-// What a static type looks like from its own words, without its name. (Why and how: type_shape.cpp.)
+// The shape of a static type: what its words look like, apart from its name. (type_shape.cpp says why and
+// how.)
 
 #include "parsers/cpython/python_heap.h"
 
@@ -8,9 +9,10 @@
 
 namespace heapsift {
 
-/// A number for the sizes, flags, filled slots and dictionary keys of the type object at `type`: the same in
-/// every process and on every machine that runs a build with this type, whatever the addresses. Ready or not
-/// makes a difference. 0 where the object cannot be read. Cost: the type's dictionary, once.
+/// A number for the sizes, flags, filled slots and dictionary keys of the type object at `type`. It is the
+/// same in every process and on every machine that runs a build with this type, whatever the addresses, but
+/// differs between a type that is ready and one that is not. 0 if the object cannot be read. Cost: the type's
+/// dictionary, once.
 std::uint64_t type_shape(const PythonHeap& heap, Address type);
 
 }  // namespace heapsift

@@ -1,7 +1,7 @@
 #pragma once
 
-// The types of the dumped interpreter: every PyTypeObject that is ready, its names as Python code would print
-// them, and the kind that knows how its instances are laid out. (How they are found: types.cpp.)
+// The types of the dumped interpreter: every PyTypeObject that is ready, its name as Python code would print
+// it, and the kind that knows how its instances are laid out. (type_finder.cpp says how they are found.)
 
 #include "parsers/base/address.h"
 #include "parsers/base/address_index.h"
@@ -21,7 +21,7 @@ struct TypeOfObjects;
 using TypeId = Id<TypeOfObjects>;
 inline constexpr TypeId no_type;
 
-/// How sys.getsizeof of an instance is answered.
+/// How sys.getsizeof of an instance is computed.
 enum class SizeSource : std::uint8_t {
     known,   // a C __sizeof__ whose formula heapsift has
     python,  // a __sizeof__ written in Python: the C base's formula is used instead
@@ -30,9 +30,9 @@ enum class SizeSource : std::uint8_t {
 
 struct TypeInfo {
     Address address;
-    std::string name;  // module.qualname, bare for builtins; "<type 0x…>" where no name can be read
+    std::string name;  // module.qualname, bare for builtins; "<type 0x…>" if no name can be read
     bool named = true;
-    KnownType known = KnownType::other;  // of a type made by C; the table tells it
+    KnownType known = KnownType::other;  // set by the table, for types made by C
     bool heap_type = false;              // Py_TPFLAGS_HEAPTYPE
     bool python_class = false;           // made by a class statement or type()
     bool has_gc = false;                 // Py_TPFLAGS_HAVE_GC
@@ -45,15 +45,15 @@ struct TypeInfo {
     std::uint32_t presize = 0;
     TypeId base = no_type;      // tp_base
     TypeId metatype = no_type;  // ob_type
-    // of the nearest C base that has one; null: only object's header is known
+    // that of the nearest C base that has one; null: only object's header is known
     const ObjectKind* kind = nullptr;
     const ObjectKind* size_kind = nullptr;  // whose formula answers __sizeof__; null: object.__sizeof__
     std::uint64_t known_basicsize = 16;     // bytes of the body that `kind` knows
-    std::uint64_t guess_end = 0;    // where `guessed`: end of the part of the body that is read by guess
-    std::uint32_t field_count = 0;  // of a struct sequence: with the fields that len() does not count; else 0
-    // a heap type made by C that has no tp_traverse of its own: nobody reports its class
+    std::uint64_t guess_end = 0;            // if `guessed`: end of the part of the body that is read by guess
+    std::uint32_t field_count = 0;  // of a struct sequence, with the fields that len() does not count; else 0
+    // a heap type made by C without its own tp_traverse: nobody reports its class
     bool traverse_of_static_base = false;
-    bool guessed = false;  // a C type without a kind: words beyond known_basicsize are guesses
+    bool guessed = false;  // a C type without a kind: words after known_basicsize are guesses
     SizeSource size_source = SizeSource::known;
 };
 
@@ -63,7 +63,7 @@ public:
     std::size_t size() const { return types_.size(); }
     const TypeInfo& operator[](TypeId id) const { return types_[id]; }
     TypeInfo& operator[](TypeId id) { return types_[id]; }
-    /// The id of a type of this table, `no_type` for one that is not in it.
+    /// The id of a type of this table, `no_type` for any other.
     TypeId id_of(const TypeInfo& type) const {
         const auto offset =
             reinterpret_cast<std::uintptr_t>(&type) - reinterpret_cast<std::uintptr_t>(types_.data());
@@ -74,14 +74,14 @@ public:
     auto end() const { return types_.end(); }
     /// The type object at `address`, or `no_type`. Constant time.
     TypeId find(Address address) const { return TypeId(by_address_.find(address)); }
-    /// Is it that one? False for `no_type`.
+    /// Whether `type` is the known type. False for `no_type`.
     bool is(TypeId type, KnownType known) const { return type != no_type && types_[type].known == known; }
-    /// Every type of that qualified name, in address order: classes can be made again and again.
+    /// Every type with that qualified name, by address: classes can be made again and again.
     std::vector<TypeId> named(std::string_view name) const;
-    /// True where `type` is `ancestor` or derives from it by tp_base.
+    /// Whether `type` is `ancestor` or derives from it by tp_base.
     bool derives(TypeId type, TypeId ancestor) const;
 
-    /// It tells which are known.
+    /// Finds the known types among them.
     explicit TypeTable(std::vector<TypeInfo> sorted_by_address);
     TypeTable() = default;
 

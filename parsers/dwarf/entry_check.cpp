@@ -1,6 +1,6 @@
-// The walk over .debug_info that proves it safe to read: every unit inside the section, every entry inside
-// its unit, and only forms whose size is known. Abbreviations are decoded once per table, with the size of an
-// entry added up where all its forms are of fixed size, as most are.
+// The walk over .debug_info that proves it safe to read: every unit lies inside the section and every entry
+// inside its unit, and all forms have a known size. Abbreviations are decoded once per table; where all forms
+// of an entry have a fixed size, as in most, its size is added up then.
 
 #include "parsers/dwarf/entry_check.h"
 
@@ -12,7 +12,7 @@
 namespace heapsift {
 namespace {
 
-/// Reads forward in a span of bytes; after a read beyond its end, `ok` is false and all values are 0.
+/// Reads forward in a span of bytes. After a read beyond the end, `ok` is false and all values are 0.
 struct Cursor {
     std::string_view bytes;
     std::uint64_t at = 0;
@@ -56,7 +56,7 @@ struct Cursor {
     }
 };
 
-// Tables of names: clang-format would give each a line.
+// Tables of names; clang-format would put each on its own line.
 // clang-format off
 
 /// Forms by their numbers in DWARF 5, table 7.6, and GNU's.
@@ -72,7 +72,7 @@ enum Form : std::uint64_t {
     form_gnu_strp_alt = 0x1f21,
 };
 
-/// The sizes that the same form has differently in different units.
+/// Sizes that differ between units for the same form.
 struct UnitSizes {
     unsigned version = 0, address = 0, offset = 0;
 };
@@ -95,8 +95,7 @@ std::optional<unsigned> fixed_size(std::uint64_t form, const UnitSizes& unit) {
     }
 }
 
-/// Skips a value of any other form; false for a form that is not known (or indirect, which no compiler
-/// writes).
+/// Skips a value of any other form. False for an unknown form (or an indirect one, which no compiler writes).
 bool skip_value(Cursor& cursor, std::uint64_t form) {
     switch (form) {
         case form_block1: cursor.skip(cursor.fixed(1)); return true;
@@ -114,8 +113,7 @@ bool skip_value(Cursor& cursor, std::uint64_t form) {
 
 // clang-format on
 
-/// One abbreviation: runs of bytes of known number, each followed by a form of variable size (except the
-/// last).
+/// One abbreviation: runs of a known number of bytes, each but the last followed by a form of variable size.
 struct Abbreviation {
     struct Step {
         std::uint64_t fixed_bytes = 0;
@@ -126,7 +124,7 @@ struct Abbreviation {
 
 using AbbreviationTable = std::unordered_map<std::uint64_t, Abbreviation>;
 
-/// The table at `offset` of .debug_abbrev, or none where it is damaged.
+/// The table at `offset` of .debug_abbrev, or none if it is damaged.
 std::optional<AbbreviationTable> read_abbreviations(std::string_view abbrev, std::uint64_t offset,
                                                     const UnitSizes& unit) {
     Cursor cursor{abbrev};
@@ -156,14 +154,14 @@ std::optional<AbbreviationTable> read_abbreviations(std::string_view abbrev, std
     return table;
 }
 
-/// A unit's header, read: where its entries are and how to read them.
+/// A unit's header: where its entries are, and how to read them.
 struct Unit {
     UnitSizes sizes;
     std::uint64_t abbreviations = 0;
     Cursor entries;  // ends where the unit ends
 };
 
-/// Reads the header at `cursor` and moves it to the next unit. None for a header that makes no sense.
+/// Reads the header at `cursor` and moves it to the next unit. None if the header makes no sense.
 std::optional<Unit> read_unit(Cursor& cursor, bool debug_types) {
     enum UnitType : std::uint64_t {  // DWARF 5, table 7.2
         type_unit = 2,

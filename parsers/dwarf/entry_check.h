@@ -1,11 +1,11 @@
 #pragma once
 
-// Whether the entries of .debug_info stay inside their units.
+// Checks that the entries of .debug_info stay inside their units.
 //
-// The problem: LLVM skips an attribute's bytes without asking whether they are there, and then reads on from
-// wherever that ends; a damaged length makes it read outside the file, and the process ends. The idea: walk
-// all entries once before, only adding up sizes. Nothing else is looked at, so this costs a fraction of the
-// reading. The source: DWARF 5, 7.5 (unit headers, abbreviations, and the size of each form); GNU's forms for
+// The problem: LLVM skips an attribute's bytes without checking that they are there, and reads on from
+// wherever that leads. A damaged length makes it read outside the file, and the process ends. The idea: walk
+// all entries beforehand, only adding up sizes. Nothing else is looked at, so this costs a fraction of the
+// reading. The source: DWARF 5, 7.5 (unit headers, abbreviations, the size of each form), and GNU's forms for
 // dwz and split units.
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace heapsift {
 
 /// What is wrong with the units of `info`, whose abbreviations are in `abbrev` (both unpacked, little
-/// endian); empty if nothing. `debug_types`: it is DWARF 4's .debug_types, whose unit headers are longer.
+/// endian); empty if nothing. `debug_types`: `info` is DWARF 4's .debug_types, whose unit headers are longer.
 std::string damage_in_entries(std::string_view info, std::string_view abbrev, bool debug_types);
 
 }  // namespace heapsift

@@ -1,11 +1,11 @@
 // Debug information whose common part dwz moved to a second file.
 //
 // Distributions shrink separate debug files with `dwz -m`: entries and strings that several files have in
-// common go to a file of their own, which .gnu_debugaltlink names by path and build-id, and are referred to
-// by DW_FORM_GNU_ref_alt and DW_FORM_GNU_strp_alt. LLVM reads past such references without following them, so
-// members would seem to be absent that are there; libdw follows them. It looks for the second file where the
-// first one's path leads, and by build-id in /usr/lib/debug (libdw, dwarf_getalt). Without that file nothing
-// is read: half of the names would be a wrong answer.
+// common move to another file. .gnu_debugaltlink names it by path and build-id, and DW_FORM_GNU_ref_alt and
+// DW_FORM_GNU_strp_alt refer to it. LLVM reads past such references without following them, so members would
+// seem to be absent; libdw follows them. libdw looks for the second file at the path that the first one
+// gives, and by build-id in /usr/lib/debug (dwarf_getalt). Without that file nothing is read: half of the
+// names would be a wrong answer.
 
 #include "parsers/dwarf/shared_entries.h"
 
@@ -21,7 +21,7 @@
 namespace heapsift {
 namespace {
 
-/// struct_search.h's Entry, of libdw.
+/// struct_search.h's Entry, with libdw.
 class LibdwEntry {
 public:
     LibdwEntry() = default;
@@ -34,7 +34,8 @@ public:
     std::optional<std::uint64_t> number(unsigned attribute) const {
         Dwarf_Attribute value;
         if (!dwarf_attr(handle(), attribute, &value)) return std::nullopt;
-        // Each function would take the other's forms too: DW_FORM_data1 of 200 as -56.
+        // Neither function may get the other's forms: it would accept them, and read a DW_FORM_data1 of 200
+        // as -56.
         const unsigned form = dwarf_whatform(&value);
         if (form == DW_FORM_sdata || form == DW_FORM_implicit_const) {
             Dwarf_Sword number = 0;
@@ -69,7 +70,7 @@ public:
     }
 
 private:
-    // libdw's functions take a pointer to what they do not change.
+    // libdw's functions take non-const pointers to what they do not change.
     Dwarf_Die* handle() const { return const_cast<Dwarf_Die*>(&die_); }
     Dwarf_Die die_{};
     bool there_ = false;
@@ -93,7 +94,7 @@ private:
     int number_;
 };
 
-/// The build-id that the link asks for is that of the file found: it looks by the name alone.
+/// Whether the file found has the build-id that the link asks for: libdw looks by the name alone.
 bool is_the_one_linked(Dwarf* debug, Dwarf* shared) {
     const char* name = nullptr;
     const void* wanted = nullptr;

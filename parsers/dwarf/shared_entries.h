@@ -1,6 +1,6 @@
 #pragma once
 
-// Debug information that is spread over two files. (Why and how: shared_entries.cpp.)
+// Debug information spread over two files. (shared_entries.cpp says why and how.)
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace heapsift {
 
-/// Searches the file at `path`, and the one that its .gnu_debugaltlink names, with libdw. Returns what went
+/// Searches with libdw the file at `path` and the one that its .gnu_debugaltlink names. Returns what went
 /// wrong, or nothing.
 std::string search_with_shared_entries(const std::string& path, struct_search::Search& search);
 

@@ -1,14 +1,15 @@
 // Struct layouts from DWARF, with LLVM.
 //
-// Only the direct children of each unit matter: C knows no nested type names. Paths are resolved as soon as a
-// definition is seen, so that nothing of LLVM outlives the search; units are read one after the other, until
-// every request has its best name.
+// Only the direct children of each unit matter: C has no nested type names. Paths are resolved as soon as a
+// definition is seen, so that nothing of LLVM outlives the search. Units are read one by one, until every
+// request has its best name.
 //
-// The input may be damaged. LLVM reports much of that as Error, consumed here. What it would crash on is
-// checked before: entries that run out of their unit (entry_check.h), a compressed section that claims to be
-// huge. Relocations are ignored: linked files need none for their types.
+// The input may be damaged. LLVM reports much of that as Error, which is consumed here. What would crash it
+// is checked beforehand: entries that run out of their unit (entry_check.h), a compressed section that claims
+// to be huge. Relocations are ignored: the types of linked files need none.
 //
-// A file whose entries dwz moved to one that several files share (.gnu_debugaltlink) is read with libdw, as
+// If dwz moved entries to a file that several others share (.gnu_debugaltlink), libdw reads them, since LLVM
+// does not follow such references (shared_entries.h). Split DWARF (.dwo) is not read.
 // LLVM does not follow such references (shared_entries.h). Not read: split DWARF (.dwo).
 
 #include "parsers/dwarf/struct_layouts.h"
@@ -38,14 +39,14 @@ using struct_search::Search;
 using Elf64Le = llvm::object::ELF64LEObjectFile;
 namespace dwarf = llvm::dwarf;
 
-/// LLVM's messages end in a newline or a period at times; ours do not.
+/// LLVM's messages sometimes end in a newline or a period; ours do not.
 std::string explanation(llvm::Error error) {
     std::string text = llvm::toString(std::move(error));
     while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
     return text;
 }
 
-/// struct_search.h's Entry, of LLVM.
+/// struct_search.h's Entry, with LLVM.
 class LlvmEntry {
 public:
     LlvmEntry() = default;
@@ -87,7 +88,7 @@ private:
 
 // ---- files ------------------------------------------------------------------------------------------------
 
-/// An open ELF file of the only kind that is read here: 64-bit, little endian. The buffer is mapped and must
+/// An open ELF file of the only kind that is read here: 64-bit, little endian. The buffer is mapped, and must
 /// outlive the object.
 struct OpenFile {
     std::unique_ptr<llvm::MemoryBuffer> buffer;
@@ -95,7 +96,7 @@ struct OpenFile {
     const Elf64Le* elf = nullptr;
 };
 
-/// Opens `path`; `problem` says why not.
+/// Opens `path`; on failure `problem` says why.
 std::optional<OpenFile> open_elf(const std::string& path, std::string& problem) {
     OpenFile file;
     auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -123,8 +124,8 @@ std::optional<OpenFile> open_elf(const std::string& path, std::string& problem) 
 }
 
 /// Why the debug sections cannot be read, or nothing. LLVM allocates what a compressed section's header
-/// claims, and ends the process when that fails: so a claim must be credible. Deflate reaches 1032:1, and
-/// debug information some 10:1.
+/// claims, and ends the process if that fails, so the claim must be credible. Deflate reaches 1032:1, debug
+/// information about 10:1.
 std::string check_sections(const OpenFile& file) {
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 32;
     constexpr std::uint64_t most_ratio = 1100;
@@ -137,7 +138,7 @@ std::string check_sections(const OpenFile& file) {
         if (!name) return explanation(name.takeError());
         if (section.sh_type == llvm::ELF::SHT_NOBITS) continue;
         has_info = has_info || *name == ".debug_info";
-        // LLVM unpacks whatever is marked as compressed, whatever its name.
+        // LLVM unpacks whatever is marked as compressed, under any name.
         if ((section.sh_flags & llvm::ELF::SHF_COMPRESSED) == 0) continue;
         auto bytes = elf.getSectionContents(section);
         if (!bytes) return explanation(bytes.takeError());
@@ -173,7 +174,7 @@ std::string hex(llvm::ArrayRef<std::uint8_t> bytes) {
     return text;
 }
 
-/// Searches one file; the first thing that LLVM complained about, if any, becomes its problem.
+/// Searches one file. LLVM's first complaint, if any, becomes its problem.
 void search_file(DebugInfoFile& report, Search& search) {
     const auto file = open_elf(report.path, report.problem);
     if (!file) return;

@@ -5,9 +5,9 @@
 //
 // The problem: the interpreter's private structs move between releases and with build options, and nothing in
 // a stripped core says where a member is. The compiler wrote it down, in .debug_info of the binary or of the
-// separate debug file. The idea: name the structs and member paths that are wanted, walk the top level of
-// each compilation unit once, keep plain numbers. The source: DWARF 5, 5.7 (structure, union and class
-// entries; bit fields in 5.7.6), read with LLVM's DWARFContext. No LLVM type leaves struct_layouts.cpp.
+// separate debug file. The idea: name the wanted structs and member paths, walk the top level of each
+// compilation unit once, keep plain numbers. The source: DWARF 5, 5.7 (structure, union and class entries;
+// bit fields in 5.7.6), read with LLVM's DWARFContext. No LLVM type leaves struct_layouts.cpp.
 
 #include "parsers/dwarf/struct_place.h"
 
@@ -18,8 +18,8 @@
 
 namespace heapsift {
 
-/// A file that was given: its GNU build-id in hex (may be empty), and, if it could not be read or not to its
-/// end, why.
+/// A file that was searched: its GNU build-id in hex (may be empty) and, if it could not be read to its end,
+/// why.
 struct DebugInfoFile {
     std::string path;
     std::string build_id;
@@ -33,12 +33,12 @@ struct StructLayouts {
 
 /// Looks for `requests` in the debug information of `paths`, in that order: a struct is taken from the first
 /// file that defines it, and there from the first full definition (declarations do not count). Files that are
-/// not needed any more are not searched. Damaged input is normal: it ends up in `problem`, and whatever was
-/// read before is kept; nothing is thrown for it.
+/// no longer needed are not searched. Damaged input is normal: it ends up in `problem`, what was read before
+/// it is kept, and nothing is thrown.
 StructLayouts read_struct_layouts(std::span<const std::string> paths,
                                   std::span<const StructRequest> requests);
 
-/// The GNU build-id of an ELF file in hex; empty where there is none or the file cannot be read.
+/// The GNU build-id of an ELF file in hex; empty if it has none or the file cannot be read.
 std::string build_id_of_file(const std::string& path);
 
 }  // namespace heapsift

@@ -1,6 +1,6 @@
 #pragma once
 
-// A struct that is looked for in debug information, and where its members were found to lie.
+// A struct to look for in debug information, and the places of its members.
 
 #include <cstdint>
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace heapsift {
 
-/// One struct to look for. `names` are tags or typedefs, best first: the first that has a full definition
-/// serves. Each entry of `members` is a list of alternative paths, of which the first that exists serves. A
+/// One struct to look for. `names` are tags or typedefs, best first: the first with a full definition is
+/// used. Each entry of `members` is a list of alternative paths, of which the first that exists is used. A
 /// path goes through struct members by `.` and into an array's first element by `[]` ("interpreters.head",
-/// "generations[].count"); anonymous members are passed through unnamed.
+/// "generations[].count"); it does not name anonymous members.
 struct StructRequest {
     std::vector<std::string> names;
     std::vector<std::vector<std::string>> members;
 };
 
 /// Where a member lies, from the start of the requested struct. For a bit field, `byte` holds its first bit,
-/// `bit` is that bit's place in the byte and `bit_width` its width; for any other member `bit` and
-/// `bit_width` are 0. `byte_size` is the member's own size, 0 for an array and where it is not known.
+/// `bit` is that bit's place in the byte and `bit_width` its width; for any other member both are 0.
+/// `byte_size` is the member's own size, 0 for an array or if unknown.
 struct MemberPlace {
     std::uint64_t byte = 0;
     std::uint64_t byte_size = 0;
@@ -28,8 +28,8 @@ struct MemberPlace {
     unsigned bit_width = 0;
 };
 
-/// A definition found for one request: under which name, its size, and a place for each of the request's
-/// members (or none).
+/// A definition found for one request: its name, its size, and a place for each of the request's members (or
+/// none).
 struct StructPlace {
     std::string name;
     std::uint64_t byte_size = 0;

@@ -1,15 +1,15 @@
 #pragma once
 
-// Looking for structs among DWARF entries, whichever library reads them.
+// Looks for structs among DWARF entries, whichever library reads them.
 //
-// `Entry` is a handle of one entry (DIE), cheap to copy, false where there is none:
+// `Entry` is a handle of one entry (DIE), cheap to copy, false if there is none:
 //     explicit operator bool, unsigned tag(), const char* name() (null without one), bool has(attribute),
 //     std::optional<std::uint64_t> number(attribute)   a constant that is not negative,
-//     std::span<const std::uint8_t> block(attribute)   an expression; empty where it is none,
+//     std::span<const std::uint8_t> block(attribute)   an expression; empty if it is not one,
 //     Entry type()                                      what DW_AT_type refers to,
 //     std::uint64_t address_size(), and for_each_child(see), which calls see(child) until that returns false.
-// Chains of typedefs and nested members, which damaged input could make into loops, are followed for a
-// bounded number of steps.
+// Damaged input can make loops of typedefs and nested members, so chains are followed for a bounded number of
+// steps.
 
 #include <algorithm>
 #include <cstddef>
@@ -51,7 +51,7 @@ enum Attribute : unsigned {
 inline constexpr std::uint8_t plus_uconst_operation = 0x23;
 
 inline constexpr int most_steps = 32;         // of a typedef chain; real code has a handful
-inline constexpr int most_aggregates = 1000;  // looked into for one name; they could contain each other
+inline constexpr int most_aggregates = 1000;  // searched for one name; they could contain each other
 
 // ---- members ----------------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ bool is_aggregate(const Entry& die) {
     return tag == structure_type_tag || tag == union_type_tag || tag == class_type_tag;
 }
 
-/// DW_AT_data_member_location: a constant, or (up to DWARF 3) an expression that adds one. A union's members
+/// DW_AT_data_member_location: a constant, or (up to DWARF 3) an expression that adds one. Members of a union
 /// have none.
 template <class Entry>
 std::uint64_t member_location(const Entry& member) {
@@ -104,7 +104,7 @@ std::uint64_t member_location(const Entry& member) {
     return offset;
 }
 
-/// What the entry itself says; 0 for an array, whose entry says nothing.
+/// The size that the entry gives; 0 for an array, whose entry gives none.
 template <class Entry>
 std::uint64_t size_of_type(const Entry& type) {
     if (!type) return 0;
@@ -112,7 +112,7 @@ std::uint64_t size_of_type(const Entry& type) {
     return type.tag() == pointer_type_tag ? type.address_size() : 0;
 }
 
-/// The place of `member` in the struct that it is a child of.
+/// The place of `member` in its parent struct.
 template <class Entry>
 MemberPlace place_in_parent(const Entry& member) {
     const Entry type = type_of(member);
@@ -144,7 +144,7 @@ struct FoundMember {
     MemberPlace place;  // from the start of the struct that was searched
 };
 
-/// The member called `name` of `aggregate`, also inside its anonymous members.
+/// The member of `aggregate` called `name`, also inside its anonymous members.
 template <class Entry>
 std::optional<FoundMember<Entry>> find_member(const Entry& aggregate, std::string_view name,
                                               int& aggregates_left) {
@@ -163,7 +163,7 @@ std::optional<FoundMember<Entry>> find_member(const Entry& aggregate, std::strin
     return found;
 }
 
-/// Follows one path from `aggregate`. None where a name on it is missing.
+/// Follows one path from `aggregate`. None if a name on it is missing.
 template <class Entry>
 std::optional<MemberPlace> resolve_path(Entry aggregate, std::string_view path) {
     MemberPlace place;
@@ -192,7 +192,7 @@ std::optional<MemberPlace> resolve_path(Entry aggregate, std::string_view path) 
 
 // ---- definitions ------------------------------------------------------------------------------------------
 
-/// What the names of the requests stand for, and what was found for them in one file.
+/// What the requests' names stand for, and what one file has for them.
 class Search {
 public:
     Search(std::span<const StructRequest> requests, const std::vector<std::optional<StructPlace>>& known)

@@ -1,8 +1,9 @@
-// Overlaps are resolved once, at the start, so that every later question is one binary search.
+// Overlaps are resolved once, at the start, so that every later lookup is one binary search.
 //
-// A core's segments do not overlap when the kernel wrote it; a damaged or a forged one may say anything. The
-// sweep goes through the segments by start, with the active ones in a heap by their place in the input: the
-// earliest wins. Every segment enters and leaves the heap once, and makes at most two borders, so 70,000 of
+// The segments of a core that the kernel wrote do not overlap; a damaged or forged one may say anything. The
+// sweep goes through the segments by start, with the active ones in a heap ordered by their place in the
+// input: the earliest wins. Every segment enters and leaves the heap once, and makes at most two borders, so
+// 70,000 of them cost a sort. Where nothing overlaps, only the sort is done.
 // them cost a sort. Where nothing overlaps, only the sort is done.
 
 #include "parsers/elf/address_space.h"
@@ -74,7 +75,7 @@ std::vector<Segment> without_overlaps(const std::vector<Segment>& segments,
 }  // namespace
 
 AddressSpace::AddressSpace(std::vector<Segment> segments) {
-    // An end of 2^64 would be 0: the last byte of the address space is given up instead.
+    // An end of 2^64 would wrap to 0, so the last byte of the address space is given up.
     for (Segment& s : segments)
         s.size = std::min(s.size, std::numeric_limits<std::uint64_t>::max() - s.start.value);
     std::erase_if(segments, [](const Segment& s) { return s.size == 0; });
@@ -159,7 +160,7 @@ std::optional<std::string> AddressSpace::read_c_string(Address address, std::siz
         const Segment* s = find(address);
         if (!s || !s->data) return std::nullopt;
         const std::uint64_t offset = address - s->start;
-        // One more than is left, for the NUL.
+        // One more than `limit` allows, for the NUL.
         const std::uint64_t look = std::min(s->size - offset, saturating_add(limit - text.size(), 1));
         const auto* from = reinterpret_cast<const char*>(s->data + offset);
         const auto length = static_cast<std::size_t>(look);

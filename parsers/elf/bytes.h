@@ -1,7 +1,7 @@
 #pragma once
 
-// Reading numbers out of a file that may lie. Every offset, length and count below came from somebody else;
-// none of these functions can overflow or read past the end.
+// Reading numbers out of a file that may lie. Every offset, length and count below is untrusted; none of
+// these functions can overflow or read past the end.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,13 +16,13 @@ namespace heapsift {
 
 using Bytes = std::span<const std::byte>;
 
-/// What is there of [offset, offset + size): all of it, the beginning of it, or nothing.
+/// What exists of [offset, offset + size): all of it, its beginning, or nothing.
 inline Bytes clipped(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
     if (offset >= bytes.size()) return {};
     return bytes.subspan(offset, std::min<std::uint64_t>(size, bytes.size() - offset));
 }
 
-/// A value at `offset` bytes, at any alignment; nothing if it is not there in full.
+/// The value at `offset` bytes, at any alignment; nothing if it is not there in full.
 template <class T>
 std::optional<T> read_at(Bytes bytes, std::uint64_t offset) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -49,7 +49,7 @@ inline constexpr std::uint64_t page_bytes = 4096;
 
 inline std::uint64_t page_start(std::uint64_t value) { return value - value % page_bytes; }
 
-/// Up to the next page; stays below 2^64.
+/// Rounds up to a page; stays below 2^64.
 inline std::uint64_t page_end(std::uint64_t value) {
     return page_start(saturating_add(value, page_bytes - 1));
 }

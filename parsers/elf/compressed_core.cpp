@@ -1,8 +1,8 @@
 // systemd keeps cores compressed, and so do people who send them. The length is not known before the end
-// (zstd frames often carry none), so the stream goes block by block into a sparse file that has no name from
-// its first byte on: a core is mostly holes and zeros, and an interrupted run leaves nothing behind. Free
-// space is asked again before every 64 MiB, and a margin is left to others. libarchive unpacks; gzip is left
-// to zlib, because libarchive does not check gzip's checksums.
+// (zstd frames often carry none), so the stream is unpacked block by block into a sparse file: a core is
+// mostly holes and zeros. The file never has a name, so an interrupted run leaves nothing behind. Free space
+// is checked before every 64 MiB, and a margin is left to others. libarchive unpacks everything but gzip,
+// whose checksums it does not check; zlib does.
 
 #include "parsers/elf/compressed_core.h"
 
@@ -43,19 +43,19 @@ struct CloseArchive {
     void operator()(archive* a) const { archive_read_free(a); }
 };
 
-/// A compressed file, block by block as the decompressor makes them: where the stream ends early, what came
-/// before is not lost.
+/// A compressed file, in blocks as the decompressor makes them. Where the stream ends early, what came before
+/// is not lost.
 class Unpacker {
 public:
     enum class Status { block, end, damaged };
     virtual ~Unpacker() = default;
-    /// On `block`, `bytes` is valid until the next call.
+    /// After `block`, `bytes` is valid until the next call.
     virtual Status next(std::span<const std::byte>& bytes) = 0;
 };
 
 class ArchiveUnpacker : public Unpacker {
 public:
-    /// Null where the file does not open as a compressed one.
+    /// Null if the file does not open as a compressed one.
     static std::unique_ptr<Unpacker> open(const std::string& path) {
         auto unpacker = std::make_unique<ArchiveUnpacker>();
         archive* in = unpacker->in_.get();
@@ -96,11 +96,11 @@ struct Descriptor {
     int fd;
 };
 
-/// gzip members one after the other, by zlib's inflate. (gzread does not tell every stream that ends within
+/// gzip members one after the other, by zlib's inflate. (gzread does not report every stream that ends within
 /// its checksum.)
 class GzipUnpacker : public Unpacker {
 public:
-    /// Null where `path` cannot be read or is no gzip.
+    /// Null if `path` cannot be read or is not gzip.
     static std::unique_ptr<GzipUnpacker> open(const std::string& path) {
         auto unpacker = std::make_unique<GzipUnpacker>(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
         return unpacker->fill() && unpacker->at_member() ? std::move(unpacker) : nullptr;
@@ -121,7 +121,7 @@ public:
 private:
     void step() {
         const bool more = stream_.avail_in > 0 || fill();
-        if (between_members_) {  // what follows and is no member is padding
+        if (between_members_) {  // what follows is padding if it is not a member
             state_ = more && at_member() ? Status::block : Status::end;
             between_members_ = false;
             if (state_ == Status::block) inflateReset(&stream_);
@@ -168,7 +168,7 @@ std::string cache_folder() {
 int nameless_file(const std::string& folder) {
     const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0) return fd;
-    std::string name = folder + "/unpacked.XXXXXX";  // a file system without O_TMPFILE
+    std::string name = folder + "/unpacked.XXXXXX";  // for file systems without O_TMPFILE
     const int named = ::mkostemp(name.data(), O_CLOEXEC);
     if (named >= 0) ::unlink(name.c_str());
     return named;
@@ -178,7 +178,7 @@ bool all_zero(const std::byte* data, std::size_t size) {
     return std::all_of(data, data + size, [](std::byte b) { return b == std::byte{0}; });
 }
 
-/// Writes what is not zero, page by page; the rest stays a hole. False where the disk refuses.
+/// Writes the pages that are not zero; the rest stay holes. False if the disk refuses.
 bool write_sparse(int fd, const std::byte* data, std::size_t size, std::uint64_t at) {
     for (std::size_t done = 0; done < size;) {
         const std::size_t part = std::min(page, size - done);
@@ -202,7 +202,7 @@ Error does_not_unpack(const std::string& name) {
                           "was it cut, or copied as text?");
 }
 
-/// What is no gzip, and what was compressed once more with gzip, is libarchive's.
+/// libarchive takes what is not gzip, and what was compressed before gzip was applied.
 std::unique_ptr<Unpacker> open_compressed(const std::string& path) {
     if (const auto gzip = GzipUnpacker::open(path)) {
         std::span<const std::byte> block;

@@ -1,17 +1,18 @@
-// Opening a core: its headers, its notes, the modules, their files, and the memory that all of these make up.
+// Opening a core: its headers, its notes, the modules and their files, and the memory that all of them make
+// up.
 //
 // What is really in a core. The kernel writes a PT_LOAD for every mapping, and saves of it what
-// /proc/PID/coredump_filter says: by default anonymous memory and pages of files that were written to, and of
-// each ELF image its first page. Code and constants are a PT_LOAD of file size 0. gcore saves about the same,
-// leaves the mappings it does not save out of the program headers altogether, and adds section headers. So
-// what is known of the address space is the union of PT_LOAD and NT_FILE, and much of it has no bytes.
+// /proc/PID/coredump_filter selects: by default anonymous memory, pages of files that were written to, and
+// the first page of each ELF image. Code and constants are a PT_LOAD of file size 0. gcore saves about the
+// same, but leaves the mappings that it does not save out of the program headers, and adds section headers.
+// So what is known of the address space is the union of PT_LOAD and NT_FILE, and much of it has no bytes.
 //
-// The order of work follows from that: memory of the core alone, in which the modules' own headers are found;
-// their build-ids, with which their files are accepted or not; then memory again, with the files' bytes in
-// the holes.
+// The order of work follows from that. First comes the memory of the core alone, in which the modules' own
+// headers are found. Their build-ids decide whether a file is accepted. Then memory is put together again,
+// with the files' bytes in the holes.
 //
-// Symbol tables are read when they are first asked for: the interpreter's has tens of thousands of entries,
-// and most modules are never asked. One lock guards them.
+// Symbol tables are read when first asked for: the interpreter's has tens of thousands of entries, and most
+// modules are never asked. One lock guards them.
 
 #include "parsers/elf/core_file.h"
 
@@ -46,7 +47,7 @@ struct CoreFile::State {
     AddressSpace rows;
     CoreExtent extent;
 
-    /// Symbols of one module; the tables are read once, the second only when the first does not answer.
+    /// Symbols of one module. Each table is read once, the second only if the first has no answer.
     struct ModuleSymbols {
         std::optional<std::string> debug_path;
         std::optional<ElfFile> debug_file;  // what `debug` points into
@@ -65,8 +66,8 @@ struct CoreFile::State {
 
 namespace {
 
-/// Tells what became of the modules' files. A module without its file is a note: the answer has fewer names,
-/// and is not wrong.
+/// Reports what became of the modules' files. A module without its file is only a note: the answer has fewer
+/// names, but is not wrong.
 void report_files(const std::vector<Module>& modules, bool index_incomplete, Diagnostics& diagnostics) {
     for (const Module& m : modules) {
         const std::string path = escape_for_terminal(m.path), file = escape_for_terminal(m.file);
@@ -155,7 +156,7 @@ std::optional<std::uint64_t> CoreFile::auxiliary(std::uint64_t type) const {
     return std::nullopt;
 }
 
-/// Callers may hold a copy of a module, so it is known by where it starts.
+/// Callers may hold a copy of a module, so a module is recognised by its start.
 std::optional<std::size_t> CoreFile::State::index_of(const Module& module) const {
     for (std::size_t i = 0; i < list.modules.size(); ++i)
         if (&list.modules[i] == &module) return i;

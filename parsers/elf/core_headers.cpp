@@ -1,10 +1,10 @@
-// The program headers of a core. They are read here and not by a library, since libraries reject cores that
-// are merely odd: too many segments for 16 bits, a file that ends too early, segments out of order.
+// The program headers of a core. We read them ourselves because libraries reject cores that are merely odd:
+// more segments than 16 bits can count, a file that ends too early, segments out of order.
 //
-// With 65,535 segments or more, e_phnum is 0xffff (PN_XNUM) and the count is sh_info of section header 0,
-// which the kernel writes at the very end of the file (fs/binfmt_elf.c, fill_extnum_info): a cut core has
-// lost it. Then the table is taken to end where the first segment's bytes begin, which is where every known
-// writer puts its end.
+// With 65,535 segments or more, e_phnum is 0xffff (PN_XNUM) and the count is sh_info of section header 0. The
+// kernel writes that at the very end of the file (fs/binfmt_elf.c, fill_extnum_info), so a cut core has lost
+// it. The table is then taken to end where the first segment's bytes begin, as it does in the output of every
+// known writer.
 
 #include "parsers/elf/core_headers.h"
 
@@ -43,7 +43,7 @@ public:
         return saturating_add(start_, saturating_multiply(count, stride_));
     }
 
-    /// The count, if the number that says it is lost: up to the first byte that some segment claims.
+    /// The count, if the number that gives it is lost: up to the first byte that some segment claims.
     std::uint64_t count_up_to_first_segment() const {
         std::uint64_t limit = file_.size();
         std::uint64_t count = 0;
@@ -65,7 +65,7 @@ private:
 
 struct Count {
     std::uint64_t headers = 0;
-    bool lost = false;  // said elsewhere, and that is not there
+    bool lost = false;  // the count is elsewhere, and missing
 };
 
 Count count_headers(Bytes file, const Elf64_Ehdr& header, const HeaderTable& table) {

@@ -1,8 +1,8 @@
-// Four states for each byte, in layers: what the core saved comes first, then what a verified file holds,
-// then what the core lost by a cut, then what it never had. AddressSpace resolves the layers by their order.
+// Four states for each byte, in layers: first what the core saved, then what a verified file holds, then what
+// a cut removed from the core, then what the core never had. AddressSpace resolves the layers by their order.
 //
-// The kernel leaves code and constants out of a core (a PT_LOAD of file size 0); gdb leaves out the whole
-// PT_LOAD, and only NT_FILE knows that something was mapped there. An address is translated through the
+// The kernel leaves code and constants out of a core (a PT_LOAD of file size 0). gdb leaves out the whole
+// PT_LOAD, and only NT_FILE shows that something was mapped there. An address is translated through the
 // NT_FILE row that holds it (its file offset plus the distance), and only where the file's own program
 // headers put that offset at that address.
 
@@ -32,7 +32,7 @@ std::optional<AddressRange> runtime_pages(const Elf64_Phdr& ph, std::uint64_t me
     return range;
 }
 
-/// The pages of segments that are not writable, without those that a writable segment covers as well.
+/// The pages of unwritable segments, without those that a writable segment covers too.
 std::vector<ConstantPart> constant_parts(const ElfFile& file, std::uint64_t load_bias) {
     std::vector<ConstantPart> parts;
     for (const Elf64_Phdr& ph : file.program_headers) {

@@ -3,8 +3,8 @@
 // The kernel (fs/binfmt_elf.c) writes, for the thread that took the signal, NT_PRSTATUS, NT_PRPSINFO,
 // NT_SIGINFO, NT_AUXV and NT_FILE, then NT_PRSTATUS for each other thread. gcore writes NT_PRPSINFO first and
 // an NT_SIGINFO for each thread, at the end of the file; a thread that gdb only stopped has current signal 0,
-// while its NT_SIGINFO says SIGSTOP, which nobody sent. All are of the owner "CORE". The structures are those
-// of <sys/procfs.h>; their offsets are given below, measured on cores of both writers.
+// but its NT_SIGINFO says SIGSTOP, which nobody sent. The owner of all of them is "CORE". The structures are
+// those of <sys/procfs.h>; the offsets below were measured on cores of both writers.
 //
 // NT_FILE: a count, the unit of file offsets (4096 from the kernel, 1 from gdb), then (start, end, offset)
 // for each file, then as many NUL-terminated paths.
@@ -107,20 +107,20 @@ private:
         if (const auto pid = read_at<std::int32_t>(note, prpsinfo_pid)) notes_.process.pid = *pid;
         notes_.process.name = text_up_to_nul(clipped(note, prpsinfo_fname, fname_bytes - 1));
         notes_.process.arguments = text_up_to_nul(clipped(note, prpsinfo_psargs, psargs_bytes - 1));
-        // The kernel turns the NUL after each argument into a blank, the last one too.
+        // The kernel turns the NUL after each argument into a blank, including the last one.
         while (notes_.process.arguments.ends_with(' ')) notes_.process.arguments.pop_back();
     }
 
     void take_signal(Bytes note) {
-        if (notes_.process.signal) return;  // the first is that of the thread which took the signal
+        if (notes_.process.signal) return;  // the first belongs to the thread that took the signal
         notes_.process.signal = read_at<std::int32_t>(note, siginfo_signo);
         notes_.process.signal_code = read_at<std::int32_t>(note, siginfo_code);
-        constexpr std::int32_t sent_by_kernel = 0x80;  // SI_KERNEL: the processor did not say an address
+        constexpr std::int32_t sent_by_kernel = 0x80;  // SI_KERNEL: the processor gave no address
         constexpr std::int32_t sigill = 4, sigbus = 7, sigfpe = 8, sigsegv = 11;
         const std::int32_t signal = notes_.process.signal.value_or(0);
         const std::int32_t code = notes_.process.signal_code.value_or(0);
         const bool fault = signal == sigill || signal == sigbus || signal == sigfpe || signal == sigsegv;
-        // Codes of zero and below were sent by a process: pid and uid stand where the address would be.
+        // Codes of zero and below were sent by a process, and have its pid and uid in place of the address.
         if (fault && code > 0 && code != sent_by_kernel)
             if (const auto address = read_at<std::uint64_t>(note, siginfo_address))
                 notes_.process.fault_address = Address(*address);
@@ -140,7 +140,7 @@ private:
         if (!count || !unit) return damage("the list of mapped files does not read");
         const Bytes rows = clipped(note, 16, note.size());
         std::uint64_t rows_there = std::min<std::uint64_t>(*count, rows.size() / file_row_bytes);
-        // Rows are told apart by 31-bit indices later.
+        // Later code numbers rows with 31 bits.
         rows_there = std::min<std::uint64_t>(rows_there, std::numeric_limits<std::int32_t>::max() / 2);
         Bytes paths = *count <= rows.size() / file_row_bytes
                           ? clipped(rows, *count * file_row_bytes, rows.size())

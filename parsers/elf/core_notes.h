@@ -1,6 +1,6 @@
 #pragma once
 
-// What the notes of a core say: threads, the process, its auxiliary vector and the files it had mapped.
+// What a core's notes say: threads, the process, its auxiliary vector and the files it had mapped.
 
 #include "parsers/base/diagnostics.h"
 #include "parsers/elf/core_headers.h"
@@ -20,7 +20,7 @@ struct CoreNotes {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> auxiliary;  // without AT_NULL
 };
 
-/// Reads all PT_NOTE segments. Notes that run past their end are used as far as they go and told to
+/// Reads all PT_NOTE segments. Notes that run past their end are used as far as they go, and go to
 /// `diagnostics` as damage. Memory: proportional to the notes that are really in the file, whatever counts
 /// they claim.
 CoreNotes read_core_notes(const std::string& path, const CoreHeaders& headers, Diagnostics& diagnostics);

@@ -1,5 +1,5 @@
-// A folder of cores has other files too: logs, metadata, the programs themselves. What a file is stands in
-// its ELF header, within the first 18 bytes; of a compressed file these are unpacked, and no more.
+// A folder of cores has other files too: logs, metadata, the programs themselves. The first 18 bytes, in the
+// ELF header, say what a file is. Of a compressed file, only these are unpacked.
 
 #include "parsers/elf/core_probe.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a core says of the process that it is of: its threads, the files it had mapped, its modules. Plain
-// values, which those who read them out of the core and those who are handed them have in common.
+// What a core says of its process: threads, mapped files, modules. Plain values, shared by the code that
+// reads them and the code that uses them.
 
 #include "parsers/base/address.h"
 
@@ -12,7 +12,7 @@
 
 namespace heapsift {
 
-/// One thread of NT_PRSTATUS, in the order of the notes (the first is the one that took the signal).
+/// A thread of NT_PRSTATUS, in the order of the notes (the first is the one that took the signal).
 struct CoreThread {
     std::int32_t tid = 0;
     std::int32_t current_signal = 0;
@@ -26,12 +26,12 @@ struct CoreThread {
 struct MappedFile {
     AddressRange range;
     std::uint64_t file_offset = 0;  // bytes
-    std::string path;               // as the core has it: not trusted, not escaped
+    std::string path;               // as in the core: not trusted, not escaped
 };
 
 enum class ModuleFileState : std::uint8_t {
     found,       // a file with an equal build-id; its bytes are used
-    unverified,  // never used; a file is there, but there is no build-id on one side to compare
+    unverified,  // a file is there, but one side has no build-id to compare; never used
     mismatch,    // a file is there, with another build-id; not used
     missing,     // no file there
     not_needed   // the vDSO and the like
@@ -51,7 +51,7 @@ struct Module {
     std::string file;  // path on this machine that was accepted or looked at; empty if none
 };
 
-/// Where module files may be found on this machine. A file is only ever accepted on an equal build-id.
+/// Where to look for module files on this machine. A file is only accepted if its build-id is equal.
 struct FileSearch {
     std::string executable;  // the interpreter's binary, wherever it is; empty if not given
     std::string sysroot;     // prefix for the paths in the core; empty if not given

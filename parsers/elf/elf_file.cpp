@@ -1,6 +1,5 @@
-// Facts about an ELF file, read from its headers alone. The build-id is looked for in sections first: in a
-// file of separate debug information the program headers still say where the note was, but it is no longer
-// there.
+// Facts about an ELF file, from its headers alone. The build-id is looked for in the sections first: the
+// program headers of a separate debug file still say where the note was, but it is no longer there.
 
 #include "parsers/elf/elf_file.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// An ELF file of this machine that may be the one a module was mapped from.
+// An ELF file on this machine that a module may have been mapped from.
 
 #include "parsers/elf/bytes.h"
 #include "parsers/elf/file_mapping.h"
@@ -21,7 +21,7 @@ struct ElfFile {
     bool only_debug_info = false;  // made by objcopy --only-keep-debug: its code is not in it
 
     Bytes bytes() const { return mapping.bytes(); }
-    /// Nothing if there is no regular file that is an ELF file of x86-64. `exists` says whether there is a
+    /// Nothing unless `path` is a regular file and an ELF file of x86-64. `exists` says whether it is a
     /// regular file at all.
     static std::optional<ElfFile> open(const std::string& path, bool& exists);
 };

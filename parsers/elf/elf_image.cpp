@@ -1,6 +1,6 @@
-// The header page of a module is nearly always in a core: the kernel saves the first page of every file
-// mapping that begins with the ELF magic (coredump_filter bit 4), gdb the whole first mapping. From there the
-// program headers lead to the rest.
+// A module's header page is nearly always in a core: the kernel saves the first page of every file mapping
+// that begins with the ELF magic (coredump_filter bit 4), gdb the whole first mapping. From there the program
+// headers lead to the rest.
 //
 // Program headers and the build-id note mostly lie in that page, but tools that rewrite executables (BOLT,
 // patchelf) move them to the end of the file. So every file offset is translated through NT_FILE, and every
@@ -37,7 +37,7 @@ bool is_image_header(const Elf64_Ehdr& header) {
            header.e_phnum <= most_program_headers;
 }
 
-/// The bytes from `address` on, as many as were saved, at most `size`.
+/// The saved bytes from `address` on, at most `size`.
 std::vector<std::byte> saved_bytes(const AddressSpace& memory, Address address, std::uint64_t size) {
     std::vector<std::byte> bytes;
     while (bytes.size() < size) {
@@ -54,7 +54,7 @@ std::vector<std::byte> saved_bytes(const AddressSpace& memory, Address address, 
 std::optional<std::uint64_t> load_bias_of(const std::vector<Elf64_Phdr>& headers,
                                           const MappedFile& first_row) {
     const Elf64_Phdr* lowest = nullptr;
-    const Elf64_Phdr* at_first_row = nullptr;  // the lowest that begins with the file page of the first row
+    const Elf64_Phdr* at_first_row = nullptr;  // the lowest one that begins with the first row's file page
     for (const Elf64_Phdr& ph : headers) {
         if (ph.p_type != PT_LOAD) continue;
         if (!lowest || ph.p_vaddr < lowest->p_vaddr) lowest = &ph;

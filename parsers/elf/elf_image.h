@@ -1,6 +1,6 @@
 #pragma once
 
-// An ELF image as it stands in the memory of the core: what the loader mapped, found through its own headers.
+// An ELF image in the memory of the core: what the loader mapped, found through the image's own headers.
 
 #include "parsers/base/address.h"
 #include "parsers/elf/address_space.h"
@@ -18,17 +18,18 @@ namespace heapsift {
 struct ElfImage {
     std::vector<Elf64_Phdr> program_headers;
     std::uint64_t load_bias = 0;  // runtime address minus the file's virtual address; wraps
-    std::string build_id;         // lower-case hex; empty if no note with one was saved
+    std::string build_id;         // lower-case hex; empty if its note was not saved
 
     /// Where `virtual_address` of the file lies in the dumped process.
     Address runtime(std::uint64_t virtual_address) const { return Address(virtual_address + load_bias); }
-    /// Whether the loader maps `file_offset` (a multiple of the page size) at `address` by the program
-    /// headers.
+    /// Whether, by the program headers, the loader maps `file_offset` (a multiple of the page size) at
+    /// `address`.
     bool maps(std::uint64_t file_offset, Address address) const;
 };
 
-/// The image whose file the `rows` of NT_FILE map, in order of address; they are not empty. Nothing if no ELF
-/// header of x86-64 can be read where the file's first byte was mapped, or its program headers cannot.
+/// The image whose file the `rows` of NT_FILE map; the rows are in order of address, and not empty. Nothing
+/// if no ELF header of x86-64 can be read where the file's first byte was mapped, or its program headers
+/// cannot be read.
 std::optional<ElfImage> read_elf_image(const AddressSpace& memory, std::span<const MappedFile> rows);
 
 }  // namespace heapsift

@@ -1,6 +1,6 @@
-// Notes, by the gABI ("Note Section") as Linux writes them: three 32-bit words (name size, description size,
-// type), the name with its NUL, padding, the description, padding. The gABI asks for 8-byte words in 64-bit
-// files; nobody ever wrote those. Segments of alignment 8 (.note.gnu.property) pad to 8.
+// Notes as Linux writes them (gABI, "Note Section"): three 32-bit words (name size, description size, type),
+// the name with its NUL, padding, the description, padding. The gABI asks for 8-byte words in 64-bit files,
+// but nobody ever wrote those. Segments of alignment 8 (.note.gnu.property) pad to 8.
 
 #include "parsers/elf/elf_notes.h"
 
@@ -16,7 +16,7 @@ std::optional<ElfNote> ElfNoteReader::next() {
         rest_ = {};
         return std::nullopt;
     }
-    // 32-bit sizes in 64-bit sums: no overflow.
+    // 32-bit sizes in 64-bit sums cannot overflow.
     const auto padded = [this](std::uint64_t size) { return (size + padding_ - 1) / padding_ * padding_; };
     const std::uint64_t description_at = padded(sizeof(Elf64_Nhdr) + header->n_namesz);
     const Bytes name = clipped(rest_, sizeof(Elf64_Nhdr), header->n_namesz);

@@ -1,7 +1,7 @@
 #pragma once
 
 // The notes of a PT_NOTE segment or an SHT_NOTE section: name, type, description, each padded. Cores,
-// executables and the images inside a core all have them.
+// executables and the images inside a core have them.
 
 #include "parsers/elf/bytes.h"
 
@@ -19,16 +19,16 @@ struct ElfNote {
     bool cut = false;  // the description is longer than what is there
 };
 
-/// Takes one note after the other off `bytes`.
+/// Takes the notes off `bytes` one by one.
 class ElfNoteReader {
 public:
-    /// `alignment` is the segment's or section's: 8 pads to 8 bytes, everything else to 4 (cores say 1, and
+    /// `alignment` is that of the segment or section: 8 pads to 8 bytes, anything else to 4 (cores say 1 and
     /// mean 4).
     ElfNoteReader(Bytes bytes, std::uint64_t alignment) : rest_(bytes), padding_(alignment == 8 ? 8 : 4) {}
 
-    /// The next note, or nothing at the end. The last one may be `cut`; after it there is none.
+    /// The next note, or nothing at the end. Only the last one may be `cut`.
     std::optional<ElfNote> next();
-    /// Whether sizes ran past the end, or bytes were left over that are no note.
+    /// Whether sizes ran past the end, or bytes that are not a note were left over.
     bool damaged() const { return damaged_; }
 
 private:
@@ -37,7 +37,7 @@ private:
     bool damaged_ = false;
 };
 
-/// Lower-case hex of the NT_GNU_BUILD_ID among the notes; empty if there is none. Ids of 2 to 64 bytes are
+/// The NT_GNU_BUILD_ID among the notes, in lower-case hex; empty if there is none. Ids of 2 to 64 bytes are
 /// accepted.
 std::string build_id_in_notes(Bytes bytes, std::uint64_t alignment);
 

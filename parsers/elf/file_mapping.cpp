@@ -1,6 +1,6 @@
-// Mapping a regular file. The kind is asked before the open (opening some devices acts on them) and again
-// after it, on the descriptor, since the path may mean another file by then. O_NONBLOCK keeps the open of a
-// FIFO from waiting for a writer.
+// Mapping a regular file. The kind is checked before the open, because opening some devices acts on them, and
+// again afterwards on the descriptor, because the path may mean another file by then. O_NONBLOCK keeps the
+// open of a FIFO from waiting for a writer.
 
 #include "parsers/elf/file_mapping.h"
 
@@ -39,7 +39,7 @@ FileMapping FileMapping::open(const std::string& path, Status& status) {
     status = {};
     FileMapping mapping;
     struct stat facts {};
-    // A NUL inside would name another file than the one that was meant.
+    // A NUL inside would name a file other than the one meant.
     if (path.empty() || path.find('\0') != std::string::npos) {
         status = {Failure::cannot_open, ENOENT};
         return mapping;
@@ -83,7 +83,7 @@ FileMapping FileMapping::of_descriptor(int fd) {
 }
 
 void FileMapping::find_holes(int fd) {
-    constexpr std::size_t most = 1'000'000;     // of looks; a file in more pieces than that is read as it is
+    constexpr std::size_t most = 1'000'000;     // of lookups; a file in more pieces is read whole
     constexpr std::uint64_t least = 128 << 10;  // below that, skipping costs more than reading
     off_t at = 0;
     const auto size = static_cast<off_t>(bytes_.size());

@@ -1,7 +1,7 @@
 #pragma once
 
-// A file of this machine, mapped read-only. Only regular files: a path out of a core may name a FIFO or a
-// device, on which an open or a read would wait for ever or do something.
+// A file on this machine, mapped read-only. Only regular files: a path from a core may name a FIFO or a
+// device, where opening or reading could block for ever or have an effect.
 
 #include "parsers/elf/bytes.h"
 
@@ -13,7 +13,7 @@ namespace heapsift {
 class FileMapping {
 public:
     enum class Failure { none, cannot_open, is_directory, not_regular, cannot_map };
-    /// Why `open` gave nothing. `error_number` is that of errno, for cannot_open and cannot_map.
+    /// Why `open` gave nothing. `error_number` is the errno, for cannot_open and cannot_map.
     struct Status {
         Failure failure = Failure::none;
         int error_number = 0;
@@ -26,18 +26,18 @@ public:
     FileMapping& operator=(const FileMapping&) = delete;
     ~FileMapping();
 
-    /// Opens and maps `path`; the size is asked once, and the mapping is of that size. An empty file gives no
-    /// bytes and no failure. Never blocks on a FIFO. Cost: no page is read.
+    /// Opens and maps `path` with the size that it has at that moment. An empty file gives no bytes and no
+    /// failure. Never blocks on a FIFO. Cost: no page is read.
     static FileMapping open(const std::string& path, Status& status);
 
-    /// Maps a file that is open; the descriptor may be closed afterwards. No bytes where it is empty or
-    /// cannot be mapped.
+    /// Maps an open file; the descriptor may be closed afterwards. No bytes if the file is empty or cannot be
+    /// mapped.
     static FileMapping of_descriptor(int fd);
 
     Bytes bytes() const { return bytes_; }
 
-    /// The parts of `bytes()` that the file system says were never written, in order: all zero. Small ones
-    /// are left out.
+    /// The parts of `bytes()` that, according to the file system, were never written, in order: all zero.
+    /// Small ones are left out.
     const std::vector<Bytes>& holes() const { return holes_; }
 
 private:

@@ -1,13 +1,13 @@
 // Finding the file that a module was mapped from.
 //
-// A core has little of what can be read again from a file: code, constants, the names of types. Reading it
-// from a file that merely has the same name gives answers that look right and are not, so a file counts only
-// if its build-id is that of the image in the core, and its load segments are too (patchelf rewrites the
-// segments and leaves the build-id).
+// Much that a core lacks can be read from a file: code, constants, the names of types. But a file that only
+// has the same name gives answers that look right and are wrong. So a file counts only if its build-id is
+// that of the image in the core, and its load segments are too (patchelf rewrites the segments and keeps the
+// build-id).
 //
-// Looked at, in this order: the file given as the executable; the path under the sysroot; the path itself;
-// whatever lies below the debug directory with that build-id. Paths come from the core: nothing there is
-// executed, written, or opened unless it is a regular file, and a relative one is not followed at all.
+// It looks, in this order, at the file given as the executable; the path under the sysroot; the path itself;
+// anything below the debug directory with that build-id. Paths come from the core: nothing there is executed
+// or written, only regular files are opened, and a relative path is not followed at all.
 
 #include "parsers/elf/module_files.h"
 
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_indexed_files = 20'000;
 constexpr std::size_t deepest_index = 16;
 
-/// Sorted, so that the same directory gives the same answer twice.
+/// Sorted, so that the same directory always gives the same answer.
 std::vector<fs::directory_entry> entries_of(const fs::path& directory, std::size_t most) {
     std::vector<fs::directory_entry> entries;
     std::error_code error;
@@ -37,8 +37,8 @@ std::vector<fs::directory_entry> entries_of(const fs::path& directory, std::size
     return entries;
 }
 
-/// Calls `visit` for each regular file (a link to one too) below `directory`; false when a limit was met.
-/// Links to directories are not followed: they may lead round in a circle.
+/// Calls `visit` for each regular file (or link to one) below `directory`; false if it met a limit. Links to
+/// directories are not followed, since they may form a circle.
 template <class Visit>
 bool walk_files(const fs::path& directory, std::size_t depth, std::size_t& left, const Visit& visit) {
     std::vector<fs::path> below;

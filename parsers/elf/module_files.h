@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the files of modules are on this machine.
+// Finds the files of modules on this machine.
 
 #include "parsers/base/diagnostics.h"
 #include "parsers/elf/core_types.h"
@@ -21,12 +21,12 @@ public:
     explicit ModuleFiles(FileSearch search);
 
     /// Looks for the file of `module`, whose image in the core is `image` (null if its headers were not
-    /// saved), and sets its file_state and file. The file if its build-id and load segments are equal to the
+    /// saved), and sets its file_state and file. Returns the file if its build-id and load segments equal the
     /// image's, else null.
     std::shared_ptr<const ElfFile> locate(Module& module, const ElfImage* image);
 
-    /// Path of a file with an equal build-id that has debug information: separate, or the accepted file
-    /// itself. Empty if there is none. Thread-safe.
+    /// The path of a file with an equal build-id that has debug information: a separate file, or the accepted
+    /// one. Empty if there is none. Thread-safe.
     std::string debug_file_for(const Module& module, const ElfFile* accepted);
 
     /// Whether the search below debug_dir stopped at its limit.

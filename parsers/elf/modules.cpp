@@ -1,12 +1,11 @@
 // Which mapped files are modules.
 //
-// NT_FILE has a row for each mapping; the mappings of one image follow each other and have the same path. So
-// do two images of one file that happen to be neighbours: a library maps the interpreter's own file once more
-// to read its symbols. A second row that begins at the file's first byte starts a new image, unless the
-// headers of the one before say that they map that page twice (lld does, with its first segments in one
-// page).
+// NT_FILE has a row for each mapping. The mappings of one image follow each other and have the same path, but
+// so do two neighbouring images of the same file: a library may map the interpreter's own file once more to
+// read its symbols. A second row that begins at the file's first byte starts a new image, unless the headers
+// of the one before say that they map that page twice (lld does, with its first segments in one page).
 //
-// Much else is mapped from files: locale archives, fonts, data. Of those nothing is said here.
+// Much else is mapped from files (locale archives, fonts, data), and is ignored here.
 //
 // The executable is the module that holds AT_PHDR, the address at which the kernel told the program its own
 // headers. The vDSO has no file; AT_SYSINFO_EHDR says where it is.
@@ -101,8 +100,7 @@ Module module_of(const Group& group, const std::vector<MappedFile>& rows) {
     module.start = rows[group.first].range.start;
     for (std::size_t i = group.first; i < group.last; ++i)
         module.end = std::max(module.end, rows[i].range.end);
-    // Without headers, a shared object's first page is taken to be at virtual address 0, as it is in nearly
-    // all.
+    // Without headers, a shared object's first page is assumed to be at virtual address 0, as nearly all are.
     module.load_bias =
         group.image ? group.image->load_bias : module.start.value - rows[group.first].file_offset;
     module.image_end = module.end;
@@ -130,7 +128,7 @@ std::string_view path_of_mapped_file(std::string_view path) {
 std::vector<MappedFile> images_in_memory(const AddressSpace& memory) {
     std::vector<MappedFile> rows;
     for (const Segment& segment : memory.segments()) {
-        // The whole first page is one row to begin with: the program headers in it tell the rest.
+        // At first the whole first page is one row; the program headers in it give the rest.
         const MappedFile first{{segment.start, segment.start + std::min(segment.size, page_size)},
                                0,
                                fmt::format("[image at {:#x}]", segment.start.value)};

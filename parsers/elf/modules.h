@@ -13,8 +13,8 @@
 
 namespace heapsift {
 
-/// The images whose first page was saved, as rows that NT_FILE would have, with a name of ours: for a core
-/// that has lost its notes (gdb writes them last, so a cut takes them first).
+/// The images whose first page was saved, as rows of NT_FILE with invented names: for a core that has lost
+/// its notes (gdb writes them last, so a cut takes them first).
 std::vector<MappedFile> images_in_memory(const AddressSpace& memory);
 
 struct ModuleList {
@@ -25,12 +25,12 @@ struct ModuleList {
     std::vector<std::int32_t> module_of_row;  // -1: data that was mapped from a file
 };
 
-/// The path without the " (deleted)" that the kernel appends to the name of a file that was unlinked.
+/// The path without the " (deleted)" that the kernel appends to the name of an unlinked file.
 std::string_view path_of_mapped_file(std::string_view path);
 
 /// Groups `mapped_files` (sorted by start) into modules. `memory` holds what the core saved. A mapped file is
-/// a module if its ELF header was saved, or it is the executable, or its name is that of a shared object.
-/// Cost: one read of headers for each group of rows; linear in rows.
+/// a module if its ELF header was saved, if it is the executable, or if it has a shared object's name. Cost:
+/// one read of headers for each group of rows; linear in rows.
 ModuleList find_modules(const AddressSpace& memory, const std::vector<MappedFile>& mapped_files,
                         const std::vector<std::pair<std::uint64_t, std::uint64_t>>& auxiliary);
 

@@ -1,6 +1,6 @@
-// People give a core's reader everything that lies near a core: the executable, the script, a log, a process
-// id, the compressed core as systemd left it. What it is can be told from the first bytes (magic numbers as
-// in file(1)), never from the name.
+// People give a core's reader whatever lies near a core: the executable, the script, a log, a process id, the
+// compressed core as systemd left it. The first bytes say what it is (magic numbers as in file(1)), never the
+// name.
 
 #include "parsers/elf/not_a_core.h"
 
@@ -42,7 +42,7 @@ constexpr std::array mach_o_magics = {"\xcf\xfa\xed\xfe"sv, "\xce\xfa\xed\xfe"sv
 bool looks_like_text(std::string_view start) {
     while (!start.empty()) {
         const DecodedCharacter c = decode_utf8(start);
-        // A sequence cut by the end of the sample is not held against it.
+        // A sequence cut off by the end of the sample does not count as invalid.
         if (!c.valid && start.size() >= 4) return false;
         if (c.valid && c.value < 0x20 && !(c.value >= 0x07 && c.value <= 0x0d) && c.value != 0x1b)
             return false;
@@ -73,8 +73,8 @@ std::string machine_name(std::uint16_t machine) {
 }
 
 /// Whether a position-independent image is a program: it says so (DF_1_PIE), or it asks for a dynamic loader
-/// and has no name that other objects could ask for (libc.so.6 has both). Only of the host's own byte order
-/// and class.
+/// and has no name by which other objects could ask for it (libc.so.6 has both). Works only for the host's
+/// own byte order and class.
 bool is_position_independent_program(Bytes file, const Elf64_Ehdr& header) {
     bool asks_for_loader = false, has_soname = false;
     for (std::uint64_t i = 0; i < header.e_phnum; ++i) {

@@ -1,15 +1,15 @@
 // Where the interpreter's variables are. A stripped executable still has its dynamic symbols, and
-// `_PyRuntime` is one of them. With the file, libelf reads them (this is the only place that uses it).
-// Without, gcore saved the first mapping of the image whole, and the dynamic section leads from the program
+// `_PyRuntime` is one of them. If the file is there, libelf reads them (only here is libelf used for that).
+// If not, gcore has saved the image's first mapping whole, and the dynamic section leads from the program
 // headers to the table of symbols and their names (gABI, "Dynamic Section").
 //
-// How many dynamic symbols there are is said nowhere. DT_HASH has as many chain entries as there are symbols;
-// DT_GNU_HASH, which replaced it, has to be walked: the highest symbol that a bucket begins with, then along
+// Nothing gives the number of dynamic symbols. DT_HASH has as many chain entries as there are symbols.
+// DT_GNU_HASH, which replaced it, has to be walked: to the highest symbol that begins a bucket, then along
 // its chain to the entry whose lowest bit is set (the format has no specification but binutils and glibc,
 // elf/dl-lookup.c).
 //
-// glibc before 2.36 adds the load bias to the pointers of the dynamic section when it loads an image, and
-// later ones and musl do not: a pointer that already points into the image is taken as it is.
+// glibc before 2.36 adds the load bias to the pointers of the dynamic section when it loads an image; later
+// versions and musl do not. So a pointer that already points into the image is taken as it is.
 
 #include "parsers/elf/symbols.h"
 
@@ -33,7 +33,7 @@ using ElfHandle = std::unique_ptr<Elf, ElfEnd>;
 ElfHandle open_elf(const ElfFile& file) {
     static const bool ready = elf_version(EV_CURRENT) != EV_NONE;
     if (!ready || file.bytes().empty()) return nullptr;
-    // elf_memory only reads from the image, though its type does not say so.
+    // elf_memory only reads the image, though its type does not say so.
     auto* image = const_cast<char*>(reinterpret_cast<const char*>(file.bytes().data()));
     return ElfHandle(elf_memory(image, file.bytes().size()));
 }
@@ -205,7 +205,7 @@ void SymbolTable::finish(std::vector<Symbol> symbols) {
               [&](const Symbol& a, const Symbol& b) { return key(a) < key(b); });
     by_address_.reserve(by_name_.size());
     for (const Symbol& s : by_name_) by_address_.push_back(&s);
-    // Of several names for one address: the one with a size, the global one, the first by alphabet.
+    // Of several names for one address: first one with a size, then a global one, then the first by alphabet.
     std::sort(by_address_.begin(), by_address_.end(), [](const Symbol* a, const Symbol* b) {
         return std::tuple(a->address, a->size == 0, a->local, a->name) <
                std::tuple(b->address, b->size == 0, b->local, b->name);
@@ -223,7 +223,7 @@ const Symbol* SymbolTable::find(std::string_view name) const {
 const Symbol* SymbolTable::covering(Address address) const {
     auto after = std::upper_bound(by_address_.begin(), by_address_.end(), address,
                                   [](Address a, const Symbol* s) { return a < s->address; });
-    // A label without a size inside a function must not hide the function, so a few are looked at.
+    // A label without a size inside a function must not hide the function, so look at a few more.
     for (int looked_at = 0; after != by_address_.begin() && looked_at < 8; ++looked_at) {
         const Symbol* s = *--after;
         if (address - s->address < s->size) return s;

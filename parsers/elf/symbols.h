@@ -1,6 +1,6 @@
 #pragma once
 
-// Symbol tables: of a verified file through libelf, or of an image in the core by its dynamic section.
+// Symbol tables: of a verified file, through libelf, or of an image in the core, through its dynamic section.
 
 #include "parsers/base/address.h"
 #include "parsers/elf/address_space.h"
@@ -16,8 +16,8 @@
 
 namespace heapsift {
 
-/// A symbol that is defined, and has an address in the process: functions and data, global and local. Not
-/// thread-local ones.
+/// A defined symbol with an address in the process: a function or data, global or local, but not
+/// thread-local.
 struct Symbol {
     std::string_view name;
     Address address;
@@ -30,31 +30,31 @@ public:
     SymbolTable() = default;
     SymbolTable(SymbolTable&&) = default;  // no copies: the table points into itself
     SymbolTable& operator=(SymbolTable&&) = default;
-    /// .symtab and .dynsym of `file`, whose mapping must outlive the table. Empty if libelf cannot read it.
+    /// .symtab and .dynsym of `file`, whose mapping must outlive the table. Empty if libelf cannot read them.
     static SymbolTable of_file(const ElfFile& file, std::uint64_t load_bias);
-    /// The dynamic symbols of `image` as far as they were saved in `memory` ([start, end) is where the image
-    /// lies).
+    /// The dynamic symbols of `image` as far as `memory` has them; the image lies in `extent`.
     static SymbolTable of_image(const AddressSpace& memory, const ElfImage& image, AddressRange extent);
 
     bool empty() const { return by_name_.empty(); }
-    /// Whether it has the static symbols too (.symtab): then separate debug information knows no others.
+    /// Whether it includes the static symbols (.symtab); separate debug information then has no others.
     bool has_static_symbols() const { return has_static_symbols_; }
-    /// The global symbol of that name, else a local one; of several the lowest address. Logarithmic.
+    /// The global symbol of that name, else a local one; if there are several, the one at the lowest address.
+    /// Logarithmic.
     const Symbol* find(std::string_view name) const;
-    /// The symbol that covers `address`: by its size, or up to the next one if it has none. Null if there is
-    /// none. Logarithmic.
+    /// The symbol that covers `address`: by its size, or up to the next symbol if it has no size. Null if
+    /// there is none. Logarithmic.
     const Symbol* covering(Address address) const;
 
 private:
     void finish(std::vector<Symbol> symbols);
 
     bool has_static_symbols_ = false;
-    std::shared_ptr<const void> names_;  // what the names point into, where it is ours
+    std::shared_ptr<const void> names_;  // the names' text, where the table owns it
     std::vector<Symbol> by_name_;
     std::vector<const Symbol*> by_address_;  // into by_name_, one for each address
 };
 
-/// The runtime range of an allocated section of `file`; nothing if it has none of that name.
+/// The runtime range of an allocated section of `file`; nothing if there is none of that name.
 std::optional<AddressRange> section_of_file(const ElfFile& file, std::string_view name,
                                             std::uint64_t load_bias);
 

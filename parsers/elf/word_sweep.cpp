@@ -1,7 +1,7 @@
 #include "parsers/elf/word_sweep.h"
 
-// The inner loop, in a function of its own: the table and the place are all that the registers then hold.
-// Four instructions a word.
+// The inner loop is a separate function, so that registers hold only the table and the position. Four
+// instructions a word.
 
 namespace heapsift {
 

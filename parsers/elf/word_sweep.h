@@ -1,9 +1,9 @@
 #pragma once
 
-// Sweeps over all words of the saved, writable memory: the one way to find what no list holds. A sweep costs
-// some two times as much as reading the memory once: words are looked up in a table of bytes that stays in
-// the second-level cache, eight at a time and without a branch each (what a word is cannot be predicted), and
-// only where one of the bytes is set is more asked.
+// Sweeps over all words of the saved, writable memory: the only way to find what no list holds. A sweep costs
+// about twice as much as reading the memory once. Words are looked up eight at a time in a table of bytes
+// that stays in the second-level cache, without a branch for each (a word's value cannot be predicted); only
+// where one of the eight bytes is set does the sweep look closer.
 
 #include "parsers/elf/address_space.h"
 
@@ -12,10 +12,10 @@
 
 namespace heapsift {
 
-/// A set of addresses that answers "surely not" within a nanosecond. 290 KB and 8 bytes an address.
+/// A set of addresses that answers "surely not" within a nanosecond. Takes 290 KB and 8 bytes an address.
 class AddressSet {
 public:
-    /// Any order; duplicates allowed.
+    /// `addresses` in any order, with or without duplicates.
     explicit AddressSet(std::vector<std::uint64_t> addresses);
 
     bool empty() const { return sorted_.empty(); }
@@ -25,14 +25,14 @@ public:
         return counts_[slot(a)] && (bits_[s / 64] >> (s % 64) & 1) &&
                std::binary_search(sorted_.begin(), sorted_.end(), a);
     }
-    /// Takes `a`, one of the set, out of the table, so that what is met at every turn is looked up once. It
-    /// may still be found, where it shares its place in the table with another.
+    /// Takes `a`, a member of the set, out of the table, so that an address that turns up everywhere is
+    /// looked up once. It may still be found, if it shares its slot with another.
     void remove(std::uint64_t a) {
         std::uint8_t& count = counts_[slot(a)];
         if (count != 0 && count != 0xff) --count;
     }
-    /// The offset of the first word in data[at, stop) that is in the set; where there is none, one from which
-    /// no word fits any more.
+    /// The offset of the first word in data[at, stop) that is in the set; if there is none, an offset from
+    /// which no further word fits.
     std::uint64_t next_in(const std::byte* data, std::uint64_t at, std::uint64_t stop) const;
 
 private:
@@ -41,12 +41,12 @@ private:
     static std::uint64_t other_slot(std::uint64_t a) { return (a * 0x9e3779b97f4a7c15ULL) >> 46; }
 
     std::vector<std::uint64_t> sorted_;
-    std::vector<std::uint8_t> counts_;  // addresses of a slot; 255: that many or more
+    std::vector<std::uint8_t> counts_;  // addresses per slot; 255: that many or more
     std::vector<std::uint64_t> bits_;   // by other_slot
 };
 
-/// Calls `hit(address of the word, its value)` for every aligned word in `ranges` of saved, writable memory
-/// that is in `set`. `skip`: sorted ranges that are left out.
+/// Calls `hit(address of the word, its value)` for every aligned word of saved, writable memory that is in
+/// `set`. `skip`: sorted ranges to leave out.
 template <class F>
 void sweep_words(const AddressSpace& memory, const AddressSet& set, std::span<const AddressRange> skip,
                  F&& hit) {

@@ -1,13 +1,13 @@
 #pragma once
 
-// An allocator, as far as one must know it to say whose each byte is: the memory that it owns, cut into
-// blocks that are free or in use, and between them headers and padding.
+// An allocator, as far as is needed to say who owns each byte: the memory that it owns, divided into blocks
+// that are free or in use, with headers and padding between them.
 //
-// pymalloc (parsers/cpython/pymalloc.h: how its pools lie is part of CPython's layout) and glibc's malloc
-// (malloc_heaps.h) are two. Another one is a file of its own in this folder, with a class that derives from
-// Allocator, and one line that adds it, `allocations.add(...)`, in find_allocator of
-// parsers/reading/heap_reader.cpp. Finding objects, their sizes and the rows of memory go through this
-// interface then.
+// There are two: pymalloc (parsers/cpython/pymalloc.h, since the layout of its pools is part of CPython's)
+// and glibc's malloc (malloc_heaps.h). To add one, write a class that derives from Allocator, in its own file
+// in this folder, and add it with a line, `allocations.add(...)`, to find_allocator in
+// parsers/reading/heap_reader.cpp. Objects, their sizes and the rows of memory are then found through this
+// interface.
 
 #include "parsers/base/address.h"
 
@@ -33,12 +33,12 @@ public:
 
     /// "pymalloc", "malloc".
     virtual const char* name() const = 0;
-    /// All memory that it owns, sorted, no overlaps. Parts of it may be mapped no longer.
+    /// All memory that it owns, sorted, without overlaps. Parts of it may no longer be mapped.
     virtual std::vector<AddressRange> ranges() const = 0;
-    /// The block that holds `address`, free or in use; nothing in a header, in padding, and elsewhere.
+    /// The block that holds `address`, free or in use; nothing in headers, in padding, and elsewhere.
     virtual std::optional<MemoryBlock> block_at(Address address) const = 0;
-    /// All blocks in order of address, some at a time; each lies in one of `ranges`, and none overlaps
-    /// another. Cost: some nanoseconds a block; the span lasts as long as the call.
+    /// All blocks in order of address, some at a time. Each lies in one of `ranges`, and no two overlap.
+    /// Cost: a few nanoseconds a block. The span is valid during the call.
     using BlockVisitor = std::function<void(std::span<const MemoryBlock>)>;
     virtual void visit_blocks(const BlockVisitor& visit) const = 0;
 };

@@ -2,13 +2,14 @@
 
 // Chunks, without symbols.
 //
-// A chunk has its size in the word before the block (low bits: 1 the previous chunk is in use, 2 a mapping of
-// its own, 4 not of the main arena); the next chunk begins where it ends, and holds whether this one is in
-// use. So a heap is a chain that can be walked from its first byte: the brk heap and the tail of a thread's
-// heap begin with a chunk, a thread's first heap with heap_info and the arena's state before it. A stretch is
-// believed where the chain runs to the end of the mapping, or to a top chunk that ends on a page. Walking
-// matters: memory inside the top or a merged chunk still holds old headers that agree with each other.
-// Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for 2.28 to 2.41.
+// The word before a block is its chunk's size (low bits: 1 the previous chunk is in use, 2 it has its own
+// mapping, 4 it is not in the main arena). The next chunk begins where this one ends, and says whether this
+// one is in use. So a heap is a chain that can be walked from its first byte: the brk heap begins
+// with a chunk, a later heap of an arena with heap_info, an arena's first heap with heap_info and the arena's
+// state. A stretch is believed to be a heap if the chain runs to the end of the mapping, or to a top chunk
+// that ends on a page. Walking matters: memory inside the top or a merged chunk still holds old headers that
+// agree with each other. Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for
+// 2.28 to 2.41.
 
 #include <algorithm>
 #include <bit>
@@ -23,10 +24,10 @@ constexpr std::uint64_t prev_in_use = 1;
 constexpr std::uint64_t is_mmapped = 2;
 constexpr std::uint64_t min_chunk = 32;
 constexpr std::uint64_t page = 4096;
-// Above these sizes a thread's cache keeps nothing (malloc.c, tcache_max_bytes, MAX_TCACHE_SIZE), nor a fast
-// bin (MAX_FAST_SIZE).
+// The largest sizes that a thread's cache (malloc.c, tcache_max_bytes, MAX_TCACHE_SIZE) and a fast bin
+// (MAX_FAST_SIZE) keep.
 constexpr std::uint64_t largest_cached = 1032, largest_in_fast_bin = 168;
-constexpr std::uint64_t enough_chunks = 256;  // in a chain: no memory reads as so many by chance
+constexpr std::uint64_t enough_chunks = 256;  // in a chain: too many to be a coincidence
 
 std::uint64_t load(const std::byte* at) {
     std::uint64_t v;
@@ -36,26 +37,26 @@ std::uint64_t load(const std::byte* at) {
 
 struct Walk {
     std::uint64_t end = 0;  // offset past the last chunk (the top)
-    bool breaks = false;    // a size that cannot be, after so many chunks that this is a heap
+    bool breaks = false;    // an impossible size, after so many chunks that this is a heap
     std::uint64_t chunks = 0, in_use = 0, free = 0;
 };
 
-/// Where the first chunk lies: at once (brk heap), behind heap_info (a later heap of an arena), behind
-/// heap_info and malloc_state.
+/// Where the first chunk may lie: at the start (brk heap), after heap_info (a later heap of an arena), or
+/// after heap_info and malloc_state.
 constexpr std::uint64_t starts[] = {0, 0x20, 0x30, 0x8b0, 0x8c0, 0x8d0, 0x870, 0x880};
 
-/// Follows chunks from `first` (offset of a chunk's header); nothing where the chain breaks early.
+/// Follows chunks from `first` (the offset of a chunk's header); nothing if the chain breaks early.
 std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vector<std::uint64_t>* bits) {
     Walk result;
     std::uint64_t at = first;
-    // Before the first chunk there is none that could be free. (A row of CPython's stack chunks, 3.11 and
-    // later, reads as chunks of malloc's otherwise.)
+    // Before the first chunk there is nothing that could be free. (Without this check, a row of CPython's
+    // stack chunks, 3.11 and later, would read as malloc's.)
     if (at + 16 > segment.size || !(load(segment.data + at + 8) & prev_in_use)) return std::nullopt;
     while (at + 16 <= segment.size) {
         const std::uint64_t word = load(segment.data + at + 8);
         const std::uint64_t size = word & ~flag_bits;
         if (size < min_chunk || size % 16 != 0 || size > segment.size - at || (word & is_mmapped)) {
-            // Behind the last heap of an arena stand fence posts of size 16 or 0.
+            // The last heap of an arena ends in fence posts of size 16 or 0.
             if (result.chunks > 2 && (size == 16 || size == 0) && !(word & is_mmapped)) break;
             if (result.chunks < enough_chunks) return std::nullopt;
             result.breaks = true;
@@ -68,7 +69,7 @@ std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vecto
         (used ? result.in_use : result.free) += size;
         if (used && bits) (*bits)[(at + 16) / 16 / 64] |= std::uint64_t{1} << ((at + 16) / 16 % 64);
         at = next;
-        // The top chunk ends on a page; what follows in the same mapping may be something else.
+        // The top chunk ends on a page; the rest of the mapping may be something else.
         if (!used && at % page == 0 && at + 16 <= segment.size) {
             const std::uint64_t follower = load(segment.data + at + 8) & ~flag_bits;
             if (follower < min_chunk || follower > segment.size - at) break;
@@ -78,8 +79,8 @@ std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vecto
     return result;
 }
 
-/// Does the mapping `next`, which adjoins, go on with the heap in `segment`? Not where one begins there
-/// itself: each arena's heaps are mappings of their own, and may lie side by side.
+/// Whether the adjoining mapping `next` continues the heap in `segment`. It does not if a heap begins there:
+/// each arena's heaps are separate mappings, and may lie side by side.
 bool follows(const Segment& segment, const Segment& next) {
     for (const std::uint64_t start : starts) {
         if (const auto own = walk(next, start, nullptr); own && own->chunks >= 3 && !own->breaks)
@@ -104,8 +105,8 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory) {
     for (std::size_t i = 0; i < segments.size(); ++i) {
         Segment segment = segments[i];
         if (!may_be_heap(segment)) continue;
-        // madvise() splits a mapping into several, and a heap goes on over the border; its bytes follow each
-        // other in the core, too.
+        // madvise() splits a mapping into several, and a heap continues across the border; its bytes are
+        // contiguous in the core, too.
         while (i + 1 < segments.size() && may_be_heap(segments[i + 1]) &&
                segments[i + 1].start == segment.end() &&
                segments[i + 1].data == segment.data + segment.size && follows(segment, segments[i + 1]))
@@ -136,7 +137,7 @@ std::vector<AddressRange> MallocHeaps::ranges() const {
     return ranges;
 }
 
-// The chain was walked to the heap's end when the heap was found: every size up to there can be.
+// Finding the heap has walked the chain to its end, so all sizes up to there are valid.
 template <class Visit>
 void MallocHeaps::visit_chunks(const Heap& heap, std::uint64_t first, Visit visit) const {
     const std::uint64_t end = heap.range.size();
@@ -166,7 +167,7 @@ std::optional<Address> MallocHeaps::last_in_use(const Heap& heap, Address addres
 std::optional<MemoryBlock> MallocHeaps::block_at(Address address) const {
     const Heap* heap = heap_at(address);
     if (!heap) return std::nullopt;
-    // From the chunk in use before it (of which there may be none) it is a step or two.
+    // From the chunk in use before it, if there is one, it is a step or two.
     const auto before = last_in_use(*heap, address);
     const std::uint64_t first = before ? *before - heap->range.start - 16 : heap->first_chunk;
     std::optional<MemoryBlock> block;
@@ -207,7 +208,7 @@ std::optional<AddressRange> MallocHeaps::mapping_by_header(Address start) const 
     const Address chunk = start - 16;
     const auto lead = memory_->read<std::uint64_t>(chunk), word = memory_->read<std::uint64_t>(chunk + 8);
     if (!lead || !word || !(*word & is_mmapped)) return std::nullopt;
-    // The chunk (with what an aligned request left before it) begins and ends on a page.
+    // The chunk, with what an aligned request left before it, begins and ends on a page.
     const std::uint64_t size = *word & ~flag_bits;
     if (*lead > chunk.value || (chunk.value - *lead) % page != 0 || (chunk.value + size) % page != 0)
         return std::nullopt;
@@ -268,10 +269,10 @@ bool MallocHeaps::leads_to_equal(Address start, std::uint64_t header, std::uint6
 
 bool MallocHeaps::is_cached(const MallocBlock& block) const {
     if (block.usable > largest_cached || !heap_at(block.start)) return false;
-    // Since 2.32 the link to the next is xor'ed with its own place; the last one's is then that place alone.
-    // (In 2.32 to 2.41.)
+    // In 2.32 to 2.41 the link to the next block is xor'ed with its own place; for the last block it is that
+    // place alone.
     if (is_fast_bin_link(block.start)) return true;
-    // 2.29 to 2.33: the second word is the address of the thread's cache, a chunk of a size of its own.
+    // 2.29 to 2.33: the second word is the address of the thread's cache, a chunk with a size of its own.
     const auto next = memory_->read<std::uint64_t>(block.start);
     if (!next || *next % 16 != 0 || (*next != 0 && !heap_at(Address(*next)))) return false;
     const auto key = memory_->read<std::uint64_t>(block.start + 8);

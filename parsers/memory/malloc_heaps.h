@@ -1,7 +1,7 @@
 #pragma once
 
-// glibc malloc, as far as one must know it to tell a block that is in use from stale memory. (Chunks:
-// malloc_heaps.cpp.)
+// glibc malloc, as far as is needed to tell a block in use from stale memory. (malloc_heaps.cpp explains
+// chunks.)
 
 #include "parsers/elf/address_space.h"
 #include "parsers/memory/allocator.h"
@@ -15,49 +15,49 @@ namespace heapsift {
 struct MallocBlock {
     Address start;             // what malloc returned
     std::uint64_t usable = 0;  // malloc_usable_size, bytes
-    bool mmapped = false;      // a mapping of its own
+    bool mmapped = false;      // it has its own mapping
 };
 
 class MallocHeaps final : public Allocator {
 public:
-    /// Walks every stretch of writable anonymous memory that reads as a chain of chunks from its first byte
-    /// on.
+    /// Walks every stretch of writable anonymous memory that reads as a chain of chunks from its first byte.
     static MallocHeaps find(const AddressSpace& memory);
 
-    /// The block that starts exactly at `start` and looks in use: in a heap that was walked, one of its
-    /// chunks (chunks that a thread's cache or a fast bin holds look in use too); elsewhere a chunk whose own
-    /// header and successor agree, or a mapping of its own.
+    /// The block that starts exactly at `start` and looks in use. In a walked heap it is one of the chunks,
+    /// including those that a thread's cache or a fast bin holds. Elsewhere it is a chunk whose own header
+    /// and successor agree, or one with its own mapping.
     std::optional<MallocBlock> block_starting_at(Address start) const;
 
-    /// The mapping that a chunk's header says is its own, whether the core has it or not.
+    /// The mapping that a chunk has to itself according to its header, whether the core has it or not.
     std::optional<AddressRange> mapping_by_header(Address start) const;
 
-    /// Is the word at `at`, in a walked heap, what a fast bin leaves in the first word of a freed block? The
-    /// address of the next chunk, which is as large; since glibc 2.32 xor'ed with the link's own address
-    /// without its low 12 bits. (Up to 2.31 the last one's is 0, and tells nothing.)
+    /// Whether the word at `at`, in a walked heap, is what a fast bin leaves in the first word of a freed
+    /// block: the address of the next chunk, which has the same size. Since glibc 2.32 that address is xor'ed
+    /// with the link's own address without its low 12 bits. (Up to 2.31 the last link is 0, and tells
+    /// nothing.)
     bool is_fast_bin_link(Address at) const;
 
-    /// Is it that, or what a thread's cache leaves there? In 2.26 to 2.28 the address of the next block, of
-    /// the same size, and nothing else. C code may have such lists of its own: ask only of a word that would
-    /// be something else where it is alive.
+    /// The same, or what a thread's cache leaves there. In 2.26 to 2.28 that is only the address of the next
+    /// block, which has the same size. C code may have such lists of its own, so ask this only of a word that
+    /// would differ in a live block.
     bool is_free_list_link(Address at) const;
 
-    /// Is a block of a walked heap free although its chunk looks in use: kept in a thread's cache or a fast
-    /// bin for the next request of its size? Told by the link and the key that free() leaves in its first two
-    /// words.
+    /// Whether a block of a walked heap is free although its chunk looks in use, because a thread's cache or
+    /// a fast bin keeps it for the next request of its size. free() leaves a link and a key in its first two
+    /// words, which tell.
     bool is_cached(const MallocBlock& block) const;
 
-    /// The chunk in use of a walked heap that holds `address`. Cost: a look back over the heap's bits, a word
-    /// a KiB of the chunk.
+    /// The chunk in use that holds `address`, in a walked heap. Cost: a look back over the heap's bits, one
+    /// word for each KiB of the chunk.
     std::optional<MallocBlock> block_containing(Address address) const;
 
     const char* name() const override { return "malloc"; }
-    /// The heaps that were walked. (Chunks with mappings of their own are known one by one alone.)
+    /// The walked heaps. (Chunks with their own mappings are only known one by one.)
     std::vector<AddressRange> ranges() const override;
-    /// Chunks that a thread's cache or a fast bin holds look in use.
+    /// Chunks held by a thread's cache or a fast bin look in use.
     std::optional<MemoryBlock> block_at(Address address) const override;
-    /// A free block is its chunk from the size word on, up to the next one's: all that is neither in use nor
-    /// its header.
+    /// A free block is a chunk from its size word up to the next chunk's, that is, everything that is neither
+    /// in use nor the header of a block in use.
     void visit_blocks(const BlockVisitor& visit) const override;
 
     struct Heap {
@@ -69,19 +69,18 @@ public:
         const std::byte* data = nullptr;  // of `range`
     };
     const std::vector<Heap>& heaps() const { return heaps_; }
-    /// Heaps whose chain of chunks breaks off in the middle. What is behind the break is treated as memory
-    /// that was not walked.
+    /// Heaps whose chain of chunks breaks off in the middle. Memory after the break is treated as not walked.
     std::uint64_t broken_heaps() const { return broken_heaps_; }
     const Heap* heap_at(Address address) const;
-    /// Of the blocks in use that start at `address` or before it: where the last one starts. None: nothing.
+    /// The start of the last block in use at or before `address`. None: nothing.
     std::optional<Address> last_in_use(const Heap& heap, Address address) const;
 
 private:
-    /// Hands out the chunks from the one at `first` (an offset in the heap) on, until `visit` returns false.
+    /// Calls `visit` with the chunks from `first` (an offset in the heap) on, until it returns false.
     template <class Visit>
     void visit_chunks(const Heap& heap, std::uint64_t first, Visit visit) const;
-    /// Does the first word of a block up to `largest` bytes lead, `header` bytes before it, to another of the
-    /// same size, and that one's to a third or nowhere?
+    /// Whether the first word of a block of up to `largest` bytes leads, `header` bytes before it, to another
+    /// of the same size, and that one's to a third or nowhere.
     bool leads_to_equal(Address start, std::uint64_t header, std::uint64_t largest) const;
 
     const AddressSpace* memory_ = nullptr;

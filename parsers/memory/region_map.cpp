@@ -1,19 +1,17 @@
 #include "parsers/memory/region_map.h"
 
-// One owner a byte.
+// One owner for each byte.
 //
-// Sums of what objects, allocators and mappings say of themselves do not add up: an array's data lies in a
-// block of malloc's, which lies in a mapping; a damaged object claims its neighbours. So nothing is summed.
-// Everybody claims ranges, and each byte goes to the one who comes first in a fixed order (MemoryOwner): the
-// most particular before the general. The claims of one owner are sorted and joined, which makes of each
-// owner a list without overlaps; then all lists are gone through together, from border to border, and each
-// stretch between two borders is the first owner's that has it. The stretches make up the mapped memory, and
-// so their sum is its size, whatever was claimed.
+// What objects, allocators and mappings say of their sizes does not add up: an array's data lies in a block
+// of malloc, which lies in a mapping; a damaged object claims its neighbours. So nothing is summed. Everybody
+// claims ranges, and each byte goes to the claimant that comes first in a fixed order (MemoryOwner), the most
+// specific before the general. Each owner's claims are sorted and joined into a list without overlaps. Then
+// one pass goes through all lists together, from border to border, and gives each stretch to the first owner
+// that has it. The stretches make up the mapped memory, so their sum is its size, whatever was claimed.
 //
 // An allocator has millions of blocks, and a range for each would cost more than the objects' own table. Its
-// memory is divided instead: its blocks are counted as they are gone through, and the map is told how much of
-// the range is whose. What the blocks leave are their headers, by subtraction from bytes that are known to be
-// mapped.
+// memory is divided instead: its blocks are counted in one pass, and the map is told how much of the range
+// belongs to whom. The headers are what the blocks leave, subtracted from bytes that are known to be mapped.
 
 #include <algorithm>
 #include <cassert>
@@ -88,12 +86,12 @@ struct Layer {
     std::span<const AddressRange> ranges;
     std::size_t next = 0;
 
-    /// Does the layer have the byte at `at`? Asked with growing addresses.
+    /// Whether the layer has the byte at `at`. To be asked with growing addresses.
     bool has(Address at) {
         while (next < ranges.size() && ranges[next].end <= at) ++next;
         return next < ranges.size() && ranges[next].start <= at;
     }
-    /// Behind `at`, where that changes first.
+    /// The first address after `at` where that changes.
     Address border(Address at) const {
         if (next == ranges.size()) return Address(std::numeric_limits<std::uint64_t>::max());
         return ranges[next].start <= at ? ranges[next].end : ranges[next].start;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who owns each byte that is mapped. (How claims that overlap are settled: region_map.cpp.)
+// Who owns each mapped byte. (region_map.cpp says how overlapping claims are settled.)
 
 #include "parsers/base/address.h"
 
@@ -11,16 +11,16 @@
 
 namespace heapsift {
 
-/// In the order of precedence: where two claim a byte, the first of these has it.
+/// In order of precedence: if two claim a byte, the first of these has it.
 enum class MemoryOwner : std::uint8_t {
     array_data,  // elements of arrays
-    objects,     // objects' own blocks, and their buffers
-    c_code,      // blocks in use that are no object's
+    objects,     // objects' blocks and buffers
+    c_code,      // blocks in use, but not by objects
     free,        // kept by an allocator for the next request
     headers,     // between blocks: headers and padding
     files,       // programs, libraries and their data
     stacks,
-    not_saved,  // nobody's that is known, and not in the core
+    not_saved,  // no known owner, and not in the core
     other
 };
 inline constexpr std::size_t memory_owners = static_cast<std::size_t>(MemoryOwner::other) + 1;
@@ -39,23 +39,23 @@ private:
 
 class RegionMap {
 public:
-    /// `mapped` in any order; what overlaps in it is one byte all the same.
+    /// `mapped` in any order; bytes that overlap count once.
     explicit RegionMap(std::vector<AddressRange> mapped);
 
-    /// What lies in it and in no part that was divided before is the owner's, unless one that goes before
-    /// claims it too. In any order, of any length; what is not mapped counts for nothing.
+    /// Gives `owner` what lies in the range, except for divided parts and what an owner of higher precedence
+    /// claims. In any order, of any length; unmapped bytes do not count.
     void claim(MemoryOwner owner, AddressRange range);
-    /// An allocator's memory, whose blocks are many: how much of it is whose, not where. What the shares
-    /// leave of it are headers. Before all claims in precedence; `shares` is no more than the mapped bytes of
-    /// `range`, which overlaps no part that was divided before.
+    /// For an allocator with many blocks: says how much of its memory belongs to whom, not where. The bytes
+    /// that `shares` leaves are headers. Takes precedence over all claims. `shares` is at most the mapped
+    /// bytes of `range`, which must not overlap a part divided before.
     void divide(AddressRange range, const MemoryShares& shares);
-    /// Mapped bytes of a range.
+    /// The mapped bytes of a range.
     std::uint64_t mapped_bytes(AddressRange range) const;
 
-    /// Whose all of it is: adds up to the mapped bytes. Cost: sorting the claims, and one pass over them.
+    /// What each owner has; adds up to the mapped bytes. Cost: sorting the claims, and one pass over them.
     MemoryShares shares();
-    /// Claims of the same owner for the same bytes, where that cannot be: array data by two arrays, a block
-    /// by two objects. Known once `shares` was called.
+    /// Impossible claims of one owner on the same bytes: array data of two arrays, a block of two objects.
+    /// Known after a call of `shares`.
     std::uint64_t overlaps() const { return overlaps_; }
     std::uint64_t mapped_bytes() const { return mapped_bytes_; }
 
@@ -68,8 +68,8 @@ private:
     std::uint64_t overlaps_ = 0;
 };
 
-/// Sorts, and joins what overlaps or touches; returns how many of them overlap an earlier one. Empty ranges
-/// and those that end before they begin are dropped.
+/// Sorts, and joins ranges that overlap or touch; returns how many of them overlap an earlier one. Ranges
+/// that are empty or end before they begin are dropped.
 std::uint64_t join_ranges(std::vector<AddressRange>& ranges);
 
 }  // namespace heapsift

@@ -1,7 +1,7 @@
 #include "parsers/numpy/array_layout.h"
 
-// Reading arrays and dtypes; the essay is in the header. dtype.str is arraydescr_protocol_typestr_get of
-// descriptor.c, the unit of a date append_metastr_to_string of datetime.c; units in the order of
+// Reading arrays and dtypes; the essay is in the header. dtype.str follows arraydescr_protocol_typestr_get in
+// descriptor.c, the unit of a date append_metastr_to_string in datetime.c; units are in the order of
 // NPY_DATETIMEUNIT.
 
 #include "parsers/cpython/instance.h"
@@ -19,24 +19,24 @@ namespace {
 // PyArrayObject_fields
 constexpr std::uint64_t at_data = 16, at_nd = 24, at_dimensions = 32, at_strides = 40, at_base = 48,
                         at_descr = 56, at_flags = 64;
-// PyArray_Descr, the part that both variants share
+// PyArray_Descr: the part that both variants share,
 constexpr std::uint64_t at_kind = 24, at_byteorder = 26, at_type_num = 28;
-// and what moved: 1.x has a 32-bit elsize at 32; 2.x has 64-bit flags at 32 and elsize at 40
+// and what moved. 1.x has a 32-bit elsize at 32; 2.x has 64-bit flags at 32 and elsize at 40.
 constexpr std::uint64_t at_old_flags = 27,
-                        at_new_flags = 32;  // the first bit: some of an element are objects
+                        at_new_flags = 32;  // the first bit: an element contains objects
 constexpr std::uint64_t old_subarray = 40, old_user_metadata = 72, new_user_metadata = 56, new_subarray = 88;
-constexpr std::uint64_t at_na_object = 88;  // behind what new-style dtypes share
+constexpr std::uint64_t at_na_object = 88;  // after what new-style dtypes share
 constexpr std::uint64_t old_elsize = 32, old_fields = 48, old_names = 56, old_metadata = 80;
 constexpr std::uint64_t new_elsize = 40, new_fields = 96, new_names = 104, new_metadata = 112;
 constexpr std::uint64_t old_descr_basicsize = 96;
 constexpr std::int32_t object_type_num = 17, unicode_type_num = 19, datetime_type_num = 21,
                        timedelta_type_num = 22;
-// PyArray_DatetimeDTypeMetaData: behind an NpyAuxData of four pointers, the unit and how many of it
+// PyArray_DatetimeDTypeMetaData: after an NpyAuxData of four pointers, the unit and its multiple
 constexpr std::uint64_t at_unit = 32, at_unit_count = 36;
 constexpr std::array units = {"Y", "M", "W", "", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"};
-constexpr int longest_chain = 1000;  // of bases; NumPy itself makes it one array long where it can
+constexpr int longest_chain = 1000;  // of bases; NumPy shortens it to one array if it can
 
-// "[25us]"; empty for a date without unit, or where it cannot be read.
+// "[25us]"; empty for a date without a unit, or if it cannot be read.
 std::string unit_text(const PythonHeap& heap, Address metadata) {
     if (metadata.is_null()) return {};
     const auto unit = heap.memory().read<std::int32_t>(metadata + at_unit);
@@ -144,10 +144,10 @@ std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address number) {
 
 struct ObjectPlaces {
     std::vector<std::uint64_t> found;
-    std::uint64_t steps = 0;  // dtypes looked at: those that refer to each other in a circle come to an end
+    std::uint64_t steps = 0;  // dtypes looked at; ends a circle of dtypes that refer to each other
 };
 
-/// A dtype may name a field twice (by its title), and fields may overlap: each place counts once.
+/// A dtype may name a field twice (by its title), and fields may overlap; each offset counts once.
 void add_object_places(const PythonHeap& heap, Address descr, std::uint64_t at, int depth,
                        ObjectPlaces& places) {
     if (depth > deepest_fields || ++places.steps > most_steps || places.found.size() >= most_object_places)
@@ -167,7 +167,7 @@ void add_object_places(const PythonHeap& heap, Address descr, std::uint64_t at, 
             add_object_places(heap, base, at + i * element->itemsize, depth + 1, places);
         return;
     }
-    // A field is a tuple: its dtype, its offset, perhaps a title.
+    // A field is a tuple: its dtype, its offset, and perhaps a title.
     const std::uint64_t items = *heap.layout().tuple.ob_item;
     heap.visit_dict(facts->fields, [&](Address, Address field) {
         if (heap.var_size(field) < 2) return;
@@ -192,7 +192,7 @@ std::vector<std::uint64_t> object_places(const PythonHeap& heap, Address descr) 
 
 namespace {
 
-/// Indices of the element that has this byte; `place` becomes the byte's offset in it. Nothing where no
+/// The indices of the element that has this byte; `place` becomes the byte's offset in it. Nothing if no
 /// element has it.
 std::optional<std::string> element_index(const ObjectReader& array, const ArrayFacts& facts,
                                          std::uint64_t& place) {
@@ -214,7 +214,7 @@ std::optional<std::string> element_index(const ObjectReader& array, const ArrayF
     return indices.empty() ? "[()]" : fmt::format("[{}]", fmt::join(indices, ", "));
 }
 
-/// Of an element of a subarray, whose elements are in C's order.
+/// The index of a subarray's element; these are in C order.
 std::string subarray_index(const PythonHeap& heap, Address shape, std::uint64_t number) {
     std::vector<std::uint64_t> indices(
         static_cast<std::size_t>(std::clamp<std::int64_t>(heap.var_size(shape), 0, max_dimensions)));
@@ -227,8 +227,8 @@ std::string subarray_index(const PythonHeap& heap, Address shape, std::uint64_t 
     return fmt::format("[{}]", fmt::join(indices, ", "));
 }
 
-/// From an element of this dtype to the object at a byte of it: "['inner']['deep'][1]". Nothing where there
-/// is none.
+/// The path from an element of this dtype to the object at a byte of it: "['inner']['deep'][1]". Nothing if
+/// there is none.
 std::optional<std::string> path_to_object(const PythonHeap& heap, Address descr, std::uint64_t place,
                                           int depth) {
     const auto facts = descr_facts(heap, descr);
@@ -343,10 +343,10 @@ namespace {
 
 struct BaseStep {
     Address next;       // null: the chain ends at the object
-    bool lent = false;  // and whose the bytes are is not known
+    bool lent = false;  // and the owner of the bytes is unknown
 };
 
-/// From something with array data to what it has them from.
+/// From an object with array data to the one that it has them from.
 BaseStep step_to_base(const ObjectReader& object) {
     const Layout& l = object.layout();
     const TypeInfo& type = object.type();

@@ -1,8 +1,9 @@
 #pragma once
 
-// PyArrayObject_fields and PyArray_Descr. Unlike CPython's private structs these are NumPy's ABI: stable from
-// 1.19 to 2.x but for the descriptor, which grew in 2.0; the type's own tp_basicsize tells the variants
-// apart. Source: numpy/ndarraytypes.h of 1.24 and 2.2; offsets read from the memory of running processes.
+// PyArrayObject_fields and PyArray_Descr. Unlike CPython's private structs, these are part of NumPy's ABI:
+// stable from 1.19 to 2.x, except that the descriptor grew in 2.0. The type's own tp_basicsize tells the
+// variants apart. Source: numpy/ndarraytypes.h of 1.24 and 2.2; offsets read from the memory of running
+// processes.
 
 #include "parsers/cpython/object_kind.h"
 
@@ -13,12 +14,12 @@
 namespace heapsift {
 
 inline constexpr std::uint32_t array_flag_owns_data = 4;
-// PyVoidScalarObject: an element of a record array; its bytes are its own or its base's
+// PyVoidScalarObject: an element of a record array. Its bytes are its own or its base's.
 inline constexpr std::uint64_t void_obval = 24, void_descr = 32, void_flags = 40, void_base = 48;
 inline constexpr std::int32_t max_dimensions = 64;  // 32 up to NumPy 1.x
 
-/// One array's own fields, checked: dimensions that are not there, or a negative or absurd number of them,
-/// give nothing.
+/// One array's own fields, checked: nothing if the number of dimensions is absurd or the dimensions cannot be
+/// read.
 struct ArrayFacts {
     Address data;
     std::int32_t nd = 0;
@@ -33,26 +34,26 @@ struct ArrayFacts {
 
 std::optional<ArrayFacts> array_facts(const ObjectReader& array);
 
-/// Bytes from one element to the next, a number for each dimension. Nothing where they are not in the core.
+/// The bytes from one element to the next, for each dimension. Nothing if they are not in the core.
 std::optional<std::vector<std::int64_t>> array_strides(const ObjectReader& array, const ArrayFacts& facts);
 
-/// Are bytes from its first element to its last known to be missing from the core? (Excluded from dumping;
-/// pages of a file.)
+/// Whether bytes between its first and last element are known to be missing from the core (excluded from
+/// dumping, or pages of a file).
 bool array_lacks_bytes(const ObjectReader& array, const ArrayFacts& facts);
 
-/// The object whose buffer the elements are in: the array itself where it owns its data, else the end of the
-/// chain of bases: an array, a bytes, an mmap; of a memoryview what it was made of, of a record that is a
-/// view the array it is of, of what NumPy makes for a window (as_strided, sliding_window_view) the array
-/// behind it. Null where nobody is named (memory that C code lent), or where the chain does not end.
+/// The object whose buffer the elements are in. That is the array itself if it owns its data, else the end of
+/// the chain of bases: an array, a bytes, an mmap. A memoryview leads to what it was made of, a record that
+/// is a view to its array, and what NumPy makes for a window (as_strided, sliding_window_view) to the array
+/// behind it. Null if the chain names nobody (memory lent by C code), or does not end.
 Address array_owner(const ObjectReader& array);
 
-/// A numpy.void scalar that shows an element of an array.
+/// A numpy.void scalar, which shows an element of an array.
 struct VoidFacts {
     Address data, base;
     std::uint64_t itemsize = 0;
 };
 
-/// Nothing where its dtype does not read.
+/// Nothing if its dtype cannot be read.
 std::optional<VoidFacts> void_facts(const ObjectReader& scalar);
 
 struct DescrFacts {
@@ -60,12 +61,12 @@ struct DescrFacts {
     char kind = '?';  // 'f'
     char byteorder = '=';
     std::int32_t type_num = -1;
-    Address fields, names;  // null or None where it has none
+    Address fields, names;  // null or None if it has none
     Address subarray;       // of a dtype with a shape: a pair of its base and its shape
     Address user_metadata;  // the dict of `dtype.metadata`
     Address na_object;      // of a StringDType
     bool has_objects = false;
-    Address metadata;  // c_metadata, where datetime64 and timedelta64 keep their unit; null where it has none
+    Address metadata;  // c_metadata, the unit of datetime64 and timedelta64; null without one
     /// "float64", "int32", "object", "str160", "void24".
     std::string name() const;
 };
@@ -74,12 +75,12 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr);
 
 inline constexpr std::uint64_t most_object_places = 4096;
 
-/// Where in one element objects are: {0} of dtype('O'), the object fields of a structured dtype (with those
-/// inside its fields).
+/// The offsets of objects in one element: {0} for dtype('O'), the object fields of a structured dtype
+/// (including those of nested dtypes).
 std::vector<std::uint64_t> object_places(const PythonHeap& heap, Address descr);
 
 /// How Python reaches the object at a byte of the array's data: "[3]", "[1, 2]", "[()]", "[3]['field']";
-/// "<element>" where no index leads there.
+/// "<element>" if no index leads there.
 std::string element_name(const ObjectReader& array, std::uint64_t place);
 
 /// What `dtype.str` returns: "<f8", "|O", "<U40", "<M8[ns]", "|V24".

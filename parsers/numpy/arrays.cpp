@@ -1,9 +1,9 @@
 // numpy.ndarray, its scalars and dtypes.
 //
 // An array that owns its data owns one block of it, and always one small block with shape and strides. A view
-// owns neither the data nor a copy: its `base` does, a reference that ndarray (which takes no part in garbage
-// collection) reports to nobody: hidden, as are the objects inside an object array. Source: arrayobject.c,
-// methods.c (array_sizeof), scalartypes.c.src (gentype_sizeof).
+// owns neither the data nor a copy: its `base` does. ndarray takes no part in garbage collection and reports
+// that reference to nobody, so it is hidden, as are the objects inside an object array. Source:
+// arrayobject.c, methods.c (array_sizeof), scalartypes.c.src (gentype_sizeof).
 
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
@@ -31,7 +31,7 @@ std::uint64_t fields_size(const ObjectReader& object) {
 
 std::uint64_t array_size(const ObjectReader& object) {
     const auto facts = array_facts(object);
-    // Up to 1.19 array_sizeof counted an ndarray for an instance of a subclass too.
+    // Up to 1.19 array_sizeof also took an ndarray for an instance of a subclass.
     const std::uint64_t fields = fields_size(object);
     const std::uint64_t basicsize = fields <= at_buffer_info ? fields : object.type().basicsize;
     if (!facts) return basicsize;
@@ -55,7 +55,7 @@ void array_references(const ObjectReader& object, ReferenceVisitor& visit) {
     if (fields_size(object) > at_mem_handler)
         visit.named(object.heap().pointer(object.at(at_mem_handler)), ".<mem_handler>",
                     ReferenceKind::hidden);
-    // Elements are the owner's; a view shares them.
+    // Elements belong to the owner; views share them.
     if (!facts->owns_data() || facts->data.is_null() || facts->itemsize == 0) return;
     const std::vector<std::uint64_t> places = object_places(object.heap(), facts->descr);
     if (places.empty()) return;
@@ -85,7 +85,7 @@ ShortValue array_describe(const ObjectReader& object, std::size_t) {
 
 bool array_plausible(const ObjectReader& object) { return array_facts(object).has_value(); }
 
-/// The bytes of a scalar's value: what is behind the header, by the type's own name.
+/// The size of a scalar's value, which follows the header, by the name of its type.
 std::uint64_t scalar_itemsize(const ObjectReader& object) {
     const PythonHeap& heap = object.heap();
     const TypeInfo* at = &object.type();
@@ -99,7 +99,7 @@ std::uint64_t scalar_itemsize(const ObjectReader& object) {
         return static_cast<std::uint64_t>(std::strtoul(name.c_str() + digit, nullptr, 10)) / 8;
     if (name == "numpy.longdouble") return 16;
     if (name == "numpy.clongdouble") return 32;
-    return 8;  // longlong, ulonglong, intc and their like: intc is 4
+    return 8;  // longlong, ulonglong, intc and the like: intc is 4
 }
 
 std::uint64_t scalar_size(const ObjectReader& object) {
@@ -114,7 +114,7 @@ std::uint64_t scalar_size(const ObjectReader& object) {
         const auto descr = descr_facts(heap, heap.pointer(object.at(void_descr)));
         bytes = descr ? descr->itemsize : 0;
     }
-    // gentype_sizeof: object.__sizeof__ (numpy.bytes_ has items as bytes has) and the value once more.
+    // gentype_sizeof: object.__sizeof__ (numpy.bytes_ has items, as bytes does), plus the value once more.
     return basic_size(object) + bytes;
 }
 

@@ -1,9 +1,8 @@
-// What NumPy is made of beside arrays: ufuncs, methods of arrays, iterators, flags, classes of dtypes. Nearly
-// nothing of it takes part in collection, so nearly all of its references are reported to nobody. Offsets
-// differ between releases; the type's own tp_basicsize tells them apart, and one that is unknown leaves the
-// object to guesses.
-// (numpy/ufuncobject.h, dtype_api.h, ndarraytypes.h, array_method.h, flagsobject.c, arrayfunction_override.c;
-// 1.19 to 2.2)
+// What NumPy has besides arrays: ufuncs, methods of arrays, iterators, flags, classes of dtypes. Almost none
+// of it takes part in collection, so almost all of its references are reported to nobody. Offsets differ
+// between releases; the type's own tp_basicsize tells them apart, and an unknown one leaves the object to
+// guesses. (numpy/ufuncobject.h, dtype_api.h, ndarraytypes.h, array_method.h, flagsobject.c,
+// arrayfunction_override.c; 1.19 to 2.2)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/numpy/kinds.h"
@@ -24,7 +23,7 @@ void hidden(const ObjectReader& object, std::uint64_t offset, FieldName name, Re
     visit.named(word(object, offset), name, ReferenceKind::hidden);
 }
 
-// PyUFuncObject: its end grew in 1.22 and 2.1; `dict` stands in the place of a pointer that was reserved.
+// PyUFuncObject. Its end grew in 1.22 and 2.1; `dict` took the place of a reserved pointer.
 constexpr std::uint64_t ufunc_identity = 28, ufunc_obj = 88, ufunc_userloops = 96, ufunc_dict = 152,
                         ufunc_identity_value = 208, ufunc_loops = 224;
 
@@ -38,10 +37,10 @@ void ufunc_references(const ObjectReader& object, ReferenceVisitor& visit) {
 }
 
 void array_iterator_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    hidden(object, 1320, ".base", visit);  // behind five arrays of 32 numbers
+    hidden(object, 1320, ".base", visit);  // after five arrays of 32 numbers
 }
 
-/// numiter iterators, behind 32 dimensions; there is room for 32, since 2.0 for 64.
+/// numiter iterators, after 32 dimensions. There is room for 32, since 2.0 for 64.
 void broadcast_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address iterators = object.at(304);
     const auto count =
@@ -64,7 +63,7 @@ void dispatcher_references(const ObjectReader& object, ReferenceVisitor& visit) 
 
 LayoutOffset dispatcher_size(const Layout&) { return 64; }
 
-/// `count` classes of dtypes at an array that the object owns.
+/// `count` classes of dtypes in an array that the object owns.
 void dtype_classes(const ObjectReader& object, Address classes, std::int32_t count, ReferenceVisitor& visit) {
     for (std::uint64_t i = 0; i < object.readable_items(classes, std::clamp(count, 0, 64)); ++i)
         visit.indexed(object.heap().pointer(classes + 8 * i), i, ReferenceKind::hidden, ".<dtypes>");
@@ -76,8 +75,8 @@ std::int32_t operands(const ObjectReader& object, Address method) {
            std::clamp(heap.integer<std::int32_t>(method + 28), 0, 64);
 }
 
-/// Does a method wrap another one? Some releases leave these fields as the allocator gave them: believed only
-/// where all are right.
+/// Whether a method wraps another one. Some releases leave these fields as the allocator gave them, so they
+/// are believed only if all are right.
 bool wraps(const ObjectReader& object, Address method, Address classes, std::int32_t count) {
     const PythonHeap& heap = object.heap();
     const TypeId type = method.is_null() ? no_type : heap.type_of(method);
@@ -88,7 +87,7 @@ bool wraps(const ObjectReader& object, Address method, Address classes, std::int
     return true;
 }
 
-/// The slot for static data, and one for a loop, moved what a method wraps in 2.0.
+/// In 2.0, new slots for static data and a loop moved what a method wraps.
 void array_method_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const std::uint64_t wrapped = object.type().basicsize <= 120 ? 88 : 120;
     const Address method = word(object, wrapped), classes = word(object, wrapped + 8);
@@ -110,7 +109,8 @@ void bound_array_method_references(const ObjectReader& object, ReferenceVisitor&
     if (!method.is_null()) dtype_classes(object, word(object, 16), operands(object, method), visit);
 }
 
-/// A class of dtypes: a type, and behind what a heap type has its one instance and the class of its scalars.
+/// A class of dtypes: a type, followed (after what a heap type has) by its one instance and the class of its
+/// scalars.
 void dtype_class_references(const ObjectReader& object, ReferenceVisitor& visit) {
     type_kind.visit_references(object, visit);
     const std::uint64_t end = *object.layout().heap_type.size;

@@ -1,6 +1,6 @@
 #pragma once
 
-// NumPy's kinds, for the list in parsers/snapshot/object_kinds.cpp.
+// NumPy's kinds of objects, for the list in parsers/snapshot/object_kinds.cpp.
 
 #include "parsers/cpython/object_kind.h"
 

@@ -1,13 +1,13 @@
 """What a process knows of its arrays: every live ndarray, with what NumPy itself says of it, for tests/real/arrays.py.
 
-No list has them all: ndarray takes no part in collection. They are reached from what the collector knows, with gc.get_referents, and
-further by what no traverse reports: the base of an array, of a record and of an iterator; the objects inside an object array, whose
-words are read from memory, so that no array is made by looking; what a flags object belongs to. NumPy's attributes are asked past
-any subclass, which may have changed them.
+No list has them all, as ndarray takes no part in collection. They are reached with gc.get_referents from what the collector knows, and
+on through references that no traverse reports: the base of an array, of a record and of an iterator; the objects inside an object
+array, read from memory as words so that looking makes no array; what a flags object belongs to. NumPy's own attributes are read, not
+those of a subclass, which may have changed them.
 
-An array's owner is where its bytes die: itself, where it owns its data; else whatever ends the chain of bases, through a memoryview
-to what it was made of, through a record to the array it is of, and through NumPy's own holder of a window to the array behind it.
-None where a chain ends at an array without a base: bytes that nobody in Python owns.
+An array's owner is the object whose bytes they are: the array itself if it owns its data, else the end of the chain of bases. A
+memoryview leads to what it was made of, a record to its array, and NumPy's own holder of a window to the array behind it. None if the
+chain ends at an array without a base: nobody in Python owns the bytes.
 """
 
 import ctypes
@@ -102,7 +102,7 @@ def _object(address):
 
 
 def _elements(array):
-    """(place in the data, Python's name for it, address) of each object in the array's elements, where there is one."""
+    """(place in the data, Python's name for it, address) of each object in the array's elements."""
     data = _word(id(array) + _DATA)
     strides = _attributes["strides"](array)
     places = list(_places(_attributes["dtype"](array), 0, ""))

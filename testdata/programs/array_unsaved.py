@@ -1,8 +1,8 @@
 """Arrays whose data a core leaves out, for tests/real/arrays.py: 3 GiB of which little was touched, excluded with MADV_DONTDUMP.
 
-Of one the page with malloc's header is saved, of the others nothing is: a kernel's core has a segment without bytes for it, gcore's
-has none at all. Beside: data that is saved, a view of each, an anonymous mapping, a file's pages. `unsaved` in what is written down:
-the owner's address, and how many bytes of its data a core must lack.
+Of one array the page with malloc's header is saved, of the others nothing: the kernel's core has a segment without bytes for it, gcore's
+has none at all. There are also data that is saved, a view of each array, an anonymous mapping, and a file's pages. `unsaved` in the
+output: the owner's address, and how many bytes of its data the core must lack.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ def exclude(start, end):
 
 
 def make(count, dtype, whole):
-    """An array without its pages in the core; `whole`: also without the page on which its data begins, behind malloc's header."""
+    """An array without its pages in the core; `whole`: also without the page on which its data begins, after malloc's header."""
     made = np.empty(count, dtype)
     data = made.__array_interface__["data"][0]
     start = data // _PAGE * _PAGE + (0 if whole else _PAGE)

@@ -1,7 +1,7 @@
 """A zoo of NumPy arrays, for tests/real/arrays.py: it makes them, writes down what is true of each (array_truth.py), and stands still.
 
-The houses are modules of exhibits (exhibits.py): array_zoo_views.py and array_zoo_kinds.py. Beside, there are holders: lists of which
-it is known exactly what they alone keep, so that what they retain can be added up.
+The houses are modules of exhibits (exhibits.py): array_zoo_views.py and array_zoo_kinds.py. There are also holders: lists for which it
+is known exactly what they alone keep alive, so that what they retain can be added up.
 """
 
 import gc
@@ -39,7 +39,7 @@ def plan_holders():
 
 
 def kept_by(holder):
-    """Addresses of what only the holder keeps: all that is reached from it, without what others have as well."""
+    """Addresses of what only the holder keeps alive: everything reached from it, except what others have as well."""
     found, waiting = {}, [holder]
     while waiting:
         obj = waiting.pop()

@@ -210,7 +210,7 @@ def capsules():
 
 @exhibit
 def copies_that_are_written_back():
-    """WRITEBACKIFCOPY: it owns its bytes, and has a base all the same."""
+    """WRITEBACKIFCOPY: it owns its bytes, but still has a base."""
     number, pointer = ctypes.c_int, ctypes.c_void_p
     from_any = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, pointer, number, number, number, pointer)(array_api()[69])
     made = from_any(own()[::2], None, 0, 0, 0x2000 | 0x501, None)

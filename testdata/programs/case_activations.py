@@ -1,9 +1,9 @@
 """Activations left on the nodes of trees: one forward pass of `trees_app.py` over its data set, and then the process stands still.
 
-In the current directory it writes truth.json: how many arrays hang on each attribute of a Node, what they measure, by sys.getsizeof, and how
-many bytes of it are elements; the addresses of the data set, and of some arrays each with the expression that leads to it.
+In the current directory it writes truth.json: how many arrays hang on each attribute of a Node, their size by sys.getsizeof, and how many
+bytes of that are elements; the addresses of the data set and of some arrays, each with the expression that leads to it.
 
-    case_activations.py [--samples N]     1,000: some 300,000 arrays
+    case_activations.py [--samples N]     1,000: about 300,000 arrays
 """
 
 import argparse

@@ -32,7 +32,7 @@ def call():
 
 
 def opened_scope():
-    """Entered, and never left. Its tensor's address is told by who made it: to ask the generator's frame would make another holder."""
+    """Entered, and never left. Its maker tells the tensor's address: asking the generator's frame would add a holder."""
     graph = build()
     manager = library.name_scope(graph, "scope")
     manager.__enter__()

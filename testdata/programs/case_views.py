@@ -4,7 +4,7 @@ With 500 rows, 100 views show 2,457,600 bytes and keep 1,107,148,800 bytes alive
 (400 rows, 9,830,400 bytes) has no view. With --copies, as it should have been written, nothing is kept. In the current directory it writes truth.json: these figures, the addresses of the views and of
 their bases, and where func() stands.
 
-    case_views.py [--rows N] [--copies]     500; fewer make a smaller core, 100 views all the same
+    case_views.py [--rows N] [--copies]     500; fewer make a smaller core, still with 100 views
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A process that made and freed more than a million blocks of every size from 1 to 2000 bytes, and kept few: where ghosts would show.
+"""A process that made and freed more than a million blocks of every size from 1 to 2000 bytes, and kept few, so that ghosts would show.
 
 Freed memory still holds headers that read as objects: in pymalloc's and malloc's free blocks, in the interpreter's own free lists,
 in the tails of buffers that moved when they grew. None of it may appear as an object.
@@ -30,7 +30,7 @@ def make_plain(size):
 
 
 def make_grown_list(size):
-    """Grown by appending: its array moves through several blocks, each a copy of the references before."""
+    """Grown by appending: its array moves through several blocks, each a copy of the previous references."""
     grown = []
     for number in range(size // 8):
         grown.append(number)

@@ -1,5 +1,5 @@
-"""A process that dies with faulthandler on: the signal is handled on a stack of its own, in the middle of the heap, as most
-crashes of services are."""
+"""A process that dies with faulthandler on: as in most crashes of services, the signal is handled on a separate stack, in the
+middle of the heap."""
 
 import faulthandler
 import pickle

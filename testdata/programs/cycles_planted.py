@@ -1,8 +1,8 @@
 """Plants garbage of many shapes, drops it, and records what a collection in a twin finds.
 
 Pairs, rings of 3 to 50, one ring of a million, and cycles through instance dicts, closures, frames, exceptions with tracebacks,
-methods, classes, generators; what no collection finds: NumPy object arrays that hold themselves, and instances of an extension type
-that has no traverse. Weak references with callbacks hold nothing.
+methods, classes, generators; also what no collection finds: NumPy object arrays that hold themselves, and instances of an extension
+type without traverse. Weak references with callbacks hold nothing.
 """
 
 import ctypes

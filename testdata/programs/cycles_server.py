@@ -1,4 +1,4 @@
-"""A threaded web server under load from threads of its own; the core is taken in the middle of a request."""
+"""A threaded web server under load from its own threads; the core is taken in the middle of a request."""
 
 import http.server
 import json

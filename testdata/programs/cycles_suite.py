@@ -1,5 +1,5 @@
-"""A run of test suites of the standard library, in the middle of which the core is taken; where Python comes without its tests, of
-tests of the same kind that are here."""
+"""A run of the standard library's test suites, or of similar tests kept here if Python comes without its own; the core is taken in the
+middle of it."""
 
 import gc
 import importlib
@@ -17,7 +17,7 @@ YOUNG = 300  # objects that came and did not go: some tests collect, and after t
 
 
 class Ordinary(unittest.TestCase):
-    """Some hundred tests with errors, closures and objects that refer to each other."""
+    """About a hundred tests with errors, closures and objects that refer to each other."""
 
     def work(self, number):
         class Made:

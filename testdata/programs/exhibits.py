@@ -1,4 +1,4 @@
-"""How the zoo and the workshop are filled: houses are modules with a list EXHIBITS of functions, each of which returns what to keep."""
+"""How the zoo and the workshop are filled: houses are modules with a list EXHIBITS of functions, which return what to keep."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""A process whose objects have expressions, and that tells where each of them leads.
+"""A process whose objects have expressions, and which says where each of them leads.
 
-In the current directory: places.jsonl (as places.py writes it) and expressions.jsonl are written, lines {"expression", "address"},
-the second last; then the process waits for its core to be taken.
+It writes places.jsonl (as places.py does) and then expressions.jsonl, with lines {"expression", "address"}, in the current directory,
+and waits for its core to be taken.
 """
 
 import collections

@@ -1,8 +1,8 @@
 """DataFrames and Series of every common kind, and pieces of some that are gone, for tests of `heapsift arrays`.
 
-It writes truth.json: of every DataFrame and Series in the process its shape, its columns, and the address and bytes of each array under
-it, found by the names that pandas has for them; and of the kept pieces, which array they keep and through what. The columns and arrays of an
-object are asked for last: asking may have pandas cache more.
+It writes truth.json: for every DataFrame and Series in the process its shape, its columns, and the address and bytes of each array under
+it, found by pandas' names for them; for the kept pieces, which array they keep and through what. The columns and arrays of an object are
+asked for last, since asking may make pandas cache more.
 """
 
 import datetime
@@ -151,7 +151,7 @@ def cached(index):
 
 
 def different(arrays):
-    """Each once; of those that show the very same bytes one."""
+    """Each once; one of those that show the same bytes."""
     seen, result = set(), []
     for array in arrays:
         bytes_shown = (array.__array_interface__["data"][0], array.nbytes) if array.nbytes else id(array)

@@ -1,20 +1,20 @@
-"""A process that plants an object in every kind of place, and tells afterwards whether a name leads there.
+"""A process that plants an object in every kind of place, and then says whether a name leads there.
 
 Problem: heapsift names each reference as Python would reach it, `.fget`, `['key']`, `.gi_frame.f_locals['x']`; a name that looks right
-and leads elsewhere is worse than none.
-Idea: the process writes down who holds what, by address, and sleeps; its core is taken with gcore, so it lives on; the names that
-heapsift read from the core come back, and the process itself evaluates each on the holder. A name is right where the result is the
-very object that was planted.
+but leads elsewhere is worse than none.
+Idea: the process writes down who holds what, by address, and sleeps. gcore takes its core, so it lives on. The names that heapsift read
+from the core come back, and the process itself evaluates each on the holder. A name is right if the result is the same object that
+was planted.
 
     places_language.py   what the language has
     places_frames.py     generators, coroutines, frames, exceptions
     places_library.py    what the standard library and NumPy have
 
-In the current directory: places.jsonl is written, a line a place, in one piece; then names.jsonl is awaited, lines {"place": index of
-the place, "name": text}; then verdicts.jsonl is written, the same lines with "verdict", and the process ends:
+In the current directory it writes places.jsonl in one piece, a line for each place; waits for names.jsonl, with lines {"place": index of
+the place, "name": text}; writes verdicts.jsonl, the same lines with "verdict", and ends:
 
     right        evaluates to the target
-    key          is `key …`: the target is a key or an element of the holder, and the text, where it is a literal, is equal to it
+    key          is `key …`: the target is a key or an element of the holder, and equals the text if that is a literal
     other …      evaluates to something else, or is another key
     error …      does not evaluate
 """
@@ -74,7 +74,7 @@ def _verdict_on_key(holder, text, target):
 
 
 def _shows(found, target):
-    """The __dict__ of a class is shown by a proxy, made anew each time."""
+    """A class's __dict__ is shown by a proxy, which is a new object each time."""
     return isinstance(found, types.MappingProxyType) and gc.get_referents(found)[0] is target
 
 

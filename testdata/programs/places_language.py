@@ -1,7 +1,7 @@
 """Places that the language has: functions that return (what place, its holder, the object planted there). `places.py` says why.
 
-A place is one reference, from the object that holds it: of a function's default the holder is the tuple of the defaults, and that the
-function holds the tuple is another place.
+A place is one reference, and its holder: a function's default is held by the tuple of defaults; that the function holds this tuple is
+another place.
 """
 
 import enum

@@ -1,21 +1,21 @@
 """A process that plants ten objects in every kind of place, and writes down what keeps them, what they retain, and whose they are.
 
-Problem: `why`, `retained` and `dominators` answer questions whose answers nobody has, unless somebody made the heap by plan.
-Idea: behind each place hangs a list of ten objects that nothing else holds, so what goes with the list is a sum of sys.getsizeof, and
+Problem: nobody knows the right answers of `why`, `retained` and `dominators`, except for a heap made to plan.
+Idea: behind each place hangs a list of ten objects that nothing else holds, so what the list retains is a sum of sys.getsizeof, and
 the path to it is what a person would write.
 
     plants_ten.py   the ten and their table
     plants_app.py   the application that keeps them
-    kept.c          a shared library that keeps some, compiled by who starts this; where libkept.so is absent those are left out
+    kept.c          a shared library that keeps some, compiled by the caller; without libkept.so those are left out
 
 In the current directory it makes two modules of the program, plants_one.py and plants_two.py, and packages in site-packages/, and then
 writes plants.json, a list of
 
     name, holder, objects   addresses of the list and the ten
     retained_size           bytes of the list and all that only it holds, by sys.getsizeof
-    kinds                   kinds of root that are right; none: no root reaches it
-    groups                  groups of the dominator tree that are right
-    expressions             of objects[3], that are right; what begins with one of `beginnings` is, too, where Python has no expression
+    kinds                   the right kinds of root; none: no root reaches it
+    groups                  the right groups of the dominator tree
+    expressions             the right ones for objects[3]; if Python has none, also any that begins with one of `beginnings`
 
     plants.py --check       evaluates the expressions, where Python can, instead of standing still
 """
@@ -128,7 +128,7 @@ def plant_in_modules():
 
 
 def plant_in_library():
-    """The library takes a reference as C code does: a pointer, and one more in the count."""
+    """The library takes a reference as C code does: it keeps a pointer, and adds one to the count."""
     path = os.path.abspath("libkept.so")
     if not os.path.exists(path):
         print("plants: left out here: what a C library keeps (no libkept.so)", file=sys.stderr, flush=True)

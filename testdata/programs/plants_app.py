@@ -1,7 +1,7 @@
 """The application of `plants.py`: it keeps ten objects in every kind of place that Python has.
 
 What a module or a class keeps is made on import; what threads keep, by start_threads(); what the main thread keeps, by stand_still().
-Whatever a thread keeps is made inside the thread: the arguments of a Thread would hold it, too.
+What a thread keeps is made inside the thread, since a Thread's arguments would hold it too.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ PARTIAL = functools.partial(print, ten("argument of a partial"))
 
 
 class Plain:
-    """Its attributes lie in the instance from 3.11 on, until somebody asks for the dict."""
+    """From 3.11 on its attributes are in the instance until somebody asks for the dict."""
 
     def __init__(self, kept):
         self.kept = kept

@@ -6,7 +6,7 @@ MADE = {}  # name of the plant -> addresses and bytes; nothing in it refers to a
 
 
 class Slotted:
-    """An object whose size is the same whoever asks, and in every version its own."""
+    """An object whose size does not depend on who asks, only on the version."""
     __slots__ = ("payload",)
 
     def __init__(self, payload):

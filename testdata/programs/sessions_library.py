@@ -1,7 +1,7 @@
 """The library of `case_sessions.py`: graphs, operations, tensors, and sessions that make themselves the default of their thread.
 
-Session() enters the context manager of the thread's stack, and only close() leaves it. Who forgets close() leaves the session on a list
-inside a threading.local, and the manager's generator suspended; both hold the graph with all its tensors.
+Session() enters the context manager of the thread's stack, and only close() leaves it. Without close() the session stays on a list inside
+a threading.local, and the manager's generator stays suspended; both hold the graph with all its tensors.
 """
 
 import contextlib

@@ -1,16 +1,16 @@
 """Threads that stand still in every kind of call, and what Python itself says of their stacks at the moment of the core.
 
-As in truth.py the process forks with libc's own `fork`: the child has the thread states and frames of all threads, reads them with
-sys._current_frames() and writes them down; the parent, in which nobody has asked for a frame object, waits for it and stops. Fork,
-waiting and stopping stand on one line, so that the line of the main thread is the same in both.
+As in truth.py the process forks with libc's own `fork`. The child has the thread states and frames of all threads, reads them with
+sys._current_frames() and writes them down. The parent, in which nobody has asked for a frame object, waits for it and stops. Fork,
+waiting and stopping are on one line, so that the main thread's line is the same in both.
 
 HEAPSIFT_TRUTH names the file; HEAPSIFT_CORE_BY=kernel: SIGABRT, else it sleeps. It is one JSON document:
 
     {"gil": ident or null, "threads": [{"ident", "native_id", "name", "frames": [{"function", "file", "line", "locals": {name: id},
      "unsaid": [name]}]}]}
 
-The innermost call comes first; `name` is "" for a thread that threading does not know; the variables of a module's body, which are
-the module's, are not listed; `unsaid` are those that the body of a class takes from around it, which f_locals leaves out. A thread:
+The innermost call comes first. `name` is "" for a thread that threading does not know. The variables of a module's body belong to the
+module and are not listed. `unsaid` are those that a class body takes from around it, which f_locals leaves out. To add a thread, write
 a function with `@thread`.
 """
 

@@ -1,7 +1,7 @@
 """How a program that knows what heapsift must find comes to rest: it writes that down in one piece, as JSON, and stands still.
 
-The document holds addresses and numbers, never the objects themselves, so that writing it down holds nothing. The program is told by
-HEAPSIFT_CORE_BY what to do then: `kernel` is SIGABRT, else it sleeps, for gcore.
+The document has addresses and numbers, never the objects themselves, so that writing it holds nothing. HEAPSIFT_CORE_BY says what the
+program does then: `kernel` raises SIGABRT; otherwise it sleeps, for gcore.
 """
 
 import json
@@ -31,7 +31,7 @@ def address(obj):
 
 
 def line_of(file, mark):
-    """The number of the line of `file` that ends with the comment `mark`: where a frame stands. Asking the frame would make an object of it."""
+    """The number of the line of `file` that ends with the comment `mark`: a frame's position. Asking the frame would make an object of it."""
     with open(file, encoding="utf-8") as lines:
         number, = [number for number, line in enumerate(lines, 1) if line.rstrip().endswith("# " + mark)]
     return number

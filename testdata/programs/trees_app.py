@@ -52,7 +52,7 @@ class Model:
 
 
 def tree(leaves, words):
-    """A binary tree, split by lot."""
+    """A binary tree, split at random."""
     if leaves == 1:
         return Node(word=int(np.random.randint(words)))
     cut = int(np.random.randint(1, leaves))

@@ -1,41 +1,41 @@
-"""What a Python process knows about itself, written down at the very moment at which its core is taken.
+"""What a Python process knows about itself, written down at the moment at which its core is taken.
 
-Problem: a process that lists its own objects makes new ones by listing them, and the core would hold those too.
+Problem: a process that lists its own objects makes new ones in doing so, and the core would hold those too.
 Idea: the process forks, with libc's own `fork` (os.fork would run handlers and drop the other threads' frames). The child is
-an exact copy: it lists what it holds and writes the list. The parent does nothing but wait for it, and then raises SIGABRT
-(kernel core) or sleeps in pause() (for gcore). So the parent's heap in the core is the heap the child listed.
+an exact copy: it lists what it holds and writes the list. The parent only waits for it, and then raises SIGABRT (kernel core)
+or sleeps in pause() (for gcore). So the parent's heap in the core is the heap that the child listed.
 
 How the child's own objects are kept out. Its first action is gc.get_objects(), whose result goes straight into the arguments of
-`_write_truth`. All that is made later lives in the frames of `_write_truth` and of what it calls, and no object that existed at
-the fork refers to those: a frame refers to its caller, never the other way, and the stack of a running frame is not visited by
-the collector. So no list of exceptions is needed, and none is made. Between the fork and gc.get_objects() no object is made
-that stays: fork's result is tested and dropped.
+`_write_truth`. Everything made later is in the frames of `_write_truth` and of what it calls, and no object that existed at the
+fork refers to those: a frame refers to its caller, never the other way round, and the collector does not visit the stack of a
+running frame. So no list of exceptions is needed. Between the fork and gc.get_objects() no object is made that stays: fork's
+result is tested and dropped.
 
-What is left to differ in the parent: no object. Temporary ones (fork's result, the tuple that waitpid returns) take a free block
-and give it back. tests/real checks each line against the bytes of the core: the type pointer, and a count above 0. Reference counts
-differ by what the child's own calls hold (None, small ints, the functions it calls), so the count here is a hint only. Three
-things that would differ and are prevented: sys.getsizeof makes a C type ready that never was; a function called often gets a
-cache (up to 3.10); a BytesIO whose buffer the listing refers to counts it no more.
+In the parent no object differs. Temporary ones (fork's result, the tuple that waitpid returns) take a free block and give it back.
+tests/real checks each line against the bytes of the core: the type pointer, and a count above 0. Reference counts differ by what
+the child's own calls hold (None, small ints, the functions it calls), so the count here is only a hint. Three things would differ
+but are prevented: sys.getsizeof makes a C type ready that was not; a function called often gets a cache (up to 3.10); a BytesIO no
+longer counts its buffer if the listing refers to that.
 
-A free object is none: _asyncio keeps iterators of futures for later use, and its traverse reports them (3.12). Whatever counts no
-references but the listing's is left out.
+A free object does not count: _asyncio keeps iterators of futures for later use, and its traverse reports them (3.12). So an object
+whose only references are the listing's is left out.
 
 Output, tab separated, one object a line:
 
     address  G|C  "type name"  size  refcount  tracked
 
 G: gc.get_objects() returned it; C: found from those with gc.get_referents. The name is a JSON string: module.qualname, bare for
-builtins. The size is sys.getsizeof(object); `P` where the type's __sizeof__ is not written in C; `-` where it raises. The count is
-without the references that the listing itself holds. Lines that start with `T` give the address and the instances' type name
-of every type; lines that start with `#` are for people.
+builtins. The size is sys.getsizeof(object); `P` if the type's __sizeof__ is not written in C; `-` if it raises. The count excludes
+the references that the listing itself holds. Lines that start with `T` give the address of every type and its instances' type name;
+lines that start with `#` are for people.
 
-With HEAPSIFT_TRUTH_REFERENTS, behind all of these, a line for each object that refers to any, in hexadecimal without 0x:
+With HEAPSIFT_TRUTH_REFERENTS there follows a line for each object that refers to others, in hexadecimal without 0x:
 
     R  address  address address ...
 
-what gc.get_referents(object) returns, in its order and as often: all that the type's traverse reports. An object without such a
-line reports nothing; so does one that the collector cannot hold (str, code, a static type). They are read before the file is
-made, so that an import which open() causes is in none of them.
+what gc.get_referents(object) returns, in its order and as often: everything that the type's traverse reports. An object without such
+a line reports nothing, such as one that the collector cannot hold (str, code, a static type). They are read before the file is made,
+so that an import caused by open() is in none of them.
 
     HEAPSIFT_TRUTH=FILE          where to write; without it the program only prints its process id and sleeps
     HEAPSIFT_TRUTH_REFERENTS=1   the referents, too

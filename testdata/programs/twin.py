@@ -1,16 +1,16 @@
-"""What gc.collect() finds, at the very moment at which the core is taken, and without the process itself collecting anything.
+"""What gc.collect() finds at the moment at which the core is taken, although the process itself collects nothing.
 
 The process forks with libc's own `fork` (os.fork would run handlers and drop the other threads' frames). The child is an exact
-copy: it sets DEBUG_SAVEALL, collects, and writes the address and the type of all that came into gc.garbage. The parent waits, and
-then aborts (kernel core) or stops itself (for gcore). All that happens between the fork and the core is done with the GIL held
-(ctypes.PyDLL), and first the others are told not to ask for it: a thread that waits longer than the switch interval would get it in the
-parent, and in the child, where that thread is not, be waited for without end.
+copy: it sets DEBUG_SAVEALL, collects, and writes the address and type of everything that came into gc.garbage. The parent waits, and
+then aborts (kernel core) or stops itself (for gcore). From the fork to the core the GIL is held (ctypes.PyDLL), and the other threads
+are told beforehand not to ask for it: a thread that waits longer than the switch interval would get it in the parent; the child, which
+does not have that thread, would wait for it for ever.
 
-What is asked is what the collector finds before finalizers run. So the child marks every object that has one as finalized, by the
-bit in the collector's header: then the collector does not call it. A suspended generator would else be closed, and its frame let go
-of what it holds. Callbacks of weak references do run.
+The question is what the collector finds before finalizers run. So the child marks every object that has a finalizer as finalized, by
+the bit in the collector's header, and the collector does not call it. Otherwise a suspended generator would be closed, and its frame
+would release what it holds. Callbacks of weak references do run.
 
-The output, a JSON object: "found": [[address, "type"]], "garbage_before": what gc.garbage had, "own": [[address, "type"]], those of
+The output is a JSON object: "found": [[address, "type"]], "garbage_before": what gc.garbage had, "own": [[address, "type"]], those of
 this module's frames and objects that a collection could find; they are left out of "found".
 """
 

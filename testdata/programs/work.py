@@ -1,9 +1,9 @@
 """A process at work: objects that refer to others in every way, each in the middle of what it does.
 
-Problem: an object just made refers to little. What it refers to while it works (an iterator half consumed, a task that waits, a
-parser in the middle of its text, a statement that still has rows) is where a reader of references goes wrong.
-Idea: the workshop has what the zoo lacks, few of each, half done; and it stands still in the middle of things: within an except clause,
-called back from C, below a generator that runs.
+Problem: a new object refers to little. A reader of references goes wrong over what it refers to while it works (an iterator half
+consumed, a task that waits, a parser in the middle of its text, a statement that still has rows).
+Idea: the workshop has what the zoo lacks, a few of each kind, half done; and it stands still in the middle of things: within an except
+clause, called back from C, below a running generator.
 
     work_language.py   iterators, generators, frames, exceptions, descriptors, weak references, typing
     work_library.py    the standard library's C types

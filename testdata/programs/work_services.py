@@ -1,7 +1,7 @@
 """The workshop's third room: processes, threads, event loops and connections in the middle of their work, and NumPy. `work.py` says why.
 
-Everything here stands still: threads wait for what never comes, and child processes have ended and are reaped, or sleep until their
-parent dies. The processes come first, as a fork copies no threads.
+Everything here stands still: threads wait for what never comes, and child processes have been reaped, or sleep until their parent dies.
+The processes come first, because a fork copies no threads.
 """
 
 import io
@@ -321,7 +321,7 @@ def an_event_loop_that_waits():
 
 @exhibit
 def an_event_loop_that_is_stuck():
-    """One task never comes back: it runs now, and others wait behind it."""
+    """One task never comes back: it runs now, and others wait for it."""
     import asyncio
     never, reached = threading.Event(), threading.Event()
 

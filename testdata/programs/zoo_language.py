@@ -383,7 +383,7 @@ def namespaces():
 
 @exhibit
 def garbage():
-    """Cycles that wait for the collector, which was told not to come; and freed memory that looks like objects."""
+    """Cycles that wait for the collector, which is switched off; and freed memory that looks like objects."""
     gc.disable()
     for i in range(500):
         one, other = Plain(i), Plain(i)

@@ -193,7 +193,7 @@ def streams():
 
 @exhibit
 def threads():
-    """They wait for events that nobody sets: each has locals, and a threading.local of its own."""
+    """They wait for events that nobody sets: each has locals and its own threading.local."""
     local = threading.local()
     never = threading.Event()
     started = threading.Semaphore(0)

@@ -1,4 +1,4 @@
-// Elements by lot, in runs and holes by lot, against a reading of one element after the other.
+// Random elements, in random runs and holes, compared with reading one element after the other.
 
 #include "analysis/array_elements.h"
 

@@ -1,5 +1,4 @@
-// Arrays that waste memory, and for each kind one that must not be called so; laid out here as NumPy 1.x has
-// them.
+// Arrays that waste memory, and for each kind one that does not; laid out as in NumPy 1.x.
 
 #include "analysis/array_waste.h"
 
@@ -131,7 +130,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// "zero <i8 8", "smaller <i8 100 |i1 -3 to 90"; "nothing"; what was not read or not saved.
+/// "zero <i8 8", "smaller <i8 100 |i1 -3 to 90"; "nothing"; or what was not read or not saved.
 std::string said_of(Dtype dtype, const std::string& data) {
     const ArrayWasteResult result = Arrays().add(dtype, data).answer();
     if (result.not_read > 0) return "not read";

@@ -1,4 +1,4 @@
-// Arrays by owner: who is kept by views alone, what is seen, who holds what.
+// Arrays by owner: which are kept only by views, what is visible, who holds what.
 
 #include "analysis/arrays.h"
 #include "analysis/array_holders.h"

@@ -1,4 +1,5 @@
-// Why garbage is still there: said of the collector whose lists hold it, and only of what it is true of.
+// Why garbage is still there: each reason is given for the collector whose lists hold it, and only if it is
+// true.
 
 #include "analysis/cycle_reasons.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t memory_start = 0x10000;
 
-/// Two interpreters, each with a collector that is enabled and has counted 5 of 701 allocations; nodes that
+/// Two interpreters, each with an enabled collector that has counted 5 of 701 allocations, and nodes that
 /// refer to themselves.
 struct TwoCollectors {
     TwoCollectors() {
@@ -43,7 +44,7 @@ struct TwoCollectors {
     void set_debug(std::uint64_t interpreter, std::int32_t flags) {
         put(collector(interpreter) + *heap.layout.gc_state.debug, flags);
     }
-    /// Generation 3 is the frozen one. Makes the nodes.
+    /// Makes the nodes. Generation 3 is the frozen one.
     void list(std::uint64_t interpreter, std::uint64_t generation,
               const std::vector<std::uint64_t>& numbers) {
         const std::uint64_t first = head(interpreter, generation);
@@ -60,7 +61,7 @@ struct TwoCollectors {
         put(previous, first);
         put(first + 8, previous);
     }
-    /// A list that is gc.garbage, with these in it.
+    /// A list with these in it, as gc.garbage.
     void garbage_list(std::uint64_t interpreter, const std::vector<std::uint64_t>& numbers) {
         HandmadeObject object{Address(node(40 + interpreter)), "list", facts(56, 64), {}, {}};
         for (const std::uint64_t number : numbers)

@@ -1,4 +1,4 @@
-// The collector replayed, states, cycles and reference counts, on small heaps.
+// The replayed collector, states, cycles and reference counts, on small heaps.
 
 #include "analysis/cycles.h"
 
@@ -34,8 +34,8 @@ HandmadeObject untracked(std::uint64_t address, std::string type, std::int64_t r
     return object;
 }
 
-// A pair of Nodes that hold each other; a text hangs on the first, another on the second and on a Root that C
-// code holds.
+// A pair of Nodes that hold each other. One text hangs on the first; another hangs on the second, and on a
+// Root that C code holds.
 HandmadeHeap pair_of_nodes() {
     HandmadeHeap heap;
     heap.objects = {tracked(0x100, "Node", 1, {reference(0x200, ".other"), reference(0x300, ".text")}),
@@ -49,7 +49,7 @@ CollectorVerdict verdict(const HeapReader& heap, std::uint64_t address) {
     return replay_collector(heap).of[heap.find(Address(address))];
 }
 
-/// An extension's object that no traverse reports: the references of its kind are hidden.
+/// An extension's object that no traverse reports: references of its kind are hidden.
 HandmadeHeap array_of_itself() {
     HandmadeHeap heap;
     heap.objects = {untracked(0x100, "numpy.ndarray", 2,
@@ -136,7 +136,7 @@ TEST_CASE("collector: where a guess decides, it is doubtful and said to be", "[a
 
 namespace {
 
-/// A type in the memory of the small core, all of whose slots are set.
+/// A type in the memory of the small core, with all slots set.
 HandmadeHeap with_slots_set(HandmadeHeap made) {
     TypeInfo type;
     type.name = "Handle";

@@ -1,4 +1,4 @@
-// References one step up and down, and those that lead nowhere although they count.
+// References one step up and down, and those that lead nowhere but count.
 
 #include "analysis/edges.h"
 
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t static_type = 0x10;
 
-/// A Node that refers to a static type, to nothing that was found, weakly and strongly; two that refer to it;
-/// and two words of C code that hold it.
+/// A Node that refers to a static type, to something that was not found, weakly and strongly; two Nodes that
+/// refer to it; and two words of C code that hold it.
 HandmadeHeap nodes() {
     HandmadeHeap heap;
     heap.objects = {

@@ -1,5 +1,5 @@
-// The rows of an export: every type, object and array, with the generation that the collector's lists say and
-// the array's own fields, read from memory that is laid out here.
+// The rows of an export: every type, object and array, with the generation from the collector's lists and the
+// array's own fields, read from memory that the test lays out.
 
 #include "analysis/export.h"
 
@@ -52,7 +52,7 @@ struct Collector : Memory {
     }
     std::uint64_t frozen() const { return memory_start + *layout.gc_state.permanent_generation; }
 
-    /// The low bits are flags of the collector, and are set here.
+    /// The low bits are flags of the collector; they are set here.
     void link(std::uint64_t head, const std::vector<std::uint64_t>& numbers) {
         std::uint64_t previous = head;
         for (const std::uint64_t number : numbers) {

@@ -1,4 +1,4 @@
-// Expressions on heaps written down by hand, and their text.
+// Expressions on handmade heaps, and their text.
 
 #include "analysis/expression.h"
 
@@ -18,8 +18,8 @@ Reference key(std::uint64_t target, std::string text) {
     return test::key(target, literal(std::move(text), 1));
 }
 
-// Modules app and app.sub; in app a cache, in __main__ the cache again under another name, and two objects of
-// one name in a set.
+// Modules app and app.sub: in app a cache, in __main__ the same cache under another name, and two objects of
+// the same name in a set.
 HandmadeHeap modules() {
     HandmadeHeap heap;
     PythonInterpreter interpreter;

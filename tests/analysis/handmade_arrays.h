@@ -1,6 +1,6 @@
 #pragma once
 
-// NumPy arrays of a handmade heap: their headers are laid out in memory, as analyses read them.
+// NumPy arrays for a handmade heap: their headers are laid out in memory, where analyses read them.
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/numpy/kinds.h"
@@ -35,7 +35,7 @@ public:
         heap_.types = {of_array, of_dtype};
     }
 
-    /// `base` 0: none; it owns its data then.
+    /// `base` 0: it has none, and owns its data.
     std::uint64_t array(std::uint64_t data, const std::vector<std::int64_t>& shape,
                         const std::vector<std::int64_t>& strides, std::uint64_t base = 0,
                         std::int64_t refcount = 1) {
@@ -81,7 +81,7 @@ public:
         heap_.natives.push_back(reference(at, "libapp.so cache"));
         return at;
     }
-    /// A rooted list of these.
+    /// A rooted list of these items.
     std::uint64_t list(const std::vector<std::uint64_t>& items) {
         const std::uint64_t at = 0x80000 + 0x100 * lists_++;
         HandmadeObject object{Address(at), "list", facts(56, 64), {}, {}};

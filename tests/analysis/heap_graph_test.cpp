@@ -1,5 +1,5 @@
 // What keeps objects alive: named roots, references that were not found, and garbage, which holds nothing
-// that lives.
+// that is alive.
 
 #include "analysis/holding/heap_graph.h"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t first = 0x10000;
 std::uint64_t at(std::size_t object) { return random_address(object); }
 
-/// Objects that refer to each other, each with a count that its references explain.
+/// Objects that refer to each other, with counts that their references explain.
 HandmadeHeap heap_of(std::size_t objects,
                      const std::vector<std::pair<std::size_t, std::size_t>>& references) {
     HandmadeHeap heap;
@@ -92,7 +92,7 @@ TEST_CASE("heap graph: of held objects that lead to each other, as few as hold a
     const HeapReader heap = made.build();
     const HeapGraph graph(heap);
     CHECK(reaches(graph) == std::vector{held, held, held, held, held, held, unreachable});
-    // 1 leads to 0, 4 to 5; of a ring one is enough.
+    // 1 leads to 0, 4 to 5; one member of a ring is enough.
     const std::set<ObjectId> roots = roots_of_kind(graph, RootKind::native_unseen);
     CHECK(roots.size() == 3);
     CHECK(roots.contains(ObjectId(1)));
@@ -166,7 +166,7 @@ TEST_CASE("heap graph: a reference into a static type is not followed, and the t
 
 namespace {
 
-/// By object: is it reached from `start` (itself too), where `in` holds?
+/// For each object, whether it is reached from `start` (itself included) where `in` holds.
 template <class In>
 std::vector<bool> reached_from(const HandmadeHeap& heap, const std::vector<std::size_t>& start, In in) {
     std::vector<bool> reached(heap.objects.size());
@@ -185,7 +185,7 @@ std::vector<bool> reached_from(const HandmadeHeap& heap, const std::vector<std::
     return reached;
 }
 
-/// By object, by the words of the contract alone.
+/// For each object, computed directly from the definition.
 std::vector<Reach> expected_reaches(const HandmadeHeap& heap) {
     std::vector<std::int64_t> found(heap.objects.size());
     for (const auto& object : heap.objects)
@@ -227,7 +227,7 @@ TEST_CASE("heap graph: a thousand random heaps, against the definition", "[analy
         const std::vector<Reach> reach = reaches(graph);
         REQUIRE(reach == expected_reaches(made));
         REQUIRE(graph.preorder().reached() + 3 >= graph.node_count());  // all but groups without members
-        // Garbage that hangs below the group: what leads to it, it leads back to.
+        // Garbage that hangs below the group: everything that leads to it is also reached from it.
         std::set<NodeId> expected;
         const auto garbage = [&](std::size_t object) { return reach[object] == unreachable; };
         std::vector<std::vector<bool>> leads_to;

@@ -1,4 +1,4 @@
-// Single objects in an order.
+// Single objects, sorted.
 
 #include "analysis/objects.h"
 

@@ -1,5 +1,5 @@
-// DataFrames and Series found by what they lead to, in heaps that are written down here; arrays and their
-// elements in memory.
+// DataFrames and Series, found by what they lead to, in handmade heaps; arrays and their elements are in
+// memory.
 
 #include "analysis/pandas_frames.h"
 
@@ -84,7 +84,7 @@ struct PandasHeap {
         for (const std::uint64_t item : items) references.push_back(reference(item, "[i]"));
         return object(type, std::move(references));
     }
-    /// An array of int64 (or of pointers), with its elements where they are given.
+    /// An array of int64 (or of pointers), with its elements if they are given.
     std::uint64_t array(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& elements = {},
                         char kind = 'i') {
         const std::uint64_t dtype = object("numpy.dtype", {}),

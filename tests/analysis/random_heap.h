@@ -1,7 +1,7 @@
 #pragma once
 
-// Small heaps by lot: objects at 0x10000, 0x10010, …, some held by C code, some by a count that is too high,
-// some immortal, some by nobody.
+// Random small heaps: objects at 0x10000, 0x10010, …, some held by C code, some by a count that is too high,
+// some immortal, some held by nothing.
 
 #include "tests/analysis/handmade_heap.h"
 

@@ -1,4 +1,4 @@
-// What rows of tables retain: of types, of single objects, of threads.
+// What rows of tables retain, for types, single objects and threads.
 
 #include "analysis/holders.h"
 #include "analysis/objects.h"
@@ -21,8 +21,8 @@ void hold_by_c_code(HandmadeHeap& heap, std::uint64_t address) {
     heap.natives.push_back(native);
 }
 
-/// C code holds two lists; both hold the jobs, each of which has a name of its own; the second list alone
-/// holds a dict.
+/// C code holds two lists; both hold the jobs, each of which has its own name; only the second list holds a
+/// dict.
 HandmadeHeap two_lists() {
     HandmadeHeap heap;
     heap.objects = {

@@ -1,5 +1,5 @@
-// What would come free: by the definition. A set is taken away, and what the root does not reach any more
-// came free with it.
+// What would be freed, by definition: a set is taken away, and what the root no longer reaches is freed with
+// it.
 
 #include "analysis/holding/retained.h"
 
@@ -14,7 +14,7 @@ using namespace heapsift::test;
 
 namespace {
 
-/// By node: does the root reach it without those of `taken`?
+/// For each node, whether the root reaches it without going through `taken`.
 std::vector<bool> reached_without(const HeapGraph& graph, const std::vector<bool>& taken) {
     std::vector<bool> reached(graph.node_count());
     std::vector<NodeId> pending{graph.root()};

@@ -1,4 +1,4 @@
-// Bytes that arrays show, against a bitmap.
+// The bytes that arrays show, compared with a bitmap.
 
 #include "analysis/seen_bytes.h"
 
@@ -76,7 +76,7 @@ TEST_CASE("seen bytes: any views, against a bitmap", "[numpy]") {
                 view.shape.push_back(number(1, 5));
                 view.strides.push_back(number(-20, 60));
             }
-            // One that would begin below address 0 is none that a process can have.
+            // A process cannot have an array that begins below address 0.
             std::int64_t lowest = static_cast<std::int64_t>(view.data);
             for (std::size_t d = 0; d < view.shape.size(); ++d)
                 lowest += std::min<std::int64_t>(0, (view.shape[d] - 1) * view.strides[d]);

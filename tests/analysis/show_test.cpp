@@ -1,4 +1,4 @@
-// One object with its references both ways.
+// One object, with its references in both directions.
 
 #include "analysis/show.h"
 
@@ -15,8 +15,8 @@ Reference refused(Reference guess) {
     return guess;
 }
 
-// A list holds a Node twice; a dict holds the list and a static type; a weak reference, a guess that was
-// believed and one that was not point at the Node too.
+// A list holds a Node twice; a dict holds the list and a static type; a weak reference, an accepted guess and
+// a rejected one point at the Node too.
 HandmadeHeap list_of_node() {
     HandmadeHeap heap;
     heap.objects = {

@@ -1,4 +1,4 @@
-// What cores of one cause have in common, and what must not tell them apart.
+// What cores with the same cause have in common, and what must not distinguish them.
 
 #include "analysis/signature.h"
 

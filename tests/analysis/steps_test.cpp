@@ -39,7 +39,7 @@ TEST_CASE("steps: an item of a __dict__ is an attribute where its key is an iden
 }
 
 TEST_CASE("steps: an attribute that is called like a field is not that field", "[analysis][steps]") {
-    // `type.__dict__['cell_contents']` is a descriptor, and no way into a cell.
+    // `type.__dict__['cell_contents']` is a descriptor, not a way into a cell.
     CHECK_FALSE(stands_between(attribute_step("cell_contents"), false));
     CHECK(stands_between(field_step(".cell_contents"), true));
     CHECK(stands_between(field_step(".__dict__"), false));

@@ -1,5 +1,5 @@
-// What ids let through and what they refuse. What must not compile is asked of the compiler: each expression
-// that is refused of two kinds is let through of one.
+// What ids allow and what they refuse. Whether something compiles is tested at compile time: each expression
+// that is refused for two kinds is allowed for one.
 
 #include "parsers/base/ids.h"
 

@@ -1,4 +1,4 @@
-// The clock of passes, on a source of time that the test itself moves.
+// The clock of passes, on a source of time that the test controls.
 
 #include "parsers/base/passes.h"
 

@@ -1,5 +1,5 @@
-"""Objects of which a tenth are garbage in cycles. Says its process id, waits for a line, collects, and says the CPU seconds it took and how many
-objects were found.
+"""Objects of which a tenth are garbage in cycles. Prints its process id, waits for a line, collects, and prints the CPU seconds that it took and
+how many objects it found.
 """
 
 import gc

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What replaying the collector costs, beside gc.collect() in the very process whose core it is.
+"""What replaying the collector costs, compared with gc.collect() in the process whose core it is.
 
     collector.py --tools build/release/tests/benchmarks                 10 million objects, a million of them in cycles; 4 GiB of memory, 1.5 GiB of disk
 
-gcore takes the core of the waiting process; then that process collects, and says its CPU seconds. heapsift's are those of the
-replay alone (its median of three), and of finding the references, which every command about references does before. Exit 1 if the
-replay takes more than --most times the collection, or finds another number of objects.
+gcore takes the core of the waiting process, which then collects and says its CPU seconds. heapsift's are those of the replay alone
+(the median of three), and of finding the references, which every command about references must do first. Exit 1 if the replay takes
+more than --most times the collection, or finds another number of objects.
 """
 
 import argparse

@@ -1,13 +1,13 @@
 #pragma once
 
-// What a thing costs: the processor time of this process, in user mode and in the kernel (page faults), which
-// other programs on the machine change little; the clock on the wall counts them too.
+// The cost of something: this process's CPU time, in user mode and in the kernel (page faults). Other
+// programs on the machine change it little; wall time would include them.
 
 #include <ctime>
 
 namespace heapsift {
 
-/// Seconds of CPU that this process has used, user and system, all threads.
+/// CPU seconds that this process has used, user and system, in all threads.
 inline double cpu_seconds() {
     timespec now{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

@@ -1,10 +1,10 @@
 // Boost.Graph's algorithms beside those of analysis/graph, on one graph in one run: where the ratio is near 1
-// Boost's serve, and where it is not, ours stay.
+// we use Boost's, elsewhere our own.
 //
-// The graph is made by lot to be like a heap: three quarters of the edges lead near by (what was made
-// together lies together), the rest anywhere; most nodes have few targets, some very many; a tenth is reached
-// by nothing. Both read the same compressed rows. Best of five rounds each, in turn. Prints a line an
-// algorithm: CPU seconds of Boost's, of ours, and the ratio.
+// The random graph is made to resemble a heap: three quarters of the edges lead to nearby nodes (what was
+// made together lies together), the rest anywhere; most nodes have few targets, some very many; a tenth is
+// unreachable. Both read the same compressed rows. Each takes the best of five rounds, in turn. Prints a line
+// for each algorithm: CPU seconds of Boost's, of ours, and the ratio.
 
 #include "analysis/graph/components.h"
 #include "analysis/graph/csr.h"
@@ -53,7 +53,7 @@ std::uint32_t step(std::uint32_t source, std::uint32_t target) {
     return costs[(source * 31 + target * 17) & 7];
 }
 
-/// What a step costs, as Boost asks for it.
+/// The cost of a step, in the form that Boost wants.
 struct StepCosts {
     using key_type = View::edge_descriptor;
     using value_type = std::uint32_t;

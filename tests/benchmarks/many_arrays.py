@@ -1,4 +1,4 @@
-"""A million arrays, for benchmarks: of every ten one is large and gone but for a slice, and the others own a little.
+"""A million arrays, for benchmarks: one in ten is large and gone except for a slice, the others own a little.
 
     many_arrays.py COUNT     says "ready" and waits for a line
 """

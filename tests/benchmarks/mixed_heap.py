@@ -1,11 +1,11 @@
-"""A process with a heap of about as many objects as it is told, of the kinds that fill real heaps, which then has its core taken.
+"""A process with a heap of about the given number of objects, of the kinds that fill real heaps; its core is then taken.
 
     mixed_heap.py OBJECTS in-order|aged
 
 A record is an instance with a str, an int, a float, a tuple, a list and a second str; some have a dict, a slotted instance, bytes, a
-set, an int of many digits, an array of NumPy's. `in-order`: neighbours in memory are neighbours in the program. `aged`: twice, half
-of the records, chosen by lot, die and are made anew, so that lists and dicts lead from one end of the heap to the other, and every
-pool has holes. What is measured on the first alone says little of a process that ran for a week.
+set, an int of many digits, a NumPy array. `in-order`: neighbours in memory are neighbours in the program. `aged`: twice, a random half
+of the records dies and is made again, so that lists and dicts lead from one end of the heap to the other, and every pool has holes.
+Measurements of the first alone say little about a process that ran for a week.
 
 HEAPSIFT_CORE_BY=kernel: abort; else sleep. The file `ready` says that the heap is made (tests/real/cores.py waits for it).
 """

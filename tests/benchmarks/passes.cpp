@@ -1,12 +1,13 @@
-// Where the time of `heapsift types` goes: the passes that find the objects, one by one, and the pass that
-// sizes them; and what the references cost beside, the graph above them, its dominators, retained sizes, and
-// the collector, replayed.
+// Where the time of `heapsift types` goes: each pass that finds the objects, and the pass that sizes them.
+// Besides: the cost of the references, the graph made of them, its dominators, retained sizes, and the
+// replayed collector.
 //
-// With --boost: Boost.Graph's lengauer_tarjan_dominator_tree on the same graph. It must find the same
-// dominators, of every node; 650 bytes a node, and it recurses, so this is for a heap of a million objects
-// and no long chains.
+// With --boost it also runs Boost.Graph's lengauer_tarjan_dominator_tree on the same graph, which must find
+// the same dominator for every node. That takes 650 bytes a node, and recurses: it is for heaps of a million
+// objects without long chains.
 //
-// The builder tells the name of each pass as it begins (the progress line of the terminal); the CPU time
+// The builder tells the name of each pass as it begins (as for the terminal's progress line); the CPU time
+// between two names belongs to the first. Prints a line for each pass, then the number of objects.
 // between two names is the first one's. Prints a line a pass, then the number of objects.
 
 #include "analysis/collector.h"
@@ -30,7 +31,7 @@ namespace {
 
 using namespace heapsift;
 
-/// The memory that this process has of its own, bytes; resident pages of the core's file do not count.
+/// The bytes of this process's own memory; resident pages of the core's file do not count.
 double anonymous_bytes() {
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word;)
@@ -38,7 +39,7 @@ double anonymous_bytes() {
     return 0;
 }
 
-/// What Boost says, by position in the preorder; the nodes are renumbered so.
+/// Boost's answer, by position in the preorder, by which the nodes are renumbered.
 std::vector<std::size_t> boost_dominators(const HeapGraph& graph) {
     using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
     const Preorder& preorder = graph.preorder();

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""How fast heapsift is, as ratios against what is measured in the same run: `cat` of the core, and a plain sum of its words.
+"""How fast heapsift is, as ratios to what is measured in the same run: `cat` of the core, and a plain sum of its words.
 
     run.py --heapsift build/release/heapsift --tools build/release/tests/benchmarks            10 million objects, in order and aged
     run.py … --cores FILE …                                                                    cores that are there already
     run.py … --objects 300000 --most types/sum=80 …                                            fail where a figure is above its bound
 
-Times are CPU seconds, user and system, the median of five runs: other programs on the machine disturb them little, and what they
-do disturb (caches, memory) they disturb in the yardstick too. All is single-threaded; the core is in the page cache.
+Times are CPU seconds, user and system, the median of five runs. Other programs on the machine disturb them little, and where they do
+(caches, memory) they disturb the yardstick too. Everything is single-threaded; the core is in the page cache.
 
 - **cat**: `cat CORE >/dev/null`, the read() of every byte. **sum**: the words of the mapped file added up, first touch of each page.
-- **types**: `heapsift types CORE`, all of it. **find**: finding all objects (allocators, types, pools, proofs; not the interpreter, whose cost is the same for any heap); **scan**: of
-  that, only the pass over pymalloc's pools; **size**: adding up what `types` shows. These three are timed inside one process.
+- **types**: `heapsift types CORE`, all of it. **find**: finding all objects (allocators, types, pools, proofs; not the interpreter, which
+  costs the same for any heap); **scan**: only the pass over pymalloc's pools; **size**: adding up what `types` shows. The last three are
+  timed inside one process.
 - **references**: all references of all objects, with guesses judged and native words found (HeapReader::references), in the same process
-  after `types`; what the graph takes, by reference.
-- **graph**: roots, groups and one walk over all that they reach, after the references; **retained**: dominators and the sums over their
-  tree; for each the memory that it keeps, by object. `benchmark-passes CORE --boost` has Boost.Graph's dominators beside.
-- **memory**: the peak of heapsift's own memory by the size of the core. Pages of the mapped core count as resident, but they are the
-  page cache's and go when memory is short; so what is taken is RssAnon of /proc/PID/status, looked at every millisecond. A peak
-  shorter than that is missed; none such is known, for the large tables live until the end.
+  after `types`; the graph's memory per reference.
+- **graph**: roots, groups and one walk over everything they reach, after the references; **retained**: dominators and the sums over their
+  tree; for each, the memory that it keeps per object. `benchmark-passes CORE --boost` compares Boost.Graph's dominators.
+- **memory**: the peak of heapsift's own memory, relative to the size of the core. Pages of the mapped core count as resident, but belong
+  to the page cache and go when memory is short; so the figure is RssAnon of /proc/PID/status, read every millisecond. That misses shorter
+  peaks, of which none are known: the large tables live until the end.
 - **version**: `heapsift --version`, milliseconds.
 """
 
@@ -134,7 +135,7 @@ def median(values):
 
 
 def cpu_seconds(command, environment):
-    """User and system time of one run, and the largest RssAnon that was seen, in bytes."""
+    """User and system time of one run, and the largest RssAnon seen, in bytes."""
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0
     while True:

@@ -1,9 +1,9 @@
-// The yardstick: one plain sweep over a mapped file, the sum of all its 8-byte words, and nothing else.
+// The yardstick: a plain sweep over a mapped file that sums all its 8-byte words, and does nothing else.
 //
-// A core is mapped and read in address order; so the least that any answer can cost is to look at every word
-// once. `run.py` gives the time of everything else as a multiple of this. Prints "CPU seconds, bytes, sum":
-// the first time with pages that are not yet in this process's page table, as every command meets them, the
-// second time with all of them there.
+// A core is mapped and read in address order, so the least that any answer can cost is one look at every
+// word. `run.py` gives all other times as multiples of this. Prints "CPU seconds, bytes, sum" twice: first
+// with pages that are not yet in this process's page table, as every command finds them, then with all of
+// them there.
 
 #include "parsers/elf/file_mapping.h"
 #include "tests/benchmarks/cpu_time.h"

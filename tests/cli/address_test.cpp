@@ -1,4 +1,4 @@
-// Addresses as people type them, and what is found there; conditions of --where.
+// Addresses as people type them, and what is found there; conditions for --where.
 
 #include "cli/address_argument.h"
 #include "cli/address_lookup.h"

@@ -1,4 +1,4 @@
-// Many cores: jobs in processes of their own, whatever becomes of them; the line that each gets; which paths
+// Many cores: each job has its own process, whatever becomes of it; the line that each core gets; which paths
 // the words mean.
 
 #include "cli/render/batch.h"

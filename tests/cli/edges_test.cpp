@@ -1,4 +1,4 @@
-// referents and referrers: what is printed of references, to a terminal and to programs.
+// referents and referrers: how references are printed, for a terminal and for programs.
 
 #include "cli/render/edges.h"
 

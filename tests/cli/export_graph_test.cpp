@@ -1,5 +1,5 @@
-// What is written for other programs, of heaps made by hand: text that is hostile to the format, and sizes
-// that do not fit it.
+// What handmade heaps give other programs to read: text that is hostile to the format, and sizes that do not
+// fit it.
 
 #include "cli/json.h"
 #include "cli/render/export_heapsnapshot.h"
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
-/// A list that C code holds, with an item whose type, value and name are what breaks files: quotes, controls,
-/// no UTF-8.
+/// A list that C code holds, with an item whose type, value and name break files: quotes, control characters,
+/// invalid UTF-8.
 HandmadeHeap hostile_heap() {
     HandmadeHeap heap;
     const Reference odd = item(0x10200, literal("'\"];\n\\\xff\xed\xb2\x80'", 7));

@@ -1,5 +1,4 @@
-// What is written by an export of results made by hand: the tables are asked for again, the lines read again;
-// and a file that is whole or absent.
+// What an export of handmade results writes: tables and lines are read back, and the file is whole or absent.
 
 #include "cli/render/export.h"
 

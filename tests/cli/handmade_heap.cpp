@@ -1,2 +1,2 @@
-// The heap made by hand of tests/analysis, in this program too.
+// The handmade heap of tests/analysis, for this program.
 #include "tests/analysis/handmade_heap.cpp"

@@ -1,5 +1,4 @@
-// Whole command lines that are wrong: each is an error of exit 2 with a stable code, before any core is
-// opened.
+// Wrong command lines: each is an error of exit 2 with a stable code, before any core is opened.
 
 #include "cli/invocation.h"
 

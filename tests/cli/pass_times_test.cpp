@@ -1,4 +1,4 @@
-// What -v ends with: rows of passes that add up, and fit a terminal of 80 columns.
+// What -v prints at the end: rows of passes that add up, and fit a terminal of 80 columns.
 
 #include "cli/pass_times.h"
 

@@ -1,4 +1,4 @@
-// What to type to run this program again, and what is made of it: hints and help.
+// What to type to run this program again, and where that appears: hints and help.
 
 #include "parsers/base/program_name.h"
 
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A directory with programs in it, which goes with the test; the current one meanwhile.
+/// A directory with programs in it, removed after the test; the current directory meanwhile.
 class ProgramDirectory {
 public:
     ProgramDirectory() : before_(fs::current_path()) {
@@ -54,7 +54,7 @@ private:
     fs::path before_, path_;
 };
 
-/// The name that is settled, until the end of a test.
+/// Sets the program's name until the end of a test.
 struct Named {
     explicit Named(std::string name) { settle_program_name(std::move(name)); }
     ~Named() { settle_program_name(default_program_name); }
@@ -91,7 +91,7 @@ TEST_CASE("program name: what was typed where PATH leads to another file, or now
         CHECK(program_name_of({"build/heapsift", path, file}) == "build/heapsift");
         CHECK(program_name_of({"./build/heapsift", path, file}) == "./build/heapsift");
     }
-    // What cannot be run is passed over, as a shell does it.
+    // A file that cannot be run is passed over, as in a shell.
     fs::permissions(other + "/heapsift", fs::perms::owner_read);
     if (::access((other + "/heapsift").c_str(), X_OK) != 0)
         CHECK(program_name_of({file, other + ":" + programs.directory("build"), file}) == "heapsift");

@@ -1,4 +1,4 @@
-// Renderings of results made by hand. Text is compared with the text it should be; JSON with the keys of the
+// Renderings of handmade results. Text is compared with the text it should be, JSON with the keys of the
 // contract.
 
 #include "analysis/overview.h"

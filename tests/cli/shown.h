@@ -7,7 +7,7 @@
 
 namespace heapsift::test {
 
-/// A page that nothing is shortened for, and what redacts it.
+/// A page on which nothing is shortened, and its redactor.
 struct Shown {
     Redactor redactor;
     Page page;

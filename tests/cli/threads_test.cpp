@@ -1,4 +1,4 @@
-// threads: what is printed of a result made by hand, to a terminal and to programs.
+// threads: how a handmade result is printed, for a terminal and for programs.
 
 #include "cli/render/threads.h"
 

@@ -1,4 +1,4 @@
-// Words in any order, and the line that helps where one fits nowhere.
+// Words in any order, and the line that helps if one fits nowhere.
 
 #include "cli/words.h"
 

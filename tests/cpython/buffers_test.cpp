@@ -1,4 +1,4 @@
-// Objects around raw bytes, and the C types of the standard library whose __sizeof__ counts more than their
+// Objects around raw bytes, and the standard library's C types whose __sizeof__ counts more than their
 // header.
 
 #include "tests/cpython/heap_questions.h"
@@ -57,7 +57,7 @@ TEST_CASE("BytesIO: bytes that nobody shares are counted", "[cpython][io]") {
     CHECK(size_of(heap, io) == *l.size);
     const Address bytes = heap.bytes("hello");
     heap.set(io, l.buf, bytes);
-    // bytesio_sizeof adds sys.getsizeof of the bytes: 33 and one a byte.
+    // bytesio_sizeof adds sys.getsizeof of the bytes: 33 plus one per byte.
     CHECK(size_of(heap, io) == *l.size + 33 + 5);
     heap.put(bytes, std::int64_t{2});
     CHECK(size_of(heap, io) == *l.size);
@@ -167,7 +167,7 @@ TEST_CASE("sequences: absurd lengths stop where memory stops", "[cpython][damage
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
     const Address item = heap.none();
-    // The array ends with its mapping.
+    // The array ends where its mapping ends.
     const Address array = heap.map(Address(0x600000000000), 4096) + (4096 - 32);
     for (std::uint64_t i = 0; i < 4; ++i) heap.put(array + 8 * i, item);
     const Address list = heap.list({});

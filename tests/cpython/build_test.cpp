@@ -1,5 +1,5 @@
-// What a build is: where the count is, what stands before an object, where an instance's dict is, over all
-// versions.
+// What a build is, for all versions: where the count is, what precedes an object, where an instance's dict
+// is.
 
 #include "parsers/cpython/build/frames.h"
 #include "parsers/cpython/build/instance_dict.h"
@@ -53,7 +53,7 @@ TEST_CASE(
 
 TEST_CASE("build: sys.getsizeof asks the object for its header up to 3.10, the type in 3.11 and 3.12",
           "[cpython][build]") {
-    // A static type: its metatype has the flag, itself no header.
+    // A static type: its metatype has the flag, but the type itself has no header.
     for (const int minor : {9, 10, 13})
         CHECK(counted_before_instance(layout_of(minor), have_gc_flag, false, true) == 0);
     for (const int minor : {11, 12})

@@ -1,5 +1,5 @@
-// Functions, code, methods and descriptors, and the small kinds with a handful of fields: each field by its
-// Python name, and which of them nothing reports.
+// Functions, code, methods and descriptors, and small kinds with few fields: each field by its Python name,
+// and which of them nothing reports.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -11,8 +11,8 @@ namespace {
 constexpr auto strong = ReferenceKind::strong;
 constexpr auto hidden = ReferenceKind::hidden;
 
-/// Puts an object of its own into `field` and expects it as the reference `name`; a field this version lacks
-/// gives none.
+/// Puts a new object into `field` and expects it as the reference `name`, or no reference if this version
+/// lacks the field.
 void check_field(PythonHeapBuilder& heap, Address object, LayoutOffset field, const std::string& name,
                  ReferenceKind kind = strong) {
     if (!field.present()) {

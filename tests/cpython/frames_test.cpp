@@ -1,6 +1,6 @@
-// Frames and generators. Since 3.11 what runs is an interpreter frame, which lies in a frame object only once
-// its call has returned, and in a generator while that lives; up to 3.10 a frame is an object that holds its
-// locals itself.
+// Frames and generators. Since 3.11 what runs is an interpreter frame, which is in a frame object only after
+// its call has returned, and in a generator as long as that exists. Up to 3.10 a frame is an object that
+// holds its own locals.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -34,7 +34,7 @@ Address make_code(PythonHeapBuilder& heap, const std::vector<std::string>& names
     return code;
 }
 
-/// Fills an interpreter frame; `stack` counts what is on its value stack, -1 while it runs.
+/// Fills an interpreter frame. `stack` is the number of values on its value stack, or -1 while it runs.
 void fill_frame(PythonHeapBuilder& heap, Address frame, Address code, const std::vector<Address>& slots,
                 std::int32_t stacktop) {
     const auto& l = heap.layout().interpreter_frame;
@@ -120,7 +120,7 @@ TEST_CASE("frame: up to 3.10 its size has a place for each local and for the dee
     if (layout->frame.f_frame.present()) return;
     const Address frame = heap.object("frame", 3);
     heap.set(frame, layout->frame.f_code, make_code(heap, {"x", "y"}));
-    // One place is part of sizeof(PyFrameObject).
+    // sizeof(PyFrameObject) includes one slot.
     CHECK(size_of(heap, frame) == *layout->frame.size + 8 * (2 + 2) - 8);
 }
 

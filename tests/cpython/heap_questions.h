@@ -1,8 +1,8 @@
 #pragma once
 
 // What the tests of object kinds ask of one object: its __sizeof__, its references by name, its buffers, its
-// short value. Names are written as Python would, with str keys in plain; the wording for people is
-// parsers/snapshot's and tested there.
+// short value. Names are written as in Python, with str keys unquoted; parsers/snapshot words them for
+// people, and its tests cover that.
 
 #include "parsers/cpython/instance.h"
 #include "tests/catch.h"
@@ -100,7 +100,7 @@ inline std::vector<Address> referents(PythonHeapBuilder& heap, Address object) {
     return targets;
 }
 
-/// The first reference of that name; a null target where there is none.
+/// The first reference of that name; its target is null if there is none.
 inline Seen reference(PythonHeapBuilder& heap, Address object, const std::string& name) {
     for (const Seen& seen : references(heap, object))
         if (seen.name == name) return seen;
@@ -137,7 +137,7 @@ inline bool plausible(PythonHeapBuilder& heap, Address object) {
     return reader.type().kind && reader.type().kind->plausible && reader.type().kind->plausible(reader);
 }
 
-/// All that can be asked of an object, for damaged ones: the answers do not matter, that they come does.
+/// Asks everything of a damaged object: the answers do not matter, only that they come.
 inline void ask_everything(PythonHeapBuilder& heap, Address object) {
     const ObjectReader reader = heap.reader(object);
     (void)all_references(heap, object);

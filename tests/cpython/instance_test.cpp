@@ -1,5 +1,5 @@
 // What a class statement adds: a __dict__ at a fixed place (3.9, 3.10), values and a dict before the object
-// (3.11), one tagged word (3.12), values inside the object (3.13); __slots__; and the same behind a list or a
+// (3.11), one tagged word (3.12), values inside the object (3.13); __slots__; and the same after a list or a
 // tuple.
 
 #include "tests/cpython/heap_questions.h"
@@ -13,11 +13,11 @@ constexpr auto strong = ReferenceKind::strong;
 
 struct Instance {
     Address object;
-    Address values_block;  // null where the values are not a block of their own
+    Address values_block;  // null if the values have no separate block
 };
 
-/// An instance whose attributes are not yet a dict: inline values (3.13), separate ones (3.11, 3.12); a split
-/// dict before.
+/// An instance whose attributes are not yet a dict: inline values (3.13), separate ones (3.11, 3.12); before
+/// that, a split dict.
 Instance instance_with(PythonHeapBuilder& heap, Address type, const std::vector<Address>& attributes) {
     const Layout& l = heap.layout();
     Instance instance;
@@ -98,7 +98,7 @@ TEST_CASE("instance: a __dict__ that was asked for holds the attributes instead"
     std::vector<Seen> expected{
         {type, ".__class__", strong},
         {dict, ".__dict__", in_instance && !reports_dict ? ReferenceKind::hidden : strong}};
-    // They still lie in the instance, which reports them up to 3.13.12; the dict owns them.
+    // They are still in the instance, which reports them up to 3.13.12; the dict owns them.
     if (in_instance && !reports_dict) expected.push_back({value, ".x", ReferenceKind::reported});
     CHECK(references(heap, point.object) == expected);
     if (heap.minor() != 11) CHECK(buffers(heap, point.object).empty());
@@ -120,7 +120,7 @@ TEST_CASE("instance: inline values make the block larger, not the size", "[cpyth
     const Address type = heap.python_class("Point", {.attributes = {"x", "y"}});
     const Instance point = instance_with(heap, type, {heap.none()});
     CHECK(size_of(heap, point.object) == (heap.minor() >= 11 ? 16 : 24));
-    // A header word, five values, and a byte of order for each.
+    // A header word, five values, and an order byte for each.
     CHECK(inline_values_size(heap.reader(point.object)) == (heap.minor() >= 13 ? 8 + 5 * 8 + 8 : 0));
 }
 

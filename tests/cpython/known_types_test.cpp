@@ -1,4 +1,4 @@
-// Which types are known, and that a name alone makes none of them.
+// Which types are known; a name alone is not enough.
 
 #include "parsers/cpython/known_types.h"
 

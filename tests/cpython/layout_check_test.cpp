@@ -1,5 +1,5 @@
-// A layout is checked before it is trusted: every field of every built-in table absent in turn, and moved in
-// turn.
+// A layout is checked before it is trusted: every field of every built-in table is made absent in turn, and
+// moved in turn.
 
 #include "parsers/cpython/layout_check.h"
 
@@ -47,7 +47,7 @@ bool same(const Layout& one, const Layout& other) {
     });
 }
 
-/// Calls with each member that the table has.
+/// Calls the function with each member that the table has.
 void visit_members(const Layout& table, const std::function<void(const LayoutFieldName&)>& visit) {
     std::size_t visited = 0;
     for (const LayoutFieldName& field : layout_field_names()) {
@@ -78,7 +78,7 @@ TEST_CASE("layout check: debug information that says what the table says changes
     CHECK(same(completed.layout, table));
     CHECK(completed.refused.empty());
     CHECK(completed.differing.empty());
-    // A file without CPython's structs says nothing at all.
+    // A file without CPython's structs contributes nothing.
     Layout nothing;
     nothing.version = table.version;
     CHECK(same(completed_layout(table, nothing).layout, table));
@@ -127,7 +127,7 @@ TEST_CASE("layout check: wherever a field is moved, the table's struct is used, 
             move(read, field, to);
             if (to == *layout_place(table, field)) continue;
             const CompletedLayout completed = completed_layout(table, read);
-            // Three are found in the core, wherever they are said to be.
+            // Three fields are found by content, wherever the layout puts them.
             if (completed.refused.empty() && completed.differing.empty()) {
                 const std::string name = name_of(field);
                 CHECK((name == "gc_state.generations" || name == "interpreter_state.types_builtins" ||
@@ -176,7 +176,7 @@ TEST_CASE("layout check: the interpreter's own structs may be another size in an
     CHECK(completed.refused.empty());
     CHECK(completed.differing.empty());
     CHECK(completed.layout.interpreter_state.modules == read.interpreter_state.modules);
-    // The same of a list is doubtful.
+    // For a list the same is doubtful.
     read = table;
     read.list.size = 48;
     read.list.ob_item = 32;

@@ -1,6 +1,6 @@
-// dict and its relatives: combined tables with the entries of 3.10 and older (a hash in each) and those of
-// 3.11 and newer (a hash only where keys are not all str), tables split between instances, deleted entries,
-// and the order that OrderedDict keeps beside them.
+// dict and its relatives: combined tables with entries as up to 3.10 (a hash in each) and since 3.11 (a hash
+// only if keys are not all str), tables split between instances, deleted entries, and the order that
+// OrderedDict keeps beside them.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -72,7 +72,7 @@ TEST_CASE("dict: the keys object counts while no other dict shares it", "[cpytho
     const Address keys = heap.heap().pointer(dict + *layout->dict.ma_keys);
     CHECK(buffers(heap, dict) == std::vector<SeenBuffer>{{keys, eight_slots(*layout, false) - 48, false}});
     CHECK(buffers(heap, borrowed).empty());
-    // The keys of a shared table belong to no one dict.
+    // No single dict owns the keys of a shared table.
     CHECK(references(heap, borrowed) == std::vector<Seen>{{value, "['a']", strong}});
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("dict: the values of a split table are one block, from what precedes t
     CHECK(found[0].start == block);
     CHECK(found[0].bytes >= (first - block) + 5 * 8);
     if (!layout->dict_values.embedded.present()) return;
-    // 3.13: values inside the instance are the instance's.
+    // 3.13: values inside the instance belong to it.
     heap.set(block, layout->dict_values.embedded, std::uint8_t{1});
     CHECK(buffers(heap, dict).empty());
 }
@@ -135,7 +135,7 @@ TEST_CASE("defaultdict: its factory, then its entries", "[cpython][dict]") {
     heap.set(dict, layout->defaultdict.default_factory, factory);
     CHECK(reference(heap, dict, ".default_factory").target == factory);
     CHECK(referents(heap, dict).back() == value);
-    // dict.__sizeof__ takes the basicsize of the type: 56.
+    // dict.__sizeof__ uses the basicsize of the type: 56.
     CHECK(size_of(heap, dict) == eight_slots(*layout, true) + 8);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("OrderedDict: nodes in their order hold the keys, and count", "[cpytho
     CHECK(seen[0] == Seen{a, "key a", strong});
     CHECK(seen[1] == Seen{b, "key b", strong});
     CHECK(reference(heap, ordered.object, "['b']").target == value);
-    // odict_sizeof: a dict's, eight bytes a slot of fast nodes, and the nodes.
+    // odict_sizeof: a dict's, eight bytes for each slot of fast nodes, and the nodes.
     const std::uint64_t as_dict = eight_slots(*layout, false) - 48 + *layout->ordered_dict.size;
     CHECK(size_of(heap, ordered.object) == as_dict + 8 * 8 + 2 * *layout->ordered_dict_node.size);
     CHECK(buffers(heap, ordered.object).size() == 4);  // keys, fast nodes, two nodes

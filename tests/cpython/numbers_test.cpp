@@ -1,4 +1,4 @@
-// int, bool, float, complex and the singletons: sizes as sys.getsizeof has them, values as repr has them.
+// int, bool, float, complex and the singletons: sizes as from sys.getsizeof, values as from repr.
 
 #include "tests/cpython/heap_questions.h"
 

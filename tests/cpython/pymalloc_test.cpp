@@ -1,5 +1,5 @@
-// Pools as pymalloc leaves them: full, partly used, with a free list, torn; and the table of arenas that
-// tells live pools from what an arena that was given back has left in memory.
+// Pools as pymalloc leaves them: full, partly used, with a free list, torn; and the table of arenas, which
+// distinguishes live pools from what a released arena left in memory.
 
 #include "parsers/cpython/pymalloc.h"
 
@@ -27,8 +27,8 @@ struct PoolSpace {
         return pool(pool_index) + header_size + n * size;
     }
 
-    /// A pool of blocks of `size` bytes, `carved` of which were handed out; those in `free` were given back,
-    /// last first.
+    /// A pool with blocks of `size` bytes, of which `carved` were handed out; those in `free` were given
+    /// back, last first.
     void fill(std::uint64_t index, std::uint32_t size, std::uint32_t carved,
               const std::vector<std::uint32_t>& free, std::uint32_t arena = 0) {
         const auto& l = heap.layout().pool_header;
@@ -46,7 +46,7 @@ struct PoolSpace {
         heap.set(at, l.freeblock, next);
     }
 
-    /// struct arena_object [count], which a word of the module's data points at.
+    /// struct arena_object [count], to which a word of the module's data points.
     void arenas(const std::vector<Address>& addresses) {
         const auto& l = heap.layout().arena_object;
         const Address table = heap.allocate(addresses.size() * *l.size);
@@ -171,7 +171,7 @@ TEST_CASE("pymalloc: the table of arenas is found, and drops a pool that it does
           "[cpython][pymalloc]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PoolSpace space(*layout);
-    // Arena 0 is live; arena 1 was given back, and its pool still stands in memory.
+    // Arena 0 is live; arena 1 was given back, but its pool is still in memory.
     for (std::uint64_t i = 0; i < 8; ++i) space.fill(i, 64, 5, {}, 0);
     space.fill(70, 64, 5, {}, 1);
     space.arenas({arena_start, Address()});
@@ -227,8 +227,8 @@ TEST_CASE("pymalloc: since 3.12 the interpreter itself says where its arenas are
         space.heap.put(state, own);
         state = own;
     } else {
-        // The state begins with the first pool of the smallest blocks, and the words behind it there read as
-        // a table too.
+        // The state begins with the first pool of the smallest blocks, and the words after it read as a table
+        // too.
         space.fill(3, 16, 400, {}, 0);
         const Address pool = space.pool(3);
         const Address no_table = pool + *layout->obmalloc_state.arenas + 64;
@@ -271,6 +271,6 @@ TEST_CASE("pymalloc: as an allocator, its blocks make up its arenas but for head
         }
     });
     CHECK(in_use == 7 * 64 + 3 * 512);
-    // What is left behind the last block that was carved is one free block, and so is a pool without any.
+    // The rest after the last carved block is one free block, as is an unused pool.
     CHECK(in_use + free == space.arena_size - 2 * header_size);
 }

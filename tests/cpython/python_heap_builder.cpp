@@ -1,5 +1,5 @@
-// How each thing lies in memory, written from CPython's headers and not from the readers under test. Sizes
-// and flags of the types are those of their static definitions in Objects/ and Modules/.
+// How each object is laid out in memory, written from CPython's headers and not from the readers under test.
+// The types' sizes and flags are those of their static definitions in Objects/ and Modules/.
 
 #include "tests/cpython/python_heap_builder.h"
 
@@ -46,7 +46,7 @@ Address PythonHeapBuilder::allocate(std::uint64_t bytes) {
     heap_.reset();
     Region& region = regions_[0];
     const std::uint64_t chunk = std::max<std::uint64_t>(32, round_up(bytes + 8, 16));
-    // Room for the header of a top chunk is kept behind the last one.
+    // Leaves room after the last chunk for the header of a top chunk.
     region.bytes.resize(round_up(top_ + chunk + 64, page));
     put(region.start + top_ + 8, chunk | 1);
     const Address block = region.start + top_ + 16;
@@ -258,7 +258,8 @@ void PythonHeapBuilder::fill_type(Address type, const std::string& tp_name, cons
     const Address base = options.base.is_null() && tp_name != "object" ? builtin("object") : options.base;
     if (!base.is_null())
         record.mro.insert(record.mro.end(), records_[base.value].mro.begin(), records_[base.value].mro.end());
-    // `object` itself may be in the making, as the base of `type` and of the types that describe it.
+    // `object` itself may still be under construction, as the base of `type` and of the types that describe
+    // it.
     put(type, std::uint64_t{1});
     put(type + *layout().object.ob_type, options.metatype.is_null() ? builtin("type") : options.metatype);
     set(type, l.tp_basicsize, options.basicsize);
@@ -298,7 +299,7 @@ Address PythonHeapBuilder::python_class(const std::string& name, const ClassOpti
             options.basicsize += 8;
         }
     }
-    // Behind the type: one PyMemberDef a slot, which ob_size counts.
+    // After the type: one PyMemberDef per slot, which ob_size counts.
     const Address type =
         allocate(16 + *l.heap_type.size + *l.member_def.size * class_options.slots.size()) + 16;
     const Address name_str = str(name);

@@ -1,11 +1,11 @@
 #pragma once
 
-// Python objects made by hand, for the layout of any supported version.
+// Handmade Python objects, for the layout of any supported version.
 //
-// Memory is a few regions at fixed addresses. One is a heap of glibc malloc, chunk by chunk with a top chunk
-// at its end, so that what is allocated in it can be proved; one is the writable data of a module; one is
-// code. Types are made on first use with the sizes and flags that CPython gives them, and found again by the
-// real type finder: a test sees what a core would show.
+// Memory is a few regions at fixed addresses: a heap of glibc malloc, chunk by chunk with a top chunk at its
+// end, so that its allocations can be proved; the writable data of a module; code. Types are made on first
+// use with CPython's sizes and flags, and the real type finder finds them: a test sees what a core would
+// show.
 //
 //     PythonHeapBuilder heap(*layout);
 //     const Address list = heap.list({heap.integer(7)}, /*allocated=*/4);
@@ -40,7 +40,7 @@ inline constexpr std::uint64_t dict_subclass_flag = 1ULL << 29;
 inline constexpr std::uint64_t exception_subclass_flag = 1ULL << 30;
 inline constexpr std::uint64_t type_subclass_flag = 1ULL << 31;
 
-/// One mapping of the synthetic process.
+/// A mapping of the synthetic process.
 struct Region {
     Address start;
     std::vector<std::byte> bytes;
@@ -63,14 +63,14 @@ struct TypeOptions {
 struct ClassOptions {
     Address base = {};  // null: object
     std::string module = "app";
-    std::vector<std::string> slots = {};                        // __slots__: no __dict__ then
+    std::vector<std::string> slots = {};                        // __slots__; then there is no __dict__
     std::vector<std::string> attributes = {};                   // names in the keys that its instances share
     std::vector<std::pair<std::string, Address>> members = {};  // more entries of the class's own __dict__
 };
 
 struct KeysOptions {
     unsigned log2_size = 3;
-    bool general = false;  // 3.11+: a table that has hashes, for keys that are not all str
+    bool general = false;  // 3.11+: a table with hashes, for keys that are not all str
     std::int64_t refcount = 1;
 };
 
@@ -83,7 +83,7 @@ public:
     const Layout& layout() const { return runtime_.layout; }
     int minor() const { return layout().version.minor; }
     PythonRuntime& runtime() { return runtime_; }
-    /// The kinds known to the type finder: those of parsers/cpython, and what a test adds.
+    /// The kinds that the type finder knows: those of parsers/cpython, and any that a test adds.
     std::vector<const ObjectKind*> kinds;
 
     // --- raw memory, zeroed
@@ -93,14 +93,14 @@ public:
     /// Writable data of a module.
     Address allocate_static(std::uint64_t bytes);
     Address code_address() const { return regions_[2].start + 64; }
-    /// A mapping of its own, that ends exactly after `bytes`.
+    /// A separate mapping that ends exactly after `bytes`.
     Address map(Address start, std::uint64_t bytes);
     template <class T>
     void put(Address at, const T& value) {
         std::memcpy(bytes_at(at, sizeof(T)), &value, sizeof(T));
     }
     void put(Address at, const Address& value) { put(at, value.value); }
-    /// A field of a struct; nothing is written where this version has no such field.
+    /// Writes a field of a struct, unless this version lacks it.
     template <class T>
     void set(Address object, LayoutOffset field, const T& value) {
         if (field.present()) put(object + *field, value);
@@ -111,20 +111,20 @@ public:
 
     // --- types
 
-    /// "list", "collections.deque", …: as CPython declares it, made on first use.
+    /// "list", "collections.deque", …, as CPython declares them; made on first use.
     Address builtin(const std::string& name);
     Address c_type(const std::string& tp_name, const TypeOptions& options);
     Address python_class(const std::string& name, const ClassOptions& options = {});
 
     // --- objects, with a reference count of 1
 
-    /// basicsize bytes and `items` times the type's itemsize; ob_size is set where the type has items.
+    /// basicsize bytes plus `items` times the type's itemsize. Sets ob_size if the type has items.
     Address object(Address type, std::int64_t items = 0);
     Address object(const std::string& type, std::int64_t items = 0) { return object(builtin(type), items); }
     Address none();
     Address boolean(bool value);
     Address integer(std::int64_t value);
-    /// Digits of 30 bits, the least first.
+    /// Digits of 30 bits, lowest first.
     Address integer_of_digits(const std::vector<std::uint32_t>& digits, bool negative = false);
     Address real(double value);
     /// A compact str: ASCII, or as narrow as its characters allow.
@@ -141,15 +141,15 @@ public:
     }
     Address dict_of_type(Address type, const Entries& entries, const KeysOptions& options = {});
     Address keys(const Entries& entries, const KeysOptions& options = {});
-    /// Values of a split table as this version lays them out; the address of the block, and in `first` that
-    /// of the first value.
+    /// Values of a split table as this version lays them out. Returns the address of the block; `first`
+    /// becomes that of the first value.
     Address values(const std::vector<Address>& values, std::uint64_t capacity, Address& first);
     /// A split table over `shared` keys.
     Address split_dict(Address shared, const std::vector<Address>& values, std::uint64_t capacity);
 
     // --- what a test asks
 
-    /// Built again after every allocation; `put` is seen at once.
+    /// Built again after every allocation; sees `put` at once.
     const PythonHeap& heap();
     const AddressSpace& memory() { return heap().memory(); }
     TypeId type_id(Address type) { return heap().types().find(type); }

@@ -1,8 +1,8 @@
 #pragma once
 
-// The runtime of a CPython 3.13 as a core of a stripped build shows it: the cookie, the version and the offsets that
-// it brings along, one interpreter, one thread. The places of the offsets are from pycore_debug_offsets.h of 3.13,
-// and not from the table that heapsift reads them by.
+// The runtime of a CPython 3.13 as a core of a stripped build shows it: the cookie, the version and the
+// offsets that it carries, one interpreter, one thread. The offsets' places are from pycore_debug_offsets.h
+// of 3.13, not from the table by which heapsift reads them.
 
 #include "tests/cpython/python_heap_builder.h"
 
@@ -10,7 +10,7 @@
 
 namespace heapsift::test {
 
-/// `runtime`: 8192 bytes of memory. The collector's and the modules' words are the caller's.
+/// `runtime`: 8192 bytes of memory. The collector's and the modules' words are left to the caller.
 inline void put_runtime(PythonHeapBuilder& heap, Address runtime, Address interpreter, Address thread) {
     const Layout& l = heap.layout();
     const char cookie[8] = {'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y'};

@@ -1,5 +1,5 @@
-// str in all its forms, bytes and bytearray: sizes as sys.getsizeof has them, values as repr has them, and
-// buffers beside the object.
+// str in all its forms, bytes and bytearray: sizes as from sys.getsizeof, values as from repr, and separate
+// buffers.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -8,8 +8,8 @@ using namespace heapsift::test;
 
 namespace {
 
-/// A str whose characters lie in a block of their own: what a subclass of str is, and what up to 3.11 the old
-/// C interface made.
+/// A str whose characters are in a separate block, as in subclasses of str and, up to 3.11, in what the old C
+/// interface made.
 Address separate_str(PythonHeapBuilder& heap, const std::string& text, Address& data) {
     const Layout& l = heap.layout();
     const Address at = heap.object("str");
@@ -31,7 +31,7 @@ TEST_CASE("str: a header, and one, two or four bytes a character with one more a
           "[cpython][str]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);
-    // sys.getsizeof('') is 49 up to 3.11 and 41 since: the field wstr is gone.
+    // sys.getsizeof('') is 49 up to 3.11 and 41 since then, without the field wstr.
     const std::uint64_t ascii = heap.minor() >= 12 ? 40 : 48;
     const std::uint64_t wide = heap.minor() >= 12 ? 56 : 72;
     CHECK(size_of(heap, heap.str("")) == ascii + 1);
@@ -181,7 +181,7 @@ TEST_CASE("str: a length that runs out of memory gives no text", "[cpython][str]
     heap.put(other + *layout->ascii.size, std::uint8_t{0xff});  // "ASCII"
     CHECK_FALSE(plausible(heap, other));
     const Address endless = heap.str("xyz");
-    heap.put(endless + *layout->ascii.size + 3, std::uint8_t{'!'});  // no NUL behind the last character
+    heap.put(endless + *layout->ascii.size + 3, std::uint8_t{'!'});  // no NUL after the last character
     CHECK_FALSE(plausible(heap, endless));
 }
 

@@ -1,4 +1,4 @@
-// Threads and the frames that they run: chains of frame objects up to 3.10, of interpreter frames since;
+// Threads and the frames that they run: chains of frame objects up to 3.10, of interpreter frames since then;
 // names as threading has them; who had the interpreter's lock.
 
 #include "parsers/cpython/threads.h"
@@ -47,8 +47,8 @@ Address make_code(PythonHeapBuilder& heap, const Code& of) {
     return code;
 }
 
-/// One table for each form: bytes 0 to 3 are of line 10, 4 to 7 of line 12, 8 to 11 of line 11, 12 to 15 of
-/// none (up to 3.9: of 14).
+/// One table in each format: bytes 0 to 3 belong to line 10, 4 to 7 to line 12, 8 to 11 to line 11, 12 to 15
+/// to none (up to 3.9: to 14).
 std::string line_table(const PythonHeapBuilder& heap) {
     if (heap.minor() >= 11)
         return std::string("\x81\x00", 2)  // short: a column follows

@@ -1,5 +1,5 @@
-// Finding types by sweeping memory: what reads as one and is none, what their names are, whose __sizeof__
-// answers, and the C types that were never made ready and have instances all the same.
+// Finding types by sweeping memory: what reads as a type but is none, what their names are, whose __sizeof__
+// is used, and the C types that were never made ready but have instances.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -170,7 +170,7 @@ TEST_CASE("types: the first __sizeof__ of the mro answers, as far as it is known
 
 namespace {
 
-/// A static type as the C source declares it, that PyType_Ready never saw.
+/// A static type as declared in C, never seen by PyType_Ready.
 Address unready_type(PythonHeapBuilder& heap, const std::string& name) {
     const Address type = heap.allocate_static(*heap.layout().type.size);
     heap.put(type, std::uint64_t{1});

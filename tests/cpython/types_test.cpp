@@ -1,4 +1,4 @@
-// Types and modules, exceptions and tracebacks, weak references: what each holds, and what of it nothing
+// Types and modules, exceptions and tracebacks, weak references: what each holds, and which of it nothing
 // reports.
 
 #include "tests/cpython/heap_questions.h"
@@ -48,7 +48,7 @@ TEST_CASE("type: a class counts its header and the keys that its instances share
     CHECK(size_of(heap, heap.builtin("list")) == *layout->type.size);
     CHECK(size_of(heap, heap.python_class("Plain", {.slots = {"a"}})) == *layout->heap_type.size);
     const Address type = heap.python_class("Point", {.attributes = {"x", "y"}});
-    // Room for five entries: with a hash each up to 3.10, without since.
+    // Room for five entries: with a hash in each up to 3.10, without since then.
     const std::uint64_t keys = layout->dict_keys.dk_size.present() ? 40 + 8 + 5 * 24 : 32 + 8 + 5 * 16;
     CHECK(size_of(heap, type) == *layout->heap_type.size + keys);
     CHECK(buffers(heap, type) == std::vector<SeenBuffer>{{heap.shared_keys_of(type), keys, false}});

@@ -1,4 +1,4 @@
-// Sweeps over words, compared with the obvious loop: every aligned word of saved, writable memory, but for
+// Sweeps over words, compared with the obvious loop: every aligned word of saved, writable memory, except for
 // the ranges left out.
 
 #include "parsers/elf/word_sweep.h"
@@ -67,7 +67,7 @@ TEST_CASE("address set: holds what it was given and nothing else", "[elf][word_s
     const AddressSet set({0x5000, 0x1000, 0x5000, 0xffffffffffffffff});
     CHECK(set.sorted() == std::vector<std::uint64_t>{0x1000, 0x5000, 0xffffffffffffffff});
     for (const std::uint64_t held : {0x1000UL, 0x5000UL, 0xffffffffffffffffUL}) CHECK(set.contains(held));
-    // The same bit of the filter, and neighbours.
+    // Addresses with the same bit in the filter, and neighbours.
     for (const std::uint64_t other : {0UL, 0xff8UL, 0x1008UL, 0x5001UL, 0x5000UL + (1UL << 40)})
         CHECK_FALSE(set.contains(other));
 }

@@ -1,5 +1,5 @@
-// Kinds that are more than a table of fields: what is reached over links, tables and counts, what is whose,
-// and links and counts that lie.
+// Kinds that are more than a table of fields: what they reach through links, tables and counts, who owns
+// what, and false links and counts.
 
 #include "tests/cpython/heap_questions.h"
 
@@ -61,7 +61,7 @@ TEST_CASE("lru_cache: it owns its links, and reports what they own", "[cpython][
     CHECK(kinds_named(heap, cache, ".<link>") == std::vector(3, hidden));
     CHECK(kinds_named(heap, cache, ".<link>.key") == std::vector(3, reported));
     CHECK(reference(heap, links[1], ".key") == Seen{keys[1], ".key", hidden});
-    // A ring that leads back to one of its links, or does not agree with itself, ends there.
+    // A ring that leads back to one of its links, or contradicts itself, ends there.
     heap.set(links[2], of_link.next, links[1]);
     CHECK(owned() == links);
     heap.set(links[1], of_link.prev, links[2]);

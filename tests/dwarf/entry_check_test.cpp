@@ -1,5 +1,4 @@
-// Entries that run out of their unit, hand-made: the smallest .debug_info that is sound, and one damage at a
-// time.
+// Handmade entries that run out of their unit: the smallest sound .debug_info, with one damage at a time.
 
 #include "parsers/dwarf/entry_check.h"
 
@@ -61,7 +60,7 @@ TEST_CASE("entry check: an attribute that ends outside its unit is damage, even 
                ContainsSubstring("entries"));
     CHECK_FALSE(damage_in_entries(unit(bytes({1, 0, 0})), abbreviation({data4}), false).empty());
     CHECK_FALSE(damage_in_entries(unit(bytes({1, 'a'})), abbreviation({string}), false).empty());
-    // A length of almost 2^64, which wraps when it is added.
+    // A length of almost 2^64, which wraps when added.
     const std::string wraps = bytes({1}) + std::string(9, '\xff') + bytes({1});
     CHECK_FALSE(damage_in_entries(unit(wraps), abbreviation({exprloc}), false).empty());
     CHECK_FALSE(damage_in_entries(unit(bytes({1}) + std::string(20, '\xff')), abbreviation({exprloc}), false)

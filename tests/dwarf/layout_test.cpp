@@ -18,7 +18,7 @@ bool is_present(const Layout& layout, const LayoutFieldName& field) {
     return field.bits ? layout_bits(layout, field).present() : layout_offset(layout, field).present();
 }
 
-/// Fields without which no heap can be read, and that CPython has had throughout.
+/// Fields without which no heap can be read, and which every CPython has had.
 const std::set<std::string> needed = {"runtime_state.interpreters_head",
                                       "interpreter_state.next",
                                       "interpreter_state.threads_head",

@@ -1,7 +1,6 @@
-// Struct layouts from debug information, against the compiler's own offsetof, and on damaged files.
+// Struct layouts from debug information, compared with the compiler's own offsetof, and on damaged files.
 //
-// The shapes are C (c_shapes.inc), in a small shared object of their own: small enough to be damaged at
-// thousands of places.
+// The shapes are C (c_shapes.inc), in a shared object small enough to be damaged at thousands of places.
 
 #include "parsers/dwarf/struct_layouts.h"
 
@@ -38,7 +37,7 @@ std::string bytes_of(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A file that goes away with the test.
+/// A file that is removed after the test.
 class TemporaryFile {
 public:
     explicit TemporaryFile(const std::string& bytes)
@@ -55,8 +54,9 @@ private:
     std::string path_;
 };
 
-/// Whatever the bytes are: one answer a request and a file, a place or none for each member asked for, and where
-/// nothing is found, the file has a problem or lacks the struct. True where all of `wanted` was found.
+/// Whatever the bytes are, there is one answer for each request and file, with a place or none for each
+/// requested member. If nothing is found, the file has a problem or lacks the struct. True if all of `wanted`
+/// was found.
 bool is_an_answer(const StructLayouts& read, const StructRequest& request) {
     REQUIRE(read.files.size() == 1);
     REQUIRE(read.structs.size() == 1);
@@ -68,7 +68,7 @@ bool is_an_answer(const StructLayouts& read, const StructRequest& request) {
                        [](const auto& m) { return m.has_value(); });
 }
 
-/// What a damaged file is asked: enough to walk into every kind of entry.
+/// The request for damaged files: enough to walk into every kind of entry.
 const StructRequest everything = {{"dwarf5_runtime"},
                                   {{"generations[].head.prev"}, {"inside_deep"}, {"interpreters.main"}}};
 
@@ -177,7 +177,7 @@ TEST_CASE("struct layouts: what is no ELF file is said to be none", "[dwarf]") {
 TEST_CASE("struct layouts: a truncated file gives an explanation", "[dwarf]") {
     const std::string whole = bytes_of(shapes_file);
     REQUIRE(problem_with(whole).empty());
-    // The section headers come last, so that any cut takes some of them away.
+    // The section headers come last, so any cut removes some of them.
     for (std::size_t length = 0; length < whole.size(); length += 1 + whole.size() / 200) {
         INFO(length << " of " << whole.size() << " bytes");
         CHECK_FALSE(problem_with(whole.substr(0, length)).empty());

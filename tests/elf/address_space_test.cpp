@@ -1,4 +1,4 @@
-// Lookups, reads over borders, and overlaps compared with a slow obvious version.
+// Lookups, reads across borders, and overlaps compared with a slow obvious version.
 
 #include "parsers/elf/address_space.h"
 #include "tests/catch.h"
@@ -141,7 +141,7 @@ TEST_CASE("address space: what was never written is left out of sweeps, and read
     };
     using Stretches = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
     CHECK(stretches() == Stretches{{0, 64 * 4096}});
-    // Two holes, one of them at the end; and one of another file.
+    // Two holes, one of them at the end, and a hole of another file.
     const std::vector<std::byte> other(4096);
     std::vector<std::span<const std::byte>> holes = {std::span(bytes).subspan(4096, 8192),
                                                      std::span(bytes).subspan(40 * 4096)};

@@ -1,5 +1,5 @@
-// Compressed cores: whatever the compression and the file's name, the core inside is read; a stream that ends
-// early gives its part.
+// Compressed cores: the core inside is read, whatever the compression and the file's name; of a stream that
+// ends early, its part.
 
 #include "parsers/elf/core_file.h"
 #include "tests/catch.h"
@@ -17,8 +17,8 @@ using namespace heapsift::test;
 
 namespace {
 
-/// A core with a megabyte of zeros, and bytes on both sides that do not repeat: compressed, it is still some
-/// 200 KiB.
+/// A core with a megabyte of zeros, and bytes on both sides that do not repeat: about 200 KiB when
+/// compressed.
 std::string core_bytes() {
     std::string noise(200000, '\0');
     std::uint32_t state = 1;
@@ -32,7 +32,7 @@ std::string core_bytes() {
     return writer.bytes();
 }
 
-/// As `filter` (ARCHIVE_FILTER_…) compresses it, a stream without the length of what is inside.
+/// `bytes` as `filter` (ARCHIVE_FILTER_…) compresses them: a stream without the length of its content.
 std::string compressed(const std::string& bytes, int filter, const TemporaryDirectory& directory) {
     const std::string path = directory.below("stream");
     archive* out = archive_write_new();

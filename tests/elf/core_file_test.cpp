@@ -1,4 +1,4 @@
-// Segments, notes, cut cores and cores that lie.
+// Segments, notes, cut cores and false cores.
 
 #include "parsers/elf/core_file.h"
 
@@ -38,9 +38,9 @@ const Diagnostic* find_diagnostic(const Diagnostics& diagnostics, std::string_vi
     return nullptr;
 }
 
-/// Opens whatever the bytes are, and touches all that was found. An Error is an answer too; a crash is not.
-/// Whatever a core says of itself: its memory is in order, none of it twice, and what was saved is bytes of the
-/// file. True for an answer; an Error is one too, but false.
+/// Opens whatever the bytes are, touches everything found, and checks that memory is in order, without
+/// overlaps, and that what was saved is bytes of the file. True for an answer, false for an Error, which is
+/// fine too; a crash is not.
 bool open_and_touch(const TemporaryDirectory& directory, const std::string& bytes) {
     Diagnostics diagnostics;
     try {
@@ -173,7 +173,7 @@ TEST_CASE("core: 70,000 segments open quickly, and their count may be lost", "[e
     constexpr std::uint64_t count = 70'000;
     std::vector<FileRow> rows;
     for (std::uint64_t i = 0; i < count; ++i) {
-        // Out of order, so that a quadratic sort would be noticed.
+        // Out of order, so that a quadratic sort would show.
         const std::uint64_t page = (i * 7919) % count;
         writer.load(0x10000 + page * 8192, bytes_of(page), 4096, i % 2 ? PF_R : PF_R | PF_W);
         rows.push_back({0x10000 + i * 8192, 0x10000 + i * 8192 + 4096, 0, "/x/data" + std::to_string(i % 3)});

@@ -1,7 +1,7 @@
 #pragma once
 
-// Writes small ELF cores as the kernel and gcore do, and ones that lie. What a test does not set is as in a
-// good core.
+// Writes small ELF cores as the kernel and gcore do, and false ones. What a test does not set is as in a good
+// core.
 
 #include <elf.h>
 #include <cstdint>
@@ -98,7 +98,7 @@ public:
     }
 
     /// The whole file: header, program headers, notes, segments; gcore's section headers if asked for, and
-    /// PN_XNUM where needed.
+    /// PN_XNUM if needed.
     std::string bytes() const {
         const std::uint64_t count = loads.size() + 1;
         const bool extended = count >= PN_XNUM;
@@ -157,7 +157,7 @@ public:
         header.p_align = type == PT_NOTE ? 4 : 4096;
         return header;
     }
-    /// Where the program header of load `index` stands in `bytes()`.
+    /// Where `bytes()` has the program header of load `index`.
     static std::size_t header_of_load(std::size_t index) {
         return sizeof(Elf64_Ehdr) + (index + 1) * sizeof(Elf64_Phdr);
     }

@@ -1,8 +1,8 @@
 #pragma once
 
 // Writes a tiny shared object: headers, dynamic symbols and a build-id in the first page, code in the second,
-// relocated data in the third, writable data in the fourth. With section headers, or as a file of separate
-// debug information.
+// relocated data in the third, writable data in the fourth. With section headers, or as a separate debug
+// file.
 
 #include "tests/elf/core_writer.h"
 
@@ -13,7 +13,7 @@
 
 namespace heapsift::test {
 
-/// A string literal with NULs in it, and the one at its end.
+/// A string literal with NULs in it, including the one at its end.
 template <std::size_t size>
 std::string with_nuls(const char (&text)[size]) {
     return std::string(text, size);
@@ -32,7 +32,7 @@ public:
     bool gnu_hash = true;            // else DT_HASH
     bool debug_info = false;         // a .debug_info section
     bool debug_only = false;         // .text is SHT_NOBITS
-    bool notes_at_end = false;       // the build-id note lies in the last page, as BOLT leaves it
+    bool notes_at_end = false;       // the build-id note is in the last page, as after BOLT
 
     std::string bytes() const {
         std::string image(file_bytes, '\0');

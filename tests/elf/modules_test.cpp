@@ -25,7 +25,7 @@ std::vector<FileRow> rows_of_image(std::uint64_t start, const std::string& path)
             {start + 2 * page, start + 4 * page, 2, path}};
 }
 
-/// As the kernel saves an image: the first page, nothing of the code, all of the data.
+/// An image as the kernel saves it: the first page, none of the code, all of the data.
 CoreWriter kernel_core(const std::string& image, const std::string& path, std::uint64_t start = base) {
     CoreWriter core;
     core.thread(1, 6).files(rows_of_image(start, path));
@@ -36,7 +36,7 @@ CoreWriter kernel_core(const std::string& image, const std::string& path, std::u
     return core;
 }
 
-/// As gcore does: no program header for the code.
+/// As gcore saves it: no program header for the code.
 CoreWriter gcore_core(const std::string& image, const std::string& path) {
     CoreWriter core = kernel_core(image, path);
     core.gcore = true;

@@ -1,4 +1,4 @@
-// Each thing that people pass for a core gets the one line that helps.
+// Everything that people take for a core gets the one line that helps.
 
 #include "parsers/base/error.h"
 #include "parsers/elf/core_file.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// A directory of its own for each test that needs files, gone at the end of the test.
+// A separate directory for each test that needs files; removed at the end of the test.
 
 #include <cstdlib>
 #include <filesystem>
@@ -25,7 +25,7 @@ public:
     }
 
     const std::string& path() const { return path_; }
-    /// The path of `name` below the directory; folders on the way are made.
+    /// The path of `name` below the directory; makes the folders on the way.
     std::string below(const std::string& name) const {
         const std::filesystem::path path = std::filesystem::path(path_) / name;
         std::filesystem::create_directories(path.parent_path());

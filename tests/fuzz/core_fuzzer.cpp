@@ -1,9 +1,9 @@
 // The core reader on arbitrary bytes: headers, notes, modules, symbols from images in the core, and reads all
 // over the memory that they make up. A core is written by a dying process, cut by a full disk and sent by
-// strangers; every number in it may lie.
+// strangers; any number in it may be false.
 //
-// Asked beyond "no crash": segments are sorted and do not overlap, what is said to be saved can be read, and
-// the bytes that were counted are no more than the file has room for.
+// Besides "no crash": segments are sorted and do not overlap, what is said to be saved can be read, and no
+// more bytes are counted than the file has room for.
 
 #include "parsers/base/error.h"
 #include "parsers/elf/core_file.h"

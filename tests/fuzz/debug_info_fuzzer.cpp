@@ -1,5 +1,5 @@
-// Files beside a core: their headers, symbols and debug information, read through libelf and LLVM. They come
-// from the crashed machine, by a path that the core names, and need not be what they say.
+// Files that accompany a core: their headers, symbols and debug information, read through libelf and LLVM.
+// They come from the crashed machine, by a path that the core names, and need not be what they claim to be.
 
 #include "parsers/dwarf/entry_check.h"
 #include "parsers/dwarf/struct_layouts.h"

@@ -1,11 +1,11 @@
 #pragma once
 
-// What every fuzzer here is: one question asked of hostile bytes, and a few inputs to start from.
+// A fuzzer asks one question of hostile bytes, and has a few inputs to start from.
 //
-// libFuzzer (preset `fuzz`) calls LLVMFuzzerTestOneInput with what it makes up; in the ordinary build
-// replay.cpp calls it with the seeds, with what fuzzing has found (tests/fuzz/corpus/NAME) and with some
-// thousand variations of both. A finding is a signal, a report of a sanitizer, more time or more memory than
-// the run allows; an Error (exit 1) is an answer.
+// libFuzzer (preset `fuzz`) calls LLVMFuzzerTestOneInput with what it makes up. In ordinary builds replay.cpp
+// calls it with the seeds, with what fuzzing has found (tests/fuzz/corpus/NAME), and with a few thousand
+// variations of both. A finding is a signal, a sanitizer's report, or more time or memory than the run
+// allows; an Error (exit 1) is an answer.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,10 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace heapsift::test {
 
-/// Good inputs, small, from which variations get deep.
+/// Small good inputs, so that variations get far.
 std::vector<std::string> fuzz_seeds();
 
-/// Ends the process where a promise was broken, in every build.
+/// Ends the process if a promise was broken, in every build.
 inline void require(bool promise) {
     if (!promise) std::abort();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// A file that lies in memory, for readers that take a path. It is kept open and written again for each input:
-// opening, mapping and closing it costs some microseconds.
+// A file in memory, for readers that take a path. It stays open and is rewritten for each input: opening,
+// mapping and closing a new one would cost some microseconds.
 
 #include <sys/mman.h>
 #include <unistd.h>

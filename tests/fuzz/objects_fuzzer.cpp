@@ -1,13 +1,13 @@
-// Every kind of object, on every layout, over bodies that say anything.
+// Every kind of object, in every layout, with arbitrary bodies.
 //
-// The types are good (made as tests/cpython makes them, and found by the real finder), the bodies are the
-// fuzzer's. An input is: the layout, the type (two bytes), then words. A word is a byte that says how it is
-// made, and what that takes: a number, a small number, a power of two, a pointer into the bodies themselves,
-// at a good object, at a type. So chains of bodies that refer to each other come easily, and lengths that are
+// The types are good (made as in tests/cpython, and found by the real finder); the bodies are the fuzzer's.
+// An input is the layout, the type (two bytes), then words. A word is a byte that says how it is made, and
+// what that takes: a number, a small number, a power of two, a pointer into the bodies themselves, to a good
+// object, or to a type. So it easily makes chains of bodies that refer to each other, and lengths that are
 // huge, negative, or one too many.
 //
-// Asked: everything that heapsift asks of an object; answers must come, and be no longer than the memory that
-// is there. A type has the size that its kind's struct has in the layout: of any other size it would be read
+// It asks everything that heapsift asks of an object; answers must come, and be no longer than the memory
+// that is there. A type has the size of its kind's struct in the layout; with any other size it would be read
 // by guess.
 
 #include "parsers/snapshot/object_access.h"
@@ -68,7 +68,7 @@ struct FuzzedHeap {
                                       .own_sizeof = kind.size != nullptr});
         }
     }
-    /// A tuple of C with more fields than its length says.
+    /// A struct sequence made by C, with more fields than its length says.
     Address struct_sequence() {
         const Address type = heap.c_type(
             "fuzz.stat", {.base = heap.builtin("tuple"),
@@ -128,7 +128,7 @@ std::uint64_t read_word(Input& input, const FuzzedHeap& heap) {
     }
 }
 
-/// Of a core with one page and no allocator: nothing is proved by a block.
+/// The allocations of a core with one page and no allocator: no block proves anything.
 const Allocations& no_allocations() {
     static const CoreFile core = [] {
         MemoryFile file;
@@ -177,7 +177,7 @@ void ask(FuzzedHeap& fuzzed, Address object) {
 }  // namespace
 
 std::vector<std::string> heapsift::test::fuzz_seeds() {
-    // No kind that no input reaches: each is that of some type, in some version.
+    // Every kind can be reached by some input: each is that of some type in some version.
     for (const ObjectKind* kind : all_object_kinds())
         require(std::any_of(heaps().begin(), heaps().end(), [&](const auto& fuzzed) {
             return std::any_of(fuzzed->types.begin(), fuzzed->types.end(),

@@ -1,12 +1,12 @@
-// A fuzzer's input without libFuzzer, in the ordinary build: regression tests of what fuzzing found, and a
+// Runs a fuzzer's input without libFuzzer, in ordinary builds: regression tests of what fuzzing found, and a
 // short walk around it.
 //
 //     fuzz_core_replay CORPUS [ROUNDS]     seeds, the files in CORPUS, and ROUNDS variations (2,000)
 //     fuzz_core_replay --seeds FOLDER      writes the seeds there, for libFuzzer to start from
 //     fuzz_core_replay FILE                one input
 //
-// The variations are the same on every run: bytes and words overwritten with numbers that break things (0,
-// -1, powers of two, words from elsewhere in the input), pieces cut, doubled and swapped.
+// Every run has the same variations: bytes and words overwritten with numbers that break things (0, -1,
+// powers of two, words from elsewhere in the input), pieces cut, doubled and swapped.
 
 #include "tests/fuzz/fuzzer.h"
 

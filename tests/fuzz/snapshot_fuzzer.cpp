@@ -1,12 +1,12 @@
-// The whole way from bytes to answers, on a small good core in which the fuzzer overwrites words and cuts the
-// end.
+// The whole way from bytes to answers, on a small good core in which the fuzzer overwrites words and cuts off
+// the end.
 //
-// Bytes of a core at random would never get past its interpreter, so the input is a list of changes: ten
-// bytes each, two that say which word (of those that are not zero in the good core), one that says how its
-// new value is made, seven for the value. A value is a number, a small one, a power of two, an address of the
-// core's memory, or another word of the core.
+// Random bytes would never get past the search for the interpreter, so the input is a list of changes of ten
+// bytes each: two say which word (of those that are not zero in the good core), one how its new value is
+// made, seven the value. A value is a number, a small one, a power of two, an address of the core's memory,
+// or another word of the core.
 //
-// Asked beyond "no crash": objects are in address order, no object's memory is larger than what was mapped,
+// Besides "no crash": objects are in address order, no object's memory is larger than what was mapped,
 // references come to an end, and the rows of memory add up.
 
 #include "parsers/base/error.h"
@@ -72,8 +72,8 @@ Change read_change(const GoodCore& good, const std::uint8_t* data) {
     }
 }
 
-/// Every reference of the graph leads to an object and is one that was found to it; those from elsewhere come
-/// by their words, and are no more than the object counts.
+/// Every reference of the graph leads to an object, and is counted among those found to it. References from
+/// elsewhere are found by their words, and are no more than the object counts.
 void ask_graph(const HeapReader& heap) {
     const ReferenceGraph& graph = heap.references();
     require(graph.object_count() == heap.object_count());

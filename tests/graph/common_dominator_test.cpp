@@ -1,5 +1,5 @@
-// What holds several nodes together: the nearest node without which the root reaches none of them, against
-// the walks up the tree, one by one.
+// What holds several nodes together: the nearest node without which the root reaches none of them, compared
+// with separate walks up the tree.
 
 #include "analysis/graph/common_dominator.h"
 

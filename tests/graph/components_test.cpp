@@ -1,4 +1,4 @@
-// Strongly connected components, against Boost's algorithm and on shapes that break what recurses.
+// Strongly connected components, compared with Boost's algorithm, and on shapes that break recursive code.
 
 #include "analysis/graph/components.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 bool everything(std::uint32_t) { return true; }
 
-/// By node: the least node of its component. So that two numberings can be compared.
+/// For each node, the lowest node of its component, so that two numberings can be compared.
 template <class Numbers>
 std::vector<std::uint32_t> by_least(const Numbers& numbers) {
     std::map<std::uint32_t, std::uint32_t> least;
@@ -39,7 +39,7 @@ std::vector<std::uint32_t> of_boost(std::uint32_t nodes, const Edges& edges) {
     return by_least(found);
 }
 
-/// What the contract of Components says beside the partition.
+/// What the contract of Components promises besides the partition.
 bool numbers_are_right(const Adjacency& graph, const Components& components) {
     std::set<std::uint32_t> numbers;
     for (NodeId node(0); node < graph.node_count(); ++node) {

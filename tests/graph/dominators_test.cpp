@@ -1,5 +1,5 @@
-// Dominators, against Boost's algorithm, against the definition itself, and on shapes that break what
-// recurses.
+// Dominators, compared with Boost's algorithm and with the definition itself, and on shapes that break
+// recursive code.
 
 #include "analysis/graph/dominators.h"
 
@@ -23,7 +23,7 @@ Preorder preorder_of(const Adjacency& graph) {
     return order;
 }
 
-/// By node: its immediate dominator, `none` for the root and for what it does not reach.
+/// For each node, its immediate dominator; `none` for the root and for unreachable nodes.
 std::vector<std::uint32_t> dominators_of(const Adjacency& graph) {
     const Preorder order = preorder_of(graph);
     const DominatorTree tree = DominatorTree::build(graph, order);
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> dominators_of(const Adjacency& graph) {
 
 std::vector<bool> reached_without(const Adjacency& graph, std::uint32_t left_out);
 
-/// Boost's algorithm is given what the root reaches alone: edges from elsewhere make it err.
+/// Boost's algorithm is given only what the root reaches: edges from elsewhere make it err.
 std::vector<std::uint32_t> boost_dominators(std::uint32_t nodes, Edges edges) {
     using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
     const std::vector<bool> reached = reached_without(graph_of(nodes, edges), DominatorTree::none);
@@ -69,7 +69,7 @@ std::vector<bool> reached_without(const Adjacency& graph, std::uint32_t left_out
     return reached;
 }
 
-/// The definition: what is no longer reached when a node is taken away is what it dominates.
+/// The definition: a node dominates what is no longer reached without it.
 bool tree_is_right(const Adjacency& graph) {
     const std::vector<std::uint32_t> dominators = dominators_of(graph);
     const std::vector<bool> reached = reached_without(graph, DominatorTree::none);

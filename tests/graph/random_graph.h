@@ -1,6 +1,6 @@
 #pragma once
 
-// Graphs for tests: by lot, and of the shapes that break what recurses or keeps too much a node.
+// Graphs for tests: random ones, and shapes that break code which recurses or keeps too much per node.
 
 #include "analysis/graph/csr.h"
 
@@ -47,7 +47,7 @@ inline Edges star(std::uint32_t nodes) {
     return edges;
 }
 
-/// A graph some of whose edges do not count.
+/// A graph of which some edges do not count.
 class FilteredGraph {
 public:
     FilteredGraph(Adjacency all, std::uint32_t every) : all_(std::move(all)), every_(every) {}

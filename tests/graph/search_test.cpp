@@ -1,4 +1,5 @@
-// Searches through Boost.Graph's view of a graph, against a slow obvious one; and what the view promises.
+// Searches through Boost.Graph's view of a graph, compared with a slow obvious one; and what the view
+// promises.
 
 #include "analysis/graph/search.h"
 
@@ -30,7 +31,7 @@ std::vector<bool> found(const Graph& graph, NodeId start, std::vector<bool> mark
     return marked;
 }
 
-/// Goes over all edges until nothing changes.
+/// Goes through all edges until nothing changes.
 template <class Graph>
 std::vector<bool> slowly(const Graph& graph, NodeId start, const std::vector<bool>& marked) {
     std::vector<bool> reached(graph.node_count());

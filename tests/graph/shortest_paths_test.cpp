@@ -1,4 +1,4 @@
-// Cheapest paths, against Bellman and Ford's rounds over all edges.
+// Cheapest paths, compared with the rounds of Bellman and Ford over all edges.
 
 #include "analysis/graph/shortest_paths.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t most = 20, none = PathForest::none;
 
-/// Dear ones among cheap ones and some that cost nothing, as in a heap.
+/// Expensive steps among cheap ones, and some that cost nothing, as in a heap.
 std::uint32_t step(std::uint32_t source, std::uint32_t target) {
     constexpr std::uint32_t costs[] = {0, 1, 1, 1, 2, 4, most};
     return costs[(source * 31 + target * 17) % 7];

@@ -18,7 +18,7 @@
 namespace heapsift::test {
 namespace {
 
-/// A folder, and those right below it: it includes them and all that they may.
+/// A folder, and the folders that it includes directly; it may also include whatever they may.
 struct Folder {
     std::string_view path;
     std::vector<std::string_view> below;
@@ -43,7 +43,8 @@ const std::vector<Folder>& folders() {
     return all;
 }
 
-/// Headers of other projects, by how their names begin, and the files or folders that may include them.
+/// Headers of other projects, by the beginning of their names, and the files or folders that may include
+/// them.
 struct Library {
     std::string_view prefix;
     std::vector<std::string_view> users;
@@ -162,7 +163,7 @@ std::string complaint_about_other(const Include& include) {
     return fmt::format("{} includes <{}>, of no library that is known", include.file, include.header);
 }
 
-/// A header and the .cpp of its name are one.
+/// A header and the .cpp of the same name count as one.
 std::string unit_of(const std::string& file) {
     for (const std::string_view ending : {".h", ".cpp"})
         if (file.ends_with(ending)) return file.substr(0, file.size() - ending.size());

@@ -1,5 +1,5 @@
 // The #include lines of this tree, and of small trees that are wrong in one way each: a rule that refuses
-// nothing would be none.
+// nothing is no rule.
 
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"

@@ -1,6 +1,6 @@
-// Chains of chunks as glibc leaves them: the brk heap, a thread's heap behind its heap_info, blocks in
-// mappings of their own, and what only looks like a chunk: headers that a top or a merged chunk has
-// swallowed, and sizes that lead nowhere.
+// Chains of chunks as glibc leaves them: the brk heap, a thread's heap after its heap_info, blocks with their
+// own mappings; and what only looks like a chunk: headers swallowed by a top or a merged chunk, and sizes
+// that lead nowhere.
 
 #include "parsers/memory/malloc_heaps.h"
 
@@ -20,13 +20,13 @@ constexpr std::uint64_t mmapped = 2;
 constexpr std::uint64_t page = 4096;
 constexpr Address brk_start(0x555555560000);
 
-/// Anonymous writable memory with chunks written one after the other.
+/// Anonymous writable memory, with chunks written one after the other.
 class Heap {
 public:
     explicit Heap(std::uint64_t bytes, std::uint64_t first_chunk = 0, Address at_address = brk_start)
         : start(at_address), bytes_(bytes), at_(first_chunk) {}
 
-    /// The next chunk; `size` with its header. The address that malloc returned.
+    /// The next chunk; `size` includes its header. Returns the address that malloc would.
     Address chunk(std::uint64_t size, bool used = true) {
         word(at_ + 8, size | (previous_used_ ? prev_in_use : 0));
         if (!used) word(at_ + size, size);  // a free chunk keeps its size where the next one begins
@@ -192,7 +192,7 @@ TEST_CASE("malloc: a block in a mapping of its own", "[malloc]") {
     REQUIRE(block);
     CHECK(block->mmapped);
     CHECK(block->usable == 64 * page - 16);
-    // Not where the chunk would end off a page, or in memory that is not there.
+    // Not if the chunk would end off a page, or in memory that is not there.
     const std::uint64_t odd = (63 * page + 0x20) | mmapped;
     std::memcpy(bytes.data() + 8, &odd, 8);
     CHECK_FALSE(heaps.block_starting_at(s.start + 16));
@@ -323,7 +323,7 @@ TEST_CASE("malloc: a thread's cache of glibc 2.26 leaves the address of the next
     const AddressSpace memory({heap.segment()});
     const MallocHeaps heaps = MallocHeaps::find(memory);
     CHECK(heaps.is_free_list_link(freed) == same_size);
-    // In C's own memory that may be a list of C's own.
+    // In C's own memory it may be a list that belongs to C code.
     CHECK_FALSE(heaps.is_fast_bin_link(freed));
     CHECK_FALSE(heaps.is_cached(*heaps.block_starting_at(freed)));
 }
@@ -350,7 +350,7 @@ TEST_CASE("malloc: elsewhere a chunk is believed by its own header and that of t
 
 TEST_CASE("malloc: a heap that is cut after a page is read to its last byte and no further",
           "[malloc][damaged]") {
-    // What follows the bytes that were saved must not be touched: it is a page that traps.
+    // The page after the saved bytes traps: they are all that may be read.
     auto* mapping = static_cast<std::byte*>(
         ::mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     REQUIRE(mapping != MAP_FAILED);
@@ -406,7 +406,7 @@ TEST_CASE("malloc: as an allocator, its blocks make up its heaps but for their h
     CHECK_FALSE(blocks[3].in_use);
     CHECK(blocks[3].range().end == heap.start + 2 * page);
     for (std::size_t i = 1; i < blocks.size(); ++i) CHECK(blocks[i - 1].range().end <= blocks[i].start);
-    // Any address of a block leads to it; those between blocks to none.
+    // Any address in a block leads to it, and those between blocks to none.
     for (const MemoryBlock& block : blocks)
         for (const Address at : {block.start, block.start + block.bytes / 2, block.range().end - 1}) {
             const auto found = allocator.block_at(at);

@@ -1,4 +1,4 @@
-// Whose each byte is: claims that overlap, leave gaps, are empty, come in any order, or lie outside of what
+// Who owns each byte: claims that overlap, leave gaps, are empty, come in any order, or lie outside of what
 // is mapped. Whatever is claimed, the shares add up.
 
 #include "parsers/memory/region_map.h"

@@ -1,5 +1,5 @@
-// Arrays, dtypes and scalars, with the descriptor of NumPy 1.x (elsize of 32 bits) and of 2.x (64-bit flags
-// before an elsize of 64). Offsets are those of numpy/ndarraytypes.h; sizes those of ndarray.__sizeof__: the
+// Arrays, dtypes and scalars, with the descriptors of NumPy 1.x (32-bit elsize) and 2.x (64-bit flags before
+// a 64-bit elsize). Offsets are those of numpy/ndarraytypes.h. Sizes are those of ndarray.__sizeof__: the
 // struct, shape and strides, and owned data.
 
 #include "parsers/numpy/array_layout.h"
@@ -25,7 +25,7 @@ struct Numpy {
             heap.kinds.push_back(kind);
         array_type = heap.c_type("numpy.ndarray", {.basicsize = fields_size, .own_sizeof = true});
         dtype_type = heap.c_type("numpy.dtype", {.basicsize = old ? 96UL : 136UL});
-        // The class of one dtype, as numpy.dtype[float64] is: it adds nothing.
+        // The class of one dtype, such as numpy.dtype[float64]: it adds nothing.
         double_type =
             heap.c_type("numpy.dtypes.Float64DType", {.base = dtype_type, .basicsize = old ? 96UL : 136UL});
         generic = heap.c_type("numpy.generic", {.own_sizeof = true});
@@ -284,7 +284,7 @@ TEST_CASE("ndarray: an element is named by an index for each dimension", "[numpy
     };
     using Names = std::vector<std::string>;
     CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {24, 8})) == Names{"[0, 1]", "[1, 2]"});
-    // Fortran's order
+    // Fortran order
     CHECK(names(numpy.array(dtype, {2, 3}, data, owns_data, {8, 16})) == Names{"[1, 0]", "[1, 2]"});
     CHECK(names(numpy.array(dtype, {1, 6, 1}, data, owns_data, {0, 8, 48})) ==
           Names{"[0, 1, 0]", "[0, 5, 0]"});
@@ -308,7 +308,7 @@ TEST_CASE("ndarray: an object in a record is named by index and field", "[numpy]
         if (seen.target == item) found.push_back(seen.name);
     CHECK(found == std::vector<std::string>{"[0]['what']", "[0]['inner'][\"it's\"][1, 2]",
                                             "[0]['inner']['more'][1]", "[1]['what']"});
-    // A dtype that holds itself ends.
+    // A dtype that contains itself comes to an end.
     numpy.heap.put(inner + (numpy.old ? 48 : 96), numpy.fields({{"again", inner, 0}}));
     ask_everything(numpy.heap, numpy.array(record, {2}, data, owns_data, {80}));
 }
@@ -365,7 +365,7 @@ TEST_CASE("dtype: names as NumPy writes them, negative sizes are none", "[numpy]
     const Layout* layout = GENERATE(from_range(all_layouts()));
     Numpy numpy(*layout, GENERATE(1, 2));
     const auto name = [&](char kind, std::uint64_t itemsize) {
-        // before the heap is asked for: it ends with each allocation
+        // Before asking for the heap, since each allocation invalidates it.
         const Address descr = numpy.descr(kind, itemsize, 12);
         return descr_facts(numpy.heap.heap(), descr)->name();
     };
@@ -400,7 +400,7 @@ TEST_CASE("dtype: fields and names of a record are hidden references", "[numpy]"
 
 namespace {
 
-/// The dtype of a record that has objects: its fields by name, dtype and offset.
+/// The dtype of a record with objects: its fields by name, dtype and offset.
 Address record(Numpy& numpy, std::uint64_t itemsize,
                const std::vector<std::tuple<std::string, Address, std::int64_t>>& fields) {
     const Address descr = numpy.descr('V', itemsize, 20);
@@ -439,7 +439,7 @@ TEST_CASE("dtype: objects in the fields of a record, and in those of its fields,
     for (const std::uint64_t at : {0, 32, 48 + 16}) numpy.heap.put(data + at, item);
     const auto seen = references(numpy.heap, numpy.array(outer, {2}, data));
     CHECK(std::count_if(seen.begin(), seen.end(), [&](const Seen& one) { return one.target == item; }) == 3);
-    // A field beyond the element is none of it.
+    // A field beyond the element does not belong to it.
     const Address torn = record(numpy, 16, {{"a", object, 8}, {"b", object, 9}, {"c", object, 1 << 20}});
     CHECK(object_places(numpy.heap.heap(), torn) == std::vector<std::uint64_t>{8});
 }

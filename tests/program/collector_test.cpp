@@ -1,5 +1,5 @@
-// The collector as it stands in a program's memory, what it would find, and reference counts against the
-// references there are.
+// The collector as it is in a program's memory, what it would find, and reference counts compared with the
+// references that exist.
 
 #include "analysis/cycles.h"
 #include "analysis/gc.h"

@@ -1,5 +1,5 @@
-// Whose objects are: the groups of roots, what retained sizes and dominators make of them, and by which
-// attribute objects are held.
+// Who owns objects: the groups of roots, their effect on retained sizes and dominators, and the attributes
+// that hold objects.
 
 #include "analysis/dominators.h"
 #include "analysis/holders.h"

@@ -29,7 +29,7 @@ HeapReader opened(const TemporaryDirectory& directory, const std::string& bytes,
 
 ProgramHeap::ProgramHeap() : heap(*builtin_layout({3, 13, false, false})) {
     make_runtime();
-    // By the file of os.py is told which modules are the library's.
+    // The path of os.py tells which modules belong to the library.
     module("os", "/usr/lib/python3.13/os.py", {});
 }
 
@@ -132,7 +132,7 @@ void ProgramHeap::finish() {
     count_references();
 }
 
-/// A list of the collector: the head, and the headers of `objects`.
+/// Makes a list of the collector: the head, and the headers of `objects`.
 void ProgramHeap::link(Address head, const std::vector<Address>& objects) {
     const auto& l = heap.layout().gc_head;
     Address previous = head;
@@ -148,7 +148,7 @@ void ProgramHeap::link(Address head, const std::vector<Address>& objects) {
 void ProgramHeap::count_references() {
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    // What C code holds is told by counts that have room for it: there is much room at first.
+    // Counts with room show what C code holds, so at first there is a lot of room.
     constexpr std::int64_t room = 1000;
     const HeapReader first = opened(directory, write(), diagnostics);
     for (ObjectId object{0}; object < first.object_count(); ++object)

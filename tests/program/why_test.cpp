@@ -1,5 +1,5 @@
-// What keeps an object, asked of whole programs: roots, the steps down, what paths may be asked to avoid,
-// garbage. Expressions that `why` prints are looked up again: they must lead back to the object.
+// What keeps an object alive, in whole programs: roots, the steps down, what paths may be asked to avoid,
+// garbage. Expressions that `why` prints are looked up again, and must lead back to the object.
 
 #include "analysis/why.h"
 
@@ -19,7 +19,7 @@ std::string text(const WhyPath& path) {
     return result;
 }
 
-/// From the object at the root each step leads on from where the last one led.
+/// Starting at the root's object, each step begins where the previous one ended.
 void check_joined(const WhyPath& path, Address target) {
     Address at = path.at_root.address;
     for (const WhyStep& step : path.steps) {

@@ -5,12 +5,12 @@
 
 For each interpreter with NumPy and each kind of core: testdata/programs/array_zoo.py makes arrays of every kind and writes down what
 NumPy says of each one that lives; array_unsaved.py makes some whose data is not in the core. `heapsift export` must have the same
-arrays, no more and no fewer, with the same attributes, owners and elements; the data must be counted with its owner, once. Python
-cannot list an array that only C code holds (NumPy 2 has one in a static variable): such a one may be more, where all of its references
-are native ones. A line of the table for each core; exit 1 unless all of it agrees.
+arrays, no more and no fewer, with the same attributes, owners and elements; the data must be counted once, with its owner. Python
+cannot list an array that only C code holds (NumPy 2 has one in a static variable), so an array may be extra if all of its references
+are native. Prints a line for each core; exit 1 unless all of it agrees.
 
-What retains what is exact: array_data of an array that owns its data is nbytes, or 1 where that is 0, and 0 of every other one, so that
-the sum over all arrays is the sum over the owners; a holder retains the sum of the memory of all that it alone keeps.
+Retained sizes are exact. array_data is nbytes (1 if that is 0) for an array that owns its data and 0 for any other, so that the sum
+over all arrays is the sum over the owners; a holder retains the sum of the memory of everything that it alone keeps alive.
 """
 
 import argparse
@@ -169,7 +169,7 @@ def compare_array(findings, said, read, rows):
 
 
 def count_data(findings, said, native, rows):
-    """What no array owns is not array data, but for records that are scalars and own their bytes, and array.array."""
+    """What no array owns is not array data, except for scalar records that own their bytes, and array.array."""
     for address, array in said.items():
         row = rows.objects.get(address)
         if not row:

@@ -1,4 +1,4 @@
-"""A core that questions are put to: `heapsift COMMAND … --json`, one process a question, and what is wrong with an answer."""
+"""Puts questions to a core: `heapsift COMMAND … --json`, one process for each, and says what is wrong with an answer."""
 
 import json
 import os
@@ -17,7 +17,7 @@ class AskedCore:
         self._answers = {}  # a question is put once
 
     def data(self, command, *arguments):
-        """The `data` of the answer. Raises BadAnswer: another exit code than 0, no JSON, or another command's."""
+        """The `data` of the answer. Raises BadAnswer if the exit code is not 0, or the output is not JSON, or another command's."""
         question = (command, *arguments)
         if question not in self._answers:
             self._answers[question] = self._ask(command, *arguments)
@@ -64,7 +64,7 @@ def _last_line(text):
 
 
 def first_path(why):
-    """Of an answer to `why ADDRESS`. Raises BadAnswer where there is none, or where it lacks what every path has."""
+    """The first path in an answer to `why ADDRESS`. Raises BadAnswer if there is none, or it lacks what every path has."""
     paths = why.get("paths")
     if not paths:
         raise BadAnswer("no path")
@@ -78,8 +78,8 @@ def first_path(why):
 
 
 def chain_problem(path, target):
-    """From the root's object to the target, each step from where the last one led. Where the root is no object, a frame or a word of
-    memory, its `address` may be that of what it holds, and a first step without a source leads there."""
+    """From the root's object to the target, each step must begin where the previous one ended. If the root is not an object, but a frame or
+    a word of memory, its `address` may be that of what it holds, and a first step without a source leads there."""
     at = path["root"].get("address")
     for number, step in enumerate(path.get("steps") or ()):
         source, step_target = step.get("source"), step.get("target")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Hunts for memory that took people days, as small programs: the first sentence must name the culprit, and the next command prove it.
+"""Memory leaks that took people days to find, as small programs: the first sentence must name the culprit, and the next command prove it.
 
     cases.py --heapsift build/dev/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--interpreters 3.11 …]
 
     activations   arrays left on the nodes of trees, below one global (NumPy)
     sessions      sessions never closed, in a thread-local; a generator that is suspended; two registries of the same jobs
     views         small slices that keep whole arrays, in a local of a function (NumPy)
-    copies        the same with copies in place of slices: nothing is kept (NumPy)
+    copies        the same with copies instead of slices: nothing is kept (NumPy)
 
-For each interpreter at hand testdata/programs/case_NAME.py runs, writes what it knows about itself, and its core is taken. Exit 1 if an
+For each interpreter found, testdata/programs/case_NAME.py runs, writes what it knows about itself, and its core is taken. Exit 1 if an
 answer is wrong.
 """
 
@@ -109,21 +109,21 @@ def judge(question, core, truth):
 # What several cases ask.
 
 def headlines(core):
-    """The first sentence: as data, where the answer has it, and as text, the first paragraph below the header."""
+    """The first sentence: as data, if the answer has it, and as text, the first paragraph below the header."""
     data, text = core.data("overview"), core.text("overview")
     paragraphs = re.split(r"\n\s*\n", text.strip())
     return ([data["headline"]] if data.get("headline") else []) + [" ".join(paragraphs[1].split()) if len(paragraphs) > 1 else ""]
 
 
 def headline_faults(core, alternatives):
-    """`alternatives`: groups of words of which one must stand in the sentence, all of the group."""
+    """`alternatives`: groups of words; the sentence must contain all words of at least one group."""
     for line in headlines(core):
         if not any(all(re.search(r"(?<![\w.])" + re.escape(word) + r"(?!\w)", line) for word in words) for words in alternatives):
             yield "the first sentence lacks %s: %s" % (" or ".join(" with ".join(words) for words in alternatives), line)
 
 
 def path_faults(core, address, *, kinds, is_right):
-    """Of `why ADDRESS`; `is_right` judges the expression. Typed back, it must be the same object."""
+    """What is wrong with `why ADDRESS`; `is_right` judges the expression, which must lead back to the same object."""
     why = core.data("why", address)
     if why["reachable"] is not True:
         yield "why %s says that it is not reachable" % address
@@ -293,7 +293,7 @@ def sessions_joint_holders(core, truth):
 
 
 def sessions_retained_jointly(core, truth):
-    """As a set the registries retain themselves, their keys and the jobs; one alone no job."""
+    """Together the registries retain themselves, their keys and the jobs; each alone retains no job."""
     jobs = truth["jobs"]
     together = core.data("retained", *jobs["registries"])
     expected = jobs["registries_size"] + jobs["keys_size"] + jobs["size"]
@@ -313,7 +313,7 @@ def views_overview(core, truth):
 
 
 def views_pinned(core, truth):
-    """Owners that nothing but views keep: which, how large, what is seen of each; and who holds the views."""
+    """Owners kept only by views: which, how large, how much of each is visible; and who holds the views."""
     data = core.data("arrays", "--pinned")
     total = data["total"]
     for name, expected in (("pinned_owners", truth["bases"]), ("pinned_views", 100), ("pinned_bytes", truth["pinned_bytes"]),
@@ -357,7 +357,7 @@ def views_root(core, truth):
 
 
 def views_bases(core, truth):
-    """A view retains its base, which nobody else holds; the list all of them."""
+    """A view retains its base, which nobody else holds; the list retains all of them."""
     view = truth["views"][37]
     dominator = core.data("show", view["base"])["dominator"]
     if not dominator or address_of(dominator) != view["address"]:

@@ -1,8 +1,8 @@
-"""What heapsift says about a core against what the process wrote about itself, row by row.
+"""Compares what heapsift says about a core with what the process wrote about itself, row by row.
 
-Every object of the truth must be a row with the same type name, size and tracking. A row that the truth lacks is an extra:
-an object that no list of the interpreter's holds and no traverse reports (strings that are keys of dicts, constants of code,
-parts of static types). Each needs a second fact, which `core_words.py` reads from the core without heapsift.
+Every object of the truth must be a row with the same type name, size and tracking. A row that the truth lacks is an extra: an
+object that is in none of the interpreter's lists and that no traverse reports (strings that are keys of dicts, constants of code,
+parts of static types). Each needs a second proof, which `core_words.py` reads from the core without heapsift.
 """
 
 import array
@@ -85,7 +85,7 @@ def compare(truth, core_path, rows):
 
 
 def _check_recording(result, core):
-    """The truth itself, against the bytes: the type of each object it lists, in the core. Else the recording is at fault."""
+    """Compares the truth itself with the core's bytes: the type of each object it lists. If they differ, the recording is at fault."""
     for address, fact in result.truth.objects.items():
         type_address = core.word(address + 8)
         found = result.truth.types.get(type_address)
@@ -151,15 +151,15 @@ def _prove_extras(result, core, extras):
 
 
 def _body(core, version, address):
-    """Where the object itself lies; a size is no measure of that, as it may count a buffer elsewhere."""
+    """Where the object itself lies. Its size does not tell, since it may count a buffer elsewhere."""
     if core.block_state(address, version) == "allocated":
         return core.block_of(address, version)
     return address, address + 16
 
 
 def _content_referred_to(core, version, rows, bodies):
-    """The str and bytes whose characters C code points at, having kept the object alive for good: NumPy's docstrings, names of
-    methods. The characters start right behind the header, which is longer where they are not ASCII, and shorter from 3.12 on."""
+    """The str and bytes whose characters C code points at, after keeping the object alive for good: NumPy's docstrings, names of
+    methods. The characters start right after the header, which is longer if they are not ASCII, and shorter from 3.12 on."""
     starts = {"str": (40, 56) if version >= (3, 12) else (48, 72), "bytes": (32,)}
     inner = {address + start: address for address, row in rows.items() for start in starts.get(row["type"], ())}
     return {inner[held] for held in core.referred_to({held: bodies[address] for held, address in inner.items()})}

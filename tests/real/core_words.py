@@ -1,9 +1,9 @@
-"""The words of a core, read without heapsift: the second witness against it.
+"""The words of a core, read without heapsift: a second witness.
 
 Problem: a row that heapsift shows and the process did not list is either an object that no list holds, or a ghost.
-Idea: look at the bytes themselves. The object's header must carry a count above 0 and a known type; its block must not
-be on a free list, pymalloc's or malloc's; some other word of writable memory must hold its address. Nothing here is shared with
-heapsift: a segment table, a few header fields of pymalloc (Objects/obmalloc.c), and a scan.
+Idea: look at the bytes themselves. The object's header must have a count above 0 and a known type; its block must not be on a
+free list, pymalloc's or malloc's; some other word of writable memory must hold its address. This shares nothing with heapsift: it
+has a segment table, a few header fields of pymalloc (Objects/obmalloc.c), and a scan.
 """
 
 import array
@@ -81,7 +81,7 @@ class CoreWords:
         return struct.unpack_from("<I", self._map, segment[2] + address - segment[0])[0]
 
     def reference_count(self, address, version):
-        """None where the header is not in the core; 0 for an object that was freed, also where a free list hangs on that word."""
+        """None if the header is not in the core; 0 for an object that was freed, also if that word is a free list's link."""
         word = self.word(address)
         if word is None:
             return None
@@ -94,17 +94,17 @@ class CoreWords:
         return word if word < 1 << 40 else 0
 
     def _is_free_list_link(self, address, word):
-        """Is `word` at the start of a block what glibc malloc links the freed ones of a size with: the address of the next one's chunk (a
-        fast bin), or of the next block (a thread's cache); since 2.32 xor'ed with the link's own page? Where the heap lies low, that
-        could be a count. Both ends lie in the heap, so in one segment: the count 1000000000 of 3.11's static objects may be an address
-        in the heap, but they do not lie there."""
+        """Whether `word`, at the start of a block, is the link by which glibc malloc chains freed blocks of a size: the address of the next
+        one's chunk (a fast bin) or of the next block (a thread's cache), since 2.32 xor'ed with the link's own page. In a heap at low
+        addresses that could be a count. Both ends are in the heap, so in one segment: the count 1000000000 of 3.11's static objects may
+        be an address in the heap, but these objects are not there."""
         size = (self.word(address - 8) or 0) & ~7
         links = (word, word ^ address >> 12)
         return size >= 32 and any(link % 16 == 0 and self._segment(link) == self._segment(address) and (self.word(link + to) or 0) & ~7 == size
                                   for link in links for to in (8, -8))
 
     def block_state(self, address, version):
-        """'allocated', 'free' or 'inside' (not where an object may start) by the pool around `address`; None where that is no pool."""
+        """'allocated', 'free' or 'inside' (not where an object may start) by the pool around `address`; None if that is not a pool."""
         pool_size = 16384 if version >= (3, 10) else 4096
         pool = address & -pool_size
         first, free_block = self.word(pool), self.word(pool + 8)
@@ -126,15 +126,15 @@ class CoreWords:
         return "allocated"
 
     def block_of(self, address, version):
-        """First byte and the one past the last of the block around `address`, which must lie in a pool (`block_state`)."""
+        """The start and end of the block around `address`, which must be in a pool (`block_state`)."""
         pool = address & -(16384 if version >= (3, 10) else 4096)
         size = ((self.word(pool + 32) >> 32) + 1) * _ALIGNMENT
         block = address - (address - pool - _POOL_HEADER) % size
         return block, block + size
 
     def chunk_in_use(self, address):
-        """Is there a chunk of glibc malloc from which an object at `address` may have been cut: a sane size before it, and a chunk behind
-        it that says it is in use?"""
+        """Whether there is a chunk of glibc malloc in which an object at `address` may lie: a sane size before it, and a chunk after it that
+        says it is in use."""
         for start in _OBJECT_STARTS:
             header = self.word(address - start - 8)
             size = (header or 0) & ~7
@@ -146,7 +146,7 @@ class CoreWords:
         return False
 
     def block_mates(self, address, version):
-        """The other addresses at which an object may start in the block of `address`: at most one of them all is one."""
+        """The other addresses at which an object may start in the block of `address`: only one of them can be an object."""
         block, end = self.block_of(address, version)
         return [block + start for start in _OBJECT_STARTS if start < end - block and block + start != address]
 
@@ -180,7 +180,7 @@ class CoreWords:
 
 
 def _words(chunk, lowest, highest):
-    """The words of `chunk`; with NumPy only those in the range, as most of a big core are numbers far off."""
+    """The words of `chunk`; with NumPy only those in the range, since most words of a big core are far outside."""
     if numpy is None:
         return array.array("Q", chunk)
     words = numpy.frombuffer(chunk, "<u8")

@@ -1,11 +1,11 @@
 """Takes a core of a program of testdata/programs, together with the truth that the process wrote about itself.
 
-Two kinds: the kernel's, after SIGABRT (where core_pattern leaves it in the current directory), and gdb's gcore of the sleeping
+Two kinds: the kernel's, after SIGABRT (if core_pattern leaves it in the current directory), and gdb's gcore of the sleeping
 process, run from outside its chroot. `truth.py` says how the process stands still.
 
-Several tests ask the same cores. Where HEAPSIFT_CORES names a folder, as ctest does, a core that more than one of them wants is taken
-once, kept there under what made it (interpreter, program, kind, environment, and the programs' own text), and lent as a hard link;
-whoever writes into one calls `own()` first. ctest empties the folder before and after.
+Several tests use the same cores. If HEAPSIFT_CORES names a folder, as under ctest, a core that several of them want is taken once,
+kept there under what made it (interpreter, program, kind, environment, and the programs' own text), and lent as a hard link; call
+`own()` before writing into one. ctest empties the folder before and after.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ _SHARED = {(program, "kernel") for program in ("plain", "zoo", "work")}  # of th
 
 
 class NoCore(Exception):
-    """One line: why there is none."""
+    """Why there is no core, in one line."""
 
 
 @dataclasses.dataclass
@@ -42,7 +42,7 @@ class TakenCore:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def own(self):
-        """Before the core's bytes are changed: from here on they are nobody else's."""
+        """To be called before the core's bytes are changed: from then on nobody else shares them."""
         if os.stat(self.core).st_nlink > 1:
             subprocess.run(["cp", "--reflink=auto", "--sparse=always", self.core, self.core + ".own"], check=True)
             os.replace(self.core + ".own", self.core)
@@ -67,7 +67,7 @@ def why_no_gcore():
 
 
 def take(interpreter, program, kind, work, **environment):
-    """Runs testdata/programs/<program>.py on `interpreter`, with more of `environment`, and takes its core. Raises NoCore."""
+    """Runs testdata/programs/<program>.py on `interpreter`, with `environment` added, and takes its core. Raises NoCore."""
     store = os.environ.get("HEAPSIFT_CORES")
     if store and (program, kind) in _SHARED:
         return _borrow(store, interpreter, program, kind, work, environment)
@@ -147,7 +147,7 @@ extra_environment = {}  # of every process that is started: PYTHONMALLOC=debug, 
 
 
 def start(interpreter, arguments, folder, **environment):
-    """`arguments` for the interpreter, in `folder`, with leave to dump a core of any size."""
+    """Starts the interpreter with `arguments`, in `folder`, allowed to dump a core of any size."""
     def prepare():
         resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         interpreter.enter(folder)

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Cuts real cores, plain and compressed, and asks heapsift about what is left: an answer in part, or one line that says why not.
+"""Cuts real cores, plain and compressed, and asks heapsift about what is left: a partial answer, or one line that says why not.
 
     cut.py --heapsift build/dev/heapsift [--tree trixie=DIR] [--versions DIR] [--interpreters 3.11 …]
 
 Cores are cut for lack of room, by a limit (ulimit -c, systemd's ExternalSizeMax), or when they are copied. The kernel writes headers, notes,
 then segments from low addresses to high; gdb writes the notes last. So a cut takes the libraries and the stacks first, and from gdb's cores
-every name as well. Each core of the kernel's and of gcore's is cut at 10, 25, 50, 75, 90 and 99 %, in the midst of the program headers and of
-the notes; and each of its compressed forms (.gz .xz .zst .lz4) at 25, 75 and 99 %.
+every name as well. Each core, the kernel's and gcore's, is cut at 10, 25, 50, 75, 90 and 99 %, and in the middle of the program headers and
+of the notes; each of its compressed forms (.gz .xz .zst .lz4) at 25, 75 and 99 %.
 
-An answer in part: exit 3, `complete` and `certain` false, a warning `core-cut` or `stream-cut`, counts with ≥ in text, and no more objects
-than the whole core has. Else exit 1 and one line with the word "cut" or "ends". Of an interpreter that is one static file (Debian's) 25 % are
-enough for an answer; of any other, 99 %.
+A partial answer: exit 3, `complete` and `certain` false, a warning `core-cut` or `stream-cut`, counts with ≥ in text, and no more objects
+than the whole core has. Otherwise exit 1, and one line with the word "cut" or "ends". For an interpreter that is one static file (Debian's)
+25 % must be enough for an answer; for any other, 99 %.
 """
 
 import argparse
@@ -147,7 +147,7 @@ class Cutter:
 
 
 def zstd(content):
-    """By the tool, else as a frame of raw blocks (RFC 8878), which a decoder must read as well."""
+    """With the tool, else as a frame of raw blocks (RFC 8878), which decoders must also read."""
     if shutil.which("zstd"):
         return subprocess.run(["zstd", "-1", "-q", "-c"], input=content, capture_output=True, check=True).stdout
     frame = [b"\x28\xb5\x2f\xfd", bytes((0x00, 0x58))]  # no content size; a window of 2 MiB

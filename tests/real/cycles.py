@@ -3,11 +3,11 @@
 
     cycles.py --heapsift build/dev/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--interpreters 3.11 …]
 
-For each interpreter at hand and each program: the process forks, the twin collects with DEBUG_SAVEALL and writes what came into
-gc.garbage (testdata/programs/twin.py), the process itself dumps core; heapsift is asked for the same list. A line says how many
-there are and how many are missing or too many: all addresses must be the same, but for the twin's own, which are listed. Planted cycles
-that no collection finds must be found besides. Settings of the collector are made and must be said. An extension leaks one
-reference on a thousand objects each of two kinds: these must have an excess of one.
+For each interpreter found and each program: the process forks, the twin collects with DEBUG_SAVEALL and writes what came into gc.garbage
+(testdata/programs/twin.py), the process itself dumps core, and heapsift is asked for the same list. A line says how many there are and
+how many are missing or extra: all addresses must be the same, except for the twin's own, which are listed. heapsift must also find
+planted cycles that no collection finds, and report the collector's settings. An extension leaks one reference on each of a thousand
+objects of two kinds: these must have an excess of one.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def parse():
 
 
 def leak_library(work):
-    """The path of the compiled leak.c, and why there is none."""
+    """(path of the compiled leak.c, why there is none): one of them is None."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:
         return None, "no C compiler"
@@ -199,7 +199,7 @@ def check_work(asked, truth, _):
 
 
 def check_case(asked, truth, _):
-    """Two objects with __del__ that refer to each other: waiting at the first core; the second state is told by the program itself."""
+    """Two objects with __del__ that refer to each other: waiting at the first core; the program itself tells the second state."""
     faults = []
     states = [asked.data("show", hex(address))["state"] for address in truth["pair"]]
     if states != ["waiting", "waiting"]:

@@ -1,8 +1,7 @@
-"""What any answer about a damaged core must keep, and how one is asked for.
+"""What must hold for every answer about a damaged core, and how to ask for one.
 
-An answer: exit code 0, 1 or 3, no signal, no report of a sanitizer, in good time; with --json one document on standard output and at
-most one line on standard error; on 1 the error's code and message; on 3 a reason among the warnings; no number larger than the memory
-that there is.
+Exit code 0, 1 or 3, no signal, no sanitizer's report, in good time; with --json one document on standard output and at most one line on
+standard error; on 1 the error's code and message; on 3 a reason among the warnings; no number larger than the memory that there is.
 """
 
 import json

@@ -4,7 +4,7 @@
     errors.py --heapsift build/dev/heapsift [--versions DIR]
 
 Each case runs twice: plain (standard output empty, one line on standard error that starts with `heapsift: `) and with --json (one
-line on standard output: a document whose data is null, with the error's code, message and hint). Nothing may end by a signal.
+line on standard output: a document whose data is null, with the error's code, message and hint). A signal must never end it.
 """
 
 import argparse
@@ -111,7 +111,7 @@ def check_command_line(heapsift, folder):
 
 
 def check_program_name(heapsift, folder):
-    """What a hint tells to type must run the very file that gave the hint."""
+    """The command in a hint must run the same file that gave the hint."""
     links = os.path.join(folder, "my programs")
     os.mkdir(links)
     os.symlink(heapsift, os.path.join(links, "heapsift"))
@@ -144,7 +144,7 @@ def run(heapsift, folder, arguments):
 
 
 def expect(heapsift, folder, case, arguments, code, *words):
-    """`words` must all stand in the line."""
+    """The line must contain all `words`."""
     before = len(_failures)
     plain = run(heapsift, folder, arguments)
     line = plain.stderr.rstrip("\n")

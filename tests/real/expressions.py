@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Expressions: what heapsift prints, and what people type, must lead to the very object.
+"""Expressions: what heapsift prints, and what people type, must lead to the right object.
 
     expressions.py --heapsift build/dev/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--interpreters 3.11 …]
 
-For each interpreter at hand the core of testdata/programs/expressions.py is taken, which plants objects in every kind of place
-(places.py) and in places that have expressions of their own, runs functions in two threads and tells where all is. Two tests:
+For each interpreter found it takes the core of testdata/programs/expressions.py, which plants objects in every kind of place
+(places.py) and in places that have their own expressions, runs functions in two threads and says where everything is. Two tests:
 
     names         a sample of the references between holders and planted objects: the holder's address and the name of the reference,
-                  as heapsift prints it, must be the object; or, where the holder has several references of that name, one of those
-                  that heapsift lists
+                  as heapsift prints it, must lead to the object; or, if the holder has several references of that name, the object
+                  must be among those that heapsift lists
     expressions   those that the program wrote down, each with the address that it must lead to
 
 Exit 1 if one leads elsewhere or nowhere.
@@ -126,7 +126,7 @@ def read_lines(path):
 
 
 def outcome(command, expression, address):
-    """right, several (the address is one of those that are listed) or wrong; and what heapsift said."""
+    """right, several (the address is among those listed) or wrong; and what heapsift said."""
     environment = {**os.environ, "HEAPSIFT_STATE": "off"}
     done = subprocess.run([*command, "--", expression], env=environment, capture_output=True, text=True, errors="replace", timeout=_SECONDS)
     try:

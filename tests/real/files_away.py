@@ -1,8 +1,8 @@
-"""Makes a core look as if it had come from a machine that nobody has any more.
+"""Makes a core look as if it came from a machine that no longer exists.
 
-A core names the files that were mapped (NT_FILE) and holds the first page of each, with its build-id. `move_files_away` replaces the
-first folder in each name, so that no file is found; `forget_builds` changes the build-ids as well, so that no table made from a
-known build applies, as with an interpreter that somebody built at home. Both write into the core in place and change no length.
+A core names the files that were mapped (NT_FILE) and has the first page of each, with its build-id. `move_files_away` replaces the first
+folder in each name, so that no file is found. `forget_builds` also changes the build-ids, so that no table made from a known build
+applies, as with an interpreter that somebody built at home. Both write into the core in place and change no length.
 Sources: elf(5), core(5), the gABI's "Note Section"; NT_FILE as fs/binfmt_elf.c writes it.
 """
 
@@ -26,7 +26,7 @@ def move_files_away(core):
 
 
 def forget_builds(core):
-    """`move_files_away`, and other build-ids. Returns how many build-ids were changed."""
+    """`move_files_away`, and also changes the build-ids. Returns how many it changed."""
     move_files_away(core)
     with _writable(core) as image:
         changed = 0
@@ -40,8 +40,8 @@ def forget_builds(core):
 
 
 class BareRoot:
-    """A root directory that holds one program, its libraries and one core, and nothing else: what runs in it finds no file of the
-    process, no separate debug file either. Needs root, for chroot; no mount."""
+    """A root directory with only one program, its libraries and one core: what runs in it finds no file of the process, and no separate
+    debug file. Needs root, for chroot; mounts nothing."""
 
     def __init__(self, program, core, folder):
         self._root = os.path.join(folder, "bare")

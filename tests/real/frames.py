@@ -4,8 +4,8 @@
     frames.py --heapsift build/dev/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--interpreters 3.11 …]
 
 For each interpreter that has pandas, and each kind of core: testdata/programs/frames.py makes frames of many kinds, keeps pieces of
-frames that are gone, and writes down the shape, the columns and the arrays of every frame in the process. A line of the table for
-each core; exit 1 unless all of it agrees.
+frames that are gone, and writes down the shape, the columns and the arrays of every frame in the process. Prints a line for each
+core; exit 1 unless all of it agrees.
 """
 
 import argparse

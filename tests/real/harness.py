@@ -1,5 +1,5 @@
-"""What every script that compares heapsift with real processes begins and ends with: the options that all have, where cores are taken, which
-interpreters and kinds of core are at hand, and what failed.
+"""The beginning and end of every script that compares heapsift with real processes: the common options, where cores are taken, which
+interpreters and kinds of core there are, and what failed.
 """
 
 import atexit
@@ -12,7 +12,7 @@ from run import kinds_at_hand, missing_interpreters
 
 
 def begin(options, name):
-    """(the folder where cores are taken, the interpreters, the kinds of core, what failed so far). The folder goes at the end, unless it was asked for."""
+    """(the folder where cores are taken, the interpreters, the kinds of core, what failed so far). The folder is removed at the end, unless it was given."""
     work = os.path.abspath(options.work or tempfile.mkdtemp(prefix="heapsift-%s-" % name, dir="/var/tmp"))
     os.makedirs(work, exist_ok=True)
     if not options.work and not options.keep:

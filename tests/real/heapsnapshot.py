@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A .heapsnapshot read by a reader of its own: dominators and retained sizes of every node, against those that heapsift says.
+"""Reads a .heapsnapshot with its own reader, and compares the dominator and retained size of every node with heapsift's.
 
     heapsnapshot.py --heapsift build/dev/heapsift [--core CORE …]
 
-A core of the newest /usr/bin/python3.N (the programs zoo and churn), or --core. The file must be what its readers insist on: keys
-in order and strings last, counts exact, numbers of 32 bits, ids odd and each once, every edge to a node. Then the dominators of the
-graph without weak edges are computed anew, by Cooper, Harvey and Kennedy's iteration, and sizes are added up; of every object both
-must be what the lines of JSON (`export -o heap.jsonl`) say, and so must the edges be.
+The core is of the newest /usr/bin/python3.N (the programs zoo and churn), or --core. The file must be as its readers insist: keys in
+order and strings last, counts exact, 32-bit numbers, ids odd and unique, every edge to a node. Then the dominators of the graph without
+weak edges are computed again, by Cooper, Harvey and Kennedy's iteration, and sizes are added up. For every object both must be what the
+lines of JSON (`export -o heap.jsonl`) say, and so must the edges.
 """
 
 import argparse
@@ -84,7 +84,7 @@ def check(heapsift, core, folder):
 
 
 class Graph:
-    """Nodes by ordinal, edges as rows one behind the other."""
+    """Nodes by ordinal, edges as consecutive rows."""
 
     def __init__(self, path):
         with open(path, encoding="ascii") as file:
@@ -126,7 +126,7 @@ class Graph:
         return [self.targets[e] for e in range(self.first[node], self.first[node + 1]) if self.edge_types[e] != WEAK]
 
     def compute_dominators(self):
-        """`dominator` and `retained` by ordinal; -1 where nothing leads to a node."""
+        """`dominator` and `retained` by ordinal; -1 if nothing leads to a node."""
         order, number = self.postorder()
         sources = [[] for _ in range(self.count)]
         for node in order:
@@ -160,7 +160,7 @@ class Graph:
             raise Wrong("%d nodes that no root reaches" % (self.count - len(order)))
 
     def postorder(self):
-        """Nodes in the order in which they are left, node 0 last; and by node its number in it."""
+        """The nodes in postorder, node 0 last; and for each node its number in that order."""
         order, number, seen = [], [-1] * self.count, bytearray(self.count)
         seen[0] = 1
         path = [(0, iter(self.followed(0)))]
@@ -211,7 +211,7 @@ def compare_objects(graph, objects):
 
 
 def compare_edges(graph, objects, edges):
-    """Followed is what heapsift follows, but for what leads from garbage to what lives; the rest is weak. Returns how many."""
+    """Edges that heapsift follows must be followed, except from garbage to what is alive; the rest is weak. Returns how many."""
     expected, found = collections.Counter(), collections.Counter()
     for (source, target, followed), count in edges.items():
         if source in objects and target in objects:

@@ -1,8 +1,8 @@
-"""The Python interpreters at hand, for cores of each.
+"""Finds the Python interpreters of which cores can be taken.
 
-Three places: this machine's /usr/bin/python3.N, and its debug build python3.Nd; those of the trees that debootstrap makes (a chroot
-each, one Debian suite); a folder of interpreters as pyenv lays them out (NAME/bin/python3). Each is asked for its version and its NumPy. Older than 3.9: not
-taken.
+Three places: this machine's /usr/bin/python3.N, and its debug build python3.Nd; the trees that debootstrap makes (each a chroot with one
+Debian suite); a folder of interpreters as pyenv lays them out (NAME/bin/python3). Each is asked for its version and its NumPy. Versions
+before 3.9 are not used.
 """
 
 import dataclasses
@@ -36,11 +36,11 @@ class Interpreter:
         return self.path.endswith("d")
 
     def environment(self, **more):
-        """A small one, the same everywhere: what a process inherits is in its core."""
+        """A small environment, the same everywhere: what a process inherits is in its core."""
         return {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "5", **more}
 
     def enter(self, directory):
-        """In the new process, before it becomes the interpreter: into the tree, and to `directory` as seen from outside."""
+        """Runs in the new process, before it becomes the interpreter: enters the tree, and `directory` as seen from outside."""
         if self.tree:
             os.chroot(self.tree)
         os.chdir(self.inside(directory))

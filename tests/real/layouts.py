@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Debug information of the right build-id that is wrong: heapsift must notice, say so, and read the core all the same.
+"""Wrong debug information with the right build-id: heapsift must notice, say so, and still read the core.
 
     layouts.py --heapsift build/dev/heapsift [--tree trixie=DIR] [--versions DIR] [--interpreters 3.11 …]
 
-A layout is read from the file that ran, or from its separate debug file, where the built-in table is of another build: of the debug builds
-(package python3-dbg), of pyenv's. Of each such file copies are made in which one member of a struct has another name, or two have changed
-places, and the core is asked once more, with the copy given by --executable or --debug-dir. The answer must be that of the whole file, to
-the byte, with a warning `layout-damaged` (a member is not there) or `layout-differs` (it is elsewhere).
+A layout is read from the file that ran, or from its separate debug file, if the built-in table is of another build: that is so for debug
+builds (package python3-dbg) and pyenv's. Each such file is copied with one member of a struct renamed, or two exchanged, and the core is
+analysed again with the copy given by --executable or --debug-dir. The answer must be that of the original file, to the byte, with a warning
+`layout-damaged` (a member is missing) or `layout-differs` (it is elsewhere).
 
-How: a member's name is a string in .debug_str, referred to by its offset in .debug_info. Renamed: the string is overwritten. Moved: where one
-of two offsets stands in .debug_info, the other is put.
+How: a member's name is a string in .debug_str, to which .debug_info refers by its offset. To rename it, the string is overwritten; to exchange
+two, each offset in .debug_info is replaced by the other.
 """
 
 import argparse

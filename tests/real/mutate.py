@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Overwrites random words of real heaps and asks heapsift about each: no crash, no hang, no absurd number, and damage is told.
+"""Overwrites random words of real heaps and asks heapsift about each: no crash, no hang, no absurd number, and damage is reported.
 
     mutate.py --heapsift build/dev/heapsift [--mutants 40] [--tree trixie=DIR] [--versions DIR] [--interpreters 3.11 …] [--seed 7]
 
-A mutant is one real core in which 1 to 20,000 words of writable memory are overwritten in place, and restored afterwards. Which words: any;
-those that hold something; or of one kind: type objects, heads of the collector, lengths and keys tables, pool headers, chunk headers, the
-interpreter's and threads' state. With what: random bits, small numbers, powers of two, addresses of other words of the heap, the old value and
-a little, the old value's lower half extended by its sign. Each is asked for `types`, `objects` or `doctor`, in turn.
+A mutant is a real core in which 1 to 20,000 words of writable memory are overwritten in place, and restored afterwards. The words: any; those
+that are not zero; or those of one kind: type objects, the collector's heads, lengths and keys tables, pool headers, chunk headers, the
+interpreter's and threads' state. The new values: random bits, small numbers, powers of two, addresses of other words of the heap, the old
+value plus a little, the old value's sign-extended lower half. Each mutant is asked for `types`, `objects` or `doctor`, in turn.
 
-An answer must keep what damage.py says, and come within twice the time of the good core and half a second. Exit 1 if one does not.
+An answer must be as damage.py says, and come within twice the time of the good core plus half a second. Exit 1 if one does not.
 """
 
 import argparse
@@ -52,7 +52,7 @@ class Core:
         return self.file.read(size)
 
     def _find_groups(self):
-        """Offsets in the file of words worth overwriting, by what they are; recognised by their shape."""
+        """File offsets of words worth overwriting, by kind; they are recognised by their shape."""
         groups = {name: [] for name in ("any", "types", "collector", "lengths", "pools", "chunks", "state")}
         start_of = {}
         self.addresses = []

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Names of references: what heapsift calls a reference must lead to the very object, in the process that the core was taken of.
+"""Names of references: what heapsift calls a reference must lead to the right object, in the process of which the core was taken.
 
     names.py --heapsift build/dev/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--interpreters 3.11 …]
 
-For each interpreter at hand: testdata/programs/places.py plants an object in every kind of place and writes down who holds it; gcore
-takes its core, and it lives on; heapsift exports the core; the names of the references from holder to object go back to the process,
-which evaluates each (`places.py` says how). Exit 1 if a name leads elsewhere or nowhere, if there is no reference at a place, or if
-one has no name where Python has one: the tables below say where it has none, and where a reference need not be. A holder whose type
-heapsift reads by guess may leave its references unnamed: these are counted apart.
+For each interpreter found: testdata/programs/places.py plants an object in every kind of place and writes down who holds it; gcore takes
+its core, and it lives on; heapsift exports the core; the names of the references from holder to object go back to the process, which
+evaluates each (`places.py` says how). Exit 1 if a name leads elsewhere or nowhere, if there is no reference at a place, or if it has no
+name although Python has one. The tables below say where Python has none, and where there need not be a reference. If heapsift reads the
+holder's type by guess, its references may be unnamed; these are counted separately.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What heapsift writes about a real core, read again by others: the SQLite export with sqlite3, lines of JSON, a batch of cores.
+"""What heapsift writes about a real core, read back by others: the SQLite export with sqlite3, lines of JSON, a batch of cores.
 
     outputs.py --heapsift build/dev/heapsift [--core CORE]
 
-One core of this machine's newest /usr/bin/python3.N (the zoo, where NumPy is there), or --core. The exports must say what
-`heapsift objects` says, object by object, and what /usr/bin/sqlite3 or a rename can spoil must not: interruptions, full disks, files
-that are there already. A batch must have a line for each core with the exit code that heapsift has for it alone.
+The core is of this machine's newest /usr/bin/python3.N (the zoo, if NumPy is installed), or --core. The exports must say what `heapsift
+objects` says, object by object. Interruptions, full disks and files that already exist must spoil nothing. A batch must have a line for
+each core, with the exit code that heapsift has for it alone.
 """
 
 import argparse
@@ -149,7 +149,7 @@ def compare_objects(rows, db):
 
 
 def compare_lines(path, db):
-    """The lines hold as many rows of each table, and say of arrays and references what the database says."""
+    """The lines have as many rows of each table, and say of arrays and references what the database says."""
     counts, order = collections.Counter(), []
     arrays, references = {}, 0
     with open(path, encoding="ascii") as file:
@@ -183,7 +183,7 @@ def check_meta(meta, rows):
 
 
 def check_generations(db):
-    """Tracked objects are in a list of the collector, others in none; a few may be in neither where it was at work."""
+    """Tracked objects are in a list of the collector, others in none; a few tracked ones may be in none if it was at work."""
     wrong = db.execute("SELECT count(*) FROM object WHERE (generation IS NOT NULL) != gc_tracked").fetchone()[0]
     check("generation where tracked", wrong, 0)
     found = [generation for generation, in db.execute("SELECT DISTINCT generation FROM object WHERE generation IS NOT NULL")]
@@ -191,7 +191,7 @@ def check_generations(db):
 
 
 def check_tree(db):
-    """Every object is retained by whoever dominates it; every one has a state; roots are objects that are reached."""
+    """Every object is retained by what dominates it; every object has a state; roots are reachable objects."""
     def count(query):
         return db.execute("SELECT count(*) FROM " + query).fetchone()[0]
     check("retained less than memory", count("object WHERE retained IS NULL OR retained < memory"), 0)
@@ -220,7 +220,7 @@ def check_arrays(db):
 
 
 def check_pictures(heapsift, core, out):
-    """Stacks add up to the memory of all objects; a picture is a graph of as many nodes as it says. (heapsnapshot.py reads the third.)"""
+    """Stacks add up to the memory of all objects; a picture is a graph with as many nodes as it says. (heapsnapshot.py reads the third.)"""
     folded, dot = os.path.join(out, "heap.folded"), os.path.join(out, "heap.dot")
     check("export to stacks", heapsift.run("export", core, "-o", folded).returncode, 0)
     with open(folded, encoding="utf-8") as file:

@@ -1,10 +1,10 @@
-"""The references in heapsift's export against what gc.get_referents returned in the process, and against the counts in the core.
+"""Compares the references in heapsift's export with what gc.get_referents returned in the process, and with the counts in the core.
 
-Two views of the same edges. Reported: what the type's traverse reports, kinds `strong` and `reported`; of a type whose references
-heapsift reads exactly, this is what the truth says, edge by edge and as often. Counted: what a reference count counts, kinds
-`strong`, `hidden`, `native` and `guess`; an object whose count is the number of these has all its owners found.
+Two views of the same edges. Reported: what the type's traverse reports, kinds `strong` and `reported`; for a type whose references
+heapsift reads exactly, this must be the truth, edge by edge and as often. Counted: what a reference count includes, kinds `strong`,
+`hidden`, `native` and `guess`; if their number is an object's count, all its owners were found.
 
-The export is read twice: the edges without their names first, then the names of those few that are at fault.
+The export is read twice: first the edges without their names, then the names of the few that are wrong.
 """
 
 import array
@@ -179,7 +179,7 @@ def _compare_counts(result, graph):
 
 @dataclasses.dataclass
 class Offenders:
-    """Equal faults: of one source type, to one type of referents, under one name."""
+    """Equal faults: with the same source type, type of referent, and name."""
     fault: str
     source_type: str
     target_type: str

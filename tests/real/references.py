@@ -3,9 +3,9 @@
 
     references.py --heapsift build/dev/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--interpreters 3.11 …]
 
-For each interpreter at hand and each program: take the core and what gc.get_referents returned for every object of it, ask heapsift
-for all edges, compare (`reference_graph.py`), print a line. Exit 1 if a reference of a kind that heapsift reads exactly is missing or
-too many, or if fewer than 99 % of the mortal objects on the heap have as many references found as their count says.
+For each interpreter found and each program: take the core and what gc.get_referents returned for every object in it, ask heapsift for
+all edges, compare (`reference_graph.py`), print a line. Exit 1 if a reference of a kind that heapsift reads exactly is missing or extra,
+or if for more than 1 % of the mortal objects on the heap the references found are not as many as the count says.
 """
 
 import argparse

@@ -3,7 +3,7 @@
 
     run.py --heapsift build/dev/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--interpreters 3.11 …]
 
-For each interpreter at hand, each program of testdata/programs and each kind of core: take the core and the truth (`cores.py`), ask
+For each interpreter found, each program of testdata/programs and each kind of core: take the core and the truth (`cores.py`), ask
 heapsift, compare (`compare.py`), print a line. Exit 1 if anything is missing, wrong or unexplained, or a --required one is absent.
 """
 
@@ -134,7 +134,7 @@ def run_one(options, interpreter, program, kind, work):
 
 
 def faults_of(result, files):
-    """Without files a few types stay anonymous: how many objects of the truth are named rightly is then measured, all else is as ever."""
+    """Without files a few types stay anonymous: this measures how many objects of the truth have the right type name; all else is as always."""
     faults = ["%s %d" % (kind, result.faults[kind]) for kind in _FAULTS if result.faults[kind] and (kind != "type" or files == "here")]
     if files != "here":
         share = 100 - 100 * result.faults["type"] / max(1, result.collected + result.closure)
@@ -172,7 +172,7 @@ def ask_heapsift(options, taken, interpreter):
 
 
 def layout_problem(options, taken, interpreter):
-    """No table is of a debug build: its own debug information, which Debian leaves in the file, must be what served."""
+    """There is no table for debug builds: their own debug information, which Debian leaves in the file, must have been used."""
     if not interpreter.debug or options.files != "here":
         return None
     command = [options.heapsift, "doctor", taken.core, "--json"] + (["--sysroot", interpreter.tree] if interpreter.tree else [])

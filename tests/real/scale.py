@@ -3,12 +3,12 @@
 
     scale.py --heapsift build/dev/heapsift [--tree …]
 
-Mappings: from 65,535 on, the number of program headers does not fit its field and stands elsewhere (PN_XNUM), and whatever is done for each
-pair of mappings takes minutes. The process splits one mapping into 70,000; where vm.max_map_count cannot be raised for that, the core of a
-plain process gets 70,000 more headers instead, which is said.
+Mappings: from 65,535 on, the number of program headers does not fit its field and is stored elsewhere (PN_XNUM), and work for each pair of
+mappings would take minutes. The process splits one mapping into 70,000. If vm.max_map_count cannot be raised for that, the script says so
+and gives the core of a plain process 70,000 more headers instead.
 
 Size: a core is sparse where the process touched nothing. A sweep that read the holes would fault 26 million pages and fill the machine's
-memory with zeros. The process maps 100 GiB and touches a page in each; gcore is not asked, for it writes every zero.
+memory with zeros. The process maps 100 GiB and touches a page in each; gcore is not used, since it writes every zero.
 """
 
 import argparse
@@ -115,7 +115,7 @@ def many_mappings(heapsift, work):
 
 
 def with_more_headers(core, work):
-    """The same core with 70,000 one-page segments far above the others, all of one page of the file."""
+    """The same core with 70,000 more one-page segments far above the others, all from the same page of the file."""
     with open(core, "rb") as file:
         content = file.read()
     start, count = struct.unpack_from("<Q", content, 32)[0], struct.unpack_from("<H", content, 56)[0]

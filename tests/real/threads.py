@@ -3,9 +3,9 @@
 
     threads.py --heapsift build/dev/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--interpreters 3.11 …]
 
-For each interpreter at hand and each kind of core: testdata/programs/stacks.py has threads stand still in every kind of call, and
-writes down what sys._current_frames() says of them: names, numbers, functions, files, lines, and the address of every local. A line
-of the table for each core; exit 1 unless all of it agrees.
+For each interpreter found and each kind of core: testdata/programs/stacks.py makes threads stand still in every kind of call, and writes
+down what sys._current_frames() says of them: names, numbers, functions, files, lines, and the address of every local. Prints a line for
+each core; exit 1 unless all of it agrees.
 """
 
 import argparse

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What keeps an object alive, what it retains and whose it is: heapsift against a process that made its heap by plan.
+"""What keeps an object alive, what it retains and who owns it: heapsift compared with a process that made its heap to plan.
 
     why.py --heapsift build/dev/heapsift [--tree trixie=/var/cache/heapsift/trixie] [--versions DIR] [--interpreters 3.11 …]
 
-For each interpreter at hand: testdata/programs/plants.py hangs ten objects in every kind of place and writes down what is right
-(`plants.py` says how); its core is taken; of each plant heapsift is asked
+For each interpreter found: testdata/programs/plants.py hangs ten objects in every kind of place and writes down the right answers
+(`plants.py` says how); its core is taken; for each plant heapsift is asked
 
     why        of one of the ten: the kind of the root, an expression that a person would write, steps that lead from root to object
-    show       the expression, typed back, is that very object
-    retained   of the list of ten: to the byte what only the list holds
-    dominators of the list: the ten are below it; and it is below the group of whose it is
+    show       the expression, typed back, leads to the same object
+    retained   of the list of ten: exactly the bytes that only the list holds
+    dominators of the list: the ten are below it, and it is below its owner's group
 
 Exit 1 if anything is wrong.
 """
@@ -94,7 +94,7 @@ def take_plants(interpreter, kind, folder):
 
 
 def compile_library(folder):
-    """Nothing of any libc is in it, so that it loads in each tree. Without a compiler plants.py goes without."""
+    """It uses no libc, so that it loads in each tree. Without a compiler plants.py runs without it."""
     compiler = shutil.which("cc")
     if compiler:
         library, source = os.path.join(folder, "libkept.so"), os.path.join(cores.PROGRAMS, "kept.c")
@@ -213,8 +213,8 @@ def dominator_faults(verdict, core, plant):
 
 
 def group_faults(verdict, core, plant, groups):
-    """`why` and the tree of one object may say the group; if not, the tree of all has the object somewhere below it, or one that
-    dominates it."""
+    """`why` and the tree of one object may name the group; if not, the whole tree has the object, or one that dominates it, somewhere
+    below the group."""
     above, seen = plant["holder"], set()
     while above and above not in groups.group_of and above not in seen:
         seen.add(above)

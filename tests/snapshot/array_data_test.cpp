@@ -1,5 +1,6 @@
-// The data of arrays: no object is in it, and where the core lacks it, it counts by its size and is marked,
-// and no damage. A kernel's core names the mapping; gcore's leaves it out, and the array itself tells of it.
+// The data of arrays: it contains no objects. If the core lacks it, it counts with its size and is marked,
+// without being damage. A kernel's core names the mapping; gcore's leaves it out, and only the array shows
+// that it existed.
 
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr Address mapping(0x7f5500000000);
 constexpr std::uint64_t page = 4096, data_bytes = 1 << 20;
 
-/// The small core, and in its list of items an array whose data is in a mapping of its own, or elsewhere.
+/// The small core; its list of items has an array whose data is in a separate mapping, or elsewhere.
 struct CoreWithArray : SmallCore {
     CoreWithArray() : CoreWithArray(mapping + 16, data_bytes) {}
     CoreWithArray(Address data, std::uint64_t bytes) {
@@ -38,7 +39,7 @@ struct CoreWithArray : SmallCore {
         heap.put(array + 64, std::uint32_t{4});
         heap.put(heap.heap().pointer(items + *heap.layout().list.ob_item), array);
     }
-    /// malloc's header, alone on the page that is saved.
+    /// malloc's header, alone on the saved page.
     void map_header(std::uint64_t mapping_bytes) {
         heap.map(mapping, page);
         heap.put(mapping + 8, mapping_bytes | 2);

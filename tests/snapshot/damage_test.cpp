@@ -1,4 +1,4 @@
-// What is torn or overwritten in a heap is told and counted, costs no more than itself, and never makes a
+// What is torn or overwritten in a heap is reported and counted, costs no more than itself, and never makes a
 // number absurd.
 
 #include "tests/catch.h"

@@ -1,6 +1,6 @@
-// From the bytes of a core to objects: who is alive and by which proof, what is freed and must not be met,
-// sizes with the headers that sys.getsizeof adds, names of references as people read them, and where an
-// address lies.
+// From the bytes of a core to objects: which are alive and what proves it, which are freed and must not
+// appear, sizes with the headers that sys.getsizeof adds, names of references as people read them, and what
+// is at an address.
 
 #include "parsers/reading/heap_reader.h"
 
@@ -60,7 +60,7 @@ TEST_CASE("snapshot: the interpreter is found by its cookie, and proved", "[snap
         // this core's types have no numbers
         CHECK(check.passed == (check.what != "static types find their state"));
     }
-    // The core's own offset of the interpreters, which is not the table's.
+    // The core's own offset of the interpreters, which differs from the table's.
     CHECK(*python.layout.runtime_state.interpreters_head == 4096);
 }
 
@@ -117,8 +117,8 @@ TEST_CASE("snapshot: a count that is a link of malloc's is none, where the heap 
           "[snapshot]") {
     SmallCore core;
     PythonHeapBuilder& heap = core.heap;
-    // The heap of an executable that is not relocated. What reads as a range refers to what is long gone; its
-    // address still stands in a block that is in use.
+    // The heap of an executable that is not relocated. What reads as a range is long gone; its address is
+    // still in a block that is in use.
     const Address low = heap.map(Address(0x1a80000), 4096);
     const Address freed = low + 0x10, next = low + 0x50, kept = low + 0x90;
     for (const std::uint64_t chunk : {0x00, 0x40, 0x80}) heap.put(low + chunk + 8, std::uint64_t{0x41});
@@ -281,7 +281,7 @@ TEST_CASE("snapshot: where the collector keeps counts in its links back, its lis
     core.heap.set(core.items - 16, l.gc_head.prev, std::uint64_t{0 << 2 | 2});  // none of its references left
     core.heap.set(core.module_dict - 16, l.gc_head.prev,
                   std::uint64_t{1 << 2 | 3});  // one left, and it was finalized
-    // Held to be unreachable: in a ring whose head is on the collector's stack.
+    // Considered unreachable: in a ring whose head is on the collector's stack.
     const Address head = core.heap.allocate(32);
     core.heap.put(core.instance - 16, head.value | 1);
     core.heap.put(core.instance - 8, head.value | 2);
@@ -436,7 +436,7 @@ TEST_CASE("snapshot: the rows of memory add up to what was mapped", "[snapshot]"
 
 namespace {
 
-/// Builds and asks for everything: the number of objects, none where the answer is an Error.
+/// Builds, and asks for everything: the number of objects, or none if the answer is an Error.
 std::optional<std::size_t> build_and_ask(const TemporaryDirectory& directory, const std::string& bytes) {
     Diagnostics diagnostics;
     try {
@@ -450,7 +450,7 @@ std::optional<std::size_t> build_and_ask(const TemporaryDirectory& directory, co
             snapshot.visit_references(id,
                                       [&](const Reference& r) { references += r.name().empty() ? 0 : 1; });
         }
-        // A word can be met more than once, by lists that share an array; but never without end.
+        // A word can be visited more than once, by lists that share an array, but not without end.
         CHECK(references < 10'000'000);
         (void)snapshot.memory_rows();
         (void)snapshot.locate(Address(0x7f0000000123));

@@ -1,6 +1,6 @@
-// A layout that is wrong in one place, however it came to be believed: an answer or an error, never a crash.
-// Once where a layout is taken as it is, each field of it moved; and once where the core's own debug offsets
-// say something else.
+// A layout that is wrong in one place, however it came to be believed, gives an answer or an error, never a
+// crash. Tested with each field of the layout moved in turn, and with other values in the core's own debug
+// offsets.
 
 #include "tests/catch.h"
 #include "tests/elf/temporary_directory.h"
@@ -20,7 +20,7 @@ using namespace heapsift::test;
 
 namespace {
 
-/// The objects of the core where its interpreter has this layout, each with its size and references counted.
+/// The core's objects if its interpreter has this layout, each with its size and references counted.
 struct Counted {
     std::size_t objects = 0, references = 0;
     std::uint64_t bytes = 0;

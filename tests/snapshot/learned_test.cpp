@@ -1,5 +1,5 @@
 // What a heap teaches about itself: which dict keeps the interned strings, which function looks up any key,
-// and which memory is whose.
+// and who owns which memory.
 
 #include "parsers/snapshot/learned_dicts.h"
 #include "parsers/snapshot/owned_memory.h"

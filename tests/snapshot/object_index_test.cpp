@@ -1,4 +1,4 @@
-// From an address to its object, whatever the addresses are like: what a sorted list says, the index says.
+// From an address to its object, for all kinds of addresses: the index says what a sorted list says.
 
 #include "parsers/snapshot/object_index.h"
 
@@ -12,7 +12,7 @@ using namespace heapsift;
 
 namespace {
 
-/// Every address has its number, and none of those next to one does that is not an address itself.
+/// Every address has its number, and its neighbours have none unless they are addresses too.
 bool agrees(const std::vector<Address>& addresses) {
     const ObjectIndex index(addresses);
     for (ObjectId id{0}; id < addresses.size(); ++id) {

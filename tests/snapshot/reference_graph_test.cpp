@@ -1,5 +1,5 @@
 // Who holds whom, added up over a small heap: which references count, what becomes of a word that may be one,
-// and what memory that is nobody's object holds.
+// and what is held by memory that belongs to no object.
 
 #include "parsers/snapshot/reference_graph.h"
 
@@ -52,7 +52,7 @@ struct Opened {
     }
 };
 
-/// Both ways of asking say the same of every object: the graph, and the references one by one.
+/// The graph, and the references one by one, say the same of every object.
 void check_graph(const HeapReader& snapshot) {
     const ReferenceGraph& graph = snapshot.references();
     REQUIRE(graph.object_count() == snapshot.object_count());
@@ -151,7 +151,7 @@ TEST_CASE("reference graph: what was once taken from the interpreter's array of 
 TEST_CASE("reference graph: counts of the targets tell which guesses are references", "[snapshot][graph]") {
     SmallCore core;
     const Address thing_type = core.heap.c_type("c.Thing", {.basicsize = 48});
-    // Word 16 of a Thing is a reference: nothing else explains the count. Word 24 is left over: the list
+    // Word 16 of a Thing is a reference: nothing else explains the count. Word 24 is a leftover: the list
     // explains it.
     std::vector<Address> things, held, owned;
     for (int i = 0; i < 8; ++i) {
@@ -162,12 +162,12 @@ TEST_CASE("reference graph: counts of the targets tell which guesses are referen
         core.heap.put(things.back() + 24, held.back());
         core.heap.put(things.back() + 32, std::uint64_t{0x1234});  // no address of an object
     }
-    // Of a target with two candidates and one reference the word decides, whichever comes first.
+    // For a target with two candidates and one reference the word decides, whichever comes first.
     const Address disputed = core.heap.str("disputed");
     const Address loser = core.heap.object(thing_type), winner = core.heap.object(thing_type);
     core.heap.put(loser + 24, disputed);
     core.heap.put(winner + 16, disputed);
-    // One that nobody can tell: two words never met elsewhere, one reference.
+    // One that nobody can tell: two words never seen elsewhere, and one reference.
     const Address unclear = core.heap.str("unclear");
     core.heap.put(loser + 40, unclear);
     core.heap.put(winner + 40, unclear);

@@ -17,7 +17,7 @@ using namespace heapsift::test;
 
 namespace {
 
-/// Blocks of 64 bytes, one behind the other; every second one is free.
+/// Blocks of 64 bytes in a row, of which every second one is free.
 class EvenBlocks final : public Allocator {
 public:
     EvenBlocks(Address start, std::uint64_t count) : start_(start), count_(count) {}
@@ -89,7 +89,7 @@ TEST_CASE("regions of a core: a block that two objects claim counts once, and is
           "[snapshot][regions]") {
     SmallCore small;
     const Mapped whole(small);
-    // The list's items, said to be in the pool block of a float.
+    // The list's items are claimed to be in a float's pool block.
     small.heap.set(small.items, small.heap.layout().list.ob_item, small.kept_float);
     const Mapped torn(small);
     REQUIRE(torn.found(small.items));

@@ -1,9 +1,9 @@
 #pragma once
 
-// A whole core of CPython 3.13, with little in it: the runtime with its debug offsets, one interpreter and
-// thread, the collector's three generations, a pool of pymalloc, and a heap of malloc with a module, an
-// instance and what they hold. It has no modules (files), so that the interpreter is found by its cookie, as
-// in a core of a stripped, static build.
+// A complete small core of CPython 3.13: the runtime with its debug offsets, one interpreter and thread, the
+// collector's three generations, a pool of pymalloc, and a heap of malloc with a module, an instance and what
+// they hold. It has no modules (files), so the interpreter is found by its cookie, as in a core of a
+// stripped, static build.
 
 #include "tests/cpython/python_heap_builder.h"
 #include "tests/cpython/runtime_words.h"
@@ -34,8 +34,7 @@ public:
         return core.bytes();
     }
 
-    /// Gives a block of the malloc heap back, as free() does once its neighbours know: the next chunk says
-    /// that this one is free.
+    /// Frees a block of the malloc heap as free() does: the next chunk says that this one is free.
     void give_back(Address block) {
         const std::uint64_t size = heap.heap().integer<std::uint64_t>(block - 8) & ~std::uint64_t{7};
         const std::uint64_t next = heap.heap().integer<std::uint64_t>(block - 8 + size);
@@ -44,7 +43,7 @@ public:
     }
 
     PythonHeapBuilder heap;
-    bool gcore = false;  // with the section headers of one that gcore wrote
+    bool gcore = false;  // with section headers, as gcore writes them
     Address modules, module, module_dict, type, instance, items, text, number, freed_list;
     Address pool;
     Address kept_float, freed_float, last_float;
@@ -87,7 +86,7 @@ private:
             heap.put(at + 8, float_type);
             heap.put(at + 16, 0.5);
         }
-        // The free list overwrites what was the count; the type stays behind.
+        // The free list overwrites the count; the type remains.
         heap.put(freed_float, Address());
         heap.set(pool, l.freeblock, freed_float);
     }
@@ -111,7 +110,7 @@ private:
         link(gc + *l.gc_state.permanent_generation, {});
     }
 
-    /// A list of the collector: the head, and the headers of `objects`.
+    /// Makes a list of the collector: the head, and the headers of `objects`.
     void link(Address head, const std::vector<Address>& objects) {
         const auto& l = heap.layout().gc_head;
         Address previous = head;

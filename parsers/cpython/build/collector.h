@@ -1,12 +1,12 @@
 #pragma once
 
-// The garbage collector's lists: doubly linked rings through the headers before the objects, one a
-// generation, with their heads in the interpreter's state. Source: gcmodule.c, pycore_gc.h of 3.9 to 3.13:
-// the low two bits of both links are flags.
+// The garbage collector's lists: a doubly linked ring for each generation, through the headers before the
+// objects; the heads are in the interpreter's state. Source: gcmodule.c, pycore_gc.h of 3.9 to 3.13. The low
+// two bits of both links are flags.
 //
-// While the collector looks for garbage (update_refs to move_unreachable), the link back of what it examines
-// holds the number of references left instead, above the flag `collector_counts`; the links onward are whole
-// all the time. What it holds to be unreachable it puts in a ring of its own, whose head is on its stack.
+// While the collector looks for garbage (update_refs to move_unreachable), the back link of what it examines
+// holds the number of remaining references instead, above the flag `collector_counts`. The forward links are
+// whole at all times. What it considers unreachable it moves to another ring, whose head is on its stack.
 
 #include "parsers/cpython/runtime.h"
 
@@ -15,8 +15,8 @@
 namespace heapsift {
 
 inline constexpr std::uint64_t collector_link_bits = ~std::uint64_t{3};  // of a link: the address
-inline constexpr std::uint64_t collector_finalized = 1;  // of the link back: the finalizer has run
-inline constexpr std::uint64_t collector_counts = 2;     // of the link back: it may be a count
+inline constexpr std::uint64_t collector_finalized = 1;  // in the back link: the finalizer has run
+inline constexpr std::uint64_t collector_counts = 2;     // in the back link: it may be a count
 inline constexpr std::int8_t frozen_generation = 3;      // what gc.freeze() put aside
 
 struct CollectorList {
@@ -25,10 +25,10 @@ struct CollectorList {
     bool collecting = false;     // its interpreter was collecting
 };
 
-/// The lists of all interpreters. None where the layout does not say where they are.
+/// The lists of all interpreters. None if the layout does not say where they are.
 std::vector<CollectorList> collector_lists(const PythonRuntime& python);
 
-/// Is the link back of the header at `node` a count, one that its object can have? (Of an object that was
+/// Whether the back link of the header at `node` is a count that its object can have. (For an object that was
 /// released once too often it is below 0.)
 inline bool holds_collector_count(const AddressSpace& memory, const gc_head_layout& header, Address node) {
     const auto word = memory.read<std::int64_t>(node + *header.prev);
@@ -37,10 +37,11 @@ inline bool holds_collector_count(const AddressSpace& memory, const gc_head_layo
            *refcount <= 0xffffffff && *word >> 2 <= *refcount;
 }
 
-/// Calls `visit` with the address of each object of `list`, as long as the links of neighbours agree, or the
-/// collector was at work and keeps a count in the one back; where they do not, the list is also walked from
-/// its other end, so that one torn link costs one object and not a generation (some may be met twice). At
-/// most `most` steps each way. False where it breaks off. Cost: a cache miss an object where the heap is old.
+/// Calls `visit` with the address of each object of `list` while the links of neighbours agree, or the
+/// collector was at work and keeps a count in the back link. Where they do not agree, the list is also walked
+/// from its other end, so that one torn link costs one object and not a generation (some may be visited
+/// twice). At most `most` steps each way. False if the list breaks off. Cost: a cache miss an object if the
+/// heap is old.
 template <class Visit>
 bool walk_collector_list(const AddressSpace& memory, const gc_head_layout& header, const CollectorList& list,
                          std::uint64_t most, Visit&& visit) {
@@ -51,7 +52,7 @@ bool walk_collector_list(const AddressSpace& memory, const gc_head_layout& heade
     const auto one_way = [&](std::uint32_t onward, std::uint32_t back) {
         Address previous = head;
         Address node = link(head, onward);
-        Address mark = head;  // Brent's: with links that go one way only, a damaged list may lead into itself
+        Address mark = head;  // Brent's: a damaged list of one-way links may lead into itself
         for (std::uint64_t steps = 0; node != head; ++steps) {
             if (node.is_null() || steps > most || node == mark) return false;
             if (link(node, back) != previous &&

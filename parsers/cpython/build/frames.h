@@ -6,18 +6,18 @@
 
 namespace heapsift {
 
-/// Since 3.11 a frame is a block of a thread's own stack of data, and an object only where somebody asked.
+/// Since 3.11 a frame is a block of a thread's data stack, and an object only if somebody asked for one.
 inline bool has_interpreter_frames(const Layout& layout) {
     return layout.interpreter_frame.localsplus.present() && layout.code.co_nlocalsplus.present();
 }
 
-/// Up to 3.10: bytes of bytecode to one step of f_lasti. Instructions of two bytes since 3.10.
+/// Up to 3.10: bytes of bytecode per step of f_lasti. It has counted two-byte instructions since 3.10.
 inline std::int64_t bytes_a_step(const Layout& layout) { return since(10).contain(layout.version) ? 2 : 1; }
 
-/// Does f_lineno count only as long as the frame is traced? Since 3.10 it is 0 at all other times.
+/// Whether f_lineno only counts while the frame is traced. Since 3.10 it is 0 at all other times.
 inline bool line_needs_trace(const Layout& layout) { return until(9).contain(layout.version); }
 
-/// How co_linetable says which bytecode is of which line.
+/// How co_linetable maps bytecode to lines.
 enum class LineTable {
     increments,  // up to 3.9: co_lnotab, pairs of increments
     ranges,      // 3.10: the same with an end to each (PEP 626)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where an instance keeps its attributes, and who reports them. (How each form is read: instance.cpp.)
+// Where an instance keeps its attributes, and who reports them. (instance.cpp says how each form is read.)
 
 #include "parsers/cpython/layout.h"
 
@@ -8,11 +8,11 @@
 
 namespace heapsift {
 
-/// Of a class whose dict the interpreter manages.
+/// The form in classes whose dict the interpreter manages.
 enum class ManagedDict {
-    none,           // up to 3.10 there is a dict at tp_dictoffset, and no other form
+    none,           // up to 3.10: always a dict at tp_dictoffset
     two_words,      // 3.11: a word for values, one for a dict; one of them is set
-    tagged_word,    // 3.12: one word, odd where it leads to values
+    tagged_word,    // 3.12: one word, odd if it leads to values
     inline_values,  // 3.13: a word for a dict, and values inside the object's own block while they are valid
 };
 
@@ -22,9 +22,9 @@ inline ManagedDict managed_dict(const Layout& layout) {
     return is_minor(layout.version, 12) ? ManagedDict::tagged_word : ManagedDict::two_words;
 }
 
-/// Does an instance with a __dict__ report that alone, and the dict its values where they lie in the
-/// instance? Up to 3.13.12 it is the instance that reports them, and nobody the dict (gh-130327). Debian's
-/// 3.13.5 has both forms: then the build-ids that are known tell. `build_id` is empty where it is not known.
+/// Whether an instance with a __dict__ reports only that, and the dict reports its values, even if they lie
+/// in the instance. Up to 3.13.12 the instance reports the values, and nobody reports the dict (gh-130327).
+/// Debian's 3.13.5 has both forms, told apart by known build-ids. `build_id` is empty if unknown.
 bool instance_reports_dict(const PythonVersion& version, std::string_view build_id);
 
 }  // namespace heapsift

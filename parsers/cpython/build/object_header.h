@@ -1,7 +1,7 @@
 #pragma once
 
-// What stands before an object in its block: the collector's header, and the words of a dict and of a list of
-// weak references that the interpreter manages (object.h, pycore_object.h).
+// What precedes an object in its block: the collector's header, and the words for a dict and a list of weak
+// references that the interpreter manages (object.h, pycore_object.h).
 
 #include "parsers/base/address.h"
 #include "parsers/cpython/layout.h"
@@ -14,8 +14,8 @@ inline Address collector_header(const Layout& layout, Address object) {
     return object - *layout.gc_head.size;
 }
 
-/// The flags of a type whose instances have two words more before them: a managed dict since 3.11, managed
-/// weak references since 3.12 (their bit is another's before).
+/// The flags of a type whose instances have two more words before them: a managed dict since 3.11, managed
+/// weak references since 3.12 (before, that bit means something else).
 inline std::uint64_t managed_flags(const Layout& layout) {
     if (since(12).contain(layout.version)) return managed_dict_flag | managed_weakref_flag;
     return since(11).contain(layout.version) ? managed_dict_flag : 0;
@@ -23,16 +23,16 @@ inline std::uint64_t managed_flags(const Layout& layout) {
 
 inline constexpr std::uint64_t managed_words = 16;
 
-/// Bytes before an instance of a type with these flags. (Of a type that the collector knows, an instance that
-/// says it has no header has none of this.)
+/// Bytes before an instance of a type with these flags. (None of this applies to an instance of a tracked
+/// type that says it has no header.)
 inline std::uint64_t bytes_before_instance(const Layout& layout, std::uint64_t flags) {
     const std::uint64_t header = flags & have_gc_flag ? *layout.gc_head.size : 0;
     return header + (flags & managed_flags(layout) ? managed_words : 0);
 }
 
-/// What sys.getsizeof adds for them (_PySys_GetSizeOf, _PyType_PreHeaderSize): up to 3.10 the collector's
-/// header where the object has one; 3.11 and 3.12 ask the type alone; 3.13 leaves out static types again, but
-/// only those whose metatype is `type` itself.
+/// What sys.getsizeof adds for them (_PySys_GetSizeOf, _PyType_PreHeaderSize). Up to 3.10 that is the
+/// collector's header if the object has one. 3.11 and 3.12 ask only the type. 3.13 leaves out static types
+/// again, but only those whose metatype is `type` itself.
 inline std::uint64_t counted_before_instance(const Layout& layout, std::uint64_t flags,
                                              bool object_has_header, bool is_plain_type) {
     const bool asks_object =

@@ -1,7 +1,7 @@
 #include "parsers/cpython/build/python_version.h"
 
 // Py_Version and PY_VERSION_HEX have a byte each for major, minor and micro, then four bits for the level and
-// four for its serial (patchlevel.h).
+// four for the serial (patchlevel.h).
 
 #include <fmt/format.h>
 

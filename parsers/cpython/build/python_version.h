@@ -1,8 +1,7 @@
 #pragma once
 
-// Versions, and what has which: the only place, with its neighbours in this folder, where one is compared
-// with another. What a build *is* is asked of the functions beside this file; what a struct holds, of its
-// Layout.
+// Versions, and what they have. Only this file and its neighbours in this folder compare versions. To learn
+// what a build *is*, ask the functions in this folder; what a struct holds, its Layout.
 
 #include <cstdint>
 #include <string>
@@ -17,19 +16,19 @@ struct PythonVersion {
     static PythonVersion from_hex(std::uint32_t py_version_hex);
 };
 
-/// Can heapsift read this one?
+/// Whether heapsift can read this version.
 bool is_supported(const PythonVersion& version);
 inline constexpr const char* supported_versions = "3.9 to 3.13";
 
-/// The version and kind of build that a Layout is of.
+/// The version and kind of build that a Layout describes.
 struct LayoutVersion {
     int major = 0, minor = 0;
     bool free_threaded = false, debug = false;
     constexpr bool operator==(const LayoutVersion&) const = default;
 };
 
-/// The versions of CPython 3 that have something, by their minor numbers. What only some builds of a version
-/// have is never required.
+/// The minor versions of CPython 3 that have something. What only some builds of a version have is never
+/// required.
 struct LayoutVersions {
     int first = 0, last = 99;
     bool every_build = true;
@@ -43,7 +42,7 @@ constexpr LayoutVersions since(int minor) { return {.first = minor}; }
 constexpr LayoutVersions until(int minor) { return {.last = minor}; }
 constexpr LayoutVersions within(int first, int last) { return {first, last}; }
 
-/// Is it 3.`minor`?
+/// Whether it is 3.`minor`.
 constexpr bool is_minor(const LayoutVersion& version, int minor) { return version.minor == minor; }
 
 }  // namespace heapsift

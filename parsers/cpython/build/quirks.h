@@ -1,6 +1,6 @@
 #pragma once
 
-// What single kinds of objects do differently in some versions, and no field tells.
+// What some kinds of objects do differently in some versions, where no field tells.
 
 #include "parsers/cpython/layout.h"
 
@@ -8,11 +8,11 @@
 
 namespace heapsift {
 
-/// Does traverse report what it reports since 3.`minor`? Types of extension modules learned to take part in
-/// collection one after the other (3.9 to 3.13).
+/// Whether traverse reports what it has reported since 3.`minor`. Types of extension modules came to take
+/// part in collection one after the other (3.9 to 3.13).
 inline bool reports_since(const Layout& layout, int minor) { return since(minor).contain(layout.version); }
 
-/// The attribute `mapping` of a dict's views came with 3.10.
+/// The attribute `mapping` of dict views was added in 3.10.
 inline bool dict_view_has_mapping(const Layout& layout) { return since(10).contain(layout.version); }
 
 /// 3.11 (longobject.c): at least one digit of an int is counted; before, none for zero.
@@ -20,15 +20,15 @@ inline std::uint64_t least_digits_counted(const Layout& layout) {
     return since(11).contain(layout.version) ? 1 : 0;
 }
 
-/// Item types of the array module, in the order of its table; 'w' came with 3.13.
+/// Item types of the array module, in the order of its table; 'w' was added in 3.13.
 inline std::string_view array_typecodes(const Layout& layout) {
     return since(13).contain(layout.version) ? "bBuwhHiIlLqQfd" : "bBuhHiIlLqQfd";
 }
 
-/// sqlite3.Connection.isolation_level is an object up to 3.10, and a C string since.
+/// sqlite3.Connection.isolation_level is an object up to 3.10, and a C string since then.
 inline bool isolation_level_is_object(const Layout& layout) { return until(10).contain(layout.version); }
 
-/// Does a pickler report what is in its memo? bpo-41422, which went into releases of that day.
+/// Whether a pickler reports what is in its memo (bpo-41422): since 3.11.7 and 3.12.1.
 bool pickler_reports_memo(const PythonVersion& version);
 
 }  // namespace heapsift

@@ -1,4 +1,4 @@
-// Tasks and futures of asyncio, and what steps them. (_asynciomodule.c)
+// asyncio's tasks and futures, and the objects that step them. (_asynciomodule.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"

@@ -1,5 +1,4 @@
-// Objects around raw bytes: memoryview and the managed buffer behind it, array.array. (memoryobject.h,
-// arraymodule.c)
+// Objects around raw bytes: memoryview and its managed buffer, array.array. (memoryobject.h, arraymodule.c)
 
 #include "parsers/cpython/objects/kinds.h"
 

@@ -1,4 +1,4 @@
-// Types of C modules of the standard library whose __sizeof__ counts more than their header: struct.Struct,
+// Types of the standard library's C modules whose __sizeof__ counts more than their header: struct.Struct,
 // itertools' combinatorics, Decimal. (_struct.c, itertoolsmodule.c, _decimal.c)
 
 #include "parsers/cpython/objects/kinds.h"
@@ -95,7 +95,7 @@ void permutations_references(const ObjectReader& object, ReferenceVisitor& visit
     visit.named(object.pointer(object.layout().permutations.result), ".<result>");
 }
 
-// MPD_STATIC_DATA | MPD_SHARED_DATA | MPD_CONST_DATA (mpdecimal.h): the coefficient is not the object's own.
+// MPD_STATIC_DATA | MPD_SHARED_DATA | MPD_CONST_DATA (mpdecimal.h): the object does not own the coefficient.
 constexpr std::uint8_t foreign_data = 32 | 64 | 128;
 
 std::uint64_t decimal_bytes(const ObjectReader& object) {

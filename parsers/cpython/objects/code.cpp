@@ -1,6 +1,6 @@
-// function and code. A code object is not tracked by the collector, and nothing reports its constants and
+// function and code. The collector does not track code objects, and nothing reports their constants and
 // names: hidden references. Up to 3.10 the bytecode is a bytes object; since 3.11 (cpython/code.h) it follows
-// the header, ob_size units of two bytes.
+// the header, in ob_size units of two bytes.
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/type_flags.h"
@@ -49,7 +49,8 @@ std::uint64_t code_size(const ObjectReader& object) {
     const auto& l = object.layout().code;
     std::uint64_t size = code_body(object);
     if (const Address extra = object.pointer(l.co_extra); !extra.is_null()) {
-        // _PyCodeObjectExtra (codeobject.c): a count and that many pointers, the first inside the struct.
+        // _PyCodeObjectExtra (codeobject.c): a count and that many pointers, the first of which is inside the
+        // struct.
         const auto count = object.heap().integer<std::int64_t>(extra);
         if (count > 0 && count < 65536) size += 16 + 8 * (static_cast<std::uint64_t>(count) - 1);
     }
@@ -67,7 +68,8 @@ std::uint64_t code_size(const ObjectReader& object) {
     return size;
 }
 
-/// A freed one may keep its names in a block that another one has now; its constants were freed with it.
+/// A freed code object may keep its names, in a block that another one has now; its constants were freed with
+/// it.
 bool code_plausible(const ObjectReader& object) {
     const auto& l = object.layout().code;
     const PythonHeap& heap = object.heap();
@@ -98,7 +100,7 @@ void code_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.co_cellvars), ".co_cellvars", hidden);
     visit.named(object.pointer(l.co_code), ".co_code", hidden);
     if (const Address cached = object.pointer(l.co_cached); !cached.is_null()) {
-        // _PyCoCached (cpython/code.h, 3.12+): code, varnames, cellvars, freevars as they were asked for.
+        // _PyCoCached (cpython/code.h, 3.12+): code, varnames, cellvars, freevars, made when first asked for.
         visit.named(object.heap().pointer(cached), ".co_code", hidden);
         visit.named(object.heap().pointer(cached + 8), ".co_varnames", hidden);
         visit.named(object.heap().pointer(cached + 16), ".co_cellvars", hidden);

@@ -1,5 +1,5 @@
-// Contexts, their variables, and the trie in which a context keeps its values. What a variable holds as its
-// last value is borrowed. (context.c, hamt.c)
+// Contexts, their variables, and the trie in which a context keeps its values. A variable only borrows its
+// last value. (context.c, hamt.c)
 
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -32,7 +32,7 @@ constexpr ReferenceField<hamt_layout> hamt_fields[] = {{&hamt_layout::h_root, ".
 constexpr ReferenceField<hamt_iterator_layout> hamt_iterator_fields[] = {
     {&hamt_iterator_layout::hi_obj, ".<hamt>"}};
 
-/// A key, or null and a node, and the key's value or the node: pair after pair.
+/// Pairs of either a key and its value, or null and a node.
 void visit_pairs(const ObjectReader& object, LayoutOffset array, ReferenceVisitor& visit) {
     const Address items = object.at(*array);
     const std::uint64_t count =

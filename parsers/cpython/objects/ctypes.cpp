@@ -1,6 +1,6 @@
-// Instances of ctypes, functions, callbacks; the classes, and the dict in which a class keeps what ctypes
-// knows of it (up to 3.12; since then it lies behind the class itself). (_ctypes/_ctypes.c, callproc.c,
-// cfield.c, callbacks.c, stgdict.c)
+// Instances of ctypes, functions, callbacks; the classes, and what ctypes knows of a class: up to 3.12 the
+// class's dict holds it, since then it follows the class itself. (_ctypes/_ctypes.c, callproc.c, cfield.c,
+// callbacks.c, stgdict.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -23,7 +23,7 @@ std::uint64_t c_string_size(const ObjectReader& object, LayoutOffset field) {
 
 std::uint64_t stgdict_size(const ObjectReader& object) {
     const Layout& l = object.layout();
-    // The base counts the type's whole basicsize, and what StgDict adds comes on top once more.
+    // The base counts the type's whole basicsize, and then StgDict's own part is added once more.
     std::uint64_t size = dict_kind.size(object);
     if (!l.stgdict.size.present()) return size;
     size += *l.stgdict.size - *l.dict.size;
@@ -35,7 +35,7 @@ std::uint64_t stgdict_size(const ObjectReader& object) {
     return size;
 }
 
-/// A ctypes class since 3.13: what ctypes knows of it lies behind the part that it has as a type
+/// What ctypes knows of one of its classes, since 3.13: it follows the part that the class has as a type
 /// (PyObject_GetTypeData).
 Address stginfo(const ObjectReader& object) {
     const TypeInfo* at = &object.type();
@@ -65,7 +65,7 @@ std::uint64_t ctypes_class_size(const ObjectReader& object) {
     return size;
 }
 
-/// The dict reports its items alone, as any dict does.
+/// Like any dict, it reports only its items.
 void stgdict_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().stgdict;
     dict_kind.visit_references(object, visit);
@@ -102,8 +102,8 @@ void pointing_class_references(const ObjectReader& object, ReferenceVisitor& vis
         visit.named(heap.pointer(dict + *l.proto), ".<type>", ReferenceKind::reported);
 }
 
-/// The bytes of a value that does not fit into the object: its own, unless it shows another's. Numbers,
-/// whatever they look like: what a pointer in there keeps alive is in `_objects`.
+/// The bytes of a value that does not fit into the object, which owns them unless it shows another's. They
+/// count as numbers, whatever they look like: what a pointer in them keeps alive is in `_objects`.
 void data_buffers(const ObjectReader& object, BufferVisitor& visit) {
     const auto& l = object.layout().cdata;
     const Address data = object.pointer(l.b_ptr);

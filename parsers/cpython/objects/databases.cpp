@@ -1,5 +1,5 @@
-// sqlite3. Up to 3.9 its types take no part in collection. Exceptions that a connection names are borrowed,
-// and left out. (_sqlite/*.c)
+// sqlite3. Up to 3.9 its types take no part in collection. A connection only borrows the exceptions that it
+// names, so they are left out. (_sqlite/*.c)
 
 #include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -19,14 +19,15 @@ void callback(const ObjectReader& object, LayoutOffset field, ReferenceVisitor& 
     visit.named(object.heap().pointer(context + *l.module), ".<module>");
 }
 
-/// The nodes are a list beside the dict that finds them. A connection does not let its cache keep it alive.
+/// The nodes form a list beside the dict that finds them. A connection's cache does not keep the connection
+/// alive.
 void cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
     const ReferenceKind kind = reported_since(object, 10);
     visit.named(object.pointer(l.sqlite_cache.mapping), ".<dict>", kind);
     const bool owned = object.integer<std::int32_t>(l.sqlite_cache.decref_factory) != 0;
     visit.named(object.pointer(l.sqlite_cache.factory), ".<factory>", owned ? kind : ReferenceKind::weak);
-    // As many nodes as the dict has entries, however the links run.
+    // At most as many nodes as the dict has entries, wherever the links lead.
     const Address mapping = object.pointer(l.sqlite_cache.mapping);
     if (!l.sqlite_cache_node.next.present()) return;
     const auto facts = mapping.is_null() ? std::nullopt : object.heap().dict(mapping);

@@ -1,5 +1,5 @@
-// Dates, times and zones. A time without a zone ends before the field of the zone; no type but ZoneInfo
-// (since 3.12) takes part in collection, their subclasses do. (_datetimemodule.c, _zoneinfo.c)
+// Dates, times and zones. A time without a zone ends before the zone's field. Of these types only ZoneInfo
+// (since 3.12) takes part in collection; subclasses of all of them do. (_datetimemodule.c, _zoneinfo.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -29,7 +29,7 @@ void time_type_references(const ObjectReader& object, Address ttinfo, ReferenceV
     visit.named(object.heap().pointer(ttinfo + *l.tzname), ".<name>", ReferenceKind::hidden);
 }
 
-constexpr std::uint64_t most_time_types = 256;  // their number in a file is a byte
+constexpr std::uint64_t most_time_types = 256;  // a file has a byte for their number
 
 void zone_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();

@@ -28,8 +28,8 @@ std::uint64_t size(const ObjectReader& object) {
     return object.type().basicsize + block_count(object) * *object.layout().deque_block.size;
 }
 
-/// The block to the right, null where the links do not agree or come back to the first: then no block can be
-/// met twice.
+/// The block to the right; null if the links do not agree or lead back to the first, so that no block is
+/// visited twice.
 Address next_block(const ObjectReader& object, Address block) {
     const Layout& l = object.layout();
     const Address next = object.heap().pointer(block + *l.deque_block.rightlink);

@@ -1,6 +1,6 @@
-// Exceptions and tracebacks. Every exception starts with the same fields; some builtin classes add fields of
-// their own (OSError's file names, StopIteration's value), which their Python subclasses inherit.
-// (pyerrors.h, cpython/traceback.h)
+// Exceptions and tracebacks. Every exception starts with the same fields. Some builtin classes add fields
+// (OSError's file names, StopIteration's value), which their Python subclasses inherit. (pyerrors.h,
+// cpython/traceback.h)
 
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -37,7 +37,7 @@ ShortValue traceback_describe(const ObjectReader& object, std::size_t) {
             fmt::format("line {}", object.integer<std::int32_t>(object.layout().traceback.tb_lineno)), 0};
 }
 
-/// An exception whose class has fields of its own in C.
+/// An exception whose class adds fields in C.
 template <auto Struct, const auto& Fields>
 void own_references(const ObjectReader& object, ReferenceVisitor& visit) {
     exception_references(object, visit);

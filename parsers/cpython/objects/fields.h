@@ -1,12 +1,12 @@
 #pragma once
 
-// Kinds whose references are pointer fields of one C struct: a table says it all.
+// Kinds whose references are pointer fields of one C struct, so that a table is all they need.
 
 #include "parsers/cpython/object_kind.h"
 
 namespace heapsift {
 
-/// A pointer field of a struct of the layout, and what the reference in it is called.
+/// A pointer field of a struct of the layout, and the name of its reference.
 template <class Struct>
 struct ReferenceField {
     LayoutOffset Struct::*field;
@@ -14,14 +14,14 @@ struct ReferenceField {
     ReferenceKind kind = ReferenceKind::strong;
 };
 
-/// A visit_references that visits the fields in this order. Those that the version lacks are passed over.
+/// A visit_references that visits the fields in this order, except those that the version lacks.
 template <auto Struct, const auto& Fields>
 void visit_fields(const ObjectReader& object, ReferenceVisitor& visit) {
     for (const auto& field : Fields)
         visit.named(object.pointer(object.layout().*Struct.*(field.field)), field.name, field.kind);
 }
 
-/// A struct_size: that of the layout's struct.
+/// A struct_size with the size of the layout's struct.
 template <auto Struct>
 LayoutOffset struct_size(const Layout& layout) {
     return (layout.*Struct).size;

@@ -1,10 +1,10 @@
 // frame, generator, coroutine, asynchronous generator.
 //
-// Since 3.11 (pycore_frame.h) what runs is an interpreter frame, which is no object: it lies on the thread's
-// own stack of data, inside its generator, or, once its call has returned and somebody still has the frame
-// object, inside that. Whoever it lies in reports what it holds: its function, code, locals and value stack.
-// The value stack is known only while the frame is not running. Up to 3.10 the frame object itself has all of
-// it.
+// Since 3.11 (pycore_frame.h) what runs is an interpreter frame, which is not an object. It lies on the
+// thread's data stack, inside its generator, or, once its call has returned and somebody still has the frame
+// object, inside that. The object that it lies in reports what it holds: its function, code, locals and value
+// stack. The value stack is known only while the frame is not running. Up to 3.10 the frame object itself has
+// all of this.
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -22,7 +22,7 @@ constexpr std::uint64_t tag_bits = 3;  // 3.14 and later tag references on the s
 // pycore_code.h: what a slot is for
 constexpr std::uint8_t hidden_local = 0x10, cell_or_free = 0x40 | 0x80;
 
-/// How Python reaches what an interpreter frame holds, from the object that it lies in.
+/// How Python reaches what an interpreter frame holds, starting at the object that contains it.
 struct FrameNames {
     FieldName locals;  // f_locals follows
     FieldName code;
@@ -58,7 +58,7 @@ CodeShape code_shape(const PythonHeap& heap, Address code) {
     return shape;
 }
 
-/// f_locals shows a cell's content, never the cell, and no variable of a comprehension that was made part of
+/// f_locals shows a cell's content, never the cell, and no variables of a comprehension that was inlined into
 /// a class or module.
 ReferenceName slot_name(const PythonHeap& heap, const CodeShape& shape, std::uint64_t slot, Address target,
                         FieldName locals) {
@@ -90,7 +90,7 @@ void visit_interpreter_frame(const ObjectReader& object, Address frame, const Fr
         if (top >= 0)
             live = std::min<std::int64_t>(top, static_cast<std::int64_t>(shape.slots));
         else
-            kind = ReferenceKind::hidden;  // it is running: the depth of its stack is in a register, and
+            kind = ReferenceKind::hidden;  // while it runs the depth of its stack is in a register, and
                                            // traverse stops here
     }
     const Address first = frame + *l.localsplus;
@@ -104,12 +104,12 @@ void visit_interpreter_frame(const ObjectReader& object, Address frame, const Fr
     }
 }
 
-/// The header words of an interpreter frame before its slots.
+/// The bytes of an interpreter frame's header, before its slots.
 std::uint64_t frame_header(const Layout& l) { return *l.interpreter_frame.localsplus; }
 
 std::uint64_t slots_of(const ObjectReader& object, Address code) {
     const auto& l = object.layout().code;
-    if (l.co_framesize.present() && !code.is_null()) {  // 3.12+: in words, the frame's header included
+    if (l.co_framesize.present() && !code.is_null()) {  // 3.12+: in words, including the frame's header
         const auto words = object.heap().integer<std::int32_t>(code + *l.co_framesize);
         const std::int64_t slots = words - static_cast<std::int64_t>(frame_header(object.layout()) / 8);
         if (slots >= 0 && slots < (1 << 21)) return static_cast<std::uint64_t>(slots);
@@ -124,7 +124,7 @@ Address frame_code(const ObjectReader& object) {
     return Address(object.heap().pointer(frame + *l.interpreter_frame.f_executable).value & ~tag_bits);
 }
 
-/// Up to 3.10 (frameobject.c, frame_sizeof): one slot is part of the header.
+/// Up to 3.10 (frameobject.c, frame_sizeof). The header includes one slot.
 std::uint64_t old_frame_size(const ObjectReader& object) {
     const auto& l = object.layout().code;
     const PythonHeap& heap = object.heap();
@@ -142,7 +142,7 @@ std::uint64_t old_frame_size(const ObjectReader& object) {
 std::uint64_t frame_size(const ObjectReader& object) {
     const Layout& l = object.layout();
     if (!l.frame.f_frame_data.present()) return old_frame_size(object);
-    // sys.getsizeof counts the slots whether the frame's data lies inside the object or not (frameobject.c,
+    // sys.getsizeof counts the slots even if the frame's data lies outside the object (frameobject.c,
     // frame_sizeof).
     const CodeShape shape = code_shape(object.heap(), frame_code(object));
     return *l.frame.f_frame_data + frame_header(l) + 8 * shape.slots;
@@ -154,8 +154,8 @@ bool owns_data(const ObjectReader& object) {
                                                *l.interpreter_frame.owner) == owned_by_frame_object;
 }
 
-/// Up to 3.10: is the frame's function running, or in a call? (3.9: no top of the stack; 3.10: its state is
-/// FRAME_EXECUTING, 0.)
+/// Up to 3.10: whether the frame's function is running, or in a call. (3.9: no top of the stack; 3.10: its
+/// state is FRAME_EXECUTING, 0.)
 bool runs(const ObjectReader& object) {
     const auto& l = object.layout().frame;
     if (l.f_state.present()) return object.integer<std::int8_t>(l.f_state) == 0;
@@ -163,7 +163,8 @@ bool runs(const ObjectReader& object) {
            object.integer<std::int8_t>(l.f_executing) != 0;
 }
 
-/// Up to 3.10: of the n-th cell, those of the function's own variables first, then those from around it.
+/// Up to 3.10: the name of the n-th cell. The function's own variables come first, then those of its
+/// surroundings.
 Address cell_name(const PythonHeap& heap, Address code, std::uint64_t n) {
     const auto& l = heap.layout().code;
     for (const LayoutOffset names : {l.co_cellvars, l.co_freevars}) {
@@ -177,8 +178,8 @@ Address cell_name(const PythonHeap& heap, Address code, std::uint64_t n) {
     return {};
 }
 
-/// Up to 3.10 the frame object has it all: locals, cells and free variables from f_localsplus on, the value
-/// stack behind them. The depth of the stack is known only while the frame is not running (frameobject.c,
+/// Up to 3.10 the frame object has it all: locals, cells and free variables from f_localsplus on, then the
+/// value stack. The stack's depth is known only while the frame is not running (frameobject.c,
 /// frame_traverse).
 void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
     const PythonHeap& heap = object.heap();
@@ -218,7 +219,7 @@ void visit_old_frame(const ObjectReader& object, ReferenceVisitor& visit) {
     for (std::uint64_t i = 0; i < object.readable_items(stack, depth); ++i)
         visit.named(heap.pointer(stack + 8 * i), ".<value stack>");
     if (!runs(object)) return;
-    // What is on the stack of a frame that runs, and how much, only the interpreter's registers know.
+    // Only the interpreter's registers know what, and how much, is on the stack of a running frame.
     const std::int64_t most =
         std::clamp<std::int64_t>(heap.integer<std::int32_t>(code + *code_layout.co_stacksize), 0, 1 << 20);
     for (std::uint64_t i = 0; i < object.readable_items(stack, most); ++i)
@@ -261,7 +262,7 @@ Address generator_code(const ObjectReader& object) {
                    ~tag_bits);
 }
 
-/// The frame's data is there below FRAME_CLEARED (pycore_frame.h, 3.11 to 3.14).
+/// Whether the frame still has its data: its state is below FRAME_CLEARED (pycore_frame.h, 3.11 to 3.14).
 bool frame_is_alive(const ObjectReader& object) {
     return object.integer<std::int8_t>(object.layout().generator.gi_frame_state) < 4;
 }
@@ -290,12 +291,12 @@ void generator_references(const ObjectReader& object, ReferenceVisitor& visit) {
         visit_interpreter_frame(object, generator_frame(object), names.inner, visit);
     } else if (!l.gi_code.present()) {
         visit.named(generator_code(object), names.code,
-                    ReferenceKind::hidden);  // kept although the frame is cleared
+                    ReferenceKind::hidden);  // kept even though the frame is cleared
     }
     visit.named(object.pointer(l.gi_exc_type), ".<exception type>");
     visit.named(object.pointer(l.gi_exc_value), ".<exception>");
     visit.named(object.pointer(l.gi_exc_traceback), ".<traceback>");
-    // A plain generator never writes this word: what stands there is left over from the block's last owner.
+    // A plain generator never writes this word: it is left over from the block's previous owner.
     if (coroutine)
         visit.named(object.pointer(object.layout().coroutine.cr_origin), ".cr_origin", ReferenceKind::hidden);
     if (async_generator)

@@ -1,9 +1,8 @@
 // functools and operator: partial, cmp_to_key, lru_cache, and the getters. (_functoolsmodule.c, _operator.c)
 //
 // A bounded lru_cache keeps its results in links, objects that take no part in collection. A link owns its
-// key and result; the cache's dict and the ring of links own the link, one reference each. For lack of a
-// traverse of the links it is the cache that reports what they hold: keys, results and, since the links are
-// of a heap type, their class.
+// key and result; the cache's dict and the ring of links each own a reference to the link. As links have no
+// traverse, the cache reports what they hold: keys, results and, since links have a heap type, their class.
 
 #include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/fields.h"
@@ -39,7 +38,7 @@ void lru_cache_references(const ObjectReader& object, ReferenceVisitor& visit) {
     if (!l.root_next.present() || !link_layout.next.present()) return;
     const TypeId link_type = heap.type_of(object.pointer(l.root_next));
     const bool class_reported = link_type != no_type && heap.types()[link_type].heap_type;
-    // The ring goes on while it agrees with itself: no link is met twice.
+    // Follow the ring only while its links agree, so that no link is visited twice.
     Address before = object.address();
     for (Address link = object.pointer(l.root_next); link != object.address();
          link = heap.pointer(link + *link_layout.next)) {
@@ -67,9 +66,9 @@ constexpr ReferenceField<lru_cache_link_layout> lru_cache_link_fields[] = {
     {&lru_cache_link_layout::key, ".key", ReferenceKind::hidden},
     {&lru_cache_link_layout::result, ".result", ReferenceKind::hidden}};
 
-/// Up to 3.9 traverse leaves out the name. 3.13 keeps the arguments of the call ready; its first releases in
-/// an array of borrowed pointers beside a tuple of names, which is set with the array and not before, the
-/// later ones in two tuples that they report.
+/// Up to 3.9 traverse leaves out the name. 3.13 keeps the arguments of the call ready: its first releases in
+/// an array of borrowed pointers beside a tuple of names, which is set together with the array; later ones in
+/// two tuples, which they report.
 void methodcaller_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().methodcaller;
     const PythonHeap& heap = object.heap();

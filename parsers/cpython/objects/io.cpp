@@ -1,7 +1,6 @@
-// Files of the io module: those on the disk and in memory, their bases, buffers and wrappers. Since 3.12
-// their types are heap types, and report what they kept to themselves before. What a StringIO has not yet put
-// together lies in a list or a writer of its own.
-// (_io/*.c)
+// Files of the io module, on disk and in memory, with their bases, buffers and wrappers. Since 3.12 their
+// types are heap types, and report what they did not report before. What a StringIO has not yet joined is in
+// a list or in a writer. (_io/*.c)
 
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -16,7 +15,7 @@ namespace {
 std::uint64_t bytes_io_size(const ObjectReader& object) {
     std::uint64_t size = object.type().basicsize;
     const Address buffer = object.pointer(object.layout().bytes_io.buf);
-    // Counted only where nobody else shares the bytes object (_io/bytesio.c, bytesio_sizeof).
+    // Counted only if nobody else shares the bytes object (_io/bytesio.c, bytesio_sizeof).
     if (!buffer.is_null() && count_of(object.heap(), buffer) == 1)
         size += *object.layout().bytes.ob_sval + 1 +
                 static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(buffer), 0));

@@ -1,5 +1,4 @@
-// Iterators of itertools. A tee's data lies in a chain of blocks, which are objects of their own.
-// (itertoolsmodule.c)
+// itertools' iterators. A tee's data is in a chain of blocks, which are objects too. (itertoolsmodule.c)
 
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -69,7 +68,7 @@ constexpr ReferenceField<pairwise_layout> pairwise_fields[] = {{&pairwise_layout
                                                                {&pairwise_layout::result, ".<result>"}};
 constexpr ReferenceField<batched_layout> batched_fields[] = {{&batched_layout::it, ".<iterator>"}};
 
-/// Of the items of a block only those that were read.
+/// Only those items of a block that were already read.
 void tee_data_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().tee_data;
     visit.named(object.pointer(l.it), ".<iterator>");

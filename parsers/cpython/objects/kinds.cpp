@@ -3,7 +3,7 @@
 #include <iterator>
 #include <vector>
 
-// The kinds of the interpreter and its standard library: one line each, or each family.
+// The kinds of the interpreter and its standard library, one line for each kind or family.
 
 namespace heapsift {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The kinds of this folder: each is declared here, and stands in the list of kinds.cpp.
+// The kinds of this folder. Each is declared here and listed in kinds.cpp.
 
 #include "parsers/cpython/object_kind.h"
 

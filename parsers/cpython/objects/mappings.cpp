@@ -1,8 +1,8 @@
 // dict, defaultdict, OrderedDict: a keys object (shared between the instances of a class, or the dict's own),
-// and for a split table an array of values. A string key is a reference that no traverse reports: hidden, and
-// owned by the dict only where the keys are its own; values that lie inside an instance may be reported by
-// that (instance.cpp). The table of interned strings counts neither its keys nor its values. OrderedDict
-// keeps its order in nodes beside the table. (dictobject.c, odictobject.c, _collectionsmodule.c)
+// and for a split table an array of values. No traverse reports string keys, so these references are hidden;
+// the dict owns them only if the keys are its own. Values inside an instance may be reported by that
+// (instance.cpp). The table of interned strings counts neither its keys nor its values. OrderedDict keeps its
+// order in nodes beside the table. (dictobject.c, odictobject.c, _collectionsmodule.c)
 
 #include "parsers/cpython/objects/kinds.h"
 
@@ -42,8 +42,8 @@ void dict_buffers(const ObjectReader& object, BufferVisitor& visit) {
     }
 }
 
-/// The table reads, has room for what is in it, and no more is in use than was ever entered. (Null while a
-/// dict is being made.)
+/// Whether the table can be read, has room for what is in it, and no more entries are in use than were ever
+/// made. (Null while a dict is being made.)
 bool dict_reads(const ObjectReader& object) {
     if (object.pointer(object.layout().dict.ma_keys).is_null()) return true;
     const auto& facts = object.dict();
@@ -63,7 +63,7 @@ void dict_references(const ObjectReader& object, ReferenceVisitor& visit) {
                           : facts->unicode_keys ? ReferenceKind::hidden
                                                 : ReferenceKind::strong;
     object.heap().visit_dict(*facts, [&](Address key, Address value) {
-        // A general table reports its keys; a table of str does not, but holds them all the same.
+        // A general table reports its keys. A table of str does not, but holds them too.
         if (keys_are_ours) visit.visit(key, key_kind, {ReferenceName::Form::key, "", 0, key});
         visit.visit(value, value_kind, {ReferenceName::Form::item, "", 0, key});
     });
@@ -83,7 +83,8 @@ template <class F>
 void visit_nodes(const ObjectReader& object, F&& visit) {
     const Layout& l = object.layout();
     Address node = object.pointer(l.ordered_dict.od_first);
-    // As many nodes as live entries: never more than the table has, however the links run.
+    // There are as many nodes as live entries, so never follow more than the table has, wherever the links
+    // lead.
     const auto& facts = object.dict();
     const std::uint64_t most = facts ? std::min(facts->used, facts->entry_count) : 0;
     for (std::uint64_t n = 0; !node.is_null() && n < most; ++n) {
@@ -94,7 +95,7 @@ void visit_nodes(const ObjectReader& object, F&& visit) {
 
 std::uint64_t ordered_dict_size(const ObjectReader& object) {
     const Layout& l = object.layout();
-    const auto absurd = std::uint64_t{1} << 56;  // what is more is not believed, and must not wrap
+    const auto absurd = std::uint64_t{1} << 56;  // a larger count is not believed, and must not wrap
     const auto used = std::min(object.integer<std::uint64_t>(l.dict.ma_used), absurd);
     return dict_size(object) +
            8 * std::min(object.integer<std::uint64_t>(l.ordered_dict.od_fast_nodes_size), absurd) +

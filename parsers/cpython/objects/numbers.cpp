@@ -1,7 +1,7 @@
 // int, bool, float, complex: no references; an int's digits follow its header.
 //
-// Since 3.12 (longobject.h) lv_tag holds the number of digits above three flag bits; before, ob_size holds it
-// with the sign. Digits are of 30 bits. A result can be shorter than what was allocated for it, so a block
+// Since 3.12 (longobject.h) lv_tag holds the number of digits, above three flag bits; before, ob_size holds
+// it, with the sign. Digits have 30 bits. A result can be shorter than what was allocated for it, so a block
 // may be larger than its int.
 
 #include "parsers/cpython/build/quirks.h"
@@ -50,7 +50,7 @@ bool int_plausible(const ObjectReader& object) {
     return top && *top != 0 && *top < (1U << 30);
 }
 
-/// Decimal digits of the magnitude, by repeated division; long ones in hexadecimal, with their length.
+/// The magnitude in decimal digits, by repeated division; a long one in hexadecimal, with its length.
 std::string int_text(const ObjectReader& object, std::uint64_t& length) {
     Digits d = digits(object);
     if (d.count > (std::uint64_t{1} << 40)) return "?";
@@ -72,7 +72,7 @@ std::string int_text(const ObjectReader& object, std::uint64_t& length) {
         std::reverse(text.begin(), text.end());
         length = text.size();
     } else {
-        // Only the highest digit is read: a count may lie, and nothing is allocated for it.
+        // Reads only the highest digit: the count may be false, so nothing is allocated for it.
         const auto top = object.heap().memory().read<std::uint32_t>(first + 4 * (d.count - 1));
         if (!top) return "?";
         length = (d.count - 1) * 30 * 30103 / 100000 + 1;

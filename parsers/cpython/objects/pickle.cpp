@@ -1,5 +1,5 @@
-// Picklers and unpicklers. Their memos are tables of their own, reported since 3.11.7 and 3.12.1; what an
-// unpickler has on its stack is reported by nobody. (_pickle.c)
+// Picklers and unpicklers. Their memos are tables of their own, reported since 3.11.7 and 3.12.1. Nobody
+// reports what an unpickler has on its stack. (_pickle.c)
 
 #include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -28,9 +28,9 @@ std::uint64_t bytes_size(const ObjectReader& object, Address bytes) {
            static_cast<std::uint64_t>(std::max<std::int64_t>(object.heap().var_size(bytes), 0));
 }
 
-/// A field behind one that some builds of this version have and others lack: the type's own size tells by how
-/// much it moved. (3.13.0 to 3.13.x: Pickler and Unpickler lost and regained the word behind persistent_id
-/// and persistent_load.)
+/// A field that comes after one which only some builds of this version have: the type's own size tells how
+/// far it moved. (3.13.0 to 3.13.x: Pickler and Unpickler lost and regained the word after persistent_id and
+/// persistent_load.)
 LayoutOffset moved(const ObjectReader& object, LayoutOffset field, LayoutOffset struct_size) {
     const TypeInfo* at = &object.type();
     while (at->python_class && at->base != no_type) at = &object.heap().types()[at->base];
@@ -82,7 +82,7 @@ ReferenceKind memo_kind(const ObjectReader& object) {
                                                                  : ReferenceKind::hidden;
 }
 
-/// Fields behind those that only some releases of 3.13 have move with them (see `moved`).
+/// Fields after those that only some releases of 3.13 have move with them (see `moved`).
 void pickler_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
     const auto& p = l.pickler;

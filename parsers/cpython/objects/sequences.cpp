@@ -1,4 +1,4 @@
-// list: a header and one array of item pointers in a block of its own. tuple: the items follow the header.
+// list: a header, and an array of item pointers in a separate block. tuple: the items follow the header.
 // (listobject.h, tupleobject.h) Named tuples and the like are tuples; a struct sequence counts only its
 // visible fields in ob_size.
 
@@ -12,8 +12,8 @@ namespace heapsift {
 
 namespace {
 
-/// Of the array of items; an absurd number stays one, and does not wrap. (-1: list.sort() is at work, as
-/// sys.getsizeof has it.)
+/// The size of the array of items. An absurd number stays absurd, but does not wrap. (-1: list.sort() is at
+/// work; sys.getsizeof counts it too.)
 std::uint64_t array_bytes(const ObjectReader& object) {
     const auto allocated = object.integer<std::int64_t>(object.layout().list.allocated);
     if (allocated < 0) return 8 * static_cast<std::uint64_t>(allocated);
@@ -38,7 +38,7 @@ bool list_reads(const ObjectReader& object) {
 
 void list_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Address items = object.pointer(object.layout().list.ob_item);
-    // No more than it has room for, where these disagree.
+    // Where these disagree, no more than it has room for.
     const auto allocated = object.integer<std::int64_t>(object.layout().list.allocated);
     const std::uint64_t count =
         object.readable_items(items, std::min(object.var_size(), std::max<std::int64_t>(allocated, 0)));
@@ -50,8 +50,8 @@ ShortValue list_describe(const ObjectReader& object, std::size_t) {
             fmt::format("list of {}", std::max<std::int64_t>(object.var_size(), 0)), 0};
 }
 
-/// The names by which the C type of a struct sequence knows its fields; in the order of the fields, and asked
-/// for in that order.
+/// The names that the C type of a struct sequence has for its fields. They must be asked for in the order of
+/// the fields.
 class FieldNames {
 public:
     FieldNames(const ObjectReader& object, const TypeInfo& c_type)
@@ -60,7 +60,7 @@ public:
           member_(heap_.pointer(c_type.address + *object.layout().type.tp_members)),
           left_(member_.is_null() ? 0 : c_type.field_count) {}
 
-    /// Null where the field at `offset` has none.
+    /// Null if the field at `offset` has none.
     Address at(std::uint64_t offset) {
         for (; left_ > 0; --left_, member_ = member_ + *def_.size) {
             const Address name = heap_.pointer(member_ + *def_.name);
@@ -78,14 +78,14 @@ private:
     std::uint32_t left_;
 };
 
-/// The nearest base made by C: what has n_fields of its own.
+/// The nearest base that is made by C: the one with its own n_fields.
 const TypeInfo& struct_sequence_type(const ObjectReader& object) {
     const TypeInfo* at = &object.type();
     while (at->python_class && at->base != no_type) at = &object.heap().types()[at->base];
     return *at;
 }
 
-/// What is behind the items that len() counts. A type that has tuple's own traverse does not report it.
+/// The items after those that len() counts. A type that uses tuple's traverse does not report them.
 void hidden_field_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const std::int64_t shown = object.var_size();
     if (shown < 0 || shown >= object.type().field_count) return;
@@ -127,7 +127,8 @@ bool tuple_plausible(const ObjectReader& object) {
     return true;
 }
 
-/// With the hidden fields of a struct sequence, which neither ob_size nor (up to 3.11) tp_basicsize counts.
+/// Includes the hidden fields of a struct sequence, which neither ob_size nor (up to 3.11) tp_basicsize
+/// counts.
 std::uint64_t tuple_body(const ObjectReader& object) {
     return std::max(basic_size(object),
                     *object.layout().tuple.ob_item + 8 * std::uint64_t{object.type().field_count});

@@ -1,5 +1,5 @@
-// set, frozenset: a table of {key, hash}, inside the object up to eight slots. A deleted slot holds a dummy
-// object. (setobject.h)
+// set, frozenset: a table of {key, hash}, which is inside the object up to eight slots. A deleted slot holds
+// a dummy object. (setobject.h)
 
 #include "parsers/cpython/objects/kinds.h"
 

@@ -1,5 +1,5 @@
-// Kinds with a handful of fields: cells, properties, class and static methods, proxies, slices, ranges,
-// capsules, namespaces, and the singletons that have none.
+// Kinds with few fields: cells, properties, class and static methods, proxies, slices, ranges, capsules,
+// namespaces, and the singletons, which have none.
 
 #include "parsers/cpython/objects/fields.h"
 #include "parsers/cpython/objects/kinds.h"
@@ -23,7 +23,7 @@ ShortValue capsule_describe(const ObjectReader& object, std::size_t) {
     return {ShortValue::Kind::name, "<capsule \"" + name.value_or("") + "\">", 0};
 }
 
-/// Since 3.13 a capsule may hold objects, which its maker alone knows.
+/// Since 3.13 a capsule may hold objects, known only to its maker.
 bool capsule_exact(const ObjectReader& object) {
     return object.pointer(object.layout().capsule.traverse_func).is_null();
 }

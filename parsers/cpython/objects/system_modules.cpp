@@ -1,6 +1,6 @@
 // ssl, compression, decimal contexts, directories, the data behind abstract classes, profilers, and types of
-// C modules that refer to nothing but their class. (_ssl.c, zlibmodule.c, _bz2module.c, _lzmamodule.c,
-// _decimal.c, posixmodule.c, _abc.c, _lsprof.c, …)
+// C modules that refer only to their class. (_ssl.c, zlibmodule.c, _bz2module.c, _lzmamodule.c, _decimal.c,
+// posixmodule.c, _abc.c, _lsprof.c, …)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/objects/versioned_fields.h"
@@ -12,12 +12,12 @@ namespace heapsift {
 
 namespace {
 
-/// A profiler keeps what it met in a binary tree; of each entry it owns the code object, or the name of the
+/// A profiler keeps its entries in a binary tree. For each it owns the code object, or the name of the
 /// built-in function.
 void profiler_entries(const ObjectReader& object, Address root, ReferenceVisitor& visit) {
     const auto& l = object.layout().profiler_entry;
     std::vector<Address> open = {root};
-    std::unordered_set<std::uint64_t> met;  // links that were overwritten may lead back
+    std::unordered_set<std::uint64_t> met;  // overwritten links may lead back
     while (!open.empty()) {
         const Address entry = open.back();
         open.pop_back();

@@ -1,4 +1,4 @@
-// str, bytes, bytearray: characters in the object or in a buffer of its own. (unicodeobject.h, bytesobject.h,
+// str, bytes, bytearray: characters in the object or in a separate buffer. (unicodeobject.h, bytesobject.h,
 // bytearrayobject.h)
 
 #include "parsers/cpython/objects/kinds.h"
@@ -43,15 +43,15 @@ void str_buffers(const ObjectReader& object, BufferVisitor& visit) {
     if (!facts->wstr.is_null()) visit.visit(facts->wstr, (facts->wstr_length + 1) * 4, false);
 }
 
-/// A str that is still being written (io.StringIO's, say): its room was made, one holds it, nobody asked for
-/// its hash, and behind what was written there may be anything.
+/// Whether it is a str that is still being written, such as io.StringIO's: its room was made, it has one
+/// owner, nobody asked for its hash, and after what was written there may be anything.
 bool is_being_written(const ObjectReader& object, std::byte first) {
     const auto refcount = object.heap().integer<std::int64_t>(object.address());
     return refcount == 1 && object.integer<std::int64_t>(object.layout().ascii.hash) == -1 &&
            std::to_integer<unsigned>(first) < 0x80 && first != std::byte{0};
 }
 
-/// The characters end with a NUL, and a str marked ASCII holds nothing else: hard to meet by chance.
+/// The characters end with a NUL, and a str marked ASCII contains nothing else: unlikely to be a coincidence.
 bool str_plausible(const ObjectReader& object) {
     const auto& facts = object.unicode();
     if (!facts) return false;
@@ -70,8 +70,8 @@ bool str_plausible(const ObjectReader& object) {
     return true;
 }
 
-/// repr of text, cut after `limit` characters. `quote` is never inside: the other one is taken, as Python
-/// does.
+/// The repr of text, cut after `limit` characters. The quotes never occur inside: as in Python, the other
+/// kind is used.
 std::string quoted(const std::string& utf8, bool cut, const char* prefix) {
     const char quote =
         utf8.find('\'') != std::string::npos && utf8.find('"') == std::string::npos ? '"' : '\'';
@@ -83,7 +83,7 @@ std::string quoted(const std::string& utf8, bool cut, const char* prefix) {
         auto next = [&](std::size_t k) {
             return static_cast<unsigned char>(i + k < utf8.size() ? utf8[i + k] : 0);
         };
-        if (byte == 0xed && next(1) >= 0xa0) {  // a lone surrogate, which UTF-8 does not have
+        if (byte == 0xed && next(1) >= 0xa0) {  // a lone surrogate, which is not valid UTF-8
             out += fmt::format("\\u{:04x}", 0xd000U | (next(1) & 0x3fU) << 6 | (next(2) & 0x3fU));
             i += 2;
             continue;

@@ -18,7 +18,7 @@ void scanner_references(const ObjectReader& object, ReferenceVisitor& visit) {
         visit.named(object.pointer(l.buffer), ".<buffer>", ReferenceKind::hidden);
 }
 
-/// Pairs of a group's number and the literal behind it.
+/// Pairs of a group's number and the literal after it.
 void template_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto& l = object.layout().sre_template;
     visit.named(object.pointer(l.literal), ".<literal>");
@@ -30,7 +30,7 @@ void template_references(const ObjectReader& object, ReferenceVisitor& visit) {
         visit.indexed(object.heap().pointer(items + 8 * i), i / 2, ReferenceKind::strong, ".<items>");
 }
 
-/// How a codec treats errors: one of three numbers for the common ways, else a str.
+/// How a codec treats errors: a number for each of the three common ways, else a str.
 void visit_errors(const ObjectReader& object, LayoutOffset field, ReferenceVisitor& visit) {
     if (const Address errors = object.pointer(field); errors.value > 3) visit.named(errors, ".errors");
 }

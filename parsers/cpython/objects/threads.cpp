@@ -1,5 +1,5 @@
-// Locks, thread-local data, queues between threads. A thread-local refers to one dict for each thread that
-// used it, by way of a dict of its own; the dummy in a thread's own dict only borrows it. (_threadmodule.c,
+// Locks, thread-local data, queues between threads. A thread-local refers, through its own dict, to one dict
+// for each thread that used it; the dummy in a thread's own dict only borrows that. (_threadmodule.c,
 // _queuemodule.c)
 
 #include "parsers/cpython/objects/kinds.h"

@@ -1,6 +1,6 @@
 // type and module. A type holds its namespace, bases and mro; a class statement adds names, slots and the
-// keys that its instances share. Members of __slots__ lie behind the type and are not counted by
-// sys.getsizeof. (typeobject.c, moduleobject.c)
+// keys that its instances share. Members of __slots__ follow the type, and sys.getsizeof does not count them.
+// (typeobject.c, moduleobject.c)
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/type_flags.h"
@@ -46,7 +46,7 @@ void type_references(const ObjectReader& object, ReferenceVisitor& visit) {
     visit.named(object.pointer(l.type.tp_mro), ".__mro__", reported);
     visit.named(object.pointer(l.type.tp_bases), ".__bases__", reported);
     visit.named(object.pointer(l.type.tp_base), ".__base__", reported);
-    // Of a static builtin type of 3.12 and later tp_subclasses is an index, not a pointer.
+    // In a static builtin type of 3.12 and later, tp_subclasses is an index, not a pointer.
     const Address subclasses =
         state.is_null() ? object.pointer(l.type.tp_subclasses)
                         : object.heap().pointer(state + *l.managed_static_type_state.tp_subclasses);
@@ -72,7 +72,7 @@ ShortValue type_describe(const ObjectReader& object, std::size_t) {
             fmt::format("<class '{}'>", id == no_type ? "?" : object.heap().types()[id].name), 0};
 }
 
-// Of a guess in the state; those in the body of a module's subclass have numbers below.
+// Numbers of guesses in the state start here; those in the body of a module's subclass are lower.
 constexpr std::uint64_t first_of_state = std::uint64_t{1} << 31;
 
 struct ModuleState {
@@ -80,7 +80,7 @@ struct ModuleState {
     std::uint64_t words = 0;
 };
 
-/// The state of a C module: its words, as far as the definition says it goes.
+/// The state of a C module: its words, as many as the definition says.
 ModuleState module_state(const ObjectReader& object) {
     const auto& l = object.layout().module;
     const Address state = object.pointer(l.md_state);
@@ -109,7 +109,7 @@ void module_references(const ObjectReader& object, ReferenceVisitor& visit) {
     }
 }
 
-/// What m_traverse reports of the state, or of variables elsewhere, is not known.
+/// What m_traverse reports, of the state or of variables elsewhere, is not known.
 bool module_exact(const ObjectReader& object) {
     const Address def = object.pointer(object.layout().module.md_def);
     if (!def.is_null() && object.layout().module_def.m_traverse.present() &&

@@ -1,4 +1,4 @@
-// What typing has in C: generic aliases, unions, and since 3.12 type parameters and aliases.
+// The C part of typing: generic aliases, unions, and since 3.12 type parameters and aliases.
 // (genericaliasobject.c, unionobject.c, typevarobject.c)
 
 #include "parsers/cpython/objects/fields.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-// Kinds whose references are pointer fields of one C struct, not all of which every version reports: types of
-// extension modules learned to take part in collection one after the other (3.9 to 3.13).
+// Kinds whose references are pointer fields of one C struct, some of which only later versions report: types
+// of extension modules came to take part in collection one after the other (3.9 to 3.13).
 
 #include "parsers/cpython/build/quirks.h"
 #include "parsers/cpython/objects/fields.h"
@@ -10,8 +10,8 @@ namespace heapsift {
 
 inline constexpr int never = 99;
 
-/// A pointer field of a struct of the layout. Its object owns what it refers to; traverse reports that since
-/// 3.`reported_since`.
+/// A pointer field of a struct of the layout. The object owns what it refers to; traverse has reported it
+/// since 3.`reported_since`.
 template <class Struct>
 struct VersionedField {
     LayoutOffset Struct::*field;
@@ -19,7 +19,7 @@ struct VersionedField {
     int reported_since = 9;
 };
 
-/// How a reference that traverse reports since 3.`minor` counts in this version.
+/// The kind that a reference has in this version if traverse has reported it since 3.`minor`.
 inline ReferenceKind reported_since(const ObjectReader& object, int minor) {
     return reports_since(object.layout(), minor) ? ReferenceKind::strong : ReferenceKind::hidden;
 }

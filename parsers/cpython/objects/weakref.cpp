@@ -1,5 +1,5 @@
-// weakref.ref and proxies: the referent is weak, the callback strong. A reference gives its referent when it
-// is called; a proxy passes every call, and every attribute, on. (weakrefobject.h)
+// weakref.ref and proxies: the referent is weak, the callback strong. Calling a reference returns its
+// referent; a proxy passes every call and attribute on to it. (weakrefobject.h)
 
 #include "parsers/cpython/objects/kinds.h"
 

@@ -14,7 +14,7 @@ constexpr std::uint64_t sane = std::uint64_t{1} << 40;
 struct ElementExtra {
     Address start;
     std::uint64_t length = 0;
-    std::uint64_t external = 0;  // bytes of a children array of its own
+    std::uint64_t external = 0;  // bytes of a separate array of children
 };
 
 ElementExtra element_extra(const ObjectReader& object) {
@@ -46,7 +46,7 @@ void element_buffers(const ObjectReader& object, BufferVisitor& visit) {
 void element_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const Layout& l = object.layout();
     visit.named(object.pointer(l.element.tag), ".tag");
-    // The low bit of text and tail says that a list of strings waits to be joined.
+    // The low bit of text and tail means that a list of strings is waiting to be joined.
     visit.named(Address(object.pointer(l.element.text).value & ~std::uint64_t{1}), ".text");
     visit.named(Address(object.pointer(l.element.tail).value & ~std::uint64_t{1}), ".tail");
     const ElementExtra extra = element_extra(object);
@@ -71,7 +71,7 @@ void element_iterator_references(const ObjectReader& object, ReferenceVisitor& v
     visit.named(object.pointer(l.element_iterator.sought_tag), ".<tag>");
 }
 
-// StartElementHandler and the like: as many as pyexpat.c has names for.
+// StartElementHandler and so on: as many as pyexpat.c has names for.
 constexpr std::int64_t handler_count = 22;
 
 void expat_references(const ObjectReader& object, ReferenceVisitor& visit) {

@@ -3,11 +3,11 @@
 //
 //     heapsift-layout-table --version 3.11 --build "Debian 12's python3.11 3.11.2-6" FILE...
 //
-// The problem: offsets typed by hand are wrong sooner or later. The idea: the compiler has written them down;
-// print those that layout_fields.def asks for, with designated initialisers, so that a table reads like the
+// The problem: offsets typed by hand are wrong sooner or later. The idea: the compiler has written them down,
+// so print those that layout_fields.def lists, with designated initialisers, so that a table reads like the
 // structs. Absent fields are left out. `--version` takes 3.13, 3.13t (free-threaded), 3.13d (debug) or
-// 3.13td. Files that are not needed contribute nothing; one that cannot be read ends the run (a table must
-// not be made from half of its input).
+// 3.13td. Files that are not needed contribute nothing; a file that cannot be read ends the run, since a
+// table must not be made from half of its input.
 
 #include <fmt/format.h>
 
@@ -88,7 +88,7 @@ std::string field_initialiser(const Layout& layout, const LayoutFieldName& field
     return offset.present() ? fmt::format(".{} = {}", field.field_name, *offset) : std::string{};
 }
 
-/// One struct's initialiser, on one line where it fits, else one line a field.
+/// One struct's initialiser, on one line if it fits, else one line per field.
 void append_struct(std::string& source, std::string_view name, const std::vector<std::string>& fields) {
     if (fields.empty()) return;
     constexpr std::size_t column_limit = 130;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes every built-in layout table anew, after a change of layout_fields.def. (Where the order of its structs has changed, the old
-# tables do not compile: give each table empty braces, build the tool, and run this.)
+# Regenerates every built-in layout table after a change of layout_fields.def. (If the order of its structs has changed, the old tables
+# do not compile: empty the braces of each table, build the tool, and run this.)
 #
 #     layout_tables.sh build/dev/heapsift-layout-table VERSIONS TRIXIE
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Names of static types, for cores whose program files are not at hand.
 
-A static type's name is a C string in read-only data, which the kernel leaves out of a core. Two things survive: where the type
+A static type's name is a C string in read-only data, which the kernel leaves out of a core. Four things survive: where the type
 lies in its module (the module's build-id is in the core), under which keys the modules' dictionaries hold it, since 3.12 its number among
 the builtin types, and its shape (type_shape.cpp). All are read from a real interpreter, with the extension modules of its standard library
 (and NumPy) loaded:

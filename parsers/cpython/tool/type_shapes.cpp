@@ -3,9 +3,9 @@
 //
 //     heapsift-type-shapes CORE [SYSROOT] > shapes.3.11
 //
-// The core is of a build that is to be known, with the modules of interest imported, and with its files at
-// hand, so that every static type has its name. `type_names.py core` makes such a core; `type_names.py write`
-// makes the tables of all.
+// The core must be of the build in question, with the modules of interest imported and its files at hand, so
+// that every static type has its name. `type_names.py core` makes such a core; `type_names.py write` makes
+// the tables from all of them.
 
 #include <fmt/format.h>
 
