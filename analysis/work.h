@@ -10,7 +10,8 @@
 
 namespace heapsift {
 
-/// Not for two threads at once. It refers to the heap, and its parts to each other: it stays where it is.
+/// Not for two threads at once. It refers to the heap, and so does the graph: it stays where it is. Retained sizes
+/// and states are columns, and refer to nothing.
 class Work {
 public:
     explicit Work(const HeapReader& heap, ProgressCallback progress = {})

@@ -2,6 +2,7 @@
 
 #include "cli/render/arrays.h"
 
+#include "cli/units.h"
 #include "tests/analysis/handmade_arrays.h"
 #include "tests/catch.h"
 #include "tests/cli/shown.h"
@@ -101,4 +102,36 @@ TEST_CASE("render arrays: nothing is a sentence", "[cli][arrays]") {
         CHECK(Written(render_arrays(kept(result), {}), shown).text(shown.page) ==
               "There are no NumPy arrays in this core.\n");
     }
+}
+
+TEST_CASE("render arrays: views with their owners, holders with what they keep, waste with what would do",
+          "[cli][arrays]") {
+    Pinned made;
+    Shown shown;
+    const auto answer_of = [&](const ArraysResult& result) {
+        return render_arrays(result, made.rows(result), shown.redactor);
+    };
+    const ArraysResult views = made.ask({.table = ArraysQuery::Table::views});
+    const std::string of_views = answer_of(views).text(shown.page);
+    CHECK_THAT(of_views, ContainsSubstring("0x10400     80 B  7.8 KiB"));
+    CHECK_THAT(of_views, ContainsSubstring("next: heapsift show 0x10400"));
+    CHECK(rows_of(answer_of(views)).size() == 1);
+
+    const ArraysResult holders = made.ask({.table = ArraysQuery::Table::holders});
+    const std::string of_holders = answer_of(holders).text(shown.page);
+    CHECK_THAT(of_holders, ContainsSubstring("they keep"));
+    CHECK_THAT(of_holders, ContainsSubstring("8.6 KiB"));  // both owners
+    const std::vector<Json> rows = rows_of(answer_of(holders));
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0]["arrays"] == 2);
+    CHECK(rows[0]["kept_bytes"] == 8800);
+    CHECK(rows[0]["dominator"] == hexadecimal(made.list));
+    CHECK(answer_of(holders).data["total"]["holders"] == 1);
+
+    const ArraysResult waste = made.ask({.table = ArraysQuery::Table::waste});
+    const std::string of_waste = answer_of(waste).text(shown.page);
+    CHECK_THAT(of_waste, ContainsSubstring("2 arrays take 8.6 KiB and would do with 16 B."));
+    CHECK_THAT(of_waste, ContainsSubstring("one value"));
+    CHECK(rows_of(answer_of(waste))[0]["kind"] == "constant");
+    CHECK(rows_of(answer_of(waste))[0]["needed"] == 8);
 }
