@@ -109,7 +109,7 @@ TEST_CASE("render arrays: views with their owners, holders with what they keep, 
     Pinned made;
     Shown shown;
     const auto answer_of = [&](const ArraysResult& result) {
-        return render_arrays(result, made.rows(result), shown.redactor);
+        return Written(render_arrays(kept(result), made.rows(result)), shown);
     };
     const ArraysResult views = made.ask({.table = ArraysQuery::Table::views});
     const std::string of_views = answer_of(views).text(shown.page);

@@ -1,0 +1,53 @@
+# No decision is taken on text that was made for people: what a name, a value or a remark is, a field says. No source of analysis or
+# cli asks how a text begins or ends, what is in it, or whether it equals some words, but those below, each with its reason.
+# Run by ctest: cmake -DSOURCE=folder -P printed_text.cmake
+set(patterns "\\.(starts_with|ends_with)\\(" "\\.r?find\\([\"']"
+    "(name|type|text|value|remark|expression|words?|label)\\)? *[!=]= *\"")
+set(allowed
+    # what a user typed
+    cli/words cli/arguments cli/address_argument cli/invocation cli/where cli/command_options cli/core_paths cli/commands/export
+    cli/commands/dominators cli/commands/why cli/help cli/sort_option analysis/expression analysis/type_names
+    # layout and escaping: lines, blanks, addresses, paths within a message
+    cli/text_width cli/redact cli/units cli/document/text
+    # files, variables and output of the system and of heapsift itself
+    cli/core_in_use cli/machine cli/terminal cli/output_file cli/core_choice cli/render/batch
+    # keys of a document
+    cli/render/arrays cli/render/export
+    # names that Python gives: "<module>", "<lambda>", "MainThread", "__init__", the last word of a qualified name
+    analysis/path_expression analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
+    # names of modules and paths of files: whose code is what
+    analysis/holding/groups analysis/refcounts analysis/signature
+    # names of pandas' classes and attributes, and NumPy's notation of a dtype
+    analysis/pandas_objects analysis/pandas_frames analysis/pandas_index
+    # a place in an array: its element without its field
+    analysis/holder_labels)
+file(GLOB_RECURSE sources ${SOURCE}/analysis/*.cpp ${SOURCE}/analysis/*.h ${SOURCE}/cli/*.cpp ${SOURCE}/cli/*.h)
+list(LENGTH sources count)
+if(count LESS 200)
+  message(FATAL_ERROR "only ${count} sources in ${SOURCE}")
+endif()
+set(found "")
+set(found_in_allowed 0)
+foreach(source ${sources})
+  file(RELATIVE_PATH name ${SOURCE} ${source})
+  set(is_allowed FALSE)
+  foreach(prefix IN LISTS allowed)
+    if(name MATCHES "^${prefix}(_[a-z]+)?\\.(cpp|h)$")
+      set(is_allowed TRUE)
+    endif()
+  endforeach()
+  foreach(pattern IN LISTS patterns)
+    file(STRINGS ${source} lines REGEX "${pattern}")
+    if(lines AND is_allowed)
+      math(EXPR found_in_allowed "${found_in_allowed} + 1")
+    elseif(lines)
+      string(APPEND found "\n${name}: ${lines}")
+    endif()
+  endforeach()
+endforeach()
+if(found)
+  message(FATAL_ERROR "decides on text that is made for people:${found}")
+endif()
+if(found_in_allowed LESS 20)
+  message(FATAL_ERROR "what does this test look for?")
+endif()
