@@ -22,6 +22,8 @@ public:
 
     /// Cells are escaped already, and as many as there are columns.
     void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+    /// All rows at once.
+    void take(std::vector<std::vector<std::string>> rows) { rows_ = std::move(rows); }
     bool empty() const { return rows_.empty(); }
 
     /// Lines, each ended. `width` 0: nothing is shortened; else columns that may be are, as far as needed:

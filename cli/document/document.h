@@ -79,6 +79,15 @@ struct TableRow {
     bool small = false;  // is one with the other small ones where the screen is short
 };
 
+/// Cells of a row of which there may be millions: none of them is copied.
+template <class... Parts>
+std::vector<Text> cells_of(Parts&&... parts) {
+    std::vector<Text> cells;
+    cells.reserve(sizeof...(parts) + 2);
+    (cells.emplace_back(std::forward<Parts>(parts)), ...);
+    return cells;
+}
+
 /// The line below a table that is not whole: "… 3 more types; these 20 are 95 % of the memory. All: …".
 struct TableRest {
     std::uint64_t rows = 0;                   // there are, shown or not

@@ -30,8 +30,9 @@ TableBlock objects_table(const std::shared_ptr<const ObjectsResult>& result,
     table.rows = rows_of<TableRow>(result, &ObjectsResult::objects, [row, retained](ObjectId id) {
         const ObjectRow object = row(id);
         TableRow cells{.bytes = object.facts.memory};
-        cells.cells = {object.address, ByteCount{object.facts.memory},
-                       array_data_bytes(object.facts.array_data), ByteCount{object.facts.size}};
+        cells.cells = cells_of(object.address, ByteCount{object.facts.memory},
+                               array_data_bytes(object.facts.array_data), ByteCount{object.facts.size});
+        cells.cells.reserve(8);
         if (retained) cells.cells.push_back(bytes_or_blank(object.retained));
         cells.cells.push_back(references_counted(object.facts));
         cells.cells.emplace_back(TypeName{object.type});

@@ -135,10 +135,11 @@ public:
             for (std::size_t i = 0; i < row.size(); ++i)
                 if (kept[i] && to++ != i) row[to - 1] = std::move(row[i]);
             row.resize(to);
-            table.add(std::move(row));
         }
+        const std::size_t shown_rows = cells.rows.size();
+        table.take(std::move(cells.rows));
         return table.text(page_.width, page_.colour, blanks_a_level * block.level) +
-               rest_text(block, cells.rows.size(), cells.bytes);
+               rest_text(block, shown_rows, cells.bytes);
     }
 
 private:
