@@ -16,6 +16,9 @@
 namespace heapsift {
 namespace {
 
+// What fits everywhere. (Examples may be wider: where the program has a long path, they are.)
+constexpr std::size_t narrowest_terminal = 80;
+
 std::string option_words(const CommandOptions::Option& option) {
     std::string words;
     for (const std::string& name : option.short_names) words += (words.empty() ? "-" : ", -") + name;
@@ -24,10 +27,10 @@ std::string option_words(const CommandOptions::Option& option) {
 }
 
 std::string options_text(const CommandOptions& options, bool common) {
-    Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, ""}});
+    Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, "", TableColumn::Fit::wrap}});
     for (const CommandOptions::Option& option : options.all())
         if (option.common == common) table.add({option_words(option), option.description});
-    return table.text(0, false);
+    return table.text(narrowest_terminal, false);
 }
 
 }  // namespace
@@ -55,7 +58,7 @@ std::string examples_text(const std::vector<Example>& examples, std::size_t inde
 }
 
 std::string general_help(const std::vector<Command>& commands, const CommandOptions& options) {
-    Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, ""}});
+    Table table({{TableColumn::Align::left, ""}, {TableColumn::Align::left, "", TableColumn::Fit::wrap}});
     for (const Command& command : commands)
         table.add({command.words.name + " " + command.usage, command.summary});
     const std::string examples = examples_text({
@@ -72,8 +75,9 @@ std::string general_help(const std::vector<Command>& commands, const CommandOpti
         "Commands\n{}\n{}\n{}\n"
         "Options of one command: {}\n"
         "Exit codes: 0 answered, 1 not analysed, 2 wrong command line, 3 answered in part\n",
-        version(), examples, command_line("[COMMAND] [CORE] [ADDRESS] [options]"), table.text(0, false),
-        common_group, options_text(options, true), command_line("COMMAND --help"));
+        version(), examples, command_line("[COMMAND] [CORE] [ADDRESS] [options]"),
+        table.text(narrowest_terminal, false), common_group, options_text(options, true),
+        command_line("COMMAND --help"));
 }
 
 std::string command_help(const Command& command, const CommandOptions& options) {
