@@ -1,4 +1,13 @@
-// The list of commands. To add one, add it here and write its own file in cli/commands.
+// The list of commands. To add one, NAME:
+//
+//     analysis/NAME.h         a function of a HeapReader (or a Work) that returns a result of plain values
+//     cli/render/NAME.h       the result as a Document
+//     cli/commands/NAME.h     its options, a Question with what it needs, session.write
+//     this file               its entry, and what words it takes (cli/words.h)
+//     tests                   analysis/NAME_test.cpp on a HandmadeHeap, cli for the document, and in
+//                             cli/invocation_test.cpp the words that it cannot do without
+//
+// CMake finds new files by itself. `refcounts` is a short one to start from.
 
 #include "cli/command_list.h"
 

@@ -12,8 +12,8 @@
 
 namespace heapsift {
 
-/// What an answer takes beyond the objects, their types and the runtime. Each includes those that it is made
-/// of.
+/// What an answer takes beyond the objects, their types and the runtime. `graph` and `states` bring references
+/// and roots, `retained` these and sizes; sums over many objects need `sizes`.
 enum class Need : std::uint8_t {
     sizes,       // columns of the heap: of all objects
     memory,      // what all memory is used for

@@ -13,7 +13,9 @@
 
 namespace heapsift {
 
-/// What words a command takes beside its name.
+/// What words a command takes beside its name. Another kind of word is a flag here, a member of Words, a branch
+/// in Reader::take_after_command and a case in what_it_takes (words.cpp). A type is given by an option, --type
+/// (type_option.h).
 struct WordShape {
     std::string name;
     bool takes_core = true;

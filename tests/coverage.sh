@@ -18,10 +18,10 @@ parsers/memory 91
 parsers/cpython 88
 parsers/numpy 93
 parsers/snapshot 88
-parsers/reading 88
+parsers/reading 95
 analysis/graph 95
-analysis 84
-cli 68
+analysis 88
+cli 72
 '
 
 mapfile -d '' -t notes < <(find "$build" -name '*.gcda' -not -path '*/tests/*' -print0 | sort -z)

@@ -136,7 +136,7 @@ struct Block {
 // --- both
 
 struct Document {
-    std::string command = {};  // "types": the schema is heapsift.types/1
+    std::string command = {};  // as in command_list.cpp: "types", whose schema is heapsift.types/1
     bool certain = true;       // false where guesses decide, whatever the core
     std::vector<Block> blocks = {};
 

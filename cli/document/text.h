@@ -167,9 +167,9 @@ Text how_many(std::uint64_t count, std::string_view singular, std::string_view p
 /// All of `texts`, with `between` between two.
 Text joined(std::vector<Text> texts, std::string_view between);
 
-/// "≥ " of a cut core.
+/// "≥ " of a cut core: before a count or a sum that would be larger if the core were whole.
 inline Text at_least() { return Bound{Bound::Kind::at_least}; }
-/// "≈ " of a cut core.
+/// "≈ " of a cut core: before what might be larger or smaller then.
 inline Text about() { return Bound{Bound::Kind::about}; }
 
 }  // namespace heapsift

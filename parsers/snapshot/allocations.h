@@ -19,9 +19,10 @@ public:
 
     const Pymalloc& pymalloc() const { return pymalloc_; }
     const MallocHeaps& malloc_heaps() const { return heaps_; }
-    /// Another allocator, beside these two. Where the memory of two overlaps, it is the former's.
+    /// Another allocator, beside these two. Where the memory of two overlaps, a block is pymalloc's, then an added
+    /// one's, then malloc's; a row of memory goes by the order of all().
     void add(std::unique_ptr<const Allocator> allocator);
-    /// All of them, in this order of precedence.
+    /// All of them: pymalloc, malloc, those that were added.
     std::vector<const Allocator*> all() const;
     /// In the memory of one that is known?
     bool in_divided_memory(Address address) const {

@@ -1,6 +1,8 @@
 #!/bin/sh
-# Regenerates every built-in layout table after a change of layout_fields.def. (If the order of its structs has changed, the old tables
-# do not compile: empty the braces of each table, build the tool, and run this.)
+# Regenerates every built-in layout table after a change of layout_fields.def. The tool is made of the same list: build it
+# anew first (ninja -C build/dev heapsift-layout-table). If the order of structs or of a struct's fields has changed, the old tables do
+# not compile: empty the braces of each table, build the tool, and run this. After an update of Debian's packages the build-ids and
+# versions in the last lines change (file -L /usr/bin/python3.11).
 #
 #     layout_tables.sh build/dev/heapsift-layout-table VERSIONS TRIXIE
 #
