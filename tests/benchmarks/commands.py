@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Two builds of heapsift on one core: CPU seconds and peak memory of each command, and their ratios.
+
+    commands.py CORE BEFORE AFTER [--runs N] [COMMAND …]
+
+A command is given with its words in quotes ("types --by-holder"); without any, all are measured. The builds take turns, and a figure is
+the median of N runs (5), so that what else the machine does touches both alike. CPU is user and system time; peak memory includes
+the mapped core. `why`, `show`, `retained` and `referrers` are asked of the object that retains most.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+ALL = ["overview", "types", "types --by-holder", "objects", "dominators", "cycles", "gc", "refcounts", "arrays", "threads", "doctor",
+       "why", "show", "retained", "referrers"]
+OF_AN_OBJECT = {"why", "show", "retained", "referrers"}
+
+
+def largest_object(binary, core):
+    answer = subprocess.run([binary, "objects", "--json", "-n", "1", "--core", core], capture_output=True, text=True, check=False)
+    return json.loads(answer.stdout)["data"]["objects"][0]["address"]
+
+
+def run(command):
+    """(CPU seconds, peak bytes) of one run."""
+    child = os.fork()
+    if child == 0:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        os.execv(command[0], command)
+    _, status, spent = os.wait4(child, 0)
+    if os.waitstatus_to_exitcode(status) not in (0, 3):
+        sys.exit("%s: exit %d" % (" ".join(command), os.waitstatus_to_exitcode(status)))
+    return spent.ru_utime + spent.ru_stime, spent.ru_maxrss * 1024
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("core")
+    parser.add_argument("before", type=os.path.abspath)
+    parser.add_argument("after", type=os.path.abspath)
+    parser.add_argument("commands", nargs="*", metavar="COMMAND")
+    parser.add_argument("--runs", type=int, default=5)
+    options = parser.parse_intermixed_args()
+    asked = largest_object(options.before, options.core)
+    print("%-18s %10s %10s %6s %12s %12s %6s" % ("command", "before", "after", "ratio", "before", "after", "ratio"))
+    for command in options.commands or ALL:
+        words = command.split() + ([asked] if command in OF_AN_OBJECT else [])
+        spent = {options.before: [], options.after: []}
+        for _ in range(options.runs):
+            for binary, figures in spent.items():
+                figures.append(run([binary, *words, "--core", options.core, "--progress", "never"]))
+        (cpu, peak), (new_cpu, new_peak) = ([statistics.median(column) for column in zip(*figures)] for figures in spent.values())
+        print("%-18s %8.3f s %8.3f s %6.2f %8.0f MiB %8.0f MiB %6.2f" % (command, cpu, new_cpu, new_cpu / cpu, peak / 2**20,
+                                                                      new_peak / 2**20, new_peak / peak), flush=True)
+
+
+if __name__ == "__main__":
+    main()
