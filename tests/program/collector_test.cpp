@@ -229,6 +229,22 @@ TEST_CASE("gc: a finalizer in garbage is counted by type, and a legacy one keeps
     CHECK(result.found_count == 5);
 }
 
+TEST_CASE("refcounts: a local of a generator in a block of malloc's is the generator's, not C code's",
+          "[program][refcounts]") {
+    ProgramHeap program;
+    const Address item = program.list({}), generator = program.generator("produce", {{"item", item}});
+    program.leak(item, 1);
+    program.module("app", "/srv/app/app.py", {{"SOURCE", generator}});
+    const Analysed analysed(program);
+    const RefcountsResult result = refcounts(analysed.heap, {});
+    const RefcountRow* row = row_of(result.rows, item);
+    REQUIRE(row != nullptr);
+    CHECK(row->accounted == 1);
+    CHECK(row->excess == 1);
+    CHECK(row->holders.empty());
+    CHECK(row->leaked == 1);
+}
+
 TEST_CASE("refcounts: C code that keeps a str for its characters holds it", "[program][refcounts]") {
     ProgramHeap program;
     PythonHeapBuilder& heap = program.heap;

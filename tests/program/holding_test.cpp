@@ -417,3 +417,18 @@ TEST_CASE("dominators: what several groups hold has a row of its own, with their
     one.object = analysed.id(table);
     CHECK(dominators(analysed.graph, analysed.sizes, one).group == "shared by several groups");
 }
+
+TEST_CASE("dominators: a suspended generator says where it stands", "[program][dominators]") {
+    ProgramHeap program;
+    const Address item = program.list({}), generator = program.generator("produce", {{"item", item}});
+    program.module("app", "/srv/app/app.py", {{"SOURCE", generator}});
+    const Analysed analysed(program);
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
+    const DominatorNode* app = child_called(result.top, "app");
+    REQUIRE(app != nullptr);
+    const DominatorNode* source = child_of(*app, generator);
+    REQUIRE(source != nullptr);
+    CHECK(source->remark == "suspended in produce(), app.py");
+    CHECK(notation(source->name) == ".SOURCE");
+    CHECK(child_of(*source, item) != nullptr);
+}
