@@ -8,6 +8,7 @@
 #include "tests/program/program_heap.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 using namespace heapsift;
@@ -431,4 +432,22 @@ TEST_CASE("dominators: a suspended generator says where it stands", "[program][d
     CHECK(source->remark == "suspended in produce(), app.py");
     CHECK(notation(source->name) == ".SOURCE");
     CHECK(child_of(*source, item) != nullptr);
+}
+
+TEST_CASE("holders: what locals of calls hold is told by the call and the local", "[program][holders]") {
+    ProgramHeap program;
+    const Address leaf = program.python_class("Leaf", {"value"});
+    std::vector<Address> leaves;
+    for (int i = 0; i < 6; ++i) leaves.push_back(program.instance(leaf));
+    program.module("app", "/srv/app/app.py", {{"Leaf", leaf}, {"ROOTS", program.list({leaves[5]})}});
+    program.call("work", {{"rows", program.list({leaves[0], leaves[1], leaves[2]})}, {"current", leaves[3]}});
+    program.start_thread("worker");
+    program.call("work", {{"rows", program.list({leaves[4]})}});
+    const Analysed analysed(program);
+    const TypeId type = analysed.heap.type_of(analysed.id(leaves.front()));
+    const HoldersResult result = holders(analysed.graph, {type}, {}, 0);
+    std::map<std::string, std::uint64_t> counts;
+    for (const HolderRow& row : result.rows) counts[row.holder + "." + row.attribute] = row.count;
+    CHECK(counts == std::map<std::string, std::uint64_t>{
+                        {"work().rows[*]", 4}, {"work().current", 1}, {"app.ROOTS[*]", 1}});
 }

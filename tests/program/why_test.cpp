@@ -358,3 +358,43 @@ TEST_CASE("why: a module of another interpreter is not to be mistaken for that o
     CHECK(path.expression.from_address);
     for (const Address rows : {first, second}) check_leads_back(analysed, path_to(analysed, rows), rows);
 }
+
+TEST_CASE("why: a second path goes around what the first one used, where there is a way", "[program][why]") {
+    ProgramHeap program;
+    const Address node = program.list({});
+    const Address first = program.list({node}), second = program.list({node}), third = program.list({node});
+    const Address hub = program.list({first, second, third});
+    const Address around = program.list({program.list({program.list({second})})});
+    program.module("app", "/srv/app/app.py", {{"HUB", hub}, {"AROUND", around}});
+    const Analysed analysed(program);
+    const WhyResult result = why(analysed.graph, analysed.sizes, analysed.id(node), {.paths = 3});
+    REQUIRE(result.paths.size() == 3);
+    CHECK(text(result.paths[0]) == "app.HUB[0][0]");
+    CHECK(result.paths[0].disjoint);
+    CHECK(text(result.paths[1]) == "app.AROUND[0][0][0][0]");
+    CHECK(result.paths[1].disjoint);
+    CHECK(text(result.paths[2]) == "app.HUB[2][0]");  // there is no other way to it
+    CHECK_FALSE(result.paths[2].disjoint);
+    for (const WhyPath& path : result.paths) {
+        check_joined(path, node);
+        check_leads_back(analysed, path, node);
+    }
+}
+
+TEST_CASE("why: a type of C code, and a word of a thread's state, say what they are", "[program][why]") {
+    ProgramHeap program;
+    PythonHeapBuilder& heap = program.heap;
+    const Address type = heap.c_type("fast.Array", {}), cached = program.list({});
+    const Address dict = program.dict({{"cache", cached}});
+    heap.set(type, heap.layout().type.tp_dict, dict);
+    const Address of_thread = program.list({});
+    heap.put(program.thread + *heap.layout().thread_state.size - 8, of_thread);
+    program.module("app", "/srv/app/app.py", {{"Array", type}});
+    const Analysed analysed(program);
+    CHECK(root_names(analysed, type) == std::set<std::string>{"a type that is part of the program"});
+    const WhyPath path = path_to(analysed, of_thread);
+    CHECK(path.root.kind == RootKind::thread);
+    CHECK(path.root_words == "the state of thread 100");
+    CHECK(path.expression.from_address);
+    check_leads_back(analysed, path_to(analysed, cached), cached);
+}
