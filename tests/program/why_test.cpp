@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 using namespace heapsift;
@@ -174,6 +175,8 @@ TEST_CASE("why: a local that an inner function shares is named, and not its cell
     program.call("work", {{"rows", cell}});
     const Analysed analysed(program);
     CHECK(text(path_to(analysed, rows)) == "work().rows");
+    CHECK(text(path_to(analysed, cell)) == "work().<cell rows>");
+    check_leads_back(analysed, path_to(analysed, cell), cell);
     const WhyPath path = path_to(analysed, node);
     CHECK(text(path) == "work().rows[0]");
     check_leads_back(analysed, path, node);
@@ -397,4 +400,75 @@ TEST_CASE("why: a type of C code, and a word of a thread's state, say what they 
     CHECK(path.root_words == "the state of thread 100");
     CHECK(path.expression.from_address);
     check_leads_back(analysed, path_to(analysed, cached), cached);
+}
+
+TEST_CASE("why: every expression that is printed leads to its object", "[program][why]") {
+    ProgramHeap program;
+    PythonHeapBuilder& heap = program.heap;
+    const Address key_type = program.python_class("Key", {"value"}),
+                  base = program.class_with("Base", {.members = {{"limit", program.list({})}}}),
+                  type = program.class_with("Node", {.base = base, .attributes = {"rows", "next"}});
+    const Address tail = program.instance_with(type, {program.list({heap.real(1)}), heap.none()}),
+                  node = program.instance_with(type, {program.list({heap.bytes("x")}), tail});
+    const Address keyed =
+        program.dict_of({{heap.str("it's \"quoted\"\\"), program.list({})},
+                         {heap.str("two\nlines"), program.list({})},
+                         {heap.str(std::string(300, 'k')), program.list({})},
+                         {heap.str(""), program.list({})},
+                         {heap.str32(U"\u00e9\xd800\u200b\U0001f40d"), program.list({})},
+                         {heap.integer(-5), program.list({})},
+                         {heap.integer_of_digits({1, 2, 3, 4, 5, 6, 7, 8, 9}), program.list({})},
+                         {heap.real(1e300), program.list({})},
+                         {heap.real(-0.5), program.list({})},
+                         {heap.real(std::numeric_limits<double>::infinity()), program.list({})},
+                         {heap.real(std::numeric_limits<double>::quiet_NaN()), program.list({})},
+                         {heap.bytes(std::string("\0\xff'", 3)), program.list({})},
+                         {heap.none(), program.list({})},
+                         {heap.boolean(false), program.list({})},
+                         {heap.tuple({heap.integer(1), heap.tuple({})}), program.list({})},
+                         {heap.tuple({heap.str("one")}), program.list({})},
+                         {program.instance(key_type), program.list({})},
+                         {program.instance(key_type), program.list({program.list({})})},
+                         {program.list({}), program.list({})}});
+    const Address set = heap.set({heap.str("in a set"), heap.tuple({heap.integer(3)})});
+    program.module("app", "/srv/app/app.py",
+                   {{"NODE", node},
+                    {"KEYED", keyed},
+                    {"Node", type},
+                    {"Key", key_type},
+                    {"SET", set},
+                    {"class", program.list({})},
+                    {"two words", program.list({})},
+                    {"main", program.list({})}});
+    program.module("app.sub", "/srv/app/sub.py", {{"KEYED", program.list({})}});
+    program.module("not-typed", "/srv/app/not-typed.py", {{"ROWS", program.list({})}});
+    program.module("__main__", "/srv/app/run.py",
+                   {{"app", program.list({program.list({})})}, {"NODE", program.list({})}});
+    program.call("main",
+                 {{"rows", program.cell(program.list({program.list({})}))}, {".0", program.list({})}});
+    program.call("main.<locals>.inner",
+                 {{"source", program.generator("produce", {{"item", program.list({})},
+                                                           {"kept", program.cell(program.list({}))}})}});
+    program.call("<lambda>", {{"x", program.list({})}});
+    program.start_thread("worker");
+    program.call("main", {{"rows", program.list({program.list({})})}});
+    program.run_body("Class", program.dict({{"attribute", program.list({})}}));
+    program.start_interpreter();
+    program.module("app", "/srv/app/app.py", {{"ONLY_HERE", program.list({})}, {"NODE", program.list({})}});
+    const Analysed analysed(program);
+    std::size_t asked = 0;
+    for (ObjectId object{0}; object < analysed.heap.object_count(); ++object) {
+        const WhyResult result = why(analysed.graph, analysed.sizes, object, {});
+        for (const WhyPath& path : result.paths) {
+            const std::string typed = text(path);
+            INFO(typed);
+            const std::vector<ObjectId> found = find_expression(analysed.heap, typed).objects;
+            CHECK(expression_problem(typed) == "");
+            // A name in __main__ may be that of a module.
+            CHECK(std::find(found.begin(), found.end(), object) != found.end());
+            CHECK((found.size() == 1 || typed == "app"));
+            ++asked;
+        }
+    }
+    CHECK(asked > 200);
 }
