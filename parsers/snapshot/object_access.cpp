@@ -61,8 +61,8 @@ struct SumBuffers : BufferVisitor {
     bool any = false;
 };
 
-/// The bytes of its own block that are an object's. The locals of a frame or generator lie behind what its type
-/// tells of; in a block of malloc's there is nobody else's.
+/// The bytes of its own block that are an object's. The locals of a frame or generator lie behind what its
+/// type tells of; in a block of malloc's there is nobody else's.
 std::uint64_t occupied(const Allocations& allocations, Address start, std::uint64_t own,
                        const Allocations::Held& block, const TypeInfo& type) {
     const bool has_more = type.kind && type.kind->no_var_size && block.whole && block.bytes > own;

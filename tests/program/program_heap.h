@@ -77,8 +77,8 @@ public:
     void freeze(Address object);
     /// Makes `object` count this many references more than there are.
     void leak(Address object, std::int64_t references) { leaked_[object.value] += references; }
-    /// Holds `object` from a mapping of C code, which counts; from the data of the shared library `path`; from
-    /// the C stack of the thread that calls. Returns the word.
+    /// Holds `object` from a mapping of C code, which counts; from the data of the shared library `path`;
+    /// from the C stack of the thread that calls. Returns the word.
     Address hold_natively(Address object);
     Address hold_in_library(Address object, const std::string& path);
     Address hold_on_stack(Address object);

@@ -3,6 +3,7 @@
 
 #include "analysis/why.h"
 
+#include "analysis/dominators.h"
 #include "analysis/expression.h"
 #include "analysis/root_names.h"
 #include "tests/catch.h"
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -402,60 +404,73 @@ TEST_CASE("why: a type of C code, and a word of a thread's state, say what they 
     check_leads_back(analysed, path_to(analysed, cached), cached);
 }
 
-TEST_CASE("why: every expression that is printed leads to its object", "[program][why]") {
+namespace {
+
+/// A program with something of everything.
+struct Everything {
     ProgramHeap program;
     PythonHeapBuilder& heap = program.heap;
-    const Address key_type = program.python_class("Key", {"value"}),
-                  base = program.class_with("Base", {.members = {{"limit", program.list({})}}}),
-                  type = program.class_with("Node", {.base = base, .attributes = {"rows", "next"}});
-    const Address tail = program.instance_with(type, {program.list({heap.real(1)}), heap.none()}),
-                  node = program.instance_with(type, {program.list({heap.bytes("x")}), tail});
-    const Address keyed =
-        program.dict_of({{heap.str("it's \"quoted\"\\"), program.list({})},
-                         {heap.str("two\nlines"), program.list({})},
-                         {heap.str(std::string(300, 'k')), program.list({})},
-                         {heap.str(""), program.list({})},
-                         {heap.str32(U"\u00e9\xd800\u200b\U0001f40d"), program.list({})},
-                         {heap.integer(-5), program.list({})},
-                         {heap.integer_of_digits({1, 2, 3, 4, 5, 6, 7, 8, 9}), program.list({})},
-                         {heap.real(1e300), program.list({})},
-                         {heap.real(-0.5), program.list({})},
-                         {heap.real(std::numeric_limits<double>::infinity()), program.list({})},
-                         {heap.real(std::numeric_limits<double>::quiet_NaN()), program.list({})},
-                         {heap.bytes(std::string("\0\xff'", 3)), program.list({})},
-                         {heap.none(), program.list({})},
-                         {heap.boolean(false), program.list({})},
-                         {heap.tuple({heap.integer(1), heap.tuple({})}), program.list({})},
-                         {heap.tuple({heap.str("one")}), program.list({})},
-                         {program.instance(key_type), program.list({})},
-                         {program.instance(key_type), program.list({program.list({})})},
-                         {program.list({}), program.list({})}});
-    const Address set = heap.set({heap.str("in a set"), heap.tuple({heap.integer(3)})});
-    program.module("app", "/srv/app/app.py",
-                   {{"NODE", node},
-                    {"KEYED", keyed},
-                    {"Node", type},
-                    {"Key", key_type},
-                    {"SET", set},
-                    {"class", program.list({})},
-                    {"two words", program.list({})},
-                    {"main", program.list({})}});
-    program.module("app.sub", "/srv/app/sub.py", {{"KEYED", program.list({})}});
-    program.module("not-typed", "/srv/app/not-typed.py", {{"ROWS", program.list({})}});
-    program.module("__main__", "/srv/app/run.py",
-                   {{"app", program.list({program.list({})})}, {"NODE", program.list({})}});
-    program.call("main",
-                 {{"rows", program.cell(program.list({program.list({})}))}, {".0", program.list({})}});
-    program.call("main.<locals>.inner",
-                 {{"source", program.generator("produce", {{"item", program.list({})},
-                                                           {"kept", program.cell(program.list({}))}})}});
-    program.call("<lambda>", {{"x", program.list({})}});
-    program.start_thread("worker");
-    program.call("main", {{"rows", program.list({program.list({})})}});
-    program.run_body("Class", program.dict({{"attribute", program.list({})}}));
-    program.start_interpreter();
-    program.module("app", "/srv/app/app.py", {{"ONLY_HERE", program.list({})}, {"NODE", program.list({})}});
-    const Analysed analysed(program);
+
+    Everything() {
+        const Address key_type = program.python_class("Key", {"value"}),
+                      base = program.class_with("Base", {.members = {{"limit", program.list({})}}}),
+                      type = program.class_with("Node", {.base = base, .attributes = {"rows", "next"}});
+        const Address tail = program.instance_with(type, {program.list({heap.real(1)}), heap.none()}),
+                      node = program.instance_with(type, {program.list({heap.bytes("x")}), tail});
+        const Address keyed =
+            program.dict_of({{heap.str("it's \"quoted\"\\"), program.list({})},
+                             {heap.str("two\nlines"), program.list({})},
+                             {heap.str(std::string(300, 'k')), program.list({})},
+                             {heap.str(""), program.list({})},
+                             {heap.str32(U"\u00e9\xd800\u200b\U0001f40d"), program.list({})},
+                             {heap.integer(-5), program.list({})},
+                             {heap.integer_of_digits({1, 2, 3, 4, 5, 6, 7, 8, 9}), program.list({})},
+                             {heap.real(1e300), program.list({})},
+                             {heap.real(-0.5), program.list({})},
+                             {heap.real(std::numeric_limits<double>::infinity()), program.list({})},
+                             {heap.real(std::numeric_limits<double>::quiet_NaN()), program.list({})},
+                             {heap.bytes(std::string("\0\xff'", 3)), program.list({})},
+                             {heap.none(), program.list({})},
+                             {heap.boolean(false), program.list({})},
+                             {heap.tuple({heap.integer(1), heap.tuple({})}), program.list({})},
+                             {heap.tuple({heap.str("one")}), program.list({})},
+                             {program.instance(key_type), program.list({})},
+                             {program.instance(key_type), program.list({program.list({})})},
+                             {program.list({}), program.list({})}});
+        const Address set = heap.set({heap.str("in a set"), heap.tuple({heap.integer(3)})});
+        program.module("app", "/srv/app/app.py",
+                       {{"NODE", node},
+                        {"KEYED", keyed},
+                        {"Node", type},
+                        {"Key", key_type},
+                        {"SET", set},
+                        {"class", program.list({})},
+                        {"two words", program.list({})},
+                        {"main", program.list({})}});
+        program.module("app.sub", "/srv/app/sub.py", {{"KEYED", program.list({})}});
+        program.module("not-typed", "/srv/app/not-typed.py", {{"ROWS", program.list({})}});
+        program.module("__main__", "/srv/app/run.py",
+                       {{"app", program.list({program.list({})})}, {"NODE", program.list({})}});
+        program.call("main",
+                     {{"rows", program.cell(program.list({program.list({})}))}, {".0", program.list({})}});
+        program.call("main.<locals>.inner",
+                     {{"source", program.generator("produce", {{"item", program.list({})},
+                                                               {"kept", program.cell(program.list({}))}})}});
+        program.call("<lambda>", {{"x", program.list({})}});
+        program.start_thread("worker");
+        program.call("main", {{"rows", program.list({program.list({})})}});
+        program.run_body("Class", program.dict({{"attribute", program.list({})}}));
+        program.start_interpreter();
+        program.module("app", "/srv/app/app.py",
+                       {{"ONLY_HERE", program.list({})}, {"NODE", program.list({})}});
+    }
+};
+
+}  // namespace
+
+TEST_CASE("why: every expression that is printed leads to its object", "[program][why]") {
+    Everything made;
+    const Analysed analysed(made.program);
     std::size_t asked = 0;
     for (ObjectId object{0}; object < analysed.heap.object_count(); ++object) {
         const WhyResult result = why(analysed.graph, analysed.sizes, object, {});
@@ -471,4 +486,51 @@ TEST_CASE("why: every expression that is printed leads to its object", "[program
         }
     }
     CHECK(asked > 200);
+}
+
+TEST_CASE("references: each whose name can be typed is found by it", "[program][expressions]") {
+    Everything made;
+    const Analysed analysed(made.program);
+    std::size_t asked = 0;
+    for (ObjectId object{0}; object < analysed.heap.object_count(); ++object)
+        analysed.heap.visit_references(object, [&](const Reference& reference) {
+            const ObjectId target = analysed.heap.find(reference.target);
+            if (target == no_object || !can_be_typed(reference.step)) return;
+            const std::string typed =
+                fmt::format("{:#x}{}", analysed.heap.address_of(object).value, notation(reference.step));
+            INFO(typed);
+            CHECK(expression_problem(typed) == "");
+            const std::vector<ObjectId> found = find_expression(analysed.heap, typed).objects;
+            CHECK(std::find(found.begin(), found.end(), target) != found.end());
+            ++asked;
+        });
+    CHECK(asked > 250);
+}
+
+TEST_CASE("dominators: the expression of each row leads to its object", "[program][dominators]") {
+    Everything made;
+    const Analysed analysed(made.program);
+    DominatorsQuery query;
+    query.limit = 0;
+    query.depth = 20;
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, query);
+    std::size_t asked = 0;
+    const std::function<void(const DominatorNode&)> check = [&](const DominatorNode& node) {
+        std::uint64_t below = node.folded_retained;
+        for (const DominatorNode& child : node.children) {
+            below += child.retained;
+            check(child);
+        }
+        if (node.node != analysed.graph.root()) CHECK(below <= node.retained);
+        if (!node.object || node.expression.root.empty()) return;
+        std::string typed = node.expression.root;
+        for (std::size_t i = node.expression.first; i < node.expression.steps.size(); ++i)
+            typed += notation(node.expression.steps[i].name);
+        INFO(typed);
+        const std::vector<ObjectId> found = find_expression(analysed.heap, typed).objects;
+        CHECK(std::find(found.begin(), found.end(), node.object->id) != found.end());
+        ++asked;
+    };
+    check(result.top);
+    CHECK(asked > 50);
 }
