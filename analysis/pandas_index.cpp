@@ -6,6 +6,7 @@
 
 #include "analysis/pandas_index.h"
 
+#include "parsers/cpython/float_text.h"
 #include "parsers/numpy/array_layout.h"
 
 #include <fmt/format.h>
@@ -115,8 +116,8 @@ std::string element_label(const HeapReader& heap, const Element& one) {
     if (one.dtype == "|O") return object_label(heap, python.pointer(one.at));
     if (const auto number = integer_at(heap, one)) return fmt::format("{}", *number);
     if (one.dtype == "<u8") return fmt::format("{}", python.integer<std::uint64_t>(one.at));
-    if (one.dtype == "<f8") return fmt::format("{}", python.integer<double>(one.at));
-    if (one.dtype == "<f4") return fmt::format("{}", python.integer<float>(one.at));
+    if (one.dtype == "<f8") return float_text(python.integer<double>(one.at));
+    if (one.dtype == "<f4") return float_text(python.integer<float>(one.at));
     if (one.dtype == "|b1") return python.integer<std::uint8_t>(one.at) ? "True" : "False";
     if (one.dtype.starts_with("<M8[") && one.dtype.ends_with("]"))
         return date_label(python.integer<std::int64_t>(one.at),

@@ -129,8 +129,13 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
     bool transparent = root.kind == RootKind::thread_local_;
     bool cell = false;  // a cell that stands for a local
     if (is_local(root)) {
-        result.steps.push_back({attribute_step(text_of(graph, root.name)), 0});
-        cell = root.cell;
+        ReferenceStep local = attribute_step(text_of(graph, root.name));
+        cell = root.cell && !steps.empty() && steps.front().step.is(Field::cell_contents);
+        if (root.cell && !cell) {  // the cell itself is meant: its variable's name leads to what is in it
+            local.kind = ReferenceStep::Kind::cell;
+            local.nameless = true;
+        }
+        result.steps.push_back({std::move(local), 0});
     }
     if (!named) begin_at(0);
     for (std::size_t i = 0; i < steps.size(); ++i) {

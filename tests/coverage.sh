@@ -4,7 +4,8 @@
 #     bash tests/coverage.sh [BUILD]     after ctest in a build of the preset `coverage` (default: build/coverage)
 #
 # Lines of .cpp files, as GCC's gcov counts them; a header is compiled into many files and would count in each. A folder below its
-# floor is a failure. The floors are what was reached, rounded down: raise them when you add tests, and say why if one must fall.
+# floor is a failure. The floors are one below what was reached, for compilers differ in what they take for a line: raise them when you
+# add tests, and say why if one must fall.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath "${1:-build/coverage}")
@@ -14,13 +15,13 @@ floors='
 parsers/base 97
 parsers/elf 94
 parsers/dwarf 92
-parsers/memory 91
-parsers/cpython 88
-parsers/numpy 93
-parsers/snapshot 88
-parsers/reading 95
-analysis/graph 95
-analysis 88
+parsers/memory 93
+parsers/cpython 89
+parsers/numpy 95
+parsers/snapshot 89
+parsers/reading 96
+analysis/graph 99
+analysis 95
 cli 72
 '
 

@@ -7,7 +7,6 @@
 // name for. So a name consists of a kind and its parts; code asks for these, and one function, `notation`,
 // writes the name. It is here because two sides must agree on it: what is printed, and what is typed back in
 // (analysis/expression_steps).
-// printed, and what is typed back in (analysis/expression_steps).
 
 #include "parsers/base/address.h"
 

@@ -5,6 +5,7 @@
 // that reference to nobody, so it is hidden, as are the objects inside an object array. Source:
 // arrayobject.c, methods.c (array_sizeof), scalartypes.c.src (gentype_sizeof).
 
+#include "parsers/cpython/float_text.h"
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
 
@@ -126,9 +127,9 @@ ShortValue scalar_describe(const ObjectReader& object, std::size_t) {
     std::string text;
     double number = 0;  // of one that may be inf or nan
     if (name == "numpy.float64")
-        text = fmt::format("{}", number = heap.integer<double>(value));
+        text = float_text(number = heap.integer<double>(value));
     else if (name == "numpy.float32")
-        text = fmt::format("{}", heap.integer<float>(value)), number = heap.integer<float>(value);
+        text = float_text(heap.integer<float>(value)), number = heap.integer<float>(value);
     else if (name == "numpy.int64")
         text = fmt::format("{}", heap.integer<std::int64_t>(value));
     else if (name == "numpy.int32")

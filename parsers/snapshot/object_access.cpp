@@ -61,6 +61,14 @@ struct SumBuffers : BufferVisitor {
     bool any = false;
 };
 
+/// The bytes of its own block that are an object's. The locals of a frame or generator lie behind what its
+/// type tells of; in a block of malloc's there is nobody else's.
+std::uint64_t occupied(const Allocations& allocations, Address start, std::uint64_t own,
+                       const Allocations::Held& block, const TypeInfo& type) {
+    const bool has_more = type.kind && type.kind->no_var_size && block.whole && block.bytes > own;
+    return has_more && allocations.malloc_heaps().block_starting_at(start) ? block.bytes : own;
+}
+
 }  // namespace
 
 bool ObjectAccess::gc_tracked(Address object, const TypeInfo& type) const {
@@ -120,7 +128,9 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type, PlaceVisit
     const std::uint64_t own = requested(reader);
     const Address start = object - presize(object, type);
     const Allocations::Held block = allocations_->held(start, own, declared_too_much);
-    if (places) places->visit(start, own, block, PlaceVisitor::Role::own_block);
+    if (places)
+        places->visit(start, occupied(*allocations_, start, own, block, type), block,
+                      PlaceVisitor::Role::own_block);
     SumBuffers buffers(*allocations_, heap_->memory(), places);
     visit_buffers(reader, buffers, [&](Address values, const Pool& pool) {
         buffers.add({pool.block_size, true}, pool.block_size);
@@ -159,7 +169,8 @@ void ObjectAccess::visit_places(Address object, const TypeInfo& type, PlaceVisit
         places.visit(start, 0, {}, Role::own_block);
     } else {
         const std::uint64_t own = requested(reader);
-        places.visit(start, own, allocations_->held(start, own, declared_too_much), Role::own_block);
+        const Allocations::Held block = allocations_->held(start, own, declared_too_much);
+        places.visit(start, occupied(*allocations_, start, own, block, type), block, Role::own_block);
     }
     struct Buffers final : BufferVisitor {
         Buffers(const Allocations& a, PlaceVisitor& p) : allocations(a), places(p) {}

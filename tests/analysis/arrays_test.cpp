@@ -242,3 +242,102 @@ TEST_CASE("arrays: what is one value throughout would do with one element", "[nu
     CHECK(result.waste.total_nbytes == 8000);
     CHECK(result.waste.looked_at == 1);
 }
+
+TEST_CASE("arrays: a view of another object's buffer keeps all of it: bytes, a bytearray, an mmap, an array",
+          "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t bytes = made.exporter("bytes", 0, 400),
+                        bytearray = made.exporter("bytearray", data_start, 4000),
+                        mapping = made.exporter("mmap.mmap", data_start + 0x2000, 0x1000),
+                        words = made.exporter("array.array", data_start + 0x4000, 100, 120);
+    const std::uint64_t of_bytes = made.array(made.bytes_of(bytes) + 8, {10}, {8}, bytes),
+                        of_bytearray = made.array(data_start, {10}, {8}, bytearray),
+                        of_mapping = made.array(data_start + 0x2000, {10}, {8}, mapping),
+                        of_words = made.array(data_start + 0x4000, {10}, {8}, words);
+    made.list({of_bytes, of_bytearray, of_mapping, of_words});
+    const HandmadeReader heap = made.build();
+    const HeapGraph graph(heap);
+    const ArrayTable arrays = array_table(graph);
+    const std::pair<std::uint64_t, std::uint64_t> expected[] = {
+        {bytes, 400},
+        {bytearray, 4000},
+        {mapping, 0x1000},
+        {words, 800}};  // what it has room for is not shown
+    for (const auto& [object, nbytes] : expected) {
+        const ArrayOwner& owner = owner_at(heap, arrays, object);
+        CHECK(owner.object == heap.find(Address(object)));
+        CHECK(owner.size_known);
+        CHECK(owner.nbytes() == nbytes);
+        CHECK(owner.visible_bytes == 80);
+        CHECK(owner.pinned());
+        CHECK(owner.views == 1);
+    }
+    CHECK(arrays.sums.array_owners == 0);
+    CHECK(arrays.sums.pinned_bytes == 400 + 4000 + 0x1000 + 800);
+    CHECK(arrays.sums.view_bytes == 4 * 80);
+}
+
+TEST_CASE("arrays: a view that does not lie in its owner's buffer leaves the size open",
+          "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t bytearray = made.exporter("bytearray", data_start, 40),
+                        closed = made.exporter("mmap.mmap", data_start, -1);
+    const std::uint64_t beside = made.array(data_start + 0x2000, {10}, {8}, bytearray),
+                        of_closed = made.array(data_start + 0x3000, {20}, {8}, closed);
+    made.list({beside, of_closed});
+    const HandmadeReader heap = made.build();
+    const HeapGraph graph(heap);
+    const ArrayTable arrays = array_table(graph);
+    CHECK_FALSE(owner_at(heap, arrays, bytearray).size_known);
+    CHECK(owner_at(heap, arrays, bytearray).nbytes() == 80);  // what is shown
+    CHECK_FALSE(owner_at(heap, arrays, closed).size_known);
+    CHECK(owner_at(heap, arrays, closed).nbytes() == 160);
+}
+
+TEST_CASE("arrays: a record keeps the array that it is an element of, and is no array", "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t table = made.array(data_start, {100}, {8});
+    const std::uint64_t record = made.record(data_start + 80, table),
+                        own = made.record(data_start + 0x1000, 0);
+    made.list({record, own});
+    const HandmadeReader heap = made.build();
+    const HeapGraph graph(heap);
+    const ArrayTable arrays = array_table(graph);
+    CHECK(arrays.sums.arrays == 1);
+    CHECK(arrays.sums.scalars == 1);
+    const ArrayOwner& owner = owner_at(heap, arrays, record);
+    CHECK(owner.object == heap.find(Address(table)));
+    CHECK(owner.pinned());
+    CHECK(owner.visible_bytes == 8);
+    CHECK(arrays.owner_of(heap.find(Address(own))) == nullptr);  // its bytes are its own
+    CHECK(arrays.sums.view_bytes == 0);
+}
+
+TEST_CASE("arrays: what no root reaches is garbage, with all that shows it", "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t lost = made.array(data_start, {100}, {8}),
+                        of_lost = made.array(data_start, {10}, {8}, lost, 0);
+    const std::uint64_t used = made.array(data_start + 800, {100}, {8});
+    made.list({used});
+    const HandmadeReader heap = made.build();
+    const HeapGraph graph(heap);
+    const ArrayTable arrays = array_table(graph);
+    CHECK(owner_at(heap, arrays, of_lost).garbage);
+    CHECK_FALSE(owner_at(heap, arrays, used).garbage);
+    CHECK(arrays.sums.garbage == 1);
+    CHECK(arrays.sums.garbage_bytes == 800);
+}
+
+TEST_CASE("arrays: an array whose dimensions make no sense is counted as not read", "[numpy][analysis]") {
+    ArrayHeap made;
+    const std::uint64_t absurd = made.array(data_start, {-1}, {8}),
+                        huge = made.array(data_start, {1LL << 62, 64}, {8, 8}),
+                        good = made.array(data_start, {10}, {8});
+    made.list({absurd, huge, good});
+    const HandmadeReader heap = made.build();
+    const HeapGraph graph(heap);
+    const ArrayTable arrays = array_table(graph);
+    CHECK(arrays.sums.unread == 2);
+    CHECK(arrays.sums.arrays == 1);
+    CHECK(arrays.sums.owned_bytes == 80);
+}

@@ -38,8 +38,19 @@ struct TwoCollectors {
         put(collector(interpreter) + *heap.layout.gc_state.enabled, enabled);
     }
     void set_young(std::uint64_t interpreter, std::int32_t threshold, std::int32_t count) {
-        put(head(interpreter, 0) + *heap.layout.gc_generation.threshold, threshold);
-        put(head(interpreter, 0) + *heap.layout.gc_generation.count, count);
+        set_generation(interpreter, 0, threshold, count);
+    }
+    void set_generation(std::uint64_t interpreter, std::uint64_t generation, std::int32_t threshold,
+                        std::int32_t count) {
+        put(head(interpreter, generation) + *heap.layout.gc_generation.threshold, threshold);
+        put(head(interpreter, generation) + *heap.layout.gc_generation.count, count);
+    }
+    void set_long_lived(std::uint64_t interpreter, std::int64_t total, std::int64_t pending) {
+        put(collector(interpreter) + *heap.layout.gc_state.long_lived_total, total);
+        put(collector(interpreter) + *heap.layout.gc_state.long_lived_pending, pending);
+    }
+    void set_collecting(std::uint64_t interpreter, std::int32_t collecting) {
+        put(collector(interpreter) + *heap.layout.gc_state.collecting, collecting);
     }
     void set_debug(std::uint64_t interpreter, std::int32_t flags) {
         put(collector(interpreter) + *heap.layout.gc_state.debug, flags);
@@ -166,4 +177,35 @@ TEST_CASE("reasons: a threshold below 0 does not stop the collector, 0 does", "[
     CHECK(made.reason(0) == "the collector never starts: its first threshold is 0");
     made.set_young(0, 700, 5);
     CHECK(made.reason(0) == "young: 5 of the 701 allocations that start a collection");
+}
+
+TEST_CASE("reasons: what has survived waits for a collection of its generation", "[analysis][cycles]") {
+    TwoCollectors made;
+    made.heap.interpreters.pop_back();
+    made.list(0, 1, {0});
+    made.list(0, 2, {1});
+    made.set_generation(0, 1, 10, 4);
+    made.set_generation(0, 2, 10, 7);
+    CHECK(made.reason(0) == "middle-aged: 4 of the 11 young collections that start one of its generation");
+    CHECK(made.reason(1) == "old: 7 of the 11 collections that start a full one");
+    made.set_generation(0, 1, 10, 11);
+    made.set_generation(0, 2, 10, 11);
+    CHECK(made.reason(0) == "middle-aged: one of its generation is due");
+    CHECK(made.reason(1) == "old: a full one is due");
+    made.set_long_lived(0, 40000, 3000);  // a quarter must be new
+    CHECK(made.reason(1) == "old: a full collection waits for 10000 new objects, and 3000 have come");
+    made.set_long_lived(0, 40000, 10000);
+    CHECK(made.reason(1) == "old: a full one is due");
+    made.set_collecting(0, 1);
+    CHECK(made.reason(1) == "a collection was under way");
+}
+
+TEST_CASE("reasons: what no list has hangs on other garbage, and is not asked for the most common reason",
+          "[analysis][cycles][overview]") {
+    TwoCollectors made;
+    made.list(0, 0, {0});
+    made.heap.objects[0].references.push_back(reference(TwoCollectors::node(9), ".text"));
+    made.heap.objects.push_back({Address(TwoCollectors::node(9)), "str", facts(1000, 1008), {}, {}});
+    CHECK(made.reason(9) == "other garbage holds it, and waits for the collector");
+    CHECK(made.most_common() == young);
 }

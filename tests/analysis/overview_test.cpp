@@ -3,6 +3,7 @@
 #include "analysis/overview.h"
 
 #include "analysis/doctor.h"
+#include "tests/analysis/handmade_arrays.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
 
@@ -107,4 +108,36 @@ TEST_CASE("doctor: missing files are named once, in order", "[analysis][doctor]"
         modules[i].file_state = files[i].second;
     }
     CHECK(missing_files(modules) == std::vector<std::string>{"/lib/a.so", "/lib/b.so"});
+}
+
+TEST_CASE("overview: slices that pin most of the memory are the headline, with who holds them",
+          "[analysis][overview]") {
+    using handmade_arrays::data_start;
+    ArrayHeap made;
+    const std::uint64_t whole = made.array(data_start, {8000}, {8});
+    const std::uint64_t slice = made.array(data_start, {10}, {8}, whole);
+    made.object("app.Cache", {{".head", slice}});
+    const HandmadeReader heap = made.build();
+    Work work(heap);
+    const OverviewResult result = overview(work, 5);
+    CHECK(result.pinned_owners == 1);
+    CHECK(result.pinned_bytes == 7990 * 8);
+    REQUIRE(result.pinned);
+    CHECK(result.pinned->holder == "app.Cache");
+    CHECK(result.pinned->attribute == "head");
+    CHECK(result.headline.kind == OverviewHeadline::Kind::pinned);
+    CHECK(result.headline.bytes == 7990 * 8);
+}
+
+TEST_CASE("overview: a slice that pins little is no headline", "[analysis][overview]") {
+    using handmade_arrays::data_start;
+    ArrayHeap made;
+    const std::uint64_t whole = made.array(data_start, {20}, {8});
+    made.list({made.array(data_start, {10}, {8}, whole)});
+    const HandmadeReader heap = made.build();
+    Work work(heap);
+    const OverviewResult result = overview(work, 5);
+    CHECK(result.pinned_bytes == 80);
+    CHECK_FALSE(result.pinned);
+    CHECK(result.headline.kind != OverviewHeadline::Kind::pinned);
 }

@@ -9,6 +9,7 @@
 #include "tests/catch.h"
 #include "tests/elf/core_writer.h"
 
+#include <cstring>
 #include <limits>
 
 using namespace heapsift;
@@ -106,6 +107,27 @@ struct PandasHeap {
         put(at + 64, std::uint32_t{4});
         return at;
     }
+    /// An array of one dimension of another dtype, whose elements are these bytes; `unit` as NumPy numbers
+    /// those of dates.
+    std::uint64_t typed(char kind, std::int32_t type_num, std::int32_t itemsize, const std::string& elements,
+                        std::int32_t unit = -1) {
+        const auto count = static_cast<std::int64_t>(elements.size()) / itemsize;
+        std::vector<std::int64_t> padded(elements.size() / 8 + 1);
+        std::memcpy(padded.data(), elements.data(), elements.size());
+        const std::uint64_t at = array({count}, padded), dtype = at - 0x80;
+        put(next_word - 8 * padded.size() - 8, std::int64_t{itemsize});  // the stride
+        put(dtype + 24, kind);
+        put(dtype + 26, itemsize == 1 ? '|' : '<');
+        put(dtype + 28, type_num);
+        put(dtype + 32, itemsize);
+        if (unit < 0) return at;
+        const std::uint64_t metadata = words({0, 0, 0, 0, 0});
+        put(metadata + 32, unit);
+        put(metadata + 36, std::int32_t{1});
+        put(dtype + 80, metadata);
+        return at;
+    }
+    std::uint64_t index(std::uint64_t values) { return object(index_type, {reference(values, "._data")}); }
     std::uint64_t range_index(std::int64_t start, std::int64_t step, std::int64_t length) {
         const auto number = [&](std::int64_t n) { return value("int", std::to_string(n)); };
         const std::uint64_t range =
@@ -257,6 +279,112 @@ TEST_CASE("pandas: labels of levels, of days and of numbers", "[pandas]") {
     CHECK(frames[3].column_names == Names{"9223372036854775807", "?"});
     CHECK(frames[0].rows == 0);
     CHECK(frames[0].shape_known);
+}
+
+namespace {
+
+template <class T>
+std::string elements(const std::vector<T>& values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+/// The names of the columns of a frame for each of these indexes.
+std::vector<Names> labels(PandasHeap& made, const Addresses& indexes) {
+    const std::uint64_t rows = made.range_index(0, 1, 0);
+    for (const std::uint64_t index : indexes) made.frame(made.manager({index, rows}, {}));
+    const HandmadeReader heap = made.build();
+    std::vector<Names> result;
+    for (const PandasFrame& frame : pandas_frames(heap, 20)) result.push_back(frame.column_names);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("pandas: labels of every width of number are as pandas prints them", "[pandas]") {
+    PandasHeap made;
+    const auto narrow = [&](char kind, std::int32_t type, const auto& values) {
+        return made.index(
+            made.typed(kind, type, static_cast<std::int32_t>(sizeof(values[0])), elements(values)));
+    };
+    const std::vector<Names> found = labels(
+        made,
+        {narrow('i', 1, std::vector<std::int8_t>{-1, 7}), narrow('i', 3, std::vector<std::int16_t>{-300, 7}),
+         narrow('i', 5, std::vector<std::int32_t>{-70000, 7}), narrow('u', 2, std::vector<std::uint8_t>{200}),
+         narrow('u', 4, std::vector<std::uint16_t>{60000}),
+         narrow('u', 6, std::vector<std::uint32_t>{4000000000}),
+         narrow('u', 8, std::vector<std::uint64_t>{18446744073709551615u}),
+         narrow('f', 12, std::vector<double>{1, 2.5, -0.1}), narrow('f', 11, std::vector<float>{1, 0.1F}),
+         narrow('b', 0, std::vector<std::uint8_t>{1, 0}),
+         narrow('f', 23, std::vector<std::uint16_t>{0x3c00})});
+    REQUIRE(found.size() == 11);
+    CHECK(found[0] == Names{"-1", "7"});
+    CHECK(found[1] == Names{"-300", "7"});
+    CHECK(found[2] == Names{"-70000", "7"});
+    CHECK(found[3] == Names{"200"});
+    CHECK(found[4] == Names{"60000"});
+    CHECK(found[5] == Names{"4000000000"});
+    CHECK(found[6] == Names{"18446744073709551615"});
+    CHECK(found[7] == Names{"1.0", "2.5", "-0.1"});
+    CHECK(found[8] == Names{"1.0", "0.1"});
+    CHECK(found[9] == Names{"True", "False"});
+    CHECK(found[10] == Names{"?"});  // float16
+}
+
+TEST_CASE("pandas: labels that are days have the time only where it is not midnight", "[pandas]") {
+    PandasHeap made;
+    constexpr std::int64_t day = 86400, nothing = std::numeric_limits<std::int64_t>::min(),
+                           billion = 1000000000;
+    const auto dates = [&](std::int32_t unit, const std::vector<std::int64_t>& ticks) {
+        return made.index(made.typed('M', 21, 8, elements(ticks), unit));
+    };
+    const std::vector<Names> found = labels(
+        made, {dates(10, {19723 * day * billion, (19723 * day + 3661) * billion + 5, nothing, -1}),  // ns
+               dates(9, {-day * 1000000}), dates(8, {day * 1000}),
+               dates(7, {day, std::numeric_limits<std::int64_t>::max()}), dates(4, {19723})});
+    REQUIRE(found.size() == 5);
+    CHECK(found[0] == Names{"2024-01-01", "2024-01-01 01:01:01", "NaT", "1969-12-31 23:59:59"});
+    CHECK(found[1] == Names{"1969-12-31"});
+    CHECK(found[2] == Names{"1970-01-02"});
+    CHECK(found[3] == Names{"1970-01-02", "?"});  // after the year 9999
+    CHECK(found[4] == Names{"?"});                // pandas has no days
+}
+
+TEST_CASE("pandas: labels that are objects, of many levels, or of what is not read", "[pandas]") {
+    PandasHeap made;
+    std::uint64_t none = made.object("NoneType", {}), key = made.object("app.Key", {});
+    made.heap.objects[made.heap.objects.size() - 2].value = literal("None", 4);
+    const std::uint64_t objects = made.index(
+        made.array({3}, {static_cast<std::int64_t>(none), static_cast<std::int64_t>(key), 0x10}, 'O'));
+    Addresses levels, codes, short_codes;
+    for (int i = 0; i < 9; ++i) {
+        levels.push_back(made.range_index(i, 1, 1));
+        codes.push_back(made.array({1}, {0}));
+    }
+    short_codes.assign(codes.begin(), codes.begin() + 2);
+    const auto multi = [&](const Addresses& arrays) {
+        return made.object(index_type, {reference(made.sequence("list", levels), "._levels"),
+                                        reference(made.sequence("list", arrays), "._codes")});
+    };
+    const std::uint64_t periods = made.index(made.object("pandas.core.arrays.period.PeriodArray",
+                                                         {reference(made.array({2}, {1, 2}), "._ndarray")}));
+    const std::vector<Names> found = labels(made, {objects, multi(codes), multi(short_codes), periods});
+    REQUIRE(found.size() == 4);
+    CHECK(found[0] == Names{"None", "<app.Key>", "?"});
+    CHECK(found[1] == Names{"(0, 1, 2, 3, 4, 5, 6, 7, …)"});
+    CHECK(found[2] == Names{"?"});  // codes for two of nine levels
+    CHECK(found[3] == Names{"?", "?"});
+}
+
+TEST_CASE("pandas: a sparse column has no length of its own", "[pandas]") {
+    PandasHeap made;
+    const std::uint64_t sparse = made.object("pandas.core.arrays.sparse.array.SparseArray",
+                                             {reference(made.array({2}, {1, 2}), "._sparse_values")});
+    made.frame(made.manager({made.range_index(0, 1, 1), made.range_index(0, 1, 100)}, {made.block(sparse)}));
+    const HandmadeReader heap = made.build();
+    const auto frames = pandas_frames(heap, 10);
+    REQUIRE(frames.size() == 1);
+    CHECK(frames[0].rows == 100);
+    CHECK(frames[0].shape_known);  // two values are no contradiction
 }
 
 TEST_CASE("pandas: axes and blocks that do not agree, or are not there, leave the shape unknown",

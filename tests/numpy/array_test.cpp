@@ -489,6 +489,8 @@ TEST_CASE("scalars: the header, and the value once more", "[numpy]") {
     const Address real = numpy.heap.object(double_scalar);
     numpy.heap.put(real + 16, 2.5);
     CHECK(text_of(numpy.heap, real) == "2.5");
+    numpy.heap.put(real + 16, 3.0);
+    CHECK(text_of(numpy.heap, real) == "3.0");
     // sys.getsizeof(numpy.float64(2.5)) is 32, of numpy.uint8 25.
     CHECK(size_of(numpy.heap, real) == 32);
     const Address byte = numpy.heap.object(byte_scalar);

@@ -8,12 +8,19 @@
 #include "tests/program/program_heap.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 using namespace heapsift;
 using namespace heapsift::test;
 
 namespace {
+
+const DominatorNode* child_of(const DominatorNode& node, Address object) {
+    for (const DominatorNode& child : node.children)
+        if (child.object && child.object->address == object) return &child;
+    return nullptr;
+}
 
 const DominatorNode* child_called(const DominatorNode& node, const std::string& group) {
     for (const DominatorNode& child : node.children)
@@ -201,4 +208,246 @@ TEST_CASE("holders: objects are counted by the type and attribute that hold them
     for (int i = 0; i < 3; ++i) best.push_back(analysed.id(leaves[4 * i + 3]));
     std::sort(best.begin(), best.end());
     CHECK(held_by(analysed.graph, "app.Tree.best") == best);
+}
+
+TEST_CASE("groups: a file in site-packages belongs to its package", "[analysis][groups]") {
+    CHECK(package_of_file("/usr/lib/python3/dist-packages/six.py") == "six");
+    CHECK(package_of_file("/venv/lib/python3.11/site-packages/numpy/core/x.so") == "numpy");
+    CHECK(package_of_file("/venv/lib/python3.11/site-packages/numpy.libs/libopenblas.so") == "numpy");
+    CHECK(package_of_file("/venv/lib/python3.11/site-packages/_cffi.cpython-311.so") == "_cffi");
+    CHECK(package_of_file("/site-packages/a/site-packages/b/c.py") == "b");
+    CHECK(package_of_file("/srv/app/app.py").empty());
+}
+
+TEST_CASE("groups: a module without a file is its parent's, else Python's where an import made it",
+          "[program][groups]") {
+    ProgramHeap program;
+    const auto list = [&] { return program.list({}); };
+    const Address built_in = list(), six = list(), made = list(), main = list(), of_sys = list(),
+                  orphan = list();
+    const Address spec = program.instance(program.python_class("ModuleSpec", {"name"}));
+    program.module("_struct", "", {{"__spec__", spec}, {"cache", built_in}});
+    program.module("six", "/usr/lib/python3/dist-packages/six.py", {});
+    program.module("six.moves", "", {{"__spec__", spec}, {"cache", six}});
+    program.module("made", "", {{"__spec__", program.heap.none()}, {"cache", made}});
+    program.module("__main__", "", {{"__spec__", spec}, {"cache", main}});
+    program.module("sys", "", {{"cache", of_sys}});
+    program.module("gone.part", "", {{"cache", orphan}});
+    const Analysed analysed(program);
+    CHECK(analysed.group(built_in) == "Python and its library");
+    CHECK(analysed.group(six) == "six");
+    CHECK(analysed.group(made) == "made");
+    CHECK(analysed.group(main) == "__main__");
+    CHECK(analysed.group(of_sys) == "Python and its library");
+    CHECK(analysed.group(orphan) == "gone.part");
+}
+
+TEST_CASE("groups: a word of C code is that of its library: a package's, Python's, or nobody's",
+          "[program][groups]") {
+    ProgramHeap program;
+    const auto held = [&](const std::string& path) {
+        const Address object = program.list({});
+        program.hold_in_library(object, path);
+        return object;
+    };
+    program.module("app", "/srv/app/app.py", {});
+    const Address package = held("/venv/site-packages/fast/_core.so"),
+                  python = held("/usr/lib/libpython3.13.so.1.0"),
+                  library = held("/usr/lib/python3.13/lib-dynload/_json.so"),
+                  other = held("/usr/lib/libother.so");
+    const Analysed analysed(program);
+    CHECK(analysed.group(package) == "fast");
+    CHECK(analysed.group(python) == "Python and its library");
+    CHECK(analysed.group(library) == "Python and its library");
+    CHECK(analysed.group(other) == "native");
+}
+
+TEST_CASE("groups: what the interpreter's state holds is Python's, a thread's state the thread's",
+          "[program][groups]") {
+    ProgramHeap program;
+    const Address of_interpreter = program.list({}), of_thread = program.list({});
+    program.module("app", "/srv/app/app.py", {});
+    program.heap.put(program.interpreter + *program.heap.layout().interpreter_state.size - 8, of_interpreter);
+    program.heap.put(program.thread + *program.heap.layout().thread_state.size - 8, of_thread);
+    const Analysed analysed(program);
+    CHECK(analysed.group(of_interpreter) == "Python and its library");
+    CHECK(analysed.group(of_thread) == "thread 100");
+}
+
+TEST_CASE("groups: what a type of C code has belongs to the module that its name begins with",
+          "[program][groups]") {
+    ProgramHeap program;
+    PythonHeapBuilder& heap = program.heap;
+    const auto dict_of = [&](const std::string& type_name) {
+        const Address type = heap.c_type(type_name, {});
+        heap.put(program.instance(program.python_class("Holder", {"type"})) + 16, type);
+        const Address dict = program.dict({{"cache", program.list({})}});
+        heap.set(type, heap.layout().type.tp_dict, dict);
+        return dict;
+    };
+    program.module("fast", "/venv/site-packages/fast/__init__.py", {});
+    const Address package = dict_of("fast.core.Array"), builtin = dict_of("array_like");
+    const Analysed analysed(program);
+    CHECK(analysed.group(package) == "fast");
+    CHECK(analysed.group(builtin) == "Python and its library");
+}
+
+TEST_CASE("dominators: below a thread stand its calls, and what each local of these retains",
+          "[program][dominators]") {
+    ProgramHeap program;
+    const Address item = program.list({}), shared = program.list({}), plain = program.list({item});
+    program.module("app", "/srv/app/app.py", {});
+    program.call("main", {{"shared", program.cell(shared)}});
+    program.call("work", {{"plain", plain}});
+    const Analysed analysed(program);
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {.depth = 4});
+    const DominatorNode* thread = child_called(result.top, "thread 100");
+    REQUIRE(thread != nullptr);
+    CHECK(thread->group_kind == GroupKind::thread);
+    const DominatorNode *work = child_called(*thread, "work(), app.py"),
+                        *main = child_called(*thread, "main(), app.py");
+    REQUIRE((work && main));
+    CHECK(work->is_frame);
+    const DominatorNode* local = child_of(*work, plain);
+    REQUIRE(local != nullptr);
+    CHECK(notation(local->name) == ".plain");
+    CHECK(local->retained == analysed.memory(plain) + analysed.memory(item));
+    CHECK(local->expression.root == "work()");
+    CHECK(child_of(*local, item) != nullptr);
+}
+
+TEST_CASE("dominators: asked of one object, its group is named; what a limit leaves out is summed up",
+          "[program][dominators]") {
+    ProgramHeap program;
+    std::vector<Address> rows;
+    for (int i = 0; i < 10; ++i) rows.push_back(program.list({program.heap.real(i)}));
+    const Address table = program.list(rows);
+    program.module("app", "/srv/app/app.py", {{"TABLE", table}});
+    const Analysed analysed(program);
+    const std::uint64_t row = analysed.retained.memory(analysed.id(rows[0]));
+    DominatorsQuery query;
+    query.object = analysed.id(table);
+    query.limit = 4;
+    const DominatorsResult cut = dominators(analysed.graph, analysed.sizes, query);
+    CHECK(cut.group == "app");
+    REQUIRE(cut.top.object);
+    CHECK(cut.top.object->address == table);
+    CHECK(cut.top.children.size() == 4);
+    CHECK(cut.top.folded == 6);
+    CHECK(cut.top.folded_retained == 6 * row);
+    CHECK(cut.top.retained == analysed.memory(table) + 10 * row);
+    CHECK(cut.next == rows[0]);
+    CHECK(notation(cut.top.children[0].name) == "[0]");
+    query.least = row + 1;
+    const DominatorsResult large = dominators(analysed.graph, analysed.sizes, query);
+    CHECK(large.top.children.empty());
+    CHECK(large.top.folded == 10);
+    CHECK(large.next.is_null());
+    query.least = 0;
+    query.depth = 0;
+    CHECK(dominators(analysed.graph, analysed.sizes, query).top.folded == 10);
+}
+
+TEST_CASE("dominators: a module's row has what its variables hold together beside what each holds alone",
+          "[program][dominators]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Job", {"text"});
+    std::vector<Address> jobs;
+    for (int i = 0; i < 40; ++i) jobs.push_back(program.instance(type, {program.heap.str("a job")}));
+    const Address by_name = program.list(jobs), by_age = program.list(jobs);
+    program.module("app", "/srv/app/app.py", {{"BY_NAME", by_name}, {"BY_AGE", by_age}, {"Job", type}});
+    const Analysed analysed(program);
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
+    const DominatorNode* app = child_called(result.top, "app");
+    REQUIRE(app != nullptr);
+    for (const DominatorNode& child : app->children)
+        if (child.object) CHECK(child.object->type != "app.Job");  // they are in the joint row
+    REQUIRE(app->joint.size() == 1);
+    const JointHolders& joint = app->joint[0];
+    CHECK(joint.type == "app.Job");
+    CHECK(joint.count == 40);
+    std::vector<std::string> expressions;
+    for (const PathExpression& expression : joint.expressions)
+        expressions.push_back(expression.root + notation(expression.steps.at(0).name));
+    std::sort(expressions.begin(), expressions.end());
+    CHECK(expressions == std::vector<std::string>{"app.BY_AGE", "app.BY_NAME"});
+}
+
+TEST_CASE("dominators: objects that refer to each other are held together as one", "[program][dominators]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Link", {"next", "previous"});
+    std::vector<Address> links;
+    for (int i = 0; i < 30; ++i) links.push_back(program.instance(type));
+    for (std::size_t i = 1; i < links.size(); ++i) {
+        program.set_slot(links[i - 1], 0, links[i]);
+        program.set_slot(links[i], 1, links[i - 1]);
+    }
+    const Address head = program.list({links.front()}), tail = program.list({links.back()});
+    program.module("app", "/srv/app/app.py", {{"Link", type}, {"HEAD", head}, {"TAIL", tail}});
+    const Analysed analysed(program);
+    const std::vector<JointHolders> joint = joint_holders(
+        analysed.retained, analysed.graph.node_of(analysed.retained.group(analysed.id(links[7]))), 0, 5);
+    REQUIRE(joint.size() == 1);
+    CHECK(joint[0].type == "app.Link");
+    CHECK(joint[0].count == 30);
+    REQUIRE(joint[0].holders.size() == 2);
+    CHECK(joint[0].joint == 30 * analysed.memory(links[0]));
+    CHECK(joint[0].retained == joint[0].joint + analysed.memory(head) + analysed.memory(tail));
+}
+
+TEST_CASE("dominators: what several groups hold has a row of its own, with their names",
+          "[program][dominators]") {
+    ProgramHeap program;
+    std::vector<Address> rows;
+    for (int i = 0; i < 50; ++i) rows.push_back(program.list({program.heap.real(i)}));
+    const Address table = program.list(rows);
+    program.module("app.models", "/srv/app/models.py", {{"TABLE", table}});
+    program.module("pack", "/usr/lib/python3/dist-packages/pack/__init__.py", {{"SEEN", table}});
+    const Analysed analysed(program);
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
+    const DominatorNode* shared = child_called(result.top, "shared by several groups");
+    REQUIRE(shared != nullptr);
+    CHECK(shared->retained >= analysed.retained.memory(analysed.id(table)));
+    CHECK(result.loose == shared->retained);
+    REQUIRE(shared->joint.size() == 1);
+    CHECK(shared->joint[0].groups == std::vector<std::string>{"app.models", "pack"});
+    CHECK(shared->joint[0].type == "list");
+    CHECK(shared->joint[0].joint == analysed.retained.memory(analysed.id(table)));
+    CHECK_FALSE(shared->joint[0].begins_with_held);
+    DominatorsQuery one;
+    one.object = analysed.id(table);
+    CHECK(dominators(analysed.graph, analysed.sizes, one).group == "shared by several groups");
+}
+
+TEST_CASE("dominators: a suspended generator says where it stands", "[program][dominators]") {
+    ProgramHeap program;
+    const Address item = program.list({}), generator = program.generator("produce", {{"item", item}});
+    program.module("app", "/srv/app/app.py", {{"SOURCE", generator}});
+    const Analysed analysed(program);
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
+    const DominatorNode* app = child_called(result.top, "app");
+    REQUIRE(app != nullptr);
+    const DominatorNode* source = child_of(*app, generator);
+    REQUIRE(source != nullptr);
+    CHECK(source->remark == "suspended in produce(), app.py");
+    CHECK(notation(source->name) == ".SOURCE");
+    CHECK(child_of(*source, item) != nullptr);
+}
+
+TEST_CASE("holders: what locals of calls hold is told by the call and the local", "[program][holders]") {
+    ProgramHeap program;
+    const Address leaf = program.python_class("Leaf", {"value"});
+    std::vector<Address> leaves;
+    for (int i = 0; i < 6; ++i) leaves.push_back(program.instance(leaf));
+    program.module("app", "/srv/app/app.py", {{"Leaf", leaf}, {"ROOTS", program.list({leaves[5]})}});
+    program.call("work", {{"rows", program.list({leaves[0], leaves[1], leaves[2]})}, {"current", leaves[3]}});
+    program.start_thread("worker");
+    program.call("work", {{"rows", program.list({leaves[4]})}});
+    const Analysed analysed(program);
+    const TypeId type = analysed.heap.type_of(analysed.id(leaves.front()));
+    const HoldersResult result = holders(analysed.graph, {type}, {}, 0);
+    std::map<std::string, std::uint64_t> counts;
+    for (const HolderRow& row : result.rows) counts[row.holder + "." + row.attribute] = row.count;
+    CHECK(counts == std::map<std::string, std::uint64_t>{
+                        {"work().rows[*]", 4}, {"work().current", 1}, {"app.ROOTS[*]", 1}});
 }

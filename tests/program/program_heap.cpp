@@ -8,12 +8,14 @@
 #include "tests/catch.h"
 #include "tests/elf/core_writer.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace heapsift::test {
 namespace {
 
-constexpr std::uint64_t main_thread = 100;
+constexpr std::int32_t main_thread = 100;
+constexpr std::uint64_t first_thread_id = 0x7f0012345640;
 
 KeysOptions keys_for(std::size_t entries) {
     KeysOptions options;
@@ -35,17 +37,32 @@ ProgramHeap::ProgramHeap() : heap(*builtin_layout({3, 13, false, false})) {
 }
 
 Address ProgramHeap::tracked(Address object) {
-    tracked_.push_back(object);
+    own().tracked.push_back(object);
     return object;
 }
 
 Address ProgramHeap::python_class(const std::string& name, const std::vector<std::string>& attributes) {
-    return tracked(heap.python_class(name, {.slots = attributes}));
+    return class_with(name, {.slots = attributes});
+}
+
+Address ProgramHeap::class_with(const std::string& name, const ClassOptions& options) {
+    return tracked(heap.python_class(name, options));
 }
 
 Address ProgramHeap::instance(Address type, const std::vector<Address>& values) {
     const Address object = tracked(heap.object(type));
     for (std::size_t slot = 0; slot < values.size(); ++slot) set_slot(object, slot, values[slot]);
+    return object;
+}
+
+// The values lie behind the instance, in its own block.
+Address ProgramHeap::instance_with(Address type, const std::vector<Address>& attributes) {
+    const auto& l = heap.layout().dict_values;
+    const Address object = tracked(heap.object(type)), values = object + 16;
+    heap.set(values, l.capacity, static_cast<std::uint8_t>(attributes.size()));
+    heap.set(values, l.embedded, std::uint8_t{1});
+    heap.set(values, l.valid, std::uint8_t{1});
+    for (std::size_t i = 0; i < attributes.size(); ++i) heap.put(values + *l.values + 8 * i, attributes[i]);
     return object;
 }
 
@@ -61,47 +78,118 @@ Address ProgramHeap::dict(const Named& items) {
     return tracked(heap.dict(entries, keys_for(entries.size())));
 }
 
+Address ProgramHeap::dict_of(const Entries& items) {
+    KeysOptions keys = keys_for(items.size());
+    keys.general = true;
+    return tracked(heap.dict(items, keys));
+}
+
+Address ProgramHeap::cell(Address value) {
+    cells_.push_back(object(heap.builtin("cell")));
+    heap.set(cells_.back(), heap.layout().cell.ob_ref, value);
+    return cells_.back();
+}
+
+Address ProgramHeap::generator(const std::string& name, const Named& locals) {
+    const auto& l = heap.layout().generator;
+    const Address made = tracked(heap.object("generator", static_cast<std::int64_t>(locals.size() + 2)));
+    const Address frame = made + *l.gi_iframe;
+    fill_frame(frame, code(name, locals), locals);
+    heap.set(frame, heap.layout().interpreter_frame.owner, std::uint8_t{1});  // FRAME_OWNED_BY_GENERATOR
+    heap.set(made, l.gi_frame_state, std::int8_t{-2});                        // FRAME_SUSPENDED
+    heap.set(made, l.gi_name, heap.str(name));
+    heap.set(made, l.gi_qualname, heap.str(name));
+    return made;
+}
+
 Address ProgramHeap::module(const std::string& name, const std::string& file, const Named& globals) {
-    Named items = {{"__name__", heap.str(name)}, {"__file__", heap.str(file)}};
+    Named items = {{"__name__", heap.str(name)}};
+    if (!file.empty()) items.emplace_back("__file__", heap.str(file));
     items.insert(items.end(), globals.begin(), globals.end());
     const Address module_dict = dict(items);
-    const Address object = tracked(heap.object("module"));
-    heap.set(object, heap.layout().module.md_dict, module_dict);
-    modules_.emplace_back(name, object);
+    const Address made = object(heap.builtin("module"));
+    heap.set(made, heap.layout().module.md_dict, module_dict);
+    own().modules.emplace_back(name, made);
     return module_dict;
 }
 
-void ProgramHeap::call(const std::string& name, const Named& locals) {
-    const Layout& l = heap.layout();
+Address ProgramHeap::code(const std::string& name, const Named& locals) {
+    const auto& l = heap.layout().code;
     const Address code = heap.object("code", 16);
     std::vector<Address> names;
-    for (const auto& local : locals) names.push_back(heap.str(local.first));
-    heap.set(code, l.code.co_name, heap.str(name));
-    heap.set(code, l.code.co_qualname, heap.str(name));
-    heap.set(code, l.code.co_filename, heap.str("/srv/app/app.py"));
-    heap.set(code, l.code.co_firstlineno, std::int32_t{10});
-    heap.set(code, l.code.co_nlocals, static_cast<std::int32_t>(locals.size()));
-    heap.set(code, l.code.co_nlocalsplus, static_cast<std::int32_t>(locals.size()));
-    heap.set(code, l.code.co_stacksize, std::int32_t{2});
-    heap.set(code, l.code.co_localsplusnames, heap.tuple(names));
-    heap.set(code, l.code.co_localspluskinds, heap.bytes(std::string(locals.size(), '\x20')));
-    heap.set(code, l.code.co_linetable, heap.bytes(""));
-    const Address frame = heap.allocate(*l.interpreter_frame.localsplus + 8 * (locals.size() + 2));
-    heap.set(frame, l.interpreter_frame.f_executable, code);
-    heap.set(frame, l.interpreter_frame.instr_ptr, code + *l.code.co_code_adaptive + 2);
-    heap.set(frame, l.interpreter_frame.owner, std::uint8_t{0});  // FRAME_OWNED_BY_THREAD
-    heap.set(frame, l.interpreter_frame.stacktop, static_cast<std::int32_t>(locals.size()));
-    for (std::size_t i = 0; i < locals.size(); ++i)
-        heap.put(frame + *l.interpreter_frame.localsplus + 8 * i, locals[i].second);
-    if (!frames_.empty()) heap.set(frame, l.interpreter_frame.previous, frames_.back());
-    frames_.push_back(frame);
+    std::string kinds;
+    for (const auto& [local, value] : locals) {
+        names.push_back(heap.str(local));
+        const bool cell = std::find(cells_.begin(), cells_.end(), value) != cells_.end();
+        kinds += cell ? '\x40' : '\x20';  // CO_FAST_CELL, CO_FAST_LOCAL
+    }
+    heap.set(code, l.co_name, heap.str(name));
+    heap.set(code, l.co_qualname, heap.str(name));
+    heap.set(code, l.co_filename, heap.str("/srv/app/app.py"));
+    heap.set(code, l.co_firstlineno, std::int32_t{10});
+    heap.set(code, l.co_nlocals, static_cast<std::int32_t>(locals.size()));
+    heap.set(code, l.co_nlocalsplus, static_cast<std::int32_t>(locals.size()));
+    heap.set(code, l.co_stacksize, std::int32_t{2});
+    heap.set(code, l.co_consts, heap.tuple({heap.none()}));
+    heap.set(code, l.co_names, heap.tuple({}));
+    heap.set(code, l.co_localsplusnames, heap.tuple(names));
+    heap.set(code, l.co_localspluskinds, heap.bytes(kinds));
+    heap.set(code, l.co_linetable, heap.bytes(""));
+    own().codes.push_back(code);
+    return code;
 }
 
-void ProgramHeap::collector_garbage(const std::vector<Address>& objects) { garbage_ = list(objects); }
+void ProgramHeap::fill_frame(Address frame, Address code, const Named& locals) {
+    const auto& l = heap.layout().interpreter_frame;
+    heap.set(frame, l.f_executable, code);
+    heap.set(frame, l.instr_ptr, code + *heap.layout().code.co_code_adaptive + 2);
+    heap.set(frame, l.owner, std::uint8_t{0});  // FRAME_OWNED_BY_THREAD
+    heap.set(frame, l.stacktop, static_cast<std::int32_t>(locals.size()));
+    for (std::size_t i = 0; i < locals.size(); ++i) heap.put(frame + *l.localsplus + 8 * i, locals[i].second);
+}
 
-void ProgramHeap::hold_natively(Address object) {
+void ProgramHeap::add_frame(Address frame) {
+    std::vector<Address>& frames = threads_.back().frames;
+    if (!frames.empty()) heap.set(frame, heap.layout().interpreter_frame.previous, frames.back());
+    frames.push_back(frame);
+}
+
+void ProgramHeap::call(const std::string& name, const Named& locals) {
+    const Address frame =
+        heap.allocate(*heap.layout().interpreter_frame.localsplus + 8 * (locals.size() + 2));
+    fill_frame(frame, code(name, locals), locals);
+    add_frame(frame);
+}
+
+void ProgramHeap::run_body(const std::string& name, Address names) {
+    const auto& l = heap.layout().interpreter_frame;
+    const Address frame = heap.allocate(*l.localsplus + 16);
+    fill_frame(frame, code(name, {}), {});
+    heap.set(frame, l.f_locals, names);
+    add_frame(frame);
+}
+
+void ProgramHeap::freeze(Address object) {
+    std::erase(own().tracked, object);
+    own().frozen.push_back(object);
+}
+
+Address ProgramHeap::hold_natively(Address object) {
     const Address mapping = heap.map(Address(0x7e0000000000 + 0x10000 * native_holders_++), 4096);
     heap.put(mapping + 64, object);
+    return mapping + 64;
+}
+
+Address ProgramHeap::hold_in_library(Address object, const std::string& path) {
+    const Address word = hold_natively(object);
+    libraries_.push_back({word - 64, path});
+    return word;
+}
+
+Address ProgramHeap::hold_on_stack(Address object) {
+    const Address word = hold_natively(object);
+    threads_.back().stack = word - 64;
+    return word;
 }
 
 void ProgramHeap::make_runtime() {
@@ -110,27 +198,80 @@ void ProgramHeap::make_runtime() {
     interpreter = heap.map(Address(0x555700000000), (*l.interpreter_state.size + 4095) / 4096 * 4096);
     thread = heap.map(Address(0x555800000000), 4096);
     put_runtime(heap, runtime_, interpreter, thread);
-    heap.set(thread, l.thread_state.thread_id, std::uint64_t{0x7f0012345640});
-    heap.set(thread, l.thread_state.native_thread_id, main_thread);
+    interpreters_.push_back({.state = interpreter});
+    add_thread(thread, "MainThread");
+}
+
+void ProgramHeap::add_thread(Address state, const std::string& name) {
+    const auto& l = heap.layout().thread_state;
+    const auto number = static_cast<std::int32_t>(threads_.size());
+    heap.set(state, l.interp, own().state);
+    heap.set(state, l.thread_id, first_thread_id + 0x10000 * static_cast<std::uint64_t>(number));
+    heap.set(state, l.native_thread_id, static_cast<std::uint64_t>(main_thread + number));
+    threads_.push_back({.state = state, .name = name, .tid = main_thread + number});
+}
+
+void ProgramHeap::start_thread(const std::string& name) {
+    const Layout& l = heap.layout();
+    const Address state = heap.map(thread + 0x10000 * threads_.size(), 4096), interp = own().state;
+    // The newest comes first.
+    heap.set(state, l.thread_state.next, threads_.back().state);
+    heap.set(interp, l.interpreter_state.threads_head, state);
+    add_thread(state, name);
+}
+
+void ProgramHeap::start_interpreter() {
+    const auto& l = heap.layout().interpreter_state;
+    const std::size_t number = interpreters_.size();
+    const Address state = heap.map(interpreter + 0x10000000 * number, (*l.size + 4095) / 4096 * 4096),
+                  first = heap.map(thread + 0x10000 * threads_.size(), 4096);
+    heap.set(interpreters_.back().state, l.next, state);
+    heap.set(state, l.id, static_cast<std::int64_t>(number));
+    heap.set(state, l.threads_head, first);
+    interpreters_.push_back({.state = state});
+    own_ = number;
+    add_thread(first, "");
+}
+
+// threading._active, as the first interpreter has it.
+void ProgramHeap::name_threads() {
+    const Address type = class_with("Thread", {.module = "threading", .attributes = {"_name"}});
+    Entries active;
+    for (std::size_t i = 0; i < threads_.size(); ++i)
+        if (!threads_[i].name.empty())
+            active.emplace_back(heap.integer(static_cast<std::int64_t>(first_thread_id + 0x10000 * i)),
+                                instance_with(type, {heap.str(threads_[i].name)}));
+    module("threading", "/usr/lib/python3.13/threading.py", {{"Thread", type}, {"_active", dict_of(active)}});
 }
 
 void ProgramHeap::finish() {
+    finished_ = true;
+    own_ = 0;
+    if (std::any_of(threads_.begin() + 1, threads_.end(), [](const Thread& t) { return !t.name.empty(); }))
+        name_threads();
+    for (const Thread& thread : threads_)
+        if (!thread.frames.empty())
+            heap.set(thread.state, heap.layout().thread_state.current_frame, thread.frames.back());
+    for (own_ = 0; own_ < interpreters_.size(); ++own_) finish_interpreter();
+    count_references();
+}
+
+void ProgramHeap::finish_interpreter() {
     const Layout& l = heap.layout();
-    heap.set(interpreter, l.interpreter_state.sysdict, dict({}));
-    heap.set(interpreter, l.interpreter_state.builtins, dict({}));
-    heap.set(interpreter, l.interpreter_state.modules, dict(modules_));
-    if (!frames_.empty()) heap.set(thread, l.thread_state.current_frame, frames_.back());
-    if (garbage_.is_null()) garbage_ = list({});
-    const Address gc = interpreter + *l.interpreter_state.gc;
-    heap.set(gc, l.gc_state.garbage, garbage_);
+    Interpreter& made = own();
+    heap.set(made.state, l.interpreter_state.sysdict, dict({}));
+    // Functions keep their code when they are not called.
+    heap.set(made.state, l.interpreter_state.builtins, dict({{"functions", list(made.codes)}}));
+    heap.set(made.state, l.interpreter_state.modules, dict(made.modules));
+    if (made.garbage.is_null()) made.garbage = list({});
+    const Address gc = made.state + *l.interpreter_state.gc;
+    heap.set(gc, l.gc_state.garbage, made.garbage);
     heap.set(gc, l.gc_state.enabled, std::int32_t{1});
     heap.set(gc, l.gc_state.generation0, gc + *l.gc_state.generations);
     for (std::uint64_t i = 0; i < 3; ++i)
         link(gc + *l.gc_state.generations + i * *l.gc_generation.size,
-             i == 2 ? tracked_ : std::vector<Address>{});
-    link(gc + *l.gc_state.permanent_generation, {});
-    finished_ = true;
-    count_references();
+             i == 2 ? made.tracked : std::vector<Address>{});
+    link(gc + *l.gc_state.permanent_generation, made.frozen);
 }
 
 /// Makes a list of the collector: the head, and the headers of `objects`.
@@ -166,7 +307,15 @@ void ProgramHeap::count_references() {
 
 std::string ProgramHeap::write() {
     CoreWriter core;
-    core.thread(static_cast<std::int32_t>(main_thread), 11).process(100, "python3", "python3 app.py ");
+    for (const Thread& one : threads_) {
+        const bool main = one.tid == main_thread;
+        core.thread(one.tid, main ? 11 : 0, 0, one.stack.is_null() ? 0 : (one.stack + 32).value);
+        if (main) core.process(main_thread, "python3", "python3 app.py ");
+    }
+    std::vector<FileRow> files;
+    for (const Library& library : libraries_)
+        files.push_back({library.start.value, library.start.value + 4096, 0, library.path});
+    if (!files.empty()) core.files(files);
     for (const Region& region : heap.regions()) {
         const std::uint32_t flags = PF_R | (region.writable ? PF_W : 0U) | (region.executable ? PF_X : 0U);
         core.load(region.start.value,

@@ -45,16 +45,43 @@ public:
     /// Tracked containers.
     Address list(const std::vector<Address>& items);
     Address dict(const Named& items);
-    /// A module in sys.modules with these globals; returns the module's dict.
+    /// Of keys of any kind.
+    Address dict_of(const Entries& items);
+    /// A class that may have a base, and instances without slots: those have the `attributes` of `options`.
+    Address class_with(const std::string& name, const ClassOptions& options);
+    Address instance_with(Address type, const std::vector<Address>& attributes);
+    /// A cell. A call or a generator that has it among its locals has it as a variable that an inner function
+    /// shares.
+    Address cell(Address value);
+    /// A generator that is suspended in a function `name` with these locals.
+    Address generator(const std::string& name, const Named& locals);
+    /// An object that the test fills in, and that the collector tracks.
+    Address object(Address type) { return tracked(heap.object(type)); }
+
+    /// A module in sys.modules with these globals; returns the module's dict. Without `file` it has no
+    /// __file__.
     Address module(const std::string& name, const std::string& file, const Named& globals);
-    /// The main thread calls `name` from where it is; the last call is the innermost.
+    /// The thread calls `name` from where it is; the last call is the innermost.
     void call(const std::string& name, const Named& locals);
+    /// The body of a module or of a class runs: its names are in a dict.
+    void run_body(const std::string& name, Address names);
+    /// Another thread, which makes the calls from here on. Threads with a name are in threading._active, and
+    /// the main thread is there with them.
+    void start_thread(const std::string& name);
+    /// Another interpreter, whose main thread makes the calls from here on, and whose modules and tracked
+    /// objects these are.
+    void start_interpreter();
     /// gc.garbage.
-    void collector_garbage(const std::vector<Address>& objects);
+    void collector_garbage(const std::vector<Address>& objects) { own().garbage = list(objects); }
+    /// gc.freeze(), for this one.
+    void freeze(Address object);
     /// Makes `object` count this many references more than there are.
     void leak(Address object, std::int64_t references) { leaked_[object.value] += references; }
-    /// Holds `object` from a mapping of C code, which counts.
-    void hold_natively(Address object);
+    /// Holds `object` from a mapping of C code, which counts; from the data of the shared library `path`;
+    /// from the C stack of the thread that calls. Returns the word.
+    Address hold_natively(Address object);
+    Address hold_in_library(Address object, const std::string& path);
+    Address hold_on_stack(Address object);
 
     /// The core. The counts are set when it is made for the first time.
     std::string bytes();
@@ -62,17 +89,44 @@ public:
     Address interpreter, thread;
 
 private:
+    struct Thread {
+        Address state;
+        std::string name;
+        std::int32_t tid = 0;
+        std::vector<Address> frames;
+        Address stack;  // a mapping; null for none
+    };
+    struct Interpreter {
+        Address state;
+        Named modules;
+        std::vector<Address> tracked, frozen, codes;
+        Address garbage;
+    };
+    struct Library {
+        Address start;
+        std::string path;
+    };
+
+    Interpreter& own() { return interpreters_[own_]; }
     Address tracked(Address object);
+    Address code(const std::string& name, const Named& locals);
+    void fill_frame(Address frame, Address code, const Named& locals);
+    void add_frame(Address frame);
+    void add_thread(Address state, const std::string& name);
     void make_runtime();
+    void name_threads();
     void finish();
+    void finish_interpreter();
     void count_references();
     std::string write();
     void link(Address head, const std::vector<Address>& objects);
 
-    Named modules_;
-    std::vector<Address> tracked_;
-    std::vector<Address> frames_;
-    Address runtime_, garbage_;
+    std::vector<Interpreter> interpreters_;
+    std::size_t own_ = 0;          // whose what is made is
+    std::vector<Thread> threads_;  // the last is the one that calls
+    std::vector<Library> libraries_;
+    std::vector<Address> cells_;
+    Address runtime_;
     std::map<std::uint64_t, std::int64_t> leaked_;
     std::uint64_t native_holders_ = 0;
     bool finished_ = false;

@@ -5,6 +5,7 @@
 // may be larger than its int.
 
 #include "parsers/cpython/build/quirks.h"
+#include "parsers/cpython/float_text.h"
 #include "parsers/cpython/objects/kinds.h"
 
 #include <fmt/format.h>
@@ -96,11 +97,6 @@ ShortValue int_describe(const ObjectReader& object, std::size_t limit) {
 ShortValue bool_describe(const ObjectReader& object, std::size_t) {
     return {
         .kind = ShortValue::Kind::name, .text = digits(object).count ? "True" : "False", .constant = true};
-}
-
-std::string float_text(double value) {
-    std::string text = fmt::format("{}", value);
-    return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
 ShortValue float_describe(const ObjectReader& object, std::size_t) {
