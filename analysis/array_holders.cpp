@@ -185,7 +185,7 @@ void HolderRows::put_in_order(std::size_t limit) {
 
 void HolderRows::describe(ArrayHolderRow& row) const {
     const HeapGraph& graph = graph_;
-    row.example_address = graph.heap().address_of(row.example);
+    row.example_address = graph.columns().address_of(row.example);
     row.expression = labels_.merged_expression(row.example);
     const Root& root = cheapest_root(graph, labels_.paths().path(row.example).front()).root;
     row.root = root_words(graph, root);
@@ -204,7 +204,7 @@ void HolderRows::find_dominators(const RetainedLookup& retained) {
         row.dominator = common.of(members[i]);
         if (!row.dominator) continue;
         if (graph_.kind(*row.dominator) == NodeKind::object)
-            row.dominator_address = graph_.heap().address_of(graph_.object_of(*row.dominator));
+            row.dominator_address = graph_.columns().address_of(graph_.object_of(*row.dominator));
         else
             row.dominator_words = node_words(graph_, *row.dominator);
     }

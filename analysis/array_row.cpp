@@ -19,9 +19,10 @@ bool is_array(const HeapSnapshot& heap, ObjectId object) {
 }
 
 ArrayRow array_row(const HeapReader& heap, ObjectId array) {
+    const HeapSnapshot& columns = heap.snapshot();
     ArrayRow row;
-    row.address = heap.address_of(array);
-    const ObjectReader reader(heap.python_heap(), row.address, heap.types()[heap.type_of(array)]);
+    row.address = columns.address_of(array);
+    const ObjectReader reader(heap.python_heap(), row.address, columns.type_info(array));
     const auto facts = array_facts(reader);
     if (!facts) return row;
     if (const auto descr = descr_facts(heap.python_heap(), facts->descr))

@@ -45,7 +45,8 @@ struct WithoutBases {
 };
 
 ObjectReader reader_of(const HeapReader& heap, ObjectId object) {
-    return ObjectReader(heap.python_heap(), heap.address_of(object), heap.types()[heap.type_of(object)]);
+    const HeapSnapshot& columns = heap.snapshot();
+    return ObjectReader(heap.python_heap(), columns.address_of(object), columns.type_info(object));
 }
 
 /// The buffer of an exporter in which `inside` lies; an empty range where its size is not read.
@@ -132,6 +133,8 @@ private:
     bool is_garbage(const ArrayOwner& owner) const;
 
     const HeapGraph& graph_;
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
 };
 
@@ -140,12 +143,12 @@ void TableBuilder::find(const ProgressCallback& progress) {
         by_last;  // owners, of native memory by the array it was lent to
     const PythonHeap& python = heap_.python_heap();
     for_each_object(heap_.snapshot(), "arrays", progress, [&](ObjectId object) {
-        const TypeId type = heap_.type_of(object);
-        const ObjectKind* kind = type == no_type ? nullptr : heap_.types()[type].kind;
+        const TypeId type = columns().type_of(object);
+        const ObjectKind* kind = type == no_type ? nullptr : columns().types[type].kind;
         if (kind != &ndarray_kind && kind != &numpy_void_kind) return;
         SeenArray seen;
         seen.object = object;
-        const ObjectReader reader(python, heap_.address_of(object), heap_.types()[type]);
+        const ObjectReader reader(python, columns().address_of(object), columns().types[type]);
         Address last = reader.address(), owner;
         if (kind == &numpy_void_kind) {
             const auto shown = void_facts(reader);
@@ -153,7 +156,7 @@ void TableBuilder::find(const ProgressCallback& progress) {
             seen.is_scalar = true;
             seen.nbytes = shown->itemsize;
             last = shown->base;
-            const ObjectId base = heap_.find(last);
+            const ObjectId base = columns().find(last);
             owner = base != no_object && is_array(heap_.snapshot(), base)
                         ? array_owner(reader_of(heap_, base))
                         : last;
@@ -168,20 +171,20 @@ void TableBuilder::find(const ProgressCallback& progress) {
             seen.nbytes = facts->nbytes;
             owner = facts->owns_data() ? reader.address() : array_owner(reader);
         }
-        ObjectId id = owner.is_null() ? no_object : heap_.find(owner);
+        ObjectId id = owner.is_null() ? no_object : columns().find(owner);
         if (id == no_object) {  // native memory: by the array at the end of the chain
             for (int steps = 0; steps < longest_chain; ++steps) {
-                const ObjectId at = heap_.find(last);
+                const ObjectId at = columns().find(last);
                 const auto facts = at != no_object && is_array(heap_.snapshot(), at)
                                        ? array_facts(reader_of(heap_, at))
                                        : std::nullopt;
-                if (!facts || facts->base.is_null() || heap_.find(facts->base) == no_object) break;
+                if (!facts || facts->base.is_null() || columns().find(facts->base) == no_object) break;
                 last = facts->base;
             }
-            id = heap_.find(last);
+            id = columns().find(last);
             if (id == no_object) id = object;
         }
-        const bool is_native = owner.is_null() || heap_.find(owner) == no_object;
+        const bool is_native = owner.is_null() || columns().find(owner) == no_object;
         const auto [at, added] =
             (is_native ? by_last : by_object).emplace(id, static_cast<std::uint32_t>(table.owners.size()));
         if (added) {
@@ -222,13 +225,13 @@ void TableBuilder::walk_without_bases(const std::vector<std::pair<ObjectId, Obje
         } else if (const auto facts = array_facts(reader)) {
             base = facts->base;
         }
-        if (!base.is_null()) base_of[seen.object] = heap_.find(base);
+        if (!base.is_null()) base_of[seen.object] = columns().find(base);
     }
     for (const auto& [source, target] : like_bases)
         if (source < base_of.size()) base_of[source] = target;
     Preorder reached(graph_.node_count());
     reached.walk(WithoutBases{graph_, base_of}, graph_.root());
-    const ReferenceGraph& references = heap_.references();
+    const ReferenceGraph& references = *columns().references;
     const auto held = [&](ObjectId object) {
         if (reached.position(graph_.node_of(object)) != Preorder::none) return true;
         const CollectorFacts facts = heap_.collector_facts(object);
@@ -335,7 +338,7 @@ void TableBuilder::add_up() {
 
 ArrayTable array_table(const HeapGraph& graph, const std::vector<std::pair<ObjectId, ObjectId>>& like_bases,
                        const ProgressCallback& progress) {
-    const TypeTable& types = graph.heap().types();
+    const TypeTable& types = graph.columns().types;
     bool any = false;
     for (TypeId id{0}; id < types.size(); ++id) any = any || types[id].kind == &ndarray_kind;
     if (!any) return {};

@@ -99,10 +99,10 @@ private:
     void spend(std::uint64_t bytes) { budget_ -= std::min(budget_, bytes); }
 
     void look_at(ObjectId id) {
-        const TypeId type = heap_.type_of(id);
+        const TypeId type = columns().type_of(id);
         const PythonHeap& python = heap_.python_heap();
-        if (type == no_type || heap_.types()[type].kind != &ndarray_kind) return count(result_.not_read);
-        const ObjectReader reader(python, heap_.address_of(id), heap_.types()[type]);
+        if (type == no_type || columns().types[type].kind != &ndarray_kind) return count(result_.not_read);
+        const ObjectReader reader(python, columns().address_of(id), columns().types[type]);
         const auto facts = array_facts(reader);
         const auto descr = facts ? descr_facts(python, facts->descr) : std::nullopt;
         if (!descr || !readable(*descr)) return count(result_.not_read);
@@ -167,6 +167,8 @@ private:
     }
 
     static void count(std::uint64_t& arrays) { ++arrays; }
+
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
 
     const HeapReader& heap_;
     std::span<const ObjectId> owners_;

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t most_column_names = 8;
 
-std::vector<ArrayOwnerSort> owners_by_sort(const HeapReader& heap, const ArrayTable& table) {
+std::vector<ArrayOwnerSort> owners_by_sort(const HeapSnapshot& heap, const ArrayTable& table) {
     std::map<std::string, ArrayOwnerSort> sorts;
     for (const ArrayOwner& owner : table.owners) {
         const std::string name = owner.object == no_object ? "native memory, lent by C code"
-                                 : is_array(heap.snapshot(), owner.object)
+                                 : is_array(heap, owner.object)
                                      ? "arrays that own their elements"
-                                     : type_name(heap, heap.type_of(owner.object));
+                                     : type_name(heap.types, heap.type_of(owner.object));
         ArrayOwnerSort& sort = sorts[name];
         sort.name = name;
         ++sort.owners;
@@ -34,12 +34,13 @@ std::vector<ArrayOwnerSort> owners_by_sort(const HeapReader& heap, const ArrayTa
 }
 
 ArrayOwnerRow owner_row(const HeapReader& heap, const ArrayOwner& owner) {
+    const HeapSnapshot& columns = heap.snapshot();
     ArrayOwnerRow row;
     row.owner = owner;
-    row.address = heap.address_of(owner.object == no_object ? owner.lent_to : owner.object);
+    row.address = columns.address_of(owner.object == no_object ? owner.lent_to : owner.object);
     if (owner.object == no_object) return row;
     row.object = object_row(heap, owner.object);
-    row.is_array = is_array(heap.snapshot(), owner.object);
+    row.is_array = is_array(columns, owner.object);
     return row;
 }
 
@@ -103,7 +104,7 @@ ArraysResult arrays(Work& work, const ArraysQuery& query) {
         case Table::summary:
             result.arrays = list_arrays(result.table, false, query.rows);
             result.owners = list_owners(result.table, OwnerChoice::all, query.rows);
-            result.sorts = owners_by_sort(heap, result.table);
+            result.sorts = owners_by_sort(heap.snapshot(), result.table);
             find_holders(query.rows, true, most_holders_in_summary);
             result.frames = frame_rows(graph, result.table, frames, query.every_frame);
             result.frame_count = frames.size();
@@ -117,7 +118,7 @@ ArrayOwnerRow array_owner_row(const HeapReader& heap, const ArraysResult& result
     ArrayOwnerRow row = owner_row(heap, result.table.owners[result.owners[at]]);
     if (result.places.empty()) return row;
     row.place = result.places[at];
-    if (row.place.example != no_object) row.example = heap.address_of(row.place.example);
+    if (row.place.example != no_object) row.example = heap.snapshot().address_of(row.place.example);
     return row;
 }
 

@@ -27,7 +27,10 @@ constexpr std::uint8_t asked_collected = 1, asked_frozen = 2;  // kinds of track
 class Replay {
 public:
     Replay(const HeapReader& heap, const ProgressCallback& progress)
-        : heap_(heap), progress_(progress), asked_(heap.object_count(), 0), counts_(heap.object_count(), 0) {}
+        : heap_(heap),
+          progress_(progress),
+          asked_(heap.snapshot().object_count(), 0),
+          counts_(heap.snapshot().object_count(), 0) {}
 
     Collection run() {
         find_candidates();
@@ -42,9 +45,9 @@ public:
 
 private:
     void find_candidates() {
-        result_.of.assign(heap_.object_count(), CollectorVerdict::not_known);
+        result_.of.assign(columns().object_count(), CollectorVerdict::not_known);
         for (ObjectId object{0}; object < asked_.size(); ++object) {
-            if (!heap_.types()[heap_.type_of(object)].has_gc) continue;
+            if (!columns().type_info(object).has_gc) continue;
             const CollectorFacts facts = heap_.collector_facts(object);
             if (!facts.tracked || facts.immortal) continue;
             asked_[object] = asked_collected;
@@ -53,11 +56,11 @@ private:
                 std::clamp<std::int64_t>(facts.refcount, -most_counted, most_counted));
             ++result_.tracked;
         }
-        for (const CollectorList& list : collector_lists(heap_.python())) {
+        for (const CollectorList& list : collector_lists(columns().python)) {
             if (list.generation != frozen_generation) continue;
-            walk_collector_list(heap_.core().memory(), heap_.python().layout.gc_head, list,
-                                heap_.object_count(), [&](Address address) {
-                                    const ObjectId object = heap_.find(address);
+            walk_collector_list(heap_.core().memory(), columns().python.layout.gc_head, list,
+                                columns().object_count(), [&](Address address) {
+                                    const ObjectId object = columns().find(address);
                                     if (object == no_object || asked_[object] != asked_collected) return;
                                     asked_[object] = asked_frozen;
                                     result_.of[object] = CollectorVerdict::frozen;
@@ -156,7 +159,7 @@ private:
         };
         if (std::find(slots.legacy.begin(), slots.legacy.end(), true) == slots.legacy.end()) return;
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (found[object] && slots.legacy[heap_.type_of(object)]) mark(object);
+            if (found[object] && slots.legacy[columns().type_of(object)]) mark(object);
         while (!pending.empty()) {
             const ObjectId source = pending.back();
             pending.pop_back();
@@ -192,8 +195,8 @@ private:
                 }
             }
         result_.certain = result_.doubtful.count == 0;
-        for (const PythonInterpreter& interpreter : heap_.python().interpreters)
-            if (const auto state = gc_state(heap_.core().memory(), heap_.python(), interpreter, 0, false))
+        for (const PythonInterpreter& interpreter : columns().python.interpreters)
+            if (const auto state = gc_state(heap_.core().memory(), columns().python, interpreter, 0, false))
                 result_.certain = result_.certain && !state->collecting;
     }
 
@@ -201,8 +204,8 @@ private:
         const FinalizerSlots slots(heap_);
         if (result_.collectable.count == 0) return;
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (result_.of[object] == CollectorVerdict::collectable && slots.modern[heap_.type_of(object)] &&
-                !heap_.collector_facts(object).finalized)
+            if (result_.of[object] == CollectorVerdict::collectable &&
+                slots.modern[columns().type_of(object)] && !heap_.collector_facts(object).finalized)
                 result_.finalizers.push_back(object);
     }
 
@@ -232,6 +235,8 @@ private:
 
     static constexpr std::int64_t most_counted = 1 << 30;
 
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     const ProgressCallback& progress_;
     std::vector<std::uint8_t> asked_;   // by object
@@ -248,17 +253,19 @@ bool has_slot(const HeapReader& heap, const TypeInfo& type, LayoutOffset slot) {
 }  // namespace
 
 FinalizerSlots::FinalizerSlots(const HeapReader& heap) {
-    for (const TypeInfo& type : heap.types()) {
-        legacy.push_back(has_slot(heap, type, heap.python().layout.type.tp_del));
-        modern.push_back(has_slot(heap, type, heap.python().layout.type.tp_finalize));
+    const HeapSnapshot& columns = heap.snapshot();
+    for (const TypeInfo& type : columns.types) {
+        legacy.push_back(has_slot(heap, type, columns.python.layout.type.tp_del));
+        modern.push_back(has_slot(heap, type, columns.python.layout.type.tp_finalize));
     }
 }
 
-DyingByCounts::DyingByCounts(const HeapReader& heap) : heap_(heap), taken_(heap.object_count(), 0) {}
+DyingByCounts::DyingByCounts(const HeapReader& heap)
+    : heap_(heap), taken_(heap.snapshot().object_count(), 0) {}
 
 void DyingByCounts::run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit) {
     constexpr std::uint32_t gone = 0xffffffff;
-    const ReferenceGraph& graph = heap_.references();
+    const ReferenceGraph& graph = *columns().references;
     std::vector<ObjectId> pending(freed.begin(), freed.end());
     touched_.assign(freed.begin(), freed.end());
     for (const ObjectId object : freed) taken_[object] = gone;

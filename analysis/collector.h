@@ -63,6 +63,8 @@ public:
     void run(std::span<const ObjectId> freed, const std::function<void(ObjectId)>& visit);
 
 private:
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     std::vector<std::uint32_t> taken_;  // by object: references that went, in this run
     std::vector<ObjectId> touched_;

@@ -24,10 +24,10 @@ std::uint8_t reluctance_to_cut(const ReferenceStep& step) {
 }
 
 // An instance of a class of the program's says most; a class, its dict, a cell say least.
-ObjectId first_to_show(const HeapReader& heap, std::span<const ObjectId> members) {
+ObjectId first_to_show(const HeapSnapshot& heap, std::span<const ObjectId> members) {
     const auto rank = [&](ObjectId object) {
-        const TypeInfo& type = heap.types()[heap.type_of(object)];
-        if (heap.types().find(heap.address_of(object)) != no_type) return 4;
+        const TypeInfo& type = heap.type_info(object);
+        if (heap.types.find(heap.address_of(object)) != no_type) return 4;
         if (type.python_class) return 0;
         if (has_own_frame(type.known)) return 1;
         if (type.known == KnownType::dict || type.known == KnownType::tuple ||
@@ -64,8 +64,8 @@ bool read_alike(const CyclePath& one, const CyclePath& other) {
 
 CyclePath cycle_path(const HeapGraph& graph, const CycleMembers& members, std::uint32_t component,
                      std::size_t most_steps) {
-    const HeapReader& heap = graph.heap();
-    const ObjectId start = first_to_show(heap, members.of(component));
+    const HeapSnapshot& columns = graph.columns();
+    const ObjectId start = first_to_show(columns, members.of(component));
     std::unordered_map<ObjectId, ObjectId> previous;
     std::deque<ObjectId> pending{start};
     bool closed = false;
@@ -91,11 +91,11 @@ CyclePath cycle_path(const HeapGraph& graph, const CycleMembers& members, std::u
     objects.push_back(start);
     bool in_dict = false;  // of the instance whose step is the last
     for (std::size_t i = 0; i + 1 < objects.size() && path.steps.size() <= most_steps; ++i) {
-        const ReferenceStep name = step_between(heap, objects[i], objects[i + 1]).step;
+        const ReferenceStep name = step_between(graph.heap(), objects[i], objects[i + 1]).step;
         if (const auto attribute = in_dict ? as_attribute(name) : std::nullopt)
             path.steps.back().name = *attribute;
         else
-            path.steps.push_back({type_name(heap, heap.type_of(objects[i])), name});
+            path.steps.push_back({type_name(columns.types, columns.type_of(objects[i])), name});
         in_dict = !in_dict && name.is(Field::attributes);
     }
     path.cut = path.steps.size() > most_steps;
@@ -106,6 +106,7 @@ CyclePath cycle_path(const HeapGraph& graph, const CycleMembers& members, std::u
 std::string cycle_unlike(const HeapGraph& graph, const CycleMembers& members, std::uint32_t component,
                          std::uint32_t other) {
     const HeapReader& heap = graph.heap();
+    const HeapSnapshot& columns = heap.snapshot();
     constexpr std::size_t most_members = 1000;
     struct Words {
         std::set<std::string> types, names;
@@ -114,9 +115,9 @@ std::string cycle_unlike(const HeapGraph& graph, const CycleMembers& members, st
         Words words;
         const auto all = members.of(one);
         for (const ObjectId member : all.first(std::min(all.size(), most_members))) {
-            words.types.insert(type_name(heap, heap.type_of(member)));
+            words.types.insert(type_name(columns.types, columns.type_of(member)));
             heap.visit_references(member, [&](const Reference& reference) {
-                const ObjectId target = reference.followed ? heap.find(reference.target) : no_object;
+                const ObjectId target = reference.followed ? columns.find(reference.target) : no_object;
                 if (target == no_object || !members.joins(graph, member, target)) return;
                 const ReferenceStep name = as_attribute(reference.step).value_or(reference.step);
                 if (is_dotted(name)) words.names.insert(notation(name));
@@ -150,7 +151,7 @@ CycleDetails cycle_details(const HeapGraph& graph, const ObjectStates& states, c
     std::vector<std::uint32_t> place;  // of an edge: among those of its source
     const auto visit_edges = [&](ObjectId member, auto visit) {
         heap.visit_references(member, [&](const Reference& reference) {
-            const ObjectId target = reference.followed ? heap.find(reference.target) : no_object;
+            const ObjectId target = reference.followed ? heap.snapshot().find(reference.target) : no_object;
             if (target != no_object && members.joins(graph, member, target)) visit(target, reference);
         });
     };

@@ -62,12 +62,12 @@ void explain_waiting(const ObjectStates& states, const CycleReasons& reasons,
 }
 
 /// A member that the collector does not know; of several, one that is no container of Python's own.
-TypeId blind_type(const HeapReader& heap, const ObjectStates& states, std::span<const ObjectId> members) {
+TypeId blind_type(const HeapSnapshot& heap, const ObjectStates& states, std::span<const ObjectId> members) {
     TypeId found = no_type;
     for (const ObjectId member : members) {
         if (states.collection.of[member] != CollectorVerdict::not_known) continue;
         const TypeId type = heap.type_of(member);
-        if (!heap.types()[type].has_gc) return type;
+        if (!heap.types[type].has_gc) return type;
         if (found == no_type) found = type;
     }
     return found;
@@ -76,22 +76,23 @@ TypeId blind_type(const HeapReader& heap, const ObjectStates& states, std::span<
 }  // namespace
 
 CycleReasons cycle_reasons(const HeapReader& heap) {
+    const HeapSnapshot& columns = heap.snapshot();
     CycleReasons reasons{FinalizerSlots(heap), {}, {}, interpreters_by_list(heap)};
     std::vector<GcState>& collectors = reasons.collectors;
-    for (const PythonInterpreter& interpreter : heap.python().interpreters)
+    for (const PythonInterpreter& interpreter : columns.python.interpreters)
         collectors.push_back(
-            gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count(), false)
+            gc_state(heap.core().memory(), columns.python, interpreter, columns.object_count(), false)
                 .value_or(GcState()));
     if (collectors.empty()) collectors.emplace_back();
     // Walking the lists takes longer than all else here: not where the age of an object says nothing.
     if (std::any_of(collectors.begin(), collectors.end(), starts_by_itself) || collectors.size() > 1)
         reasons.generations = generations(heap);
     else
-        reasons.generations.assign(heap.object_count(), no_generation);
+        reasons.generations.assign(columns.object_count(), no_generation);
     return reasons;
 }
 
-CycleReason reason_of(const HeapReader& heap, const ObjectStates& states, const CycleReasons& reasons,
+CycleReason reason_of(const HeapSnapshot& heap, const ObjectStates& states, const CycleReasons& reasons,
                       std::span<const ObjectId> members) {
     using Kind = CycleReason::Kind;
     CycleReason reason;
@@ -145,9 +146,9 @@ std::string most_common_reason(const HeapReader& heap, const ObjectStates& state
     };
     std::vector<Part> parts;
     std::vector<ObjectSizes> one(1);
-    for (ObjectId object{0}; object < heap.object_count(); ++object) {
+    for (ObjectId object{0}; object < heap.snapshot().object_count(); ++object) {
         if (!states.garbage(object) || !in(object)) continue;
-        CycleReason reason = reason_of(heap, states, reasons, {&object, 1});
+        CycleReason reason = reason_of(heap.snapshot(), states, reasons, {&object, 1});
         if (reason.kind == Kind::hanging) continue;
         reason.finalizer = no_type;
         if (reason.kind == Kind::invisible) reason.type = no_type;
@@ -161,10 +162,10 @@ std::string most_common_reason(const HeapReader& heap, const ObjectStates& state
     }
     const auto most = std::max_element(parts.begin(), parts.end(),
                                        [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
-    return most == parts.end() ? std::string() : reason_words(heap, reasons, most->reason, false);
+    return most == parts.end() ? std::string() : reason_words(heap.snapshot(), reasons, most->reason, false);
 }
 
-std::string reason_words(const HeapReader& heap, const CycleReasons& reasons, const CycleReason& reason,
+std::string reason_words(const HeapSnapshot& heap, const CycleReasons& reasons, const CycleReason& reason,
                          bool in_garbage) {
     using Kind = CycleReason::Kind;
     const GcState& collector = reasons.collectors[reason.interpreter];
@@ -210,7 +211,7 @@ std::string reason_words(const HeapReader& heap, const CycleReasons& reasons, co
         case Kind::legacy_finalizer:
             return reason.type == no_type ? "never: a legacy finalizer (tp_del) leads to it"
                                           : fmt::format("never: {} has a legacy finalizer (tp_del)",
-                                                        type_name(heap, reason.type));
+                                                        type_name(heap.types, reason.type));
         case Kind::saved:
             return where + "DEBUG_SAVEALL is set, and the collector keeps what it finds";
         case Kind::in_garbage_list:
@@ -221,13 +222,13 @@ std::string reason_words(const HeapReader& heap, const CycleReasons& reasons, co
         case Kind::invisible:
             return reason.type == no_type ? "never: the collector does not see what holds it"
                                           : fmt::format("never: the collector does not look inside {}",
-                                                        type_name(heap, reason.type));
+                                                        type_name(heap.types, reason.type));
     }
     if (reasons.collectors.size() > 1 && reason.kind != Kind::hanging && reason.kind != Kind::guessed)
-        text += fmt::format(" (interpreter {})", heap.python().interpreters[reason.interpreter].id);
+        text += fmt::format(" (interpreter {})", heap.python.interpreters[reason.interpreter].id);
     if (reason.finalizer != no_type)
         text += fmt::format("; the finalizer of {} runs first, and could keep it",
-                            type_name(heap, reason.finalizer));
+                            type_name(heap.types, reason.finalizer));
     return text;
 }
 

@@ -52,10 +52,10 @@ struct CycleReasons {
 CycleReasons cycle_reasons(const HeapReader& heap);
 
 /// `members`: of one cycle, or one object.
-CycleReason reason_of(const HeapReader& heap, const ObjectStates& states, const CycleReasons& reasons,
+CycleReason reason_of(const HeapSnapshot& heap, const ObjectStates& states, const CycleReasons& reasons,
                       std::span<const ObjectId> members);
 /// `in_garbage`: says also that they are in gc.garbage, where that is why.
-std::string reason_words(const HeapReader& heap, const CycleReasons& reasons, const CycleReason& reason,
+std::string reason_words(const HeapSnapshot& heap, const CycleReasons& reasons, const CycleReason& reason,
                          bool in_garbage = true);
 
 /// Of those for which `in` holds and that are garbage: why they, or most of their memory, are still there, in

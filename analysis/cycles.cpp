@@ -179,10 +179,10 @@ public:
         for (const ObjectId member : members)
             each_reference(heap_, member, [&](ObjectId target, const ReferenceName& name) {
                 if (is_dict_step(name) && members_.joins(graph_, member, target))
-                    owner_of_dict_[target] = heap_.type_of(member);
+                    owner_of_dict_[target] = columns().type_of(member);
             });
         const auto type_of = [&](ObjectId object) {
-            return std::uint64_t{owner_of_dict_[object] == no_type ? heap_.type_of(object)
+            return std::uint64_t{owner_of_dict_[object] == no_type ? columns().type_of(object)
                                                                    : owner_of_dict_[object]};
         };
         std::vector<std::uint64_t> references;
@@ -204,6 +204,8 @@ public:
 
 private:
     const HeapGraph& graph_;
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     const CycleMembers& members_;
     std::vector<TypeId> owner_of_dict_;  // by object: whose __dict__ it is; else no_type
@@ -222,7 +224,7 @@ std::vector<Cycle> measured(const HeapGraph& graph, const ObjectStates& states, 
         cycle.component = component;
         const std::span<const ObjectId> all = members.of(component);
         cycle.state = states.of(all.front());
-        cycle.reason = reason_of(heap, states, reasons, all);
+        cycle.reason = reason_of(heap.snapshot(), states, reasons, all);
         cycle.count = all.size();
         const auto add = [&](ObjectId object) {
             heap.sizes(object, one);
@@ -304,7 +306,7 @@ void add_up(CyclesResult& result) {
 }
 
 /// Why each is there, in words; of thousands of cycles there are few.
-void explain(const HeapReader& heap, const CycleReasons& reasons, CyclesResult& result) {
+void explain(const HeapSnapshot& heap, const CycleReasons& reasons, CyclesResult& result) {
     using Key = std::tuple<CycleReason::Kind, TypeId, TypeId, std::uint16_t>;
     std::map<Key, std::uint32_t> places;
     for (Cycle& cycle : result.cycles) {
@@ -366,7 +368,7 @@ CyclesResult cycles(Work& work, const CyclesQuery& query) {
     const CycleReasons reasons = cycle_reasons(heap);
     group(measured(graph, states, reasons, result.members), result);
     add_up(result);
-    explain(heap, reasons, result);
+    explain(heap.snapshot(), reasons, result);
     describe_kinds(graph, result);
     result.objects_in_state = states.counts;
     result.certain = states.collection.certain;

@@ -34,17 +34,18 @@ constexpr std::array found_by_names = {
     "a block that malloc handed out", "in the data of a module", "only another object refers to it"};
 
 void add_objects(DoctorResult& result, const HeapReader& heap, const ProgressCallback& progress) {
-    const ReferenceGraph& references = heap.references();
+    const HeapSnapshot& columns = heap.snapshot();
+    const ReferenceGraph& references = *columns.references;
     result.counts.native = references.natives().size();
     result.counts.guesses_proved = references.guesses().proved;
     result.counts.guesses_allowed = references.guesses().allowed;
     result.counts.guesses_refused = references.guesses().refused;
     std::array<std::uint64_t, found_by_names.size()> found{};
-    std::vector<DoctorResult::GuessedType> guessed(heap.types().size() + 1);  // the last one: type not found
-    for_each_object(heap.snapshot(), "examining objects", progress, [&](ObjectId object) {
-        ++found[static_cast<std::size_t>(heap.found_by(object)) % found.size()];
+    std::vector<DoctorResult::GuessedType> guessed(columns.types.size() + 1);  // the last one: type not found
+    for_each_object(columns, "examining objects", progress, [&](ObjectId object) {
+        ++found[static_cast<std::size_t>(columns.found_by(object)) % found.size()];
         const ObjectFacts facts = heap.facts(object);
-        if (!facts.immortal && heap.found_by(object) != FoundBy::static_data) {
+        if (!facts.immortal && columns.found_by(object) != FoundBy::static_data) {
             const auto of_count = std::int64_t{references.found(object)} - facts.refcount;
             ++result.counts.objects;
             result.counts.balanced += of_count == 0;
@@ -56,7 +57,7 @@ void add_objects(DoctorResult& result, const HeapReader& heap, const ProgressCal
             return;
         }
         ++result.references_guessed;
-        auto& row = guessed[std::min<std::size_t>(heap.type_of(object), heap.types().size())];
+        auto& row = guessed[std::min<std::size_t>(columns.type_of(object), columns.types.size())];
         ++row.objects;
         row.memory += facts.memory;
     });
@@ -64,7 +65,8 @@ void add_objects(DoctorResult& result, const HeapReader& heap, const ProgressCal
         if (found[i] > 0) result.found_by.emplace_back(found_by_names[i], found[i]);
     for (std::size_t i = 0; i < guessed.size(); ++i) {
         if (guessed[i].objects == 0) continue;
-        guessed[i].name = type_name(heap, i < heap.types().size() ? static_cast<TypeId>(i) : no_type);
+        guessed[i].name =
+            type_name(columns.types, i < columns.types.size() ? static_cast<TypeId>(i) : no_type);
         result.guessed.push_back(std::move(guessed[i]));
     }
     std::stable_sort(result.guessed.begin(), result.guessed.end(), [](const auto& a, const auto& b) {
@@ -99,13 +101,14 @@ DoctorResult doctor(const CoreFile& core) {
 }
 
 DoctorResult doctor(const HeapReader& heap, const ProgressCallback& progress) {
+    const HeapSnapshot& columns = heap.snapshot();
     DoctorResult result = doctor(heap.core());
-    result.python_found_by = heap.python().found_by;
-    result.layout_source = heap.python().layout_source;
-    result.checks = heap.python().checks;
+    result.python_found_by = columns.python.found_by;
+    result.layout_source = columns.python.layout_source;
+    result.checks = columns.python.checks;
     result.checks_passed = static_cast<std::size_t>(std::count_if(
         result.checks.begin(), result.checks.end(), [](const LayoutCheck& check) { return check.passed; }));
-    for (const TypeInfo& type : heap.types()) {
+    for (const TypeInfo& type : columns.types) {
         ++result.types;
         result.unnamed_types += !type.named;
     }

@@ -30,7 +30,7 @@ public:
     explicit ModuleNodes(const HeapGraph& graph) {
         for (const LoadedModule& module : graph.root_set().modules()) {
             modules_.insert(graph.node_of(module.object));
-            if (const ObjectId dict = module.dict.is_null() ? no_object : graph.heap().find(module.dict);
+            if (const ObjectId dict = module.dict.is_null() ? no_object : graph.columns().find(module.dict);
                 dict != no_object)
                 dicts_.insert(graph.node_of(dict));
         }
@@ -207,7 +207,7 @@ private:
             part.by.erase(std::unique(part.by.begin(), part.by.end()), part.by.end());
             std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> types;  // memory, count
             for (const NodeId member : part.members) {
-                auto& [memory, count] = types[graph_.heap().type_of(graph_.object_of(member))];
+                auto& [memory, count] = types[graph_.columns().type_of(graph_.object_of(member))];
                 memory += retained_.memory(member);
                 ++count;
             }
@@ -222,7 +222,7 @@ private:
     JointHolders row(const std::vector<NodeId>& holders, TypeId type, std::uint64_t count,
                      std::uint64_t memory, const std::vector<NodeId>& members) const {
         JointHolders made;
-        made.type = type_name(graph_.heap(), type);
+        made.type = type_name(graph_.columns().types, type);
         made.count = count;
         made.joint = memory;
         made.members = members;
@@ -351,13 +351,13 @@ private:
     /// and most of what it retains.
     NodeId next_in_run(NodeId id) const {
         if (!is_object(graph_, id)) return no_node;
-        const TypeId type = heap_.type_of(graph_.object_of(id));
+        const TypeId type = columns().type_of(graph_.object_of(id));
         NodeId at = id;
         for (int steps = 0; steps < 2; ++steps) {
             at = retained_.largest_child(at);
             if (at == no_node || !is_object(graph_, at)) return no_node;
             if (retained_.memory(at) * 2 < retained_.memory(id)) return no_node;
-            if (heap_.type_of(graph_.object_of(at)) == type) return at;
+            if (columns().type_of(graph_.object_of(at)) == type) return at;
         }
         return no_node;
     }
@@ -407,6 +407,8 @@ private:
 
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     ModuleNodes modules_;
     const DominatorsQuery& query_;

@@ -42,7 +42,7 @@ ObjectRow source_row(const HeapReader& heap, ObjectId source, const Reference& r
 }
 
 ObjectRow target_row(const HeapReader& heap, Address target) {
-    if (const ObjectId id = heap.find(target); id != no_object) return brief_object_row(heap, id);
+    if (const ObjectId id = heap.snapshot().find(target); id != no_object) return brief_object_row(heap, id);
     ObjectRow row;
     row.address = target;
     return row;
@@ -56,8 +56,8 @@ EdgeList referents(const HeapReader& heap, const StructuralTargets& structural, 
     Collector collector(list, limit);
     const ObjectRow self = brief_object_row(heap, object);
     heap.visit_references(object, [&](const Reference& reference) {
-        const bool followed =
-            structural.follows(self.address, reference) && heap.find(reference.target) != no_object;
+        const bool followed = structural.follows(self.address, reference) &&
+                              heap.snapshot().find(reference.target) != no_object;
         collector.add(reference, followed, [&] {
             return EdgeRow{self, target_row(heap, reference.target), reference, followed};
         });
@@ -72,8 +72,8 @@ EdgeList referrers(const HeapReader& heap, const StructuralTargets& structural, 
     Collector collector(list, limit);
     const ObjectRow self = brief_object_row(heap, object);
     heap.visit_referrers(object, [&](ObjectId source, const Reference& reference) {
-        const bool followed =
-            structural.follows(source == no_object ? Address() : heap.address_of(source), reference);
+        const bool followed = structural.follows(
+            source == no_object ? Address() : heap.snapshot().address_of(source), reference);
         collector.add(reference, followed, [&] {
             return EdgeRow{source_row(heap, source, reference), self, reference, followed};
         });

@@ -15,7 +15,7 @@ ExportReader::ExportReader(const HeapGraph& graph, const RetainedSizes& sizes, c
     : retained_(graph, sizes), states_(states), heap_(graph.heap()), generations_(generations(heap_)) {}
 
 ExportedType ExportReader::type(TypeId id) const {
-    const TypeInfo& info = heap_.types()[id];
+    const TypeInfo& info = columns().types[id];
     ExportedType row;
     row.id = id;
     row.name = info.name;
@@ -33,8 +33,8 @@ ExportedObject ExportReader::object(ObjectId id) const {
     object.row.retained = retained_.memory(id);
     object.row.state = states_.of(id);
     if (const NodeId above = retained_.dominator(id); graph.kind(above) == NodeKind::object)
-        object.dominator = heap_.address_of(graph.object_of(above));
-    if (heap_.type_of(id) != no_type) object.type = heap_.type_of(id);
+        object.dominator = columns().address_of(graph.object_of(above));
+    if (columns().type_of(id) != no_type) object.type = columns().type_of(id);
     if (generations_[id] != no_generation) object.generation = generations_[id];
     return object;
 }

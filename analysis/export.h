@@ -51,8 +51,8 @@ class ExportReader {
 public:
     ExportReader(const HeapGraph& graph, const RetainedSizes& sizes, const ObjectStates& states);
 
-    std::size_t type_count() const { return heap_.types().size(); }
-    std::size_t object_count() const { return heap_.object_count(); }
+    std::size_t type_count() const { return columns().types.size(); }
+    std::size_t object_count() const { return columns().object_count(); }
 
     ExportedType type(TypeId id) const;
     ExportedObject object(ObjectId id) const;
@@ -61,15 +61,15 @@ public:
     void visit_roots(F&& visit) const {
         RootNamer names(retained_.graph());
         for (const HeapGraph::PlacedRoot& placed : retained_.graph().roots())
-            visit(ExportedRoot{heap_.address_of(placed.root.object), placed.root.kind,
+            visit(ExportedRoot{columns().address_of(placed.root.object), placed.root.kind,
                                names.name(placed.root)});
     }
     /// Calls with each reference of an object, as an ExportedReference.
     template <class F>
     void visit_references(ObjectId id, F&& visit) const {
         heap_.visit_references(id, [&](const Reference& reference) {
-            visit(ExportedReference{heap_.address_of(id), reference,
-                                    structural().follows(heap_.address_of(id), reference)});
+            visit(ExportedReference{columns().address_of(id), reference,
+                                    structural().follows(columns().address_of(id), reference)});
         });
     }
     /// The same for those from memory that is no object's.
@@ -85,6 +85,8 @@ private:
 
     const RetainedLookup retained_;
     const ObjectStates& states_;
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     std::vector<std::int8_t> generations_;
 };

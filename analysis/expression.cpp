@@ -71,7 +71,7 @@ private:
             finding_.is_frame = true;
             reached_ = place.at;
             stopped_ = {place};
-        } else if (const ObjectId object = heap_.find(place.object); object != no_object) {
+        } else if (const ObjectId object = columns().find(place.object); object != no_object) {
             finding_.objects.push_back(object);
         } else {
             finding_.lost.push_back(place.object);
@@ -83,7 +83,7 @@ private:
         std::sort(objects.begin(), objects.end());
         objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
         const auto name = [&](ObjectId object) -> std::string {
-            return type_name(heap_, heap_.type_of(object));
+            return type_name(columns().types, columns().type_of(object));
         };
         std::stable_sort(objects.begin(), objects.end(),
                          [&](ObjectId a, ObjectId b) { return name(a) < name(b); });
@@ -100,7 +100,7 @@ private:
             if (names.size() < most_candidates) names.push_back(name);
         };
         for (const ExpressionPlace& place : stopped_) {
-            if (const ObjectId object = heap_.find(place.object); object != no_object)
+            if (const ObjectId object = columns().find(place.object); object != no_object)
                 finding_.stopped_at.push_back(object);
             finding_.is_frame = finding_.is_frame || place.object.is_null();
             steps_.visit_names(place, keep);
@@ -130,6 +130,8 @@ private:
             if (alike && !is_dunder(with_name(text))) finding_.near.push_back(with_name(text));
         }
     }
+
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
 
     const HeapReader& heap_;
     const PythonHeap& python_;

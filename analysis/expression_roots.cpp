@@ -64,17 +64,17 @@ Address ExpressionRoots::object_at(std::string_view typed) const {
                 readings.push_back(Address(*value));
     }
     for (const Address reading : readings)
-        if (heap_.find(reading) != no_object) return reading;
+        if (columns().find(reading) != no_object) return reading;
     for (const Address reading : readings)
         if (const ObjectId object = heap_.locate(reading).object; object != no_object)
-            return heap_.address_of(object);
+            return columns().address_of(object);
     return {};
 }
 
 // The first interpreter that knows a name is meant: subinterpreters have modules of the same names.
 void ExpressionRoots::add_modules(std::string_view text, std::vector<ExpressionPlace>& places) const {
     const std::size_t before = places.size();
-    for (const PythonInterpreter& interpreter : heap_.python().interpreters) {
+    for (const PythonInterpreter& interpreter : columns().python.interpreters) {
         for (std::size_t end = identifier_length(text); end > 0;) {
             const Address module = steps_.item(interpreter.modules, text_literal(text.substr(0, end)));
             if (!module.is_null()) places.push_back({end, module, nullptr, false});
@@ -98,7 +98,7 @@ void ExpressionRoots::add_global(Address module, std::string_view text,
 
 std::vector<ExpressionPlace> ExpressionRoots::builtins(std::string_view text) const {
     std::vector<ExpressionPlace> places;
-    for (const PythonInterpreter& interpreter : heap_.python().interpreters)
+    for (const PythonInterpreter& interpreter : columns().python.interpreters)
         if (places.empty())
             add_global(steps_.item(interpreter.modules, text_literal("builtins")), text, places);
     return places;
@@ -155,10 +155,10 @@ void ExpressionRoots::add_thread_local(Address local, std::size_t at,
 
 void ExpressionRoots::add_generator(Address generator, std::size_t at,
                                     std::vector<ExpressionPlace>& places) const {
-    const ObjectId object = heap_.find(generator);
+    const ObjectId object = columns().find(generator);
     const PythonFrame* suspended = nullptr;
-    if (const TypeId type = heap_.type_of(object);
-        type != no_type && has_own_frame(heap_.types()[type].known))
+    if (const TypeId type = columns().type_of(object);
+        type != no_type && has_own_frame(columns().types[type].known))
         if (auto frame = generator_frame(python_, generator))
             suspended =
                 generator_frames_.emplace_back(std::make_unique<PythonFrame>(std::move(*frame))).get();
@@ -166,7 +166,7 @@ void ExpressionRoots::add_generator(Address generator, std::size_t at,
 }
 
 void ExpressionRoots::visit_names(const NameVisitor& visit) const {
-    for (const PythonInterpreter& interpreter : heap_.python().interpreters) {
+    for (const PythonInterpreter& interpreter : columns().python.interpreters) {
         const auto visit_text_keys = [&](Address dict) {
             python_.visit_dict(dict, [&](Address key, Address) {
                 if (const auto name = python_.unicode_text(key, 200)) visit(named_step(*name));

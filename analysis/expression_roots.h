@@ -33,6 +33,8 @@ private:
     Address object_at(std::string_view address) const;
     const std::vector<PythonThread>& threads() const;
 
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     const PythonHeap& python_;
     const ExpressionSteps& steps_;

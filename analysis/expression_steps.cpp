@@ -84,7 +84,7 @@ std::vector<ExpressionPlace> ExpressionSteps::from(const ExpressionPlace& place,
 
 void ExpressionSteps::visit_references(Address object,
                                        const std::function<void(const Reference&)>& visit) const {
-    if (const ObjectId id = heap_.find(object); id != no_object) heap_.visit_references(id, visit);
+    if (const ObjectId id = columns().find(object); id != no_object) heap_.visit_references(id, visit);
 }
 
 Address ExpressionSteps::referent(Address object, Field field) const {
@@ -186,7 +186,7 @@ bool ExpressionSteps::equals(Address key, const Literal& literal) const {
         case Literal::Kind::real:
             return equals_number(key, flags, literal);
         default: {
-            const ObjectId id = heap_.find(key);
+            const ObjectId id = columns().find(key);
             const auto known = id == no_object ? std::nullopt : whole_literal(heap_.value(id).text);
             return known && means_the_same(*known, literal);
         }
@@ -256,9 +256,8 @@ void ExpressionSteps::follow_index_from_the_end(const Following& step) const {
 }
 
 Address ExpressionSteps::class_of(Address object) const {
-    const ObjectId id = heap_.find(object);
-    return id == no_object || heap_.type_of(id) == no_type ? Address()
-                                                           : heap_.types()[heap_.type_of(id)].address;
+    const ObjectId id = columns().find(object);
+    return id == no_object || columns().type_of(id) == no_type ? Address() : columns().type_info(id).address;
 }
 
 Address ExpressionSteps::type_dict(Address type) const {
@@ -274,9 +273,9 @@ void ExpressionSteps::add_dicts_of_bases(Address type, std::vector<Address>& dic
             if (order.size() < most_bases && reference.step.kind == ReferenceStep::Kind::index)
                 order.push_back(reference.target);
         });
-    TypeId base = order.empty() ? heap_.types().find(type) : no_type;
-    for (; base != no_type && order.size() < most_bases; base = heap_.types()[base].base)
-        order.push_back(heap_.types()[base].address);
+    TypeId base = order.empty() ? columns().types.find(type) : no_type;
+    for (; base != no_type && order.size() < most_bases; base = columns().types[base].base)
+        order.push_back(columns().types[base].address);
     for (const Address one : order)
         if (const Address dict = type_dict(one);
             !dict.is_null() && std::find(dicts.begin(), dicts.end(), dict) == dicts.end())
@@ -286,7 +285,7 @@ void ExpressionSteps::add_dicts_of_bases(Address type, std::vector<Address>& dic
 // object.__getattribute__ and type.__getattribute__, as far as they look into dicts.
 std::vector<Address> ExpressionSteps::dicts_on_the_way(Address object) const {
     std::vector<Address> dicts;
-    if (heap_.types().find(object) != no_type)
+    if (columns().types.find(object) != no_type)
         add_dicts_of_bases(object, dicts);
     else if (const Address own = referent(object, Field::attributes); !own.is_null())
         dicts.push_back(own);
@@ -307,7 +306,7 @@ void ExpressionSteps::follow_values(const Following& step) const {
 void ExpressionSteps::follow_attribute(const Following& step) const {
     const Literal name = text_literal(step.first.substr(1));
     const Address object = step.place.object;
-    const bool is_type = heap_.types().find(object) != no_type;
+    const bool is_type = columns().types.find(object) != no_type;
     if (name.text == "__class__") return step.lead(class_of(object), step.first.size());
     if (name.text == "__dict__")
         return is_type ? step.lead(type_dict(object), step.first.size()) : follow_values(step);

@@ -68,6 +68,8 @@ private:
     bool equals(Address key, const Literal& literal) const;
     bool equals_number(Address key, std::uint64_t flags, const Literal& literal) const;
 
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     const PythonHeap& python_;
     std::vector<Address> module_dicts_;  // sorted

@@ -29,10 +29,10 @@ class Flame {
 public:
     Flame(const RetainedLookup& retained, std::size_t depth)
         : retained_(retained), graph_(retained.graph()), depth_(depth) {
-        const HeapReader& heap = graph_.heap();
+        const TypeTable& types = graph_.columns().types;
         label("…");
-        for (const TypeInfo& type : heap.types()) label_of_type_.push_back(label(type.name));
-        label_of_type_.push_back(label(type_name(heap, no_type)));
+        for (const TypeInfo& type : types) label_of_type_.push_back(label(type.name));
+        label_of_type_.push_back(label(type_name(types, no_type)));
         stacks_.emplace_back();  // the virtual root's
         const Preorder& preorder = graph_.preorder();
         std::vector<std::uint32_t> stack_of(preorder.reached(), 0), run_of(preorder.reached(), 1);
@@ -47,7 +47,7 @@ public:
             stacks_[at].run = std::max(stacks_[at].run, run_of[p]);
             if (graph_.kind(node) != NodeKind::object) continue;
             sizes[0] = ObjectSizes();
-            heap.sizes(graph_.object_of(node), sizes);
+            graph_.heap().sizes(graph_.object_of(node), sizes);
             stacks_[at].memory += sizes[0].memory;
         }
     }
@@ -81,11 +81,11 @@ private:
     }
 
     std::uint32_t label_of(NodeId node) {
-        const HeapReader& heap = graph_.heap();
+        const HeapSnapshot& columns = graph_.columns();
         switch (graph_.kind(node)) {
             case NodeKind::object: {
-                const TypeId type = heap.type_of(graph_.object_of(node));
-                return label_of_type_[type == no_type ? heap.types().size() : type];
+                const TypeId type = columns.type_of(graph_.object_of(node));
+                return label_of_type_[type == no_type ? columns.types.size() : type];
             }
             case NodeKind::group:
                 return label(graph_.groups()[graph_.group_of(node)].name);

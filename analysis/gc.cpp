@@ -19,7 +19,7 @@ public:
         : heap_(heap), limit_(limit), collection_(replay_collector(heap, progress)) {}
 
     GcResult report(bool list) {
-        for (const PythonInterpreter& interpreter : heap_.python().interpreters) add(interpreter);
+        for (const PythonInterpreter& interpreter : columns().python.interpreters) add(interpreter);
         if (result_.interpreters.size() > 1)
             share_out();
         else if (!result_.interpreters.empty())
@@ -27,11 +27,11 @@ public:
         result_.certain = collection_.certain;
         std::map<std::string, std::uint64_t> finalizers;
         for (const ObjectId object : collection_.finalizers)
-            ++finalizers[type_name(heap_, heap_.type_of(object))];
+            ++finalizers[type_name(columns().types, columns().type_of(object))];
         for (const auto& [type, count] : finalizers) result_.finalizers.push_back({type, count});
         std::stable_sort(result_.finalizers.begin(), result_.finalizers.end(),
                          [](const GcFinalizer& a, const GcFinalizer& b) { return a.count > b.count; });
-        for (ObjectId object{0}; list && object < heap_.object_count(); ++object)
+        for (ObjectId object{0}; list && object < columns().object_count(); ++object)
             if (collection_.found(object) && (++result_.found_count <= limit_ || limit_ == 0))
                 result_.found.push_back(object);
         return std::move(result_);
@@ -41,7 +41,7 @@ private:
     void add(const PythonInterpreter& interpreter) {
         GcInterpreter row;
         row.id = interpreter.id;
-        row.state = gc_state(heap_.core().memory(), heap_.python(), interpreter, heap_.object_count());
+        row.state = gc_state(heap_.core().memory(), columns().python, interpreter, columns().object_count());
         if (row.state) {
             row.garbage_count = rows_of(row.state->garbage, row.garbage);
             rows_of(row.state->callbacks, row.callbacks);
@@ -51,9 +51,9 @@ private:
 
     /// The items of a list, as rows; how many there are.
     std::uint64_t rows_of(Address address, std::vector<ObjectRow>& rows) const {
-        const ObjectId list = address.is_null() ? no_object : heap_.find(address);
+        const ObjectId list = address.is_null() ? no_object : columns().find(address);
         if (list == no_object) return 0;
-        const auto items = heap_.references().targets(list);
+        const auto items = columns().references->targets(list);
         for (const ObjectId item : items)
             if (limit_ == 0 || rows.size() < limit_) rows.push_back(object_row(heap_, item));
         return items.size();
@@ -73,7 +73,7 @@ private:
         std::replace(of.begin(), of.end(), no_interpreter, std::uint16_t{0});
         std::vector<ObjectSizes> one(1);
         std::vector<std::vector<ObjectId>> freed(result_.interpreters.size());
-        for (ObjectId object{0}; object < heap_.object_count(); ++object) {
+        for (ObjectId object{0}; object < columns().object_count(); ++object) {
             GcInterpreter& row = result_.interpreters[of[object]];
             CollectorTally* tally = tally_of(row, collection_.of[object]);
             if (!tally) continue;
@@ -109,6 +109,8 @@ private:
                 return nullptr;
         }
     }
+
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
 
     const HeapReader& heap_;
     std::size_t limit_;

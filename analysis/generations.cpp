@@ -6,28 +6,30 @@
 namespace heapsift {
 
 std::vector<std::int8_t> generations(const HeapReader& heap) {
-    std::vector<std::int8_t> result(heap.object_count(), no_generation);
-    for (const CollectorList& list : collector_lists(heap.python()))
-        walk_collector_list(heap.core().memory(), heap.python().layout.gc_head, list, heap.object_count(),
+    const HeapSnapshot& columns = heap.snapshot();
+    std::vector<std::int8_t> result(columns.object_count(), no_generation);
+    for (const CollectorList& list : collector_lists(columns.python))
+        walk_collector_list(heap.core().memory(), columns.python.layout.gc_head, list, columns.object_count(),
                             [&](Address object) {
-                                if (const ObjectId id = heap.find(object); id != no_object)
+                                if (const ObjectId id = columns.find(object); id != no_object)
                                     result[id] = list.generation;
                             });
     return result;
 }
 
 std::vector<std::uint16_t> interpreters_by_list(const HeapReader& heap) {
+    const HeapSnapshot& columns = heap.snapshot();
     std::vector<std::uint16_t> result;
-    const std::vector<PythonInterpreter>& all = heap.python().interpreters;
+    const std::vector<PythonInterpreter>& all = columns.python.interpreters;
     if (all.size() < 2) return result;
-    result.assign(heap.object_count(), no_interpreter);
-    PythonRuntime one = heap.python();
+    result.assign(columns.object_count(), no_interpreter);
+    PythonRuntime one = columns.python;
     for (std::size_t i = 0; i < all.size() && i < no_interpreter; ++i) {
         one.interpreters = {all[i]};
         for (const CollectorList& list : collector_lists(one))
-            walk_collector_list(heap.core().memory(), one.layout.gc_head, list, heap.object_count(),
+            walk_collector_list(heap.core().memory(), one.layout.gc_head, list, columns.object_count(),
                                 [&](Address object) {
-                                    if (const ObjectId id = heap.find(object); id != no_object)
+                                    if (const ObjectId id = columns.find(object); id != no_object)
                                         result[id] = static_cast<std::uint16_t>(i);
                                 });
     }

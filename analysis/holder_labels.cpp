@@ -46,7 +46,7 @@ HolderLabeler::HolderLabeler(const HeapGraph& graph, PathWishes wishes, const Pr
     : graph_(graph),
       heap_(graph.heap()),
       paths_(root_paths(graph, with_names(std::move(wishes)), {}, {}, progress)) {
-    for (const TypeInfo& type : heap_.types()) {
+    for (const TypeInfo& type : columns().types) {
         plain_.push_back(is_plain_container(type.known));
         module_.push_back(type.known == KnownType::module);
     }
@@ -69,7 +69,7 @@ void HolderLabeler::label_all() {
                 label.owner = owner_is_root + first_root_like(root);  // of these one is like another
         } else {
             label.step = paths_.step(object);
-            const TypeId type = heap_.type_of(previous);
+            const TypeId type = columns().type_of(previous);
             const std::uint32_t above = label_[previous];
             const bool goes_on = plain_[known(type)] || module_[known(type)] || is_frame(type);
             if (goes_on && labels_[above].depth < deepest_label) {
@@ -88,9 +88,9 @@ void HolderLabeler::label_all() {
     }
 }
 
-bool HolderLabeler::is_frame(TypeId type) const { return heap_.types().is(type, KnownType::frame); }
+bool HolderLabeler::is_frame(TypeId type) const { return columns().types.is(type, KnownType::frame); }
 std::size_t HolderLabeler::known(TypeId type) const {
-    return std::min<std::size_t>(type, heap_.types().size());
+    return std::min<std::size_t>(type, columns().types.size());
 }
 
 std::uint64_t HolderLabeler::first_root_like(const HeapGraph::PlacedRoot& root) {
@@ -154,7 +154,7 @@ HolderName HolderLabeler::name(std::uint32_t label) const {
         if (one.owner >= owner_is_root)
             name = root_name(graph_.roots()[one.owner - owner_is_root].root);
         else
-            name.owner = type_name(heap_, static_cast<TypeId>(one.owner));
+            name.owner = type_name(columns().types, static_cast<TypeId>(one.owner));
     }
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
         if (stands_between(*step, step + 1 == steps.rend())) continue;

@@ -73,6 +73,8 @@ private:
     std::string root_words_short(const Root& root) const;
 
     const HeapGraph& graph_;
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     RootPaths paths_;
     std::vector<bool> plain_, module_;  // by type, the last one for those not found

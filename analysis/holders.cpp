@@ -19,14 +19,14 @@ public:
     HoldersResult find(const std::vector<TypeId>& types, std::size_t limit,
                        const ProgressCallback& progress) {
         HoldersResult result;
-        std::vector<bool> wanted(heap_.types().size() + 1, types.empty());  // the last one: type not found
+        std::vector<bool> wanted(columns().types.size() + 1, types.empty());  // the last one: type not found
         for (const TypeId type : types) wanted[type] = true;
         std::map<std::pair<TypeId, std::uint32_t>, std::size_t> row_of;
         std::vector<std::int32_t> row_of_object(graph_.object_count(), -1);
         std::vector<ObjectSizes> sizes(1);
         const auto count_in = [&](ObjectId object) {
-            const TypeId type = heap_.type_of(object);
-            if (!wanted[std::min<std::size_t>(type, heap_.types().size())]) return;
+            const TypeId type = columns().type_of(object);
+            if (!wanted[std::min<std::size_t>(type, columns().types.size())]) return;
             sizes[0] = ObjectSizes();
             heap_.sizes(object, sizes);
             ++result.total_count;
@@ -61,7 +61,7 @@ public:
         if (limit != 0 && result.rows.size() > limit) result.rows.resize(limit);
         for (HolderRow& row : result.rows) {
             row.expression = labels_.merged_expression(row.example);
-            row.example_address = heap_.address_of(row.example);
+            row.example_address = columns().address_of(row.example);
         }
         return result;
     }
@@ -96,7 +96,7 @@ private:
                 by_words.emplace(std::tuple(row.type, row.holder, row.attribute), merged.size());
             becomes.push_back(static_cast<std::int32_t>(at->second));
             if (added) {
-                row.type_name = type_name(heap_, row.type);
+                row.type_name = type_name(columns().types, row.type);
                 merged.push_back(std::move(row));
                 continue;
             }
@@ -138,6 +138,8 @@ private:
     }
 
     const HeapGraph& graph_;
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     HolderLabeler labels_;
     std::vector<std::uint32_t> labels_of_rows_;

@@ -42,7 +42,7 @@ private:
     template <class F>
     void visit_references(ObjectId source, F&& visit) const {
         graph_.heap().visit_references(source, [&](const Reference& reference) {
-            const ObjectId target = graph_.heap().find(reference.target);
+            const ObjectId target = graph_.columns().find(reference.target);
             if (target == no_object) return;
             visit(NodeEdge{graph_.node_of(target), reference.followed && graph_.follows(source, target)},
                   reference.step);

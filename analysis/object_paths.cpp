@@ -21,9 +21,10 @@ Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target)
 }
 
 std::string suspended_words(const HeapReader& heap, ObjectId object) {
-    const TypeId type = heap.type_of(object);
-    if (type == no_type || !has_own_frame(heap.types()[type].known)) return {};
-    const auto frame = generator_frame(heap.python_heap(), heap.address_of(object));
+    const HeapSnapshot& columns = heap.snapshot();
+    const TypeId type = columns.type_of(object);
+    if (type == no_type || !has_own_frame(columns.types[type].known)) return {};
+    const auto frame = generator_frame(heap.python_heap(), columns.address_of(object));
     return frame ? "suspended in " + frame_words(*frame) : std::string();
 }
 

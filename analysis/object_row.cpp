@@ -7,15 +7,16 @@ namespace heapsift {
 ObjectRow object_row(const HeapReader& heap, ObjectId object) {
     ObjectRow row = brief_object_row(heap, object);
     row.facts = heap.facts(object);
-    row.found_by = heap.found_by(object);
+    row.found_by = heap.snapshot().found_by(object);
     return row;
 }
 
 ObjectRow brief_object_row(const HeapReader& heap, ObjectId object) {
+    const HeapSnapshot& columns = heap.snapshot();
     ObjectRow row;
     row.id = object;
-    row.address = heap.address_of(object);
-    row.type = type_name(heap, heap.type_of(object));
+    row.address = columns.address_of(object);
+    row.type = type_name(columns.types, columns.type_of(object));
     row.value = heap.value(object);
     return row;
 }

@@ -27,7 +27,6 @@ ObjectRow brief_object_row(const HeapReader& heap, ObjectId object);
 
 /// The qualified name of a type, or "<type not found>" for `no_type`.
 std::string type_name(const TypeTable& types, TypeId type);
-inline std::string type_name(const HeapReader& heap, TypeId type) { return type_name(heap.types(), type); }
 
 /// The last word of a qualified name: "Node" of "app.Node"; "<type not found>" whole.
 std::string short_type_name(const std::string& name);

@@ -17,11 +17,12 @@ namespace {
 
 /// The lists themselves.
 std::vector<ObjectId> garbage_lists(const HeapReader& heap) {
+    const HeapSnapshot& columns = heap.snapshot();
     std::vector<ObjectId> lists;
-    for (const PythonInterpreter& interpreter : heap.python().interpreters) {
-        const auto state = gc_state(heap.core().memory(), heap.python(), interpreter, 0, false);
+    for (const PythonInterpreter& interpreter : columns.python.interpreters) {
+        const auto state = gc_state(heap.core().memory(), columns.python, interpreter, 0, false);
         if (!state || state->garbage.is_null()) continue;
-        if (const ObjectId list = heap.find(state->garbage); list != no_object) lists.push_back(list);
+        if (const ObjectId list = columns.find(state->garbage); list != no_object) lists.push_back(list);
     }
     std::sort(lists.begin(), lists.end());
     lists.erase(std::unique(lists.begin(), lists.end()), lists.end());
@@ -49,17 +50,18 @@ ObjectState state_by(CollectorVerdict verdict, Reach reach, bool in_garbage_list
 }  // namespace
 
 std::vector<ObjectId> garbage_list_items(const HeapReader& heap) {
+    const HeapSnapshot& columns = heap.snapshot();
     std::vector<ObjectId> items;
     for (const ObjectId list : garbage_lists(heap)) {
-        const auto targets = heap.references().targets(list);
+        const auto targets = columns.references->targets(list);
         items.insert(items.end(), targets.begin(), targets.end());
     }
-    std::vector<bool> seen(items.empty() ? 0 : heap.object_count());
+    std::vector<bool> seen(items.empty() ? 0 : columns.object_count());
     std::erase_if(items, [&](ObjectId item) {
         const bool again = seen[item];
         seen[item] = true;
         return again ||
-               heap.types().find(heap.address_of(item)) != no_type;  // the class of a list of a subclass
+               columns.types.find(columns.address_of(item)) != no_type;  // the class of a list of a subclass
     });
     return items;
 }
@@ -95,7 +97,7 @@ ObjectStates object_states(const HeapGraph& graph, const ProgressCallback& progr
 bool is_certain(const HeapReader& heap, const ObjectStates& states, ObjectId object) {
     if (states.of(object) != ObjectState::invisible)
         return states.collection.of[object] != CollectorVerdict::doubtful;
-    return heap.collector_facts(object).refcount == std::int64_t{heap.references().found(object)};
+    return heap.collector_facts(object).refcount == std::int64_t{heap.snapshot().references->found(object)};
 }
 
 }  // namespace heapsift

@@ -112,12 +112,13 @@ bool satisfies(const ObjectFacts& facts, std::uint64_t retained,
 
 ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedLookup* retained,
                       const ProgressCallback& progress) {
-    const std::vector<bool> wanted = wanted_types(heap.types(), query);
-    const std::vector<std::uint32_t> rank = rank_types_by_name(heap.types());
+    const HeapSnapshot& columns = heap.snapshot();
+    const std::vector<bool> wanted = wanted_types(columns.types, query);
+    const std::vector<std::uint32_t> rank = rank_types_by_name(columns.types);
     ObjectsResult result;
     std::vector<Ranked> kept;
-    for_each_object(heap.snapshot(), "listing objects", progress, [&](ObjectId object) {
-        const std::size_t type = std::min<std::size_t>(heap.type_of(object), rank.size());
+    for_each_object(columns, "listing objects", progress, [&](ObjectId object) {
+        const std::size_t type = std::min<std::size_t>(columns.type_of(object), rank.size());
         if (!wanted[type]) return;
         const ObjectFacts facts = heap.facts(object);
         result.damaged_objects += facts.damaged ? 1 : 0;

@@ -92,11 +92,12 @@ void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressC
 void find_garbage(Work& work, OverviewResult& result) {
     const RetainedLookup retained(work.graph(), work.retained());
     const HeapReader& heap = work.heap();
-    for (const PythonInterpreter& interpreter : heap.python().interpreters) {
+    const HeapSnapshot& columns = heap.snapshot();
+    for (const PythonInterpreter& interpreter : columns.python.interpreters) {
         const auto state =
-            gc_state(heap.core().memory(), heap.python(), interpreter, heap.object_count(), false);
-        const ObjectId list = state && !state->garbage.is_null() ? heap.find(state->garbage) : no_object;
-        if (list != no_object && !heap.references().targets(list).empty())
+            gc_state(heap.core().memory(), columns.python, interpreter, columns.object_count(), false);
+        const ObjectId list = state && !state->garbage.is_null() ? columns.find(state->garbage) : no_object;
+        if (list != no_object && !columns.references->targets(list).empty())
             result.garbage_list_memory += retained.memory(list);
     }
     const auto much = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };

@@ -55,12 +55,12 @@ public:
         : heap_(heap),
           pandas_(heap),
           most_names_(most_names),
-          steps_left_((std::uint64_t{1} << 20) + 64 * heap.object_count()) {}
+          steps_left_((std::uint64_t{1} << 20) + 64 * heap.snapshot().object_count()) {}
 
     std::vector<PandasFrame> all() {
         std::vector<PandasFrame> result;
         const auto of_pandas = [](const TypeInfo& type) { return type.name.starts_with("pandas."); };
-        if (std::none_of(heap_.types().begin(), heap_.types().end(), of_pandas)) return result;
+        if (std::none_of(columns().types.begin(), columns().types.end(), of_pandas)) return result;
         for_each_object(heap_.snapshot(), "", {}, [&](ObjectId id) {
             const PandasKind& kind = pandas_.kind(id);
             if (kind.frame || kind.series) result.push_back(frame(id, kind.series));
@@ -71,7 +71,7 @@ public:
     PandasFrame of_manager(ObjectId manager) {
         PandasFrame frame;
         frame.object = frame.manager = manager;
-        frame.type_name = type_name(heap_, heap_.type_of(manager));
+        frame.type_name = type_name(columns().types, columns().type_of(manager));
         frame.series = frame.type_name.ends_with(".SingleBlockManager");
         fill(frame);
         return frame;
@@ -82,7 +82,7 @@ private:
         PandasFrame frame;
         frame.object = object;
         frame.series = series;
-        frame.type_name = type_name(heap_, heap_.type_of(object));
+        frame.type_name = type_name(columns().types, columns().type_of(object));
         for (const NamedObject& one : pandas_.attributes(object)) {
             if (!step()) break;
             if (pandas_.kind(one.object).manager && (frame.manager == no_object || one.name == "_mgr"))
@@ -95,7 +95,7 @@ private:
 
     void name_series(PandasFrame& frame, ObjectId name) const {
         const PythonHeap& python = heap_.python_heap();
-        const Address address = heap_.address_of(name);
+        const Address address = columns().address_of(name);
         if (!python.is_unicode(address)) return;
         const auto facts = python.unicode(address);
         const auto text = python.unicode_text(address, longest_name);
@@ -155,7 +155,8 @@ private:
         for (const ObjectId part : pandas_.parts(block)) {
             const PandasKind& kind = pandas_.kind(part);
             if (kind.array) return part;
-            if (kind.below && !type_name(heap_, heap_.type_of(part)).starts_with("pandas._libs.internals."))
+            if (kind.below &&
+                !type_name(columns().types, columns().type_of(part)).starts_with("pandas._libs.internals."))
                 return part;
         }
         return no_object;
@@ -199,7 +200,7 @@ private:
 
     std::optional<ArrayFacts> facts_of(ObjectId array) const {
         return array_facts(
-            ObjectReader(heap_.python_heap(), heap_.address_of(array), heap_.types()[heap_.type_of(array)]));
+            ObjectReader(heap_.python_heap(), columns().address_of(array), columns().type_info(array)));
     }
 
     void name_columns(PandasFrame& frame, ObjectId columns) {
@@ -211,6 +212,8 @@ private:
 
     /// False where all walks together have gone further than an honest heap has them go.
     bool step() { return steps_left_ > 0 && steps_left_-- > 0; }
+
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
 
     const HeapReader& heap_;
     PandasReader pandas_;
@@ -231,7 +234,7 @@ std::vector<DroppedFrame> dropped_frames(const HeapReader& heap, const std::vect
     for (const PandasFrame& frame : frames) with_frame.insert(frame.manager);
     std::map<ObjectId, DroppedFrame> dropped;
     std::set<std::pair<ObjectId, ObjectId>> links;  // a manager and its parent
-    std::uint64_t steps_left = (std::uint64_t{1} << 20) + heap.object_count();
+    std::uint64_t steps_left = (std::uint64_t{1} << 20) + heap.snapshot().object_count();
     for (std::size_t i = 0; i < frames.size(); ++i) {
         ObjectId below = frames[i].manager, manager = frames[i].parent;
         for (; manager != no_object && !with_frame.contains(manager) && steps_left > 0; --steps_left) {

@@ -31,14 +31,14 @@ std::optional<std::int64_t> integer_value(const HeapReader& heap, ObjectId objec
 
 std::optional<ArrayFacts> facts_of(PandasReader& pandas, ObjectId array) {
     const HeapReader& heap = pandas.heap();
+    const HeapSnapshot& columns = heap.snapshot();
     if (array == no_object || !pandas.kind(array).array) return {};
-    return array_facts(
-        ObjectReader(heap.python_heap(), heap.address_of(array), heap.types()[heap.type_of(array)]));
+    return array_facts(ObjectReader(heap.python_heap(), columns.address_of(array), columns.type_info(array)));
 }
 
-std::string type_of(const HeapReader& heap, ObjectId object) {
+std::string type_of(const HeapSnapshot& heap, ObjectId object) {
     const TypeId type = heap.type_of(object);
-    return type == no_type ? std::string() : heap.types()[type].name;
+    return type == no_type ? std::string() : heap.types[type].name;
 }
 
 std::string cut(std::string text, bool longer) { return longer ? text + "…" : text; }
@@ -49,10 +49,10 @@ std::string object_label(const HeapReader& heap, Address object) {
         if (const auto facts = python.unicode(object))
             return cut(python.unicode_text(object, longest_label).value_or("?"),
                        facts->length > longest_label);
-    const ObjectId id = heap.find(object);
+    const ObjectId id = heap.snapshot().find(object);
     if (id == no_object) return "?";
     const std::string text = heap.value(id, longest_label).text;
-    return text.empty() ? "<" + type_of(heap, id) + ">" : text;
+    return text.empty() ? "<" + type_of(heap.snapshot(), id) + ">" : text;
 }
 
 /// Of a datetime64: "2024-01-31", with the time where that is not midnight.
@@ -91,8 +91,9 @@ std::optional<Element> element(PandasReader& pandas, ObjectId array, std::uint64
     const std::size_t last = static_cast<std::size_t>(facts->nd) - 1;
     if (place >= static_cast<std::uint64_t>(facts->shape[last])) return {};
     const HeapReader& heap = pandas.heap();
+    const HeapSnapshot& columns = heap.snapshot();
     const auto strides = array_strides(
-        ObjectReader(heap.python_heap(), heap.address_of(array), heap.types()[heap.type_of(array)]), *facts);
+        ObjectReader(heap.python_heap(), columns.address_of(array), columns.type_info(array)), *facts);
     const auto descr = descr_facts(heap.python_heap(), facts->descr);
     if (!strides || !descr) return {};
     return Element{descr_str(heap.python_heap(), *descr),
@@ -149,11 +150,11 @@ std::string joined_label(PandasReader& pandas, ObjectId levels, ObjectId codes, 
 std::string values_label(PandasReader& pandas, ObjectId values, std::uint64_t place, int depth) {
     const HeapReader& heap = pandas.heap();
     const std::vector<ObjectId>& arrays = pandas.arrays_below(values);
-    if (arrays.empty() || type_of(heap, values).ends_with(".PeriodArray")) return "?";
+    if (arrays.empty() || type_of(heap.snapshot(), values).ends_with(".PeriodArray")) return "?";
     const ObjectId array = arrays.front();
-    if (type_of(heap, values).ends_with(".Categorical"))
+    if (type_of(heap.snapshot(), values).ends_with(".Categorical"))
         for (const NamedObject& part : pandas.attributes(values))
-            if (type_of(heap, part.object).ends_with(".CategoricalDtype"))
+            if (type_of(heap.snapshot(), part.object).ends_with(".CategoricalDtype"))
                 return coded_label(pandas, array, pandas.attribute(part.object, "_categories"), place, depth);
     const auto one = element(pandas, array, place);
     return one ? element_label(heap, *one) : "?";
@@ -185,7 +186,7 @@ std::string label(PandasReader& pandas, ObjectId index, std::uint64_t place, int
 
 std::optional<std::uint64_t> values_length(PandasReader& pandas, ObjectId values) {
     // A sparse array keeps only the elements that differ from the one it is filled with.
-    if (type_of(pandas.heap(), values).ends_with(".SparseArray")) return {};
+    if (type_of(pandas.heap().snapshot(), values).ends_with(".SparseArray")) return {};
     const std::vector<ObjectId>& arrays = pandas.arrays_below(values);
     const auto facts = arrays.empty() ? std::nullopt : facts_of(pandas, arrays.front());
     if (!facts || facts->nd < 1) return {};

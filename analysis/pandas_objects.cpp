@@ -38,10 +38,10 @@ void add_name(PandasKind& kind, std::string_view name) {
 }  // namespace
 
 PandasReader::PandasReader(const HeapReader& heap)
-    : heap_(heap), kinds_(heap.types().size() + 1), known_(heap.types().size() + 1) {}
+    : heap_(heap), kinds_(heap.snapshot().types.size() + 1), known_(heap.snapshot().types.size() + 1) {}
 
 const PandasKind& PandasReader::kind(ObjectId object) {
-    const TypeId type = heap_.type_of(object);
+    const TypeId type = columns().type_of(object);
     const std::size_t at = std::min<std::size_t>(type, kinds_.size() - 1);
     if (!known_[at]) {
         known_[at] = 1;
@@ -52,11 +52,11 @@ const PandasKind& PandasReader::kind(ObjectId object) {
 
 PandasKind PandasReader::kind_of_type(TypeId type) const {
     PandasKind kind;
-    const TypeInfo& info = heap_.types()[type];
+    const TypeInfo& info = columns().types[type];
     kind.array = info.kind == &ndarray_kind;
     kind.container = is_one_of(info.name, {"dict", "list", "tuple"});
     if (kind.array || kind.container) return kind;
-    visit_ancestors(type, [&](TypeId ancestor) { add_name(kind, heap_.types()[ancestor].name); });
+    visit_ancestors(type, [&](TypeId ancestor) { add_name(kind, columns().types[ancestor].name); });
     kind.below &= !kind.frame && !kind.series && !kind.manager && !kind.block;
     return kind;
 }
@@ -64,11 +64,11 @@ PandasKind PandasReader::kind_of_type(TypeId type) const {
 /// The type itself, and those of its __mro__ or, where that is not there, the chain of tp_base.
 template <class F>
 void PandasReader::visit_ancestors(TypeId type, F&& visit) const {
-    const TypeTable& types = heap_.types();
+    const TypeTable& types = columns().types;
     TypeId at = type;
     for (std::size_t steps = 0; at != no_type && steps < most_ancestors; ++steps, at = types[at].base)
         visit(at);
-    const ObjectId object = heap_.find(types[type].address);
+    const ObjectId object = columns().find(types[type].address);
     const ObjectId mro = object == no_object ? no_object : attribute(object, "__mro__");
     if (mro == no_object) return;
     std::size_t count = 0;
@@ -83,7 +83,7 @@ std::vector<NamedObject> PandasReader::attributes(ObjectId object) const {
     ObjectId dict = no_object;
     const auto add = [&](const Reference& reference, const std::optional<ReferenceStep>& name) {
         const ObjectId target =
-            reference.followed && name && name->known() ? heap_.find(reference.target) : no_object;
+            reference.followed && name && name->known() ? columns().find(reference.target) : no_object;
         if (target == no_object || result.size() >= most_parts) return;
         if (name->is(Field::attributes))
             dict = target;
@@ -109,7 +109,7 @@ const std::vector<ObjectId>& PandasReader::parts(ObjectId object) {
     if (!added) return result;
     heap_.visit_references(object, [&](const Reference& reference) {
         const ObjectId target =
-            reference.followed && result.size() < most_parts ? heap_.find(reference.target) : no_object;
+            reference.followed && result.size() < most_parts ? columns().find(reference.target) : no_object;
         if (target == no_object) return;
         const PandasKind& is = kind(target);
         if (is.array || is.container || is.below || is.block || is.manager) result.push_back(target);

@@ -53,6 +53,8 @@ private:
     template <class F>
     void visit_ancestors(TypeId type, F&& visit) const;
 
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     std::vector<PandasKind> kinds_;  // by TypeId; the last one: type not found
     std::vector<char> known_;

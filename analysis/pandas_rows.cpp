@@ -80,7 +80,7 @@ DroppedFrames dropped_rows(const HeapGraph& graph, const ArrayTable& table,
         row.frame = frame_row(heap, one.frame, kept[place]);
         row.kept_by_slices_alone = one.kept_by_slices_alone;
         for (const std::size_t slice : one.slices) {
-            row.slices.push_back(heap.address_of(frames[slice].object));
+            row.slices.push_back(heap.snapshot().address_of(frames[slice].object));
             if (!every) row.slices_show += bytes_shown(heap, frames[slice]);
         }
         firsts.push_back(one.slices.empty() ? no_object : frames[one.slices.front()].object);

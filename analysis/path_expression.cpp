@@ -27,7 +27,7 @@ bool is_only_one(const HeapGraph& graph, ObjectId source, const ReferenceStep& s
 /// `__base__` is one thing, and the descriptor of that name in the dict of `type` another.
 bool has_another(const HeapGraph& graph, ObjectId object, const ReferenceStep& attribute, ObjectId than) {
     bool found = false;
-    const Address target = graph.heap().address_of(than);
+    const Address target = graph.columns().address_of(than);
     graph.heap().visit_references(object, [&](const Reference& other) {
         found = found || (other.step.kind == ReferenceStep::Kind::attribute &&
                           other.step.name == attribute.name && other.target != target);
@@ -68,17 +68,16 @@ std::string frame_expression(const HeapGraph& graph, const Root& root) {
 /// ", of app.LOCAL": the threading.local, where a module's variable is one.
 std::string of_which_local(const HeapGraph& graph, const Root& root) {
     if (root.of == no_object) return {};
-    const HeapReader& heap = graph.heap();
-    const PythonHeap& python = heap.python_heap();
+    const HeapSnapshot& columns = graph.columns();
+    const PythonHeap& python = graph.heap().python_heap();
     for (const LoadedModule& module : graph.root_set().modules()) {
         std::string name;
         python.visit_dict(module.dict, [&](Address key, Address value) {
-            if (value == heap.address_of(root.of) && name.empty()) name = text_of(graph, key);
+            if (value == columns.address_of(root.of) && name.empty()) name = text_of(graph, key);
         });
         if (!name.empty()) return ", of " + module.name + "." + name;
     }
-    return fmt::format(", of {} {:#x}", heap.types()[heap.type_of(root.of)].name,
-                       heap.address_of(root.of).value);
+    return fmt::format(", of {} {:#x}", columns.type_info(root.of).name, columns.address_of(root.of).value);
 }
 
 /// Dotted identifiers, and no other module of that name before it.
@@ -108,8 +107,9 @@ std::string root_expression(const HeapGraph& graph, const Root& root) {
             return is_local(root) || frame_object ? frame_expression(graph, root) : std::string();
         }
         case RootKind::thread_local_:
-            return *root.text ? std::string()
-                              : fmt::format("threadlocal({:#x})", graph.heap().address_of(root.object).value);
+            return *root.text
+                       ? std::string()
+                       : fmt::format("threadlocal({:#x})", graph.columns().address_of(root.object).value);
         default:
             return {};
     }
@@ -119,7 +119,7 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
                                std::span<const Reference> steps) {
     PathExpression result;
     const auto begin_at = [&](std::size_t object) {
-        result.root = fmt::format("{:#x}", graph.heap().address_of(objects[object]).value);
+        result.root = fmt::format("{:#x}", graph.columns().address_of(objects[object]).value);
         result.from_address = true;
         result.first = result.steps.size();
     };

@@ -34,8 +34,8 @@ public:
         picture_.deepest = std::max(picture_.deepest, distance);
         if (made.kind == NodeKind::object) {
             made.object = brief_object_row(graph_.heap(), graph_.object_of(node));
-            made.module =
-                graph_.heap().types().is(graph_.heap().type_of(graph_.object_of(node)), KnownType::module);
+            made.module = graph_.columns().types.is(graph_.columns().type_of(graph_.object_of(node)),
+                                                    KnownType::module);
         } else {
             made.name = edges_.name(node);
         }

@@ -42,8 +42,8 @@ public:
     RefcountsFinder(const HeapReader& heap, const RefcountsQuery& query)
         : heap_(heap),
           query_(query),
-          graph_(heap.references()),
-          wanted_(heap.types().size(), query.types.empty()) {
+          graph_(*heap.snapshot().references),
+          wanted_(heap.snapshot().types.size(), query.types.empty()) {
         for (const TypeId type : query.types) wanted_[type] = true;
         for (const NativeReference& native : graph_.natives())
             if (of_c_code(native)) by_target_.push_back(&native);
@@ -52,8 +52,8 @@ public:
     }
 
     RefcountsResult find() {
-        for (ObjectId object{0}; object < heap_.object_count(); ++object)
-            if (const TypeId type = heap_.type_of(object); type < wanted_.size() && wanted_[type])
+        for (ObjectId object{0}; object < columns().object_count(); ++object)
+            if (const TypeId type = columns().type_of(object); type < wanted_.size() && wanted_[type])
                 check(object, type);
         find_text_holders();
         find_leaked();
@@ -114,7 +114,7 @@ private:
         std::uint32_t words = words_to(object);
         const std::int64_t accounted = std::int64_t{graph_.found(object)} - words;
         const std::int64_t excess = facts.refcount - accounted;
-        if (excess > words && module_of(heap_.address_of(object))) ++words;
+        if (excess > words && module_of(columns().address_of(object))) ++words;
         result_.counted += static_cast<std::uint64_t>(std::max<std::int64_t>(facts.refcount, 0));
         result_.accounted += static_cast<std::uint64_t>(accounted);
         if (excess == 0) {
@@ -152,8 +152,8 @@ private:
         for (std::size_t i = 0; i < excess_.size(); ++i) {
             const Found& found = excess_[i];
             if (found.excess <= found.words) continue;
-            const Address text = characters(python, heap_.address_of(found.object),
-                                            heap_.types()[heap_.type_of(found.object)]);
+            const Address text =
+                characters(python, columns().address_of(found.object), columns().type_info(found.object));
             if (text.is_null()) continue;
             by_characters.emplace(text.value, i);
             wanted.push_back(text.value);
@@ -173,7 +173,7 @@ private:
                         Found& found = excess_[held->second];
                         if (found.excess <= found.words) return;
                         ++found.words;
-                        ++row_of(heap_.type_of(found.object), true).explained;
+                        ++row_of(columns().type_of(found.object), true).explained;
                         ++result_.explained;
                         text_words_.emplace(found.object, at);
                     });
@@ -185,7 +185,7 @@ private:
         std::unordered_map<std::uint64_t, std::size_t> open;
         std::vector<std::uint64_t> addresses;
         for (std::size_t i = 0; i < excess_.size(); ++i) {
-            const Address address = heap_.address_of(excess_[i].object);
+            const Address address = columns().address_of(excess_[i].object);
             if (excess_[i].excess <= excess_[i].words || module_of(address)) continue;
             open.emplace(address.value, i);
             addresses.push_back(address.value);
@@ -203,7 +203,7 @@ private:
                 std::max<std::int64_t>(0, words[i] - found.accounted - found.words);
             found.leaked = std::max<std::int64_t>(0, found.excess - found.words - left_over);
             result_.leaked += static_cast<std::uint64_t>(found.leaked);
-            row_of(heap_.type_of(found.object), true).leaked += static_cast<std::uint64_t>(found.leaked);
+            row_of(columns().type_of(found.object), true).leaked += static_cast<std::uint64_t>(found.leaked);
         }
     }
 
@@ -213,9 +213,9 @@ private:
         if (deficit_.empty()) return;
         std::unordered_map<ObjectId, std::uint64_t> borrowed;
         for (const Found& found : deficit_) borrowed[found.object] = 0;
-        for (ObjectId source{0}; source < heap_.object_count(); ++source) {
+        for (ObjectId source{0}; source < columns().object_count(); ++source) {
             const auto targets = graph_.targets(source);
-            if (targets.empty() || !module_of(heap_.address_of(source))) continue;
+            if (targets.empty() || !module_of(columns().address_of(source))) continue;
             for (const ObjectId target : targets)
                 if (const auto row = borrowed.find(target); row != borrowed.end()) ++row->second;
         }
@@ -223,7 +223,7 @@ private:
             const std::uint64_t explained =
                 std::min(static_cast<std::uint64_t>(-found.excess), borrowed[found.object]);
             result_.deficit_explained += explained;
-            row_of(heap_.type_of(found.object), false).explained += explained;
+            row_of(columns().type_of(found.object), false).explained += explained;
         }
     }
 
@@ -231,7 +231,7 @@ private:
         auto& rows = in_excess ? result_.types : result_.deficit_types;
         const auto [it, is_new] =
             (in_excess ? type_rows_ : deficit_type_rows_).try_emplace(type, rows.size());
-        if (is_new) rows.push_back({.name = type_name(heap_, type), .type = type});
+        if (is_new) rows.push_back({.name = type_name(columns().types, type), .type = type});
         return rows[it->second];
     }
 
@@ -284,6 +284,8 @@ private:
                                    "<static, of " + module->path.substr(module->path.rfind('/') + 1) + ">"});
         }
     }
+
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
 
     const HeapReader& heap_;
     const RefcountsQuery& query_;

@@ -7,8 +7,9 @@ namespace heapsift {
 RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, std::size_t limit) {
     RetainedResult result;
     const HeapReader& heap = graph.heap();
+    const HeapSnapshot& columns = heap.snapshot();
     result.asked = set.size();
-    std::vector<RetainedResult::Row> rows(heap.types().size());
+    std::vector<RetainedResult::Row> rows(columns.types.size());
     std::vector<ObjectSizes> sizes(1);
     for (const ObjectId object : retained_by(graph, NodeRow(set))) {
         sizes[0] = ObjectSizes();
@@ -18,7 +19,7 @@ RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, s
         ++result.objects;
         result.retained += sizes[0].memory;
         result.retained_size += sizes[0].size;
-        RetainedResult::Row& row = rows[heap.type_of(object)];
+        RetainedResult::Row& row = rows[columns.type_of(object)];
         ++row.count;
         row.memory += sizes[0].memory;
         row.size += sizes[0].size;
@@ -26,7 +27,7 @@ RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, s
     for (TypeId type{0}; type < rows.size(); ++type) {
         if (rows[type].count == 0) continue;
         rows[type].type = type;
-        rows[type].name = heap.types()[type].name;
+        rows[type].name = columns.types[type].name;
         result.types.push_back(std::move(rows[type]));
     }
     std::stable_sort(result.types.begin(), result.types.end(), [](const auto& a, const auto& b) {

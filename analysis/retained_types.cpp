@@ -16,14 +16,14 @@ constexpr std::size_t least_candidates = 128, sets_at_once = 64;
 /// By type, the last one for objects whose type was not found.
 class RowsByType {
 public:
-    explicit RowsByType(const HeapReader& heap) : heap_(heap) {}
-    std::size_t count() const { return heap_.types().size() + 1; }
+    explicit RowsByType(const HeapSnapshot& heap) : heap_(heap) {}
+    std::size_t count() const { return heap_.types.size() + 1; }
     std::size_t operator[](ObjectId object) const {
-        return std::min<std::size_t>(heap_.type_of(object), heap_.types().size());
+        return std::min<std::size_t>(heap_.type_of(object), heap_.types.size());
     }
 
 private:
-    const HeapReader& heap_;
+    const HeapSnapshot& heap_;
 };
 
 std::vector<std::uint64_t> dominated_by_type(const RetainedLookup& retained, const RowsByType& type) {
@@ -81,7 +81,7 @@ void add_retained(TypesResult& result, const HeapGraph& graph, const RetainedSiz
                   std::size_t limit, const ProgressCallback& progress) {
     result.retained_computed = true;
     const RetainedLookup retained(graph, sizes);
-    const RowsByType type(graph.heap());
+    const RowsByType type(graph.columns());
     const bool chosen_by_retained = sort == SortKey::retained && limit != 0;
     if (!chosen_by_retained) {
         if (sort != SortKey::retained) {

@@ -34,7 +34,7 @@ ShowResult show(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId obj
     result.object.retained = retained.memory(object);
     result.object.state = object_states(graph, progress).of(object);
     result.retained_size = retained.size(graph.node_of(object));
-    result.found_by = found_by_words(heap.found_by(object));
+    result.found_by = found_by_words(heap.snapshot().found_by(object));
     const NodeId dominator = retained.dominator(object);
     if (graph.kind(dominator) == NodeKind::object) {
         result.dominator = object_row(heap, graph.object_of(dominator));

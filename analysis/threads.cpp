@@ -57,7 +57,7 @@ private:
         LocalRow local;
         local.name = python_.unicode_text(name, longest_local_name).value_or("?");
         local.cell = cell;
-        const ObjectId object = heap_.find(value);
+        const ObjectId object = heap_.snapshot().find(value);
         if (object == no_object) {
             local.object.address = value;
         } else {

@@ -64,7 +64,7 @@ private:
         }
     }
 
-    TypeId type_of(NodeId node) const { return heap_.type_of(graph_.object_of(node)); }
+    TypeId type_of(NodeId node) const { return columns().type_of(graph_.object_of(node)); }
     bool is_object(NodeId node) const { return graph_.kind(node) == NodeKind::object; }
     bool is_large(NodeId node) const { return retained_.memory(node) >= least_; }
 
@@ -105,9 +105,9 @@ private:
         found_.push_back(std::move(holder));
     }
 
-    bool is_module(NodeId node) const { return heap_.types().is(type_of(node), KnownType::module); }
+    bool is_module(NodeId node) const { return columns().types.is(type_of(node), KnownType::module); }
     bool is_interned_table(NodeId object) const {
-        return heap_.python_heap().is_interned_table(heap_.address_of(graph_.object_of(object)));
+        return heap_.python_heap().is_interned_table(columns().address_of(graph_.object_of(object)));
     }
 
     void go_down(NodeId node) {
@@ -203,19 +203,21 @@ private:
         const auto largest = std::max_element(
             by_type.begin(), by_type.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
         if (largest == by_type.end() || largest->second.first * 4 < holder.retained) return;
-        holder.content_type = type_name(heap_, largest->first);
+        holder.content_type = type_name(columns().types, largest->first);
         holder.content_count = largest->second.second;
         if (is_object(node) && starts_run(node)) {
             holder.content_count = 0;
             holder.remark = "a chain";
             for (NodeId at = node; at != no_node && is_object(at); at = retained_.largest_child(at))
                 holder.content_count += type_of(at) == type_of(node);
-            holder.content_type = type_name(heap_, type_of(node));
+            holder.content_type = type_name(columns().types, type_of(node));
         }
     }
 
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     std::uint64_t least_;
     std::vector<TopHolder> found_;

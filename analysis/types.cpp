@@ -80,11 +80,12 @@ void add_to_totals(TypesResult& result, const TypeRow& row, const Sums& sums) {
 }  // namespace
 
 TypesResult types(const HeapReader& heap, SortKey sort, std::size_t limit, const ProgressCallback& progress) {
-    const TypeTable& types = heap.types();
+    const HeapSnapshot& columns = heap.snapshot();
+    const TypeTable& types = columns.types;
     std::vector<Sums> sums(types.size() + 1);  // the last one: objects whose type was not found
-    const SizeColumn& sizes = *heap.snapshot().sizes;
-    for_each_object(heap.snapshot(), "adding up types", progress, [&](ObjectId object) {
-        sums[std::min<std::size_t>(heap.type_of(object), types.size())].add(object, sizes[object]);
+    const SizeColumn& sizes = *columns.sizes;
+    for_each_object(columns, "adding up types", progress, [&](ObjectId object) {
+        sums[std::min<std::size_t>(columns.type_of(object), types.size())].add(object, sizes[object]);
     });
 
     TypesResult result;
@@ -94,7 +95,7 @@ TypesResult types(const HeapReader& heap, SortKey sort, std::size_t limit, const
         if (known && types[static_cast<TypeId>(i)].size_source != SizeSource::known)
             sums[i].uncertain = sums[i].count;
         TypeRow row;
-        row.name = type_name(heap, known ? static_cast<TypeId>(i) : no_type);
+        row.name = type_name(columns.types, known ? static_cast<TypeId>(i) : no_type);
         if (known) row.address = types[static_cast<TypeId>(i)].address;
         row.count = sums[i].count;
         row.size = sums[i].size;

@@ -39,7 +39,7 @@ public:
         result.immortal = result.target.facts.immortal;
         result.references_counted =
             static_cast<std::uint64_t>(std::max<std::int64_t>(result.target.facts.refcount, 0));
-        result.references_found = heap_.references().found(object_);
+        result.references_found = columns().references->found(object_);
         find_referrers();
         result.referrers = referrer_edges_;
         for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(object_))
@@ -159,7 +159,7 @@ private:
         WhyPath path;
         path.root = root;
         path.root_words = root_words(graph_, root);
-        path.root_address = heap_.address_of(objects.front());
+        path.root_address = columns().address_of(objects.front());
         path.at_root = brief_object_row(heap_, objects.front());
         path.root_retained = retained_.memory(objects.front());
         for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(objects.front())) {
@@ -244,6 +244,8 @@ private:
 
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     ObjectId object_;
     const WhyQuery& query_;

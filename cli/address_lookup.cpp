@@ -20,7 +20,7 @@ Address reading_meant(const HeapReader& heap, const AddressArgument& argument) {
     for (const Address reading : argument.readings)
         if (heap.core().memory().state_of(reading) != ByteState::unmapped) mapped.push_back(reading);
     for (const Address reading : mapped)
-        if (heap.find(reading) != no_object) return reading;
+        if (heap.snapshot().find(reading) != no_object) return reading;
     return mapped.empty() ? argument.readings.front() : mapped.front();
 }
 
@@ -32,17 +32,17 @@ std::string as_read(const AddressArgument& argument, Address address) {
     return decimal ? fmt::format("{} ({})", argument.typed, text) : text;
 }
 
-std::string described(const HeapReader& heap, ObjectId object) {
-    return fmt::format("the {} at {}", type_name(heap, heap.type_of(object)),
+std::string described(const HeapSnapshot& heap, ObjectId object) {
+    return fmt::format("the {} at {}", type_name(heap.types, heap.type_of(object)),
                        hexadecimal(heap.address_of(object).value));
 }
 
-std::string nearest_hint(const HeapReader& heap, const AddressFinding& finding) {
+std::string nearest_hint(const HeapSnapshot& heap, const AddressFinding& finding) {
     if (finding.nearest == no_object) return command_line("objects") + " lists live ones";
     return "nearest live object: " + described(heap, finding.nearest);
 }
 
-Error no_object_there(const HeapReader& heap, const std::string& text, const AddressFinding& finding) {
+Error no_object_there(const HeapSnapshot& heap, const std::string& text, const AddressFinding& finding) {
     const std::string hint = nearest_hint(heap, finding);
     using Kind = AddressFinding::Kind;
     switch (finding.kind) {
@@ -63,10 +63,11 @@ constexpr std::size_t most_listed = 10;
 
 // "0x7f31c2a4d5e0 (dict of 3)", "0x7f31c2a4d5e8 (app.Node)"
 std::string listed(const HeapReader& heap, ObjectId object, Redactor& redactor) {
-    const std::string type = type_name(heap, heap.type_of(object));
+    const HeapSnapshot& columns = heap.snapshot();
+    const std::string type = type_name(columns.types, columns.type_of(object));
     const ShortValue short_value = heap.value(object);
     const std::string value = escape_for_terminal(redactor.value(short_value, type));
-    const std::string address = hexadecimal(heap.address_of(object).value);
+    const std::string address = hexadecimal(columns.address_of(object).value);
     if (short_value.says_type && short_value.kind == ShortValue::Kind::summary)
         return fmt::format("{} ({})", address, value);
     return fmt::format("{} ({}{}{})", address, escape_for_terminal(type), value.empty() ? "" : ", ", value);
@@ -145,13 +146,13 @@ FoundAddress find_object(const HeapReader& heap, const AddressArgument& argument
         case Kind::object:
             return {finding.object, {}};
         case Kind::inside_object:
-            return {finding.object,
-                    fmt::format("{} lies inside {} (shown here)", text, described(heap, finding.object))};
+            return {finding.object, fmt::format("{} lies inside {} (shown here)", text,
+                                                described(heap.snapshot(), finding.object))};
         case Kind::buffer_of_object:
             return {finding.object, fmt::format("{} lies in memory owned by {} (shown here)", text,
-                                                described(heap, finding.object))};
+                                                described(heap.snapshot(), finding.object))};
         default:
-            throw no_object_there(heap, text, finding);
+            throw no_object_there(heap.snapshot(), text, finding);
     }
 }
 

@@ -106,31 +106,33 @@ CoreFile Session::open_core() {
 
 CoreHeap Session::open_heap() {
     CoreHeap heap = CoreHeap::open(read_core(), diagnostics_, progress());
-    know_core(heap.core(), &heap.python());
+    const PythonRuntime& python = heap.snapshot().python;
+    know_core(heap.core(), &python);
     next_command_knows_ = remember_core(*choice_, wishes_, store_);
     if (options_.verbose) {
-        console_.note("interpreter found by " + heap.python().found_by);
-        console_.note("layout: " + heap.python().layout_source);
+        console_.note("interpreter found by " + python.found_by);
+        console_.note("layout: " + python.layout_source);
     }
     return heap;
 }
 
 void Session::note_references(const HeapReader& heap, ObjectId object) {
-    const ReferenceGraph& references = heap.references();
+    const HeapSnapshot& columns = heap.snapshot();
+    const ReferenceGraph& references = *columns.references;
     if (const auto& first = references.first_dangling())
         diagnostics_.add(
             "references-dangling",
             fmt::format("{} to what is no object: something was overwritten ({}from {}, a {}, to {})",
                         counted(references.dangling(), "reference leads", "references lead"),
                         references.dangling() > 1 ? "the first " : "",
-                        hexadecimal(heap.address_of(first->source).value),
-                        escape_for_terminal(type_name(heap, heap.type_of(first->source))),
+                        hexadecimal(columns.address_of(first->source).value),
+                        escape_for_terminal(type_name(columns.types, columns.type_of(first->source))),
                         hexadecimal(first->target.value)),
             Severity::damage);
     if (object != no_object && heap.facts(object).damaged)
         diagnostics_.add("object-damaged",
                          fmt::format("the object at {} does not read: only what can be there is shown",
-                                     hexadecimal(heap.address_of(object).value)),
+                                     hexadecimal(columns.address_of(object).value)),
                          Severity::damage);
     if (!options_.verbose) return;
     const ReferenceGraph::GuessCounts& guesses = references.guesses();
@@ -138,7 +140,7 @@ void Session::note_references(const HeapReader& heap, ObjectId object) {
         fmt::format("references of {} are known exactly, of {} guessed: {} words proved by reference counts, "
                     "{} possible, "
                     "{} refused",
-                    counted(heap.object_count() - guesses.objects, "object"), grouped(guesses.objects),
+                    counted(columns.object_count() - guesses.objects, "object"), grouped(guesses.objects),
                     grouped(guesses.proved), grouped(guesses.allowed), grouped(guesses.refused)));
 }
 

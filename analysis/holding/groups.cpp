@@ -81,8 +81,8 @@ GroupId GroupFinder::of_module(const LoadedModule& module, int depth) {
         const PythonHeap& python_heap = heap_.python_heap();
         const Address spec =
             module.dict.is_null() ? Address() : python_heap.dict_value(module.dict, "__spec__");
-        const TypeId type = spec.is_null() ? no_type : heap_.types().find(python_heap.type_address(spec));
-        if (type != no_type && !heap_.types().is(type, KnownType::none)) return python();
+        const TypeId type = spec.is_null() ? no_type : columns().types.find(python_heap.type_address(spec));
+        if (type != no_type && !columns().types.is(type, KnownType::none)) return python();
         if (module.name == "sys" || module.name == "builtins") return python();
     }
     const GroupId id = group(GroupKind::module, module.name);
@@ -104,8 +104,8 @@ GroupId GroupFinder::of(const Root& root) {
         if (const auto module = by_object_.find(root.object); module != by_object_.end())
             return of_module(*module->second);
     if (root.kind == RootKind::static_type) {
-        const TypeId type = heap_.types().find(heap_.address_of(root.object));
-        return type == no_type ? python() : of_type(heap_.types()[type].name);
+        const TypeId type = columns().types.find(columns().address_of(root.object));
+        return type == no_type ? python() : of_type(columns().types[type].name);
     }
     if (root.kind == RootKind::native || root.kind == RootKind::native_unseen) return native();
     return python();
@@ -148,7 +148,7 @@ Root GroupFinder::native_root(const NativeReference& native) const {
         }
         case NativePlace::interpreter: {
             root.kind = RootKind::interpreter;
-            const LayoutOffset size = heap_.python().layout.thread_state.size;
+            const LayoutOffset size = columns().python.layout.thread_state.size;
             for (std::size_t t = 0; size.present() && t < roots_.threads().size(); ++t) {
                 const Address state = roots_.threads()[t].state;
                 if (native.word < state || native.word >= state + *size) continue;

@@ -67,6 +67,8 @@ private:
     const LoadedModule* find_module(std::string_view name) const;
     std::int32_t thread_of_stack(Address word) const;
 
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     const RootSet& roots_;
     std::string library_;  // the folder of os.py, with a slash behind it; "" unknown

@@ -23,10 +23,10 @@ namespace heapsift {
 
 HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress)
     : heap_(heap),
-      references_(heap.references()),
+      references_(*heap.snapshot().references),
       root_set_(*heap.snapshot().roots),
       structural_(structural_targets(heap.snapshot())),
-      object_count_(heap.object_count()) {
+      object_count_(heap.snapshot().object_count()) {
     if (progress) progress("groups", 0);
     place_roots();
     make_nodes();
@@ -73,12 +73,13 @@ void HeapGraph::make_nodes() {
             extra_targets_[0].push_back(node_of(group));
     structural_bits_.assign(object_count_ / 64 + 1, 0);
     const auto mark = [&](Address address) {
-        if (const ObjectId object = heap_.find(address); object != no_object)
+        if (const ObjectId object = columns().find(address); object != no_object)
             structural_bits_[object / 64] |= std::uint64_t{1} << (object % 64);
     };
     for (const Address address : structural_.listed) mark(address);
     for (const auto& [owner, target] : structural_.owners) {
-        const ObjectId from = heap_.find(owner), to = target.is_null() ? no_object : heap_.find(target);
+        const ObjectId from = columns().find(owner),
+                       to = target.is_null() ? no_object : columns().find(target);
         if (from != no_object && to != no_object) owners_.emplace_back(node_of(from), node_of(to));
     }
     std::sort(owners_.begin(), owners_.end());

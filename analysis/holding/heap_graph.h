@@ -34,6 +34,7 @@ public:
     explicit HeapGraph(const HeapReader& heap, const ProgressCallback& progress = {});
 
     const HeapReader& heap() const { return heap_; }
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
     const RootSet& root_set() const { return root_set_; }
     const Groups& groups() const { return groups_; }
     const StructuralTargets& structural() const { return structural_; }

@@ -28,7 +28,7 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
     retained.tree = DominatorTree::build(graph, graph.preorder());
     if (progress) progress("retained sizes", 0);
     retained.memory.assign(retained.tree.reached(), 0);
-    const SizeColumn& sizes = *graph.heap().snapshot().sizes;
+    const SizeColumn& sizes = *graph.columns().sizes;
     for (ObjectId object{0}; object < graph.object_count(); ++object)
         retained.memory[graph.position(object)] = sizes.memory(object);
     retained.tree.add_up(retained.memory);
@@ -43,7 +43,7 @@ NodeId RetainedLookup::dominator(NodeId node) const {
 
 std::uint64_t RetainedLookup::size(NodeId node) const {
     std::uint64_t total = 0;
-    const SizeColumn& sizes = *graph_.heap().snapshot().sizes;
+    const SizeColumn& sizes = *graph_.columns().sizes;
     const Preorder& preorder = graph_.preorder();
     std::vector<bool> below(tree().reached());
     for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
@@ -198,7 +198,7 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
                                           const std::function<std::int32_t(ObjectId)>& set_of,
                                           const ProgressCallback& progress) {
     std::vector<SetRetained> result(sets);
-    const SizeColumn& sizes = *graph.heap().snapshot().sizes;
+    const SizeColumn& sizes = *graph.columns().sizes;
     for (std::size_t first = 0; first < sets; first += 64) {
         if (progress)
             progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));

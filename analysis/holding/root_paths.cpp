@@ -97,7 +97,8 @@ public:
     RootSearch(const HeapGraph& graph, RootPaths& paths, const PathWishes& wishes, std::vector<ObjectId> ends)
         : paths_(paths), graph_(graph), wishes_(wishes), ends_(std::move(ends)) {
         const HeapReader& heap = graph_.heap();
-        for (const TypeInfo& type : heap.types()) {
+        const HeapSnapshot& columns = heap.snapshot();
+        for (const TypeInfo& type : columns.types) {
             const bool frame = type.known == KnownType::frame, traceback = type.known == KnownType::traceback;
             left_out_.push_back((wishes.without_frames && frame) || (wishes.without_tracebacks && traceback));
         }
@@ -105,7 +106,7 @@ public:
             if (module.name == "gc" && !module.dict.is_null())
                 if (const Address list = heap.python_heap().dict_value(module.dict, "garbage");
                     !list.is_null())
-                    garbage_list_ = heap.find(list);
+                    garbage_list_ = columns.find(list);
     }
 
     void run(const std::vector<ObjectId>& wanted, const ProgressCallback& progress) {
@@ -163,7 +164,8 @@ private:
 
     bool relax(ObjectId target, ObjectId previous, std::uint32_t cost) {
         if (cost >= paths_.cost(target) || graph_.reach(target) == Reach::unreachable) return false;
-        if ((graph_.heap().type_of(target) < left_out_.size() && left_out_[graph_.heap().type_of(target)]) ||
+        const TypeId type = graph_.columns().type_of(target);
+        if ((type < left_out_.size() && left_out_[type]) ||
             std::binary_search(wishes_.without.begin(), wishes_.without.end(), target))
             return false;
         return search_.offer(HeapGraph::node_of(target), HeapGraph::node_of(previous), cost);

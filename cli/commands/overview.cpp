@@ -21,13 +21,14 @@ constexpr std::size_t screen_rows = 12;
 ExitCode run_overview(Session& session) {
     Question question(session, {Need::memory, Need::retained, Need::states});
     const HeapReader& heap = question.heap();
+    const HeapSnapshot& columns = heap.snapshot();
     OverviewResult result = overview(question.work(), session.options().limit.value_or(screen_rows));
     note_impossible_total(result.types.total_size, result.types.total_memory,
                           heap.core().extent().mapped_bytes, session.diagnostics());
     note_uncertain_sizes(result.types, session.diagnostics());
     note_overlaps(result.memory_overlaps, session.diagnostics());
-    OverviewCore core = overview_core(heap.core(), heap.python());
-    core.signature = signature(result, core.process, heap.python().version, !session.redactor().active());
+    OverviewCore core = overview_core(heap.core(), columns.python);
+    core.signature = signature(result, core.process, columns.python.version, !session.redactor().active());
     return session.write(render_overview(std::move(result), core));
 }
 

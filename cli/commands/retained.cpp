@@ -26,11 +26,11 @@ struct RetainedOptions {
 };
 
 /// Those of a type, or that its instances hold by an attribute.
-std::vector<ObjectId> objects_asked(Session& session, const HeapReader& heap, const HeapGraph& graph,
+std::vector<ObjectId> objects_asked(Session& session, const HeapSnapshot& heap, const HeapGraph& graph,
                                     const RetainedOptions& options) {
     std::vector<ObjectId> set;
     if (!options.type.empty()) {
-        const std::vector<TypeId> types = types_named(heap.snapshot(), options.type, options.subclasses);
+        const std::vector<TypeId> types = types_named(heap, options.type, options.subclasses);
         for (ObjectId object{0}; object < heap.object_count(); ++object)
             if (std::find(types.begin(), types.end(), heap.type_of(object)) != types.end())
                 set.push_back(object);
@@ -60,7 +60,7 @@ ExitCode run_retained(Session& session, const RetainedOptions& options) {
     std::vector<ObjectId> set;
     for (const AddressArgument& argument : arguments) set.push_back(question.object(argument));
     const HeapGraph& graph = question.graph();
-    if (arguments.empty()) set = objects_asked(session, heap, graph, options);
+    if (arguments.empty()) set = objects_asked(session, heap.snapshot(), graph, options);
     std::sort(set.begin(), set.end());
     set.erase(std::unique(set.begin(), set.end()), set.end());
     RetainedResult result = retained(graph, set, session.options().rows());

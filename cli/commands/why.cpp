@@ -64,7 +64,7 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
                             .without = {}};
     HoldersResult result = holders(graph, types, wishes, session.options().rows(), session.progress());
     session.note_references(heap);
-    return session.write(render_why_type(std::move(result), heap.types()[types.front()].name));
+    return session.write(render_why_type(std::move(result), heap.snapshot().types[types.front()].name));
 }
 
 }  // namespace

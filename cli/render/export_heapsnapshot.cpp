@@ -109,8 +109,8 @@ private:
                (graph_.kind(node) == NodeKind::object ? extra_count() + node : node - graph_.object_count());
     }
     KnownType known_type_of(ObjectId id) const {
-        const TypeId type = heap_.type_of(id);
-        return type == no_type ? KnownType::other : heap_.types()[type].known;
+        const TypeId type = columns().type_of(id);
+        return type == no_type ? KnownType::other : columns().types[type].known;
     }
     std::uint64_t piece_name() const { return 1 + graph_.node_count(); }
     std::uint64_t first_edge_name() const { return 2 + graph_.node_count(); }
@@ -219,13 +219,13 @@ private:
     }
 
     std::string object_name(ObjectId id) {
-        const std::string type = type_name(heap_, heap_.type_of(id));
+        const std::string type = type_name(columns().types, columns().type_of(id));
         std::string group = type;
         std::replace(group.begin(), group.end(), ' ', '_');
         const ShortValue value = heap_.value(id, value_limit);
         const std::string shown =
             value.kind == ShortValue::Kind::none ? "" : " " + redactor_.value(value, type);
-        return escape_for_terminal(fmt::format("<{} {:#x}{}>", group, heap_.address_of(id).value, shown));
+        return escape_for_terminal(fmt::format("<{} {:#x}{}>", group, columns().address_of(id).value, shown));
     }
 
     void put(std::string_view text) {
@@ -242,6 +242,8 @@ private:
         std::uint64_t memory;
     };
     const HeapGraph& graph_;
+    const HeapSnapshot& columns() const { return heap_.snapshot(); }
+
     const HeapReader& heap_;
     Redactor& redactor_;
     const std::function<void(std::string_view)>& write_;

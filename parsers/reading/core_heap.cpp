@@ -26,13 +26,13 @@ CoreHeap CoreHeap::open(CoreFile core, Columns columns, Diagnostics& diagnostics
 }
 
 ObjectFacts CoreHeap::facts(ObjectId object) const {
-    return access().facts(address_of(object), type_info(object));
+    return access().facts(heap_->address_of(object), type_info(object));
 }
 
 CollectorFacts CoreHeap::collector_facts(ObjectId object) const {
-    const Address address = address_of(object);
+    const Address address = heap_->address_of(object);
     const TypeInfo& type = type_info(object);
-    const Layout& layout = python().layout;
+    const Layout& layout = heap_->python.layout;
     const bool has_header = access().is_gc(address, type);
     const std::uint32_t header = has_header ? *layout.gc_head.size : 0;
     const std::uint64_t count = header + *layout.object.ob_refcnt;
@@ -51,25 +51,25 @@ void CoreHeap::sizes(ObjectId first, std::span<ObjectSizes> out) const {
     constexpr std::size_t ahead = 16;
     auto fetch = [&](std::size_t i) {
         const auto object = static_cast<ObjectId>(first + i);
-        access().fetch_parts(address_of(object), type_info(object));
+        access().fetch_parts(heap_->address_of(object), type_info(object));
     };
     for (std::size_t i = 0; i < std::min(ahead, out.size()); ++i) fetch(i);
     for (std::size_t i = 0; i < out.size(); ++i) {
         if (i + ahead < out.size()) fetch(i + ahead);
         const auto object = static_cast<ObjectId>(first + i);
-        out[i] = access().sizes(address_of(object), type_info(object));
+        out[i] = access().sizes(heap_->address_of(object), type_info(object));
     }
 }
 
 ShortValue CoreHeap::value(ObjectId object, std::size_t limit) const {
-    return access().value(address_of(object), type_info(object), limit);
+    return access().value(heap_->address_of(object), type_info(object), limit);
 }
 
 namespace {
 
 /// Puts references into words, and guesses into what became of them; those to `only`, unless that is null.
 struct PutIntoWords : ReferenceVisitor {
-    PutIntoWords(const HeapReader& h, const ObjectAccess& a,
+    PutIntoWords(const HeapSnapshot& h, const ObjectAccess& a,
                  const std::function<void(ObjectId, const Reference&)>& v)
         : heap(h), access(a), visit_named(v) {}
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
@@ -77,7 +77,7 @@ struct PutIntoWords : ReferenceVisitor {
         bool followed = is_owned(kind), proved = false;
         if (kind == ReferenceKind::guess) {
             if (heap.find(target) == no_object) return;
-            const GuessVerdict verdict = heap.references().verdict(source, name.number);
+            const GuessVerdict verdict = heap.references->verdict(source, name.number);
             if (verdict == GuessVerdict::refused) return;
             proved = verdict == GuessVerdict::proved;
             if (proved) kind = ReferenceKind::hidden;
@@ -88,7 +88,7 @@ struct PutIntoWords : ReferenceVisitor {
         reference.followed = followed;
         visit_named(source, reference);
     }
-    const HeapReader& heap;
+    const HeapSnapshot& heap;
     const ObjectAccess& access;
     const std::function<void(ObjectId, const Reference&)>& visit_named;
     ObjectId source = no_object;
@@ -97,7 +97,7 @@ struct PutIntoWords : ReferenceVisitor {
 
 /// What is owned, and an object.
 struct ForwardOwned : ReferenceVisitor {
-    ForwardOwned(const HeapReader& h, const ReferenceGraph& g, ObjectId s, OwnedReferenceVisitor& v)
+    ForwardOwned(const HeapSnapshot& h, const ReferenceGraph& g, ObjectId s, OwnedReferenceVisitor& v)
         : heap(h), graph(g), source(s), owned(v) {}
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
         if (kind == ReferenceKind::weak || kind == ReferenceKind::reported) return;
@@ -107,7 +107,7 @@ struct ForwardOwned : ReferenceVisitor {
             return;
         owned.visit(object, name);
     }
-    const HeapReader& heap;
+    const HeapSnapshot& heap;
     const ReferenceGraph& graph;
     ObjectId source;
     OwnedReferenceVisitor& owned;
@@ -129,10 +129,10 @@ struct FindBuffer : BufferVisitor {
 /// Those to `only`, unless that is null.
 void CoreHeap::visit_named(ObjectId source, Address only,
                            const std::function<void(ObjectId, const Reference&)>& visit) const {
-    PutIntoWords words(*this, access(), visit);
+    PutIntoWords words(*heap_, access(), visit);
     words.only = only;
     words.source = source;
-    access().visit_references(address_of(source), type_info(source), words);
+    access().visit_references(heap_->address_of(source), type_info(source), words);
 }
 
 void CoreHeap::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
@@ -141,49 +141,51 @@ void CoreHeap::visit_references(ObjectId object, const std::function<void(const 
 
 void CoreHeap::visit_references_to(ObjectId source, ObjectId target,
                                    const std::function<void(const Reference&)>& visit) const {
-    visit_named(source, address_of(target), [&](ObjectId, const Reference& reference) { visit(reference); });
+    visit_named(source, heap_->address_of(target),
+                [&](ObjectId, const Reference& reference) { visit(reference); });
 }
 
 void CoreHeap::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
-    ForwardOwned forward(*this, references(), object, visit);
-    access().visit_references(address_of(object), type_info(object), forward);
+    ForwardOwned forward(*heap_, *heap_->references, object, visit);
+    access().visit_references(heap_->address_of(object), type_info(object), forward);
 }
 
 void CoreHeap::visit_referrers(ObjectId target,
                                const std::function<void(ObjectId, const Reference&)>& visit) const {
-    PutIntoWords words(*this, access(), visit);
-    words.only = address_of(target);
-    for (ObjectId id{0}; id < object_count(); ++id) {
+    PutIntoWords words(*heap_, access(), visit);
+    words.only = heap_->address_of(target);
+    for (ObjectId id{0}; id < heap_->object_count(); ++id) {
         words.source = id;
-        access().visit_references(address_of(id), type_info(id), words);
+        access().visit_references(heap_->address_of(id), type_info(id), words);
     }
-    for (const NativeReference& native : references().natives())
+    for (const NativeReference& native : heap_->references->natives())
         if (native.target == target) visit(no_object, native_reference(native));
 }
 
 void CoreHeap::visit_native_references(const std::function<void(const Reference&)>& visit) const {
-    for (const NativeReference& native : references().natives()) visit(native_reference(native));
+    for (const NativeReference& native : heap_->references->natives()) visit(native_reference(native));
 }
 
 Reference CoreHeap::native_reference(const NativeReference& native) const {
     Reference reference;
-    reference.target = address_of(native.target);
+    reference.target = heap_->address_of(native.target);
     reference.kind = ReferenceKind::native;
     reference.word = native.word;
-    reference.step = named_step(native_place(core(), python_heap(), references().frames(), native));
+    reference.step = named_step(native_place(core(), python_heap(), heap_->references->frames(), native));
     return reference;
 }
 
 ReportedReferences CoreHeap::reported_references(std::span<const std::uint8_t> asked,
                                                  const ProgressCallback& progress) const {
-    return gather_reported_references(snapshot().objects.addresses, snapshot().objects.types, asked, access(),
-                                      snapshot().index, references(), progress);
+    return gather_reported_references(heap_->objects.addresses, heap_->objects.types, asked, access(),
+                                      heap_->index, *heap_->references, progress);
 }
 
 AddressFinding CoreHeap::locate(Address address) const {
     using Kind = AddressFinding::Kind;
-    if (const ObjectId exact = find(address); exact != no_object) return {Kind::object, exact, no_object};
-    const auto& all = snapshot().objects.addresses;
+    if (const ObjectId exact = heap_->find(address); exact != no_object)
+        return {Kind::object, exact, no_object};
+    const auto& all = heap_->objects.addresses;
     const auto above = std::upper_bound(all.begin(), all.end(), address);
     ObjectId nearest = no_object;
     if (above != all.end()) nearest = static_cast<ObjectId>(above - all.begin());
@@ -209,8 +211,8 @@ AddressFinding CoreHeap::locate(Address address) const {
     if (const auto block = sources_->allocations->pymalloc().block_at(address); block && !block->in_use)
         return {Kind::free_block, no_object, nearest};
     FindBuffer buffers(*sources_->allocations, address);
-    for (ObjectId id{0}; id < object_count(); ++id) {
-        access().visit_buffers(address_of(id), type_info(id), buffers);
+    for (ObjectId id{0}; id < heap_->object_count(); ++id) {
+        access().visit_buffers(heap_->address_of(id), type_info(id), buffers);
         if (buffers.found) return {Kind::buffer_of_object, id, nearest};
     }
     return {bytes == ByteState::not_saved ? Kind::not_saved : Kind::other_memory, no_object, nearest};

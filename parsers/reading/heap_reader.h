@@ -5,8 +5,7 @@
 //
 // It stands beside the columns of a heap (HeapSnapshot) and answers about one object at a time; what is asked
 // of all objects is a column. A function that needs columns alone takes a `const HeapSnapshot&`; one that
-// needs bytes takes a `const HeapReader&`, from which the snapshot can be had, and never both. The columns
-// that nearly every function looks up are repeated here, under the snapshot's names.
+// needs bytes takes a `const HeapReader&`, from which the snapshot can be had, and never both.
 //
 // There is one implementation over a core (core_heap.h); tests have one over values that they write down.
 
@@ -61,19 +60,8 @@ class HeapReader {
 public:
     virtual ~HeapReader() = default;
 
-    // --- the columns
-
+    /// The columns.
     const HeapSnapshot& snapshot() const { return *snapshot_; }
-    const PythonRuntime& python() const { return snapshot_->python; }
-    const TypeTable& types() const { return snapshot_->types; }
-    std::size_t object_count() const { return snapshot_->object_count(); }
-    Address address_of(ObjectId object) const { return snapshot_->address_of(object); }
-    TypeId type_of(ObjectId object) const { return snapshot_->type_of(object); }
-    FoundBy found_by(ObjectId object) const { return snapshot_->found_by(object); }
-    ObjectId find(Address address) const { return snapshot_->find(address); }
-    const ReferenceGraph& references() const { return *snapshot_->references; }
-
-    // --- the core's bytes
 
     virtual const CoreFile& core() const = 0;
     /// To read fields of objects: strings, dictionaries, attributes.
@@ -101,8 +89,8 @@ public:
     /// The same of those that lead to `target`; no others are put into words.
     virtual void visit_references_to(ObjectId source, ObjectId target,
                                      const std::function<void(const Reference&)>& visit) const = 0;
-    /// The references of the real view, unnamed: `references().targets(object)` with what each is called. Some
-    /// 50 to 150 ns an object.
+    /// The references of the real view, unnamed: those of the snapshot's `references`, with what each is
+    /// called. Some 50 to 150 ns an object.
     virtual void visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const = 0;
     /// All references to `target`, weak ones included, and those that are only reported; native ones last,
     /// with `no_object` as their source. One pass over the heap, some 30 to 100 ns an object.

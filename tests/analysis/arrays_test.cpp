@@ -15,7 +15,7 @@ using handmade_arrays::data_start;
 using handmade_arrays::headers_start;
 
 const ArrayOwner& owner_at(const HeapReader& heap, const ArrayTable& arrays, std::uint64_t address) {
-    const ArrayOwner* owner = arrays.owner_of(heap.find(Address(address)));
+    const ArrayOwner* owner = arrays.owner_of(heap.snapshot().find(Address(address)));
     REQUIRE(owner);
     return *owner;
 }
@@ -30,20 +30,20 @@ TEST_CASE("arrays: an owner that a slice alone keeps is pinned; one that somethi
     const std::uint64_t used = heap.array(data_start + 800, {50}, {8}, 0, 2);
     const std::uint64_t view = heap.array(data_start + 800, {5}, {8}, used);
     heap.list({slice, used, view});
-    const HandmadeReader snapshot = heap.build();
-    const HeapGraph graph(snapshot);
+    const HandmadeReader reader = heap.build();
+    const HeapGraph graph(reader);
     const ArrayTable arrays = array_table(graph);
-    const ArrayOwner& owner = owner_at(snapshot, arrays, pinned);
-    CHECK(owner.object == snapshot.find(Address(pinned)));
+    const ArrayOwner& owner = owner_at(reader, arrays, pinned);
+    CHECK(owner.object == reader.snapshot().find(Address(pinned)));
     CHECK(owner.kept_by_views);
     CHECK(owner.pinned());
     CHECK(owner.nbytes() == 800);
     CHECK(owner.visible_bytes == 80);
     CHECK(owner.views == 1);
     CHECK(owner.saved);
-    CHECK_FALSE(owner_at(snapshot, arrays, used).kept_by_views);
-    CHECK(owner_at(snapshot, arrays, used).visible_bytes == 400);
-    CHECK(&owner_at(snapshot, arrays, slice) == &owner);
+    CHECK_FALSE(owner_at(reader, arrays, used).kept_by_views);
+    CHECK(owner_at(reader, arrays, used).visible_bytes == 400);
+    CHECK(&owner_at(reader, arrays, slice) == &owner);
     const ArraySums& sums = arrays.sums;
     CHECK(sums.arrays == 4);
     CHECK(sums.views == 2);
@@ -62,12 +62,12 @@ TEST_CASE("arrays: a view in between shows nothing, and all that overlaps counts
     const std::uint64_t one = heap.array(data_start, {10}, {8}, between);
     const std::uint64_t two = heap.array(data_start + 40, {10}, {8}, between);
     heap.list({one, two});
-    const HandmadeReader snapshot = heap.build();
-    const HeapGraph graph(snapshot);
+    const HandmadeReader reader = heap.build();
+    const HeapGraph graph(reader);
     const ArrayTable arrays = array_table(graph);
-    CHECK(owner_at(snapshot, arrays, between).object == snapshot.find(Address(owner)));
-    CHECK(owner_at(snapshot, arrays, owner).visible_bytes == 120);
-    CHECK(owner_at(snapshot, arrays, owner).views == 3);
+    CHECK(owner_at(reader, arrays, between).object == reader.snapshot().find(Address(owner)));
+    CHECK(owner_at(reader, arrays, owner).visible_bytes == 120);
+    CHECK(owner_at(reader, arrays, owner).views == 3);
     CHECK(arrays.sums.pinned_views == 2);
 }
 
@@ -79,12 +79,12 @@ TEST_CASE("arrays: all of it shown is kept, not pinned; held by C code is neithe
     const std::uint64_t native = heap.array(data_start + 800, {100}, {8}, 0, 2);
     const std::uint64_t slice = heap.array(data_start + 800, {1}, {8}, native);
     heap.list({transposed, slice});
-    const HandmadeReader snapshot = heap.build();
-    const HeapGraph graph(snapshot);
+    const HandmadeReader reader = heap.build();
+    const HeapGraph graph(reader);
     const ArrayTable arrays = array_table(graph);
-    CHECK(owner_at(snapshot, arrays, whole).kept_by_views);
-    CHECK_FALSE(owner_at(snapshot, arrays, whole).pinned());
-    CHECK_FALSE(owner_at(snapshot, arrays, native).kept_by_views);
+    CHECK(owner_at(reader, arrays, whole).kept_by_views);
+    CHECK_FALSE(owner_at(reader, arrays, whole).pinned());
+    CHECK_FALSE(owner_at(reader, arrays, native).kept_by_views);
     CHECK(arrays.sums.pinned == 0);
     CHECK(list_owners(arrays, OwnerChoice::pinned, 0).empty());
 }
@@ -96,18 +96,18 @@ TEST_CASE("arrays: memory that C code lent has an owner of its own, as large as 
     const std::uint64_t slice = heap.array(data_start + 8, {3}, {8}, lent);
     const std::uint64_t away = heap.array(0x7000000000, {100}, {8});
     heap.list({lent, slice, away});
-    const HandmadeReader snapshot = heap.build();
-    const HeapGraph graph(snapshot);
+    const HandmadeReader reader = heap.build();
+    const HeapGraph graph(reader);
     const ArrayTable arrays = array_table(graph);
-    const ArrayOwner& owner = owner_at(snapshot, arrays, slice);
+    const ArrayOwner& owner = owner_at(reader, arrays, slice);
     CHECK(owner.object == no_object);
-    CHECK(owner.lent_to == snapshot.find(Address(lent)));
+    CHECK(owner.lent_to == reader.snapshot().find(Address(lent)));
     CHECK(owner.nbytes() == 800);
     CHECK_FALSE(owner.size_known);
     CHECK_FALSE(owner.kept_by_views);
     CHECK(arrays.sums.native_owners == 1);
     CHECK(arrays.sums.native_bytes == 800);
-    CHECK_FALSE(owner_at(snapshot, arrays, away).saved);  // its data is nowhere in the core
+    CHECK_FALSE(owner_at(reader, arrays, away).saved);  // its data is nowhere in the core
     CHECK(arrays.sums.not_saved_bytes == 800);
 }
 
@@ -117,8 +117,8 @@ TEST_CASE("arrays: bases in a circle end", "[numpy][analysis]") {
     REQUIRE(heap.array(data_start, {10}, {8}, second) == first);
     REQUIRE(heap.array(data_start, {10}, {8}, first) == second);
     heap.list({first});
-    const HandmadeReader snapshot = heap.build();
-    const HeapGraph graph(snapshot);
+    const HandmadeReader reader = heap.build();
+    const HeapGraph graph(reader);
     const ArrayTable arrays = array_table(graph);
     CHECK(arrays.sums.arrays == 2);
     CHECK(arrays.sums.pinned == 0);
@@ -131,14 +131,15 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
     const std::uint64_t of_small = heap.array(data_start, {1}, {8}, small);
     const std::uint64_t of_large = heap.array(data_start + 800, {89}, {8}, large);
     heap.list({of_small, of_large});
-    const HandmadeReader snapshot = heap.build();
-    const HeapGraph graph(snapshot);
+    const HandmadeReader reader = heap.build();
+    const HeapGraph graph(reader);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
     const ArrayTable arrays = array_table(graph);
     const auto addresses = [&](const std::vector<std::uint32_t>& owners) {
         std::vector<Address> found;
-        for (const std::uint32_t i : owners) found.push_back(snapshot.address_of(arrays.owners[i].object));
+        for (const std::uint32_t i : owners)
+            found.push_back(reader.snapshot().address_of(arrays.owners[i].object));
         return found;
     };
     CHECK(addresses(list_owners(arrays, OwnerChoice::all, 0)) == std::vector{Address(large), Address(small)});
@@ -155,14 +156,14 @@ TEST_CASE("arrays: lists of owners and arrays, largest first", "[numpy][analysis
     CHECK(holders.rows[0].pinned_owners == 2);
     CHECK(holders.rows[0].unseen_bytes() == 80);
     REQUIRE(holders.rows[0].dominator);
-    CHECK(snapshot.address_of(HeapGraph::object_of(*holders.rows[0].dominator)) == Address(0x80000));
+    CHECK(reader.snapshot().address_of(HeapGraph::object_of(*holders.rows[0].dominator)) == Address(0x80000));
 }
 
 TEST_CASE("arrays: without NumPy there is nothing", "[numpy][analysis]") {
     HandmadeHeap heap;
     heap.objects = {{Address(0x10100), "app.Node", facts(48, 64), {}, {}}};
-    const HandmadeReader snapshot = heap.build();
-    const HeapGraph graph(snapshot);
+    const HandmadeReader reader = heap.build();
+    const HeapGraph graph(reader);
     const ArrayTable arrays = array_table(graph);
     CHECK(arrays.arrays.empty());
     CHECK(arrays.sums.owners == 0);

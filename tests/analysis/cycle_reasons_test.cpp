@@ -93,9 +93,10 @@ struct TwoCollectors {
         const HandmadeReader built = build();
         const HeapGraph graph(built);
         const ObjectStates states = object_states(graph);
-        const ObjectId object = built.find(Address(node(number)));
+        const HeapSnapshot& columns = built.snapshot();
+        const ObjectId object = columns.find(Address(node(number)));
         const CycleReasons reasons = cycle_reasons(built);
-        return reason_words(built, reasons, reason_of(built, states, reasons, {&object, 1}));
+        return reason_words(columns, reasons, reason_of(columns, states, reasons, {&object, 1}));
     }
     std::string most_common() {
         const HandmadeReader built = build();

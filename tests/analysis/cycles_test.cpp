@@ -46,7 +46,7 @@ HandmadeHeap pair_of_nodes() {
 }
 
 CollectorVerdict verdict(const HeapReader& heap, std::uint64_t address) {
-    return replay_collector(heap).of[heap.find(Address(address))];
+    return replay_collector(heap).of[heap.snapshot().find(Address(address))];
 }
 
 /// An extension's object that no traverse reports: references of its kind are hidden.
@@ -117,7 +117,7 @@ TEST_CASE("collector: what counts less than is reported wraps, and is kept with 
     const HandmadeReader heap = made.build();
     CHECK(verdict(heap, 0x100) == CollectorVerdict::kept);
     CHECK(verdict(heap, 0x200) == CollectorVerdict::kept);
-    CHECK(replay_collector(heap).short_of_counts == std::vector{heap.find(Address(0x200))});
+    CHECK(replay_collector(heap).short_of_counts == std::vector{heap.snapshot().find(Address(0x200))});
     Work work(heap);
     const CyclesResult result = cycles(work, {});
     REQUIRE(result.cycles.size() == 1);
@@ -218,7 +218,9 @@ TEST_CASE("states: waiting, held, invisible", "[analysis][states]") {
     const HandmadeReader heap = made.build();
     const HeapGraph graph(heap);
     const ObjectStates states = object_states(graph);
-    const auto state = [&](std::uint64_t address) { return states.of(heap.find(Address(address))); };
+    const auto state = [&](std::uint64_t address) {
+        return states.of(heap.snapshot().find(Address(address)));
+    };
     CHECK(state(0x100) == ObjectState::waiting);
     CHECK(state(0x300) == ObjectState::waiting);
     CHECK(state(0x400) == ObjectState::held);
@@ -273,7 +275,8 @@ TEST_CASE("cycles: what is shown changes no number", "[analysis][cycles]") {
         std::map<std::uint64_t, std::array<std::uint32_t, 2>> found;  // by the first member
         for (const Cycle& cycle : result.cycles)
             if (result.shown(cycle))
-                found[heap.address_of(result.members_of(cycle).front()).value] = {cycle.id, cycle.equal_to};
+                found[heap.snapshot().address_of(result.members_of(cycle).front()).value] = {cycle.id,
+                                                                                             cycle.equal_to};
         CHECK(found.size() == result.shown_count);
         for (const CycleKind& row : result.kinds) {
             CHECK(result.shown(result.cycles[row.example - 1]));
@@ -323,7 +326,7 @@ TEST_CASE("cycles: two kinds with the same shortest way say how they differ", "[
     const auto with = [&](std::uint64_t address) {
         for (const Cycle& cycle : result.cycles)
             for (const ObjectId member : result.members_of(cycle))
-                if (heap.address_of(member) == Address(address)) return cycle.component;
+                if (heap.snapshot().address_of(member) == Address(address)) return cycle.component;
         return CycleMembers::none;
     };
     const auto unlike = [&](std::uint64_t one, std::uint64_t other) {
@@ -417,7 +420,8 @@ TEST_CASE("refcounts: what is counted beyond the references found, and what is f
     CHECK(result.deficits[0].excess == -1);
     CHECK(result.immortal == 1);
     CHECK(result.balanced == 2);
-    const RefcountsResult of_one = refcounts(heap, {.types = heap.types().named("Clean"), .limit = 0});
+    const RefcountsResult of_one =
+        refcounts(heap, {.types = heap.snapshot().types.named("Clean"), .limit = 0});
     CHECK(of_one.checked == 1);
     CHECK(of_one.rows.empty());
 }

@@ -67,7 +67,7 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("edges: what is followed comes first, the rest in its own order", "[analysis][edges]") {
     const HandmadeReader heap = nodes().build();
-    const EdgesResult down = referents(heap, heap.find(Address(0x100)), 0);
+    const EdgesResult down = referents(heap, heap.snapshot().find(Address(0x100)), 0);
     CHECK(down.object.address == Address(0x100));
     CHECK(names(down.list) ==
           Names{".strong", ".hidden", "not .type", "not .lost", "not .weak", "not .<link>.key"});
@@ -82,7 +82,7 @@ TEST_CASE("edges: what is followed comes first, the rest in its own order", "[an
 
 TEST_CASE("edges: referrers by address, then words that are no object's", "[analysis][edges]") {
     const HandmadeReader heap = nodes().build();
-    const EdgesResult up = referrers(heap, heap.find(Address(0x100)), 0);
+    const EdgesResult up = referrers(heap, heap.snapshot().find(Address(0x100)), 0);
     CHECK(names(up.list) == Names{".on", "<+16>", "<module data>", "<native stack>", "not .back"});
     CHECK(up.list.owned == 4);
     CHECK(up.list.guesses);
@@ -94,7 +94,7 @@ TEST_CASE("edges: referrers by address, then words that are no object's", "[anal
 
 TEST_CASE("edges: a limit cuts the rows and not the counts", "[analysis][edges]") {
     const HandmadeReader heap = nodes().build();
-    const ObjectId node = heap.find(Address(0x100));
+    const ObjectId node = heap.snapshot().find(Address(0x100));
     const Names all = names(referents(heap, node, 0).list);
     for (std::size_t limit = 1; limit <= 8; ++limit) {
         const EdgesResult down = referents(heap, node, limit), up = referrers(heap, node, limit);

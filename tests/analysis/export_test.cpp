@@ -111,8 +111,8 @@ TEST_CASE("export: types with their bases, objects with type and generation", "[
     derived.base = TypeId(0);
     heap.types = {base, derived};
     heap.objects = {{Address(0x10100), "app.Node", facts(48, 64), literal("'x'", 1), {}}};
-    const HandmadeReader snapshot = heap.build();
-    const HeapGraph graph(snapshot);
+    const HandmadeReader reader = heap.build();
+    const HeapGraph graph(reader);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
     const ObjectStates states = object_states(graph);
@@ -163,15 +163,15 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     for (std::uint64_t i = 0; i < 4; ++i)
         memory.put(dimensions + 8 * i, std::int64_t{i == 0 ? 3 : i == 1 ? 4 : i == 2 ? 32 : 8});
     heap.core_bytes = memory.core();
-    const HandmadeReader snapshot = heap.build();
-    const HeapGraph graph(snapshot);
+    const HandmadeReader reader = heap.build();
+    const HeapGraph graph(reader);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
     const ObjectStates states = object_states(graph);
     const ExportReader rows(graph, sizes, states);
-    CHECK(is_array(snapshot.snapshot(), ObjectId(0)));
-    CHECK_FALSE(is_array(snapshot.snapshot(), ObjectId(2)));
-    const ArrayRow row = array_row(snapshot, ObjectId(0));
+    CHECK(is_array(reader.snapshot(), ObjectId(0)));
+    CHECK_FALSE(is_array(reader.snapshot(), ObjectId(2)));
+    const ArrayRow row = array_row(reader, ObjectId(0));
     CHECK(row.dtype == "<f8");
     CHECK(row.shape == std::vector<std::int64_t>{3, 4});
     CHECK(row.strides == std::vector<std::int64_t>{32, 8});
@@ -180,7 +180,7 @@ TEST_CASE("export: an array's fields; of one that does not read, the address", "
     CHECK(row.owns_data == true);
     CHECK_FALSE(row.base.has_value());
     CHECK(row.owner == Address(array));
-    const ArrayRow other = array_row(snapshot, ObjectId(1));
+    const ArrayRow other = array_row(reader, ObjectId(1));
     CHECK(other.address == Address(torn));
     CHECK_FALSE(other.shape.has_value());
     CHECK_FALSE(other.owner.has_value());

@@ -101,7 +101,7 @@ std::vector<std::uint64_t> found(const std::string& text) {
     CHECK(expression_problem(text).empty());
     std::vector<std::uint64_t> addresses;
     for (const ObjectId object : find_expression(heap, text).objects)
-        addresses.push_back(heap.address_of(object).value);
+        addresses.push_back(heap.snapshot().address_of(object).value);
     return addresses;
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("expression: what does not fit says how far it got, and what is near",
     CHECK(finding.understood == "node");
     CHECK(finding.missing == ".rowz");
     REQUIRE(finding.stopped_at.size() == 1);
-    CHECK(heap.address_of(finding.stopped_at[0]) == Address(0x400));
+    CHECK(heap.snapshot().address_of(finding.stopped_at[0]) == Address(0x400));
     CHECK(finding.near_is_guess);
     CHECK(name_of(finding.near) == ".rows");
     finding = find_expression(heap, "app.CACHE[kk]");

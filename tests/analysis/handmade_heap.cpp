@@ -148,7 +148,7 @@ CollectorFacts HandmadeReader::collector_facts(ObjectId id) const {
 ShortValue HandmadeReader::value(ObjectId id, std::size_t) const { return object(id).value; }
 
 AddressFinding HandmadeReader::locate(Address address) const {
-    const ObjectId found = find(address);
+    const ObjectId found = snapshot().find(address);
     return found == no_object ? state_->made.finding
                               : AddressFinding{AddressFinding::Kind::object, found, no_object};
 }
@@ -161,21 +161,22 @@ void HandmadeReader::visit_references(ObjectId source,
 void HandmadeReader::visit_references_to(ObjectId source, ObjectId target,
                                          const std::function<void(const Reference&)>& visit) const {
     for (const Reference& reference : object(source).references)
-        if (reference.target == address_of(target)) visit(reference);
+        if (reference.target == snapshot().address_of(target)) visit(reference);
 }
 
 void HandmadeReader::visit_owned_references(ObjectId source, OwnedReferenceVisitor& visit) const {
     for (const Reference& reference : object(source).references)
-        if (const ObjectId target = find(reference.target); target != no_object && reference.followed)
+        if (const ObjectId target = snapshot().find(reference.target);
+            target != no_object && reference.followed)
             visit.visit(target, {ReferenceName::Form::text, kept_name(reference.step), 0, {}});
 }
 
 void HandmadeReader::visit_referrers(ObjectId target,
                                      const std::function<void(ObjectId, const Reference&)>& visit) const {
-    for (ObjectId id{0}; id < object_count(); ++id)
+    for (ObjectId id{0}; id < snapshot().object_count(); ++id)
         visit_references_to(id, target, [&](const Reference& reference) { visit(id, reference); });
     for (const Reference& reference : state_->made.natives)
-        if (reference.target == address_of(target)) visit(no_object, reference);
+        if (reference.target == snapshot().address_of(target)) visit(no_object, reference);
 }
 
 void HandmadeReader::visit_native_references(const std::function<void(const Reference&)>& visit) const {
@@ -187,9 +188,9 @@ ReportedReferences HandmadeReader::reported_references(std::span<const std::uint
     std::vector<std::uint64_t> begin{0};
     std::vector<ObjectId> targets;
     std::vector<ReportedReferences::Guess> guesses;
-    for (ObjectId source{0}; source < object_count(); ++source) {
+    for (ObjectId source{0}; source < snapshot().object_count(); ++source) {
         for (const Reference& reference : object(source).references) {
-            const ObjectId target = find(reference.target);
+            const ObjectId target = snapshot().find(reference.target);
             if (target == no_object || !asked[source] || !asked[target]) continue;
             if (reference.kind == ReferenceKind::strong || reference.kind == ReferenceKind::reported)
                 targets.push_back(target);
@@ -198,7 +199,7 @@ ReportedReferences HandmadeReader::reported_references(std::span<const std::uint
         }
         begin.push_back(targets.size());
     }
-    return {references(), std::move(begin), std::move(targets), std::move(guesses)};
+    return {*snapshot().references, std::move(begin), std::move(targets), std::move(guesses)};
 }
 
 namespace {

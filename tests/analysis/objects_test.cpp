@@ -22,7 +22,7 @@ HandmadeHeap five_objects() {
 
 std::vector<std::uint64_t> addresses(const HeapReader& heap, const ObjectsResult& result) {
     std::vector<std::uint64_t> all;
-    for (const ObjectId object : result.objects) all.push_back(heap.address_of(object).value);
+    for (const ObjectId object : result.objects) all.push_back(heap.snapshot().address_of(object).value);
     return all;
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("objects: a limit gives the first rows of the whole list", "[analysis]
 TEST_CASE("objects: totals are of all that match, what is shown of the rows", "[analysis][objects]") {
     const HandmadeReader heap = five_objects().build();
     ObjectsQuery query;
-    query.types = heap.types().named("b");
+    query.types = heap.snapshot().types.named("b");
     query.limit = 2;
     const ObjectsResult result = objects(heap, query, nullptr);
     CHECK(addresses(heap, result) == std::vector<std::uint64_t>{0x100, 0x500});

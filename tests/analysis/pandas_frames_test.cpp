@@ -167,7 +167,7 @@ struct PandasHeap {
 
 Addresses addresses(const HeapReader& heap, const std::vector<ObjectId>& objects) {
     Addresses result;
-    for (const ObjectId object : objects) result.push_back(heap.address_of(object).value);
+    for (const ObjectId object : objects) result.push_back(heap.snapshot().address_of(object).value);
     return result;
 }
 
@@ -433,11 +433,11 @@ TEST_CASE("pandas: a manager that only slices keep as their parent is a dropped 
     const HandmadeReader heap = made.build();
     const auto frames = pandas_frames(heap, 10);
     REQUIRE(frames.size() == 4);
-    CHECK(heap.address_of(frames[0].parent).value == gone);
+    CHECK(heap.snapshot().address_of(frames[0].parent).value == gone);
     CHECK(frames[0].value_arrays.size() == 1);
     const auto dropped = dropped_frames(heap, frames, 10);
     REQUIRE(dropped.size() == 2);
-    CHECK(heap.address_of(dropped[0].frame.manager).value == gone);
+    CHECK(heap.snapshot().address_of(dropped[0].frame.manager).value == gone);
     CHECK(dropped[0].frame.rows == 100);
     CHECK(dropped[0].frame.column_names == Names{"a", "b"});
     CHECK(addresses(heap, dropped[0].frame.value_arrays) == Addresses{whole});

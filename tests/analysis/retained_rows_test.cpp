@@ -90,8 +90,9 @@ TEST_CASE("types: what each retains is what the root no longer reaches, on rando
         const HeapGraph graph(heap);
         for (const TypeRow& row : types_of(heap, SortKey::retained, 0).types) {
             std::vector<ObjectId> members;
-            for (ObjectId object{0}; object < heap.object_count(); ++object)
-                if (type_name(heap, heap.type_of(object)) == row.name) members.push_back(object);
+            for (ObjectId object{0}; object < heap.snapshot().object_count(); ++object)
+                if (type_name(heap.snapshot().types, heap.snapshot().type_of(object)) == row.name)
+                    members.push_back(object);
             std::uint64_t expected = 0;
             for (const ObjectId object : retained_by(graph, members)) expected += heap.facts(object).memory;
             REQUIRE(row.retained == expected);
@@ -132,9 +133,9 @@ TEST_CASE("objects: sorted and chosen by what each retains", "[analysis][objects
     query.limit = 3;
     const ObjectsResult largest = objects(heap, query, &retained);
     REQUIRE(largest.objects.size() == 3);
-    CHECK(heap.address_of(largest.objects[0]) == Address(0x300));
-    CHECK(heap.address_of(largest.objects[1]) == Address(0x400));
-    CHECK(heap.address_of(largest.objects[2]) == Address(0x600));
+    CHECK(heap.snapshot().address_of(largest.objects[0]) == Address(0x300));
+    CHECK(heap.snapshot().address_of(largest.objects[1]) == Address(0x400));
+    CHECK(heap.snapshot().address_of(largest.objects[2]) == Address(0x600));
     CHECK(object_row(retained, object_states(graph), largest.objects[0]).retained == 1200);
     CHECK(object_row(retained, object_states(graph), largest.objects[0]).state == ObjectState::reachable);
     query.where = {{ObjectCondition::Field::retained, ObjectCondition::Operator::greater_equal, 1200}};
@@ -157,7 +158,7 @@ TEST_CASE("holders: all types, by type, owner and attribute", "[analysis][holder
     CHECK(names->attribute == "name");
     CHECK(names->count == 2);
     CHECK(names->retained == 400);
-    const HoldersResult only = holders(graph, heap.types().named("app.Job"), {}, 0);
+    const HoldersResult only = holders(graph, heap.snapshot().types.named("app.Job"), {}, 0);
     CHECK(only.total_count == 2);
     CHECK(only.total_memory == 2000);
 }

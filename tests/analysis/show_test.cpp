@@ -56,7 +56,7 @@ ShowResult shown(const HeapReader& heap, Address address, std::size_t limit) {
     const HeapGraph graph(heap);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
-    return show(graph, sizes, heap.find(address), limit);
+    return show(graph, sizes, heap.snapshot().find(address), limit);
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ TEST_CASE("signature: a shorter table of types does not change it", "[signature]
     heap.objects = {{Address(0x10100), "dict", facts(64, 640), {}, {}},
                     {Address(0x10200), "str", facts(64, 600), {}, {}}};
     heap.memory = {{"Python objects", 1240}};
-    const HandmadeReader snapshot = heap.build();
-    Work work(snapshot);
+    const HandmadeReader reader = heap.build();
+    Work work(reader);
     CHECK(overview(work, 1).dominant_types == std::vector<std::string>{"dict", "str"});
     CHECK(overview(work, 1).dominant_types == overview(work, 0).dominant_types);
 }

@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
                            {.sizes = true, .references = true, .roots = true}, diagnostics, mark);
         mark("adding up types", 0);
         const TypesResult result = types(heap, SortKey::memory, 0);
-        const ReferenceGraph& references = heap.references();
+        const ReferenceGraph& references = *heap.snapshot().references;
         const double bytes_before = anonymous_bytes();
         mark("graph", 0);
         const HeapGraph graph(heap);
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
         mark("end", 0);
         for (std::size_t i = 0; i + 1 < passes.size(); ++i)
             std::printf("%s\t%.6f\n", passes[i].first.c_str(), passes[i + 1].second - passes[i].second);
-        std::printf("objects\t%zu\n", heap.object_count());
+        std::printf("objects\t%zu\n", heap.snapshot().object_count());
         std::printf("edges\t%zu\n", static_cast<std::size_t>(references.reference_count()));
         std::printf("edge bytes\t%zu\n", static_cast<std::size_t>(references.memory_bytes()));
         std::printf("graph bytes\t%.0f\n", graph_bytes);
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
         if (with_boost)
             std::printf("nodes with %s dominators\t%zu\n", equal ? "equal" : "OTHER",
                         graph.preorder().reached());
-        return result.total_count == heap.object_count() && equal ? 0 : 1;
+        return result.total_count == heap.snapshot().object_count() && equal ? 0 : 1;
     } catch (const Error& error) {
         std::fprintf(stderr, "benchmark-passes: %s\n", error.message().c_str());
         return 1;

@@ -157,7 +157,8 @@ Complaint complaint(const std::string& typed, bool redact = false) {
 TEST_CASE("lookup: an expression that one object fits", "[cli][address][expression]") {
     const HandmadeHeap made = dict_of_two();
     const HandmadeReader heap = made.build();
-    CHECK(heap.address_of(find_object(heap, parse_address("0x10010[secret]")).object) == Address(0x10030));
+    CHECK(heap.snapshot().address_of(find_object(heap, parse_address("0x10010[secret]")).object) ==
+          Address(0x10030));
 }
 
 TEST_CASE("lookup: an expression that several objects fit lists them, escaped",

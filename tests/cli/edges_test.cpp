@@ -46,7 +46,7 @@ std::string lists_text(const EdgesResult& result, void (*say)(std::shared_ptr<co
 TEST_CASE("render referents: text", "[cli][render][edges]") {
     Shown shown;
     const HandmadeReader heap = small_heap().build();
-    const EdgesResult result = referents(heap, heap.find(Address(0x10200)), 20);
+    const EdgesResult result = referents(heap, heap.snapshot().find(Address(0x10200)), 20);
     CHECK(Written(render_referents(result), shown).text(shown.page) ==
           "app.\\x1b[2JEvil 0x10200\n"
           "It refers to 5 objects\n"
@@ -60,16 +60,16 @@ TEST_CASE("render referents: text", "[cli][render][edges]") {
 TEST_CASE("render referrers: text, words of C code, and what a limit left out", "[cli][render][edges]") {
     Shown shown;
     const HandmadeReader heap = small_heap().build();
-    const EdgesResult all = referrers(heap, heap.find(Address(0x10300)), 0);
+    const EdgesResult all = referrers(heap, heap.snapshot().find(Address(0x10300)), 0);
     const std::string text = Written(render_referrers(all), shown).text(shown.page);
     CHECK(text.rfind("str 0x10300  'hunter2'\n5 references refer to it\n", 0) == 0);
     CHECK_THAT(text, ContainsSubstring("0x7ffc00000100  <native stack>"));
-    const EdgesResult two = referrers(heap, heap.find(Address(0x10300)), 2);
+    const EdgesResult two = referrers(heap, heap.snapshot().find(Address(0x10300)), 2);
     CHECK_THAT(Written(render_referrers(two), shown).text(shown.page), ContainsSubstring("… 3 more: add"));
-    const EdgesResult none = referrers(heap, heap.find(Address(0x10200)), 20);
+    const EdgesResult none = referrers(heap, heap.snapshot().find(Address(0x10200)), 20);
     CHECK_THAT(Written(render_referrers(none), shown).text(shown.page),
                ContainsSubstring("No object was found that refers to it."));
-    const EdgesResult nothing = referents(heap, heap.find(Address(0x10300)), 20);
+    const EdgesResult nothing = referents(heap, heap.snapshot().find(Address(0x10300)), 20);
     CHECK_THAT(Written(render_referents(nothing), shown).text(shown.page),
                ContainsSubstring("It refers to nothing."));
 }
@@ -82,8 +82,8 @@ TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges
     for (const std::size_t width : {80U, 100U, 200U}) {
         Shown shown;
         shown.page.width = static_cast<decltype(shown.page.width)>(width);
-        const EdgesResult down = referents(heap, heap.find(Address(0x10200)), 0),
-                          up = referrers(heap, heap.find(Address(0x10300)), 0);
+        const EdgesResult down = referents(heap, heap.snapshot().find(Address(0x10200)), 0),
+                          up = referrers(heap, heap.snapshot().find(Address(0x10300)), 0);
         // The table of references; the heading above it is one object, as show has it.
         for (const std::string& text :
              {lists_text(down, say_referents, shown.page), lists_text(up, say_referrers, shown.page)})
@@ -95,7 +95,7 @@ TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges
 TEST_CASE("render referrers: JSON and CSV have the keys of the contract", "[cli][render][edges]") {
     Shown shown;
     const HandmadeReader heap = small_heap().build();
-    const EdgesResult result = referrers(heap, heap.find(Address(0x10300)), 2);
+    const EdgesResult result = referrers(heap, heap.snapshot().find(Address(0x10300)), 2);
     const Written answer(render_referrers(result), shown);
     CHECK(answer.document.command == "referrers");
     CHECK(answer.document.rows_key == "edges");
@@ -112,7 +112,7 @@ TEST_CASE("render referrers: JSON and CSV have the keys of the contract", "[cli]
     CHECK(rows[0]["name"] == ".name");
     CHECK(rows[0]["followed"] == true);
     CHECK(rows[0]["target_value"] == "'hunter2'");
-    const EdgesResult whole = referrers(heap, heap.find(Address(0x10300)), 0);
+    const EdgesResult whole = referrers(heap, heap.snapshot().find(Address(0x10300)), 0);
     const auto all = rows_of(Written(render_referrers(whole), shown));
     const auto native =
         std::find_if(all.begin(), all.end(), [](const Json& row) { return row["kind"] == "native"; });
@@ -126,7 +126,7 @@ TEST_CASE("render referents: --redact leaves no value, neither in names nor in c
           "[cli][render][edges][redact]") {
     Shown shown(true);
     const HandmadeReader heap = small_heap().build();
-    const EdgesResult result = referents(heap, heap.find(Address(0x10200)), 0);
+    const EdgesResult result = referents(heap, heap.snapshot().find(Address(0x10200)), 0);
     const Written answer(render_referents(result), shown);
     CHECK(answer.text(shown.page).find("hunter2") == std::string::npos);
     for (const Json& row : rows_of(answer)) CHECK(row.dump().find("hunter2") == std::string::npos);

@@ -48,7 +48,7 @@ ShowResult shown_object(const HeapReader& heap, Address address) {
     const HeapGraph graph(heap);
     const RetainedSizes sizes = retained_sizes(graph);
     const RetainedLookup retained(graph, sizes);
-    return show(graph, sizes, heap.find(address), 20);
+    return show(graph, sizes, heap.snapshot().find(address), 20);
 }
 
 const std::vector<std::string> object_keys = {
@@ -282,7 +282,7 @@ TEST_CASE("render overview: text", "[cli][render]") {
     const HandmadeReader heap = small_heap().build();
     Work work(heap);
     OverviewResult result = overview(work, 2);
-    const OverviewCore core = overview_core(heap.core(), heap.python());
+    const OverviewCore core = overview_core(heap.core(), heap.snapshot().python);
     REQUIRE(result.holders.size() == 1);
     CHECK_THAT(Written(render_overview(result, core), shown).text(shown.page),
                ContainsSubstring("1.0 MiB of it (25625 %) is held by the numpy.ndarray at 0x10100: "
@@ -313,7 +313,7 @@ TEST_CASE("render overview: no longer than the terminal, the sentence first", "[
     const HandmadeReader heap = small_heap().build();
     Work work(heap);
     OverviewResult result = overview(work, 2);
-    const OverviewCore core = overview_core(heap.core(), heap.python());
+    const OverviewCore core = overview_core(heap.core(), heap.snapshot().python);
     result.memory = {{"array data", 96'000}, {"stacks", 500}, {"free", 300}};
     result.mapped_bytes = 96'800;
     while (result.types.types.size() < 12) result.types.types.push_back(result.types.types.back());
@@ -351,7 +351,7 @@ TEST_CASE("render overview: JSON, arguments redacted", "[cli][render]") {
     const HandmadeReader heap = small_heap().build();
     Work work(heap);
     const OverviewResult result = overview(work, 2);
-    const OverviewCore core = overview_core(heap.core(), heap.python());
+    const OverviewCore core = overview_core(heap.core(), heap.snapshot().python);
     const Json data = Written(render_overview(result, core), redacted).data;
     for (const char* key : {"process", "memory", "types", "suspects"}) CHECK(data.contains(key));
     CHECK(data["process"]["pid"] == 100);
@@ -389,7 +389,7 @@ TEST_CASE("render: on a terminal every line fits it", "[cli][render]") {
     };
     Work work(heap);
     const OverviewResult all = overview(work, 2);
-    OverviewCore core = overview_core(heap.core(), heap.python());
+    OverviewCore core = overview_core(heap.core(), heap.snapshot().python);
     core.modules_missing = core.module_count = 3;
     core.process.arguments =
         "gunicorn: worker [a shop with a long name] and its arguments, as many as the core keeps";

@@ -75,16 +75,16 @@ Change read_change(const GoodCore& good, const std::uint8_t* data) {
 /// Every reference of the graph leads to an object, and is counted among those found to it. References from
 /// elsewhere are found by their words, and are no more than the object counts.
 void ask_graph(const HeapReader& heap) {
-    const ReferenceGraph& graph = heap.references();
-    require(graph.object_count() == heap.object_count());
-    std::vector<std::uint64_t> found(heap.object_count());
+    const ReferenceGraph& graph = *heap.snapshot().references;
+    require(graph.object_count() == heap.snapshot().object_count());
+    std::vector<std::uint64_t> found(heap.snapshot().object_count());
     for (ObjectId id{0}; id < graph.object_count(); ++id)
         for (const ObjectId target : graph.targets(id)) {
             require(target < found.size());
             ++found[target];
         }
     Address last;
-    std::vector<std::uint64_t> native(heap.object_count());
+    std::vector<std::uint64_t> native(heap.snapshot().object_count());
     for (const NativeReference& reference : graph.natives()) {
         require(reference.target < found.size() && last < reference.word);
         last = reference.word;
@@ -102,16 +102,17 @@ void ask_graph(const HeapReader& heap) {
     std::uint64_t natives = 0;
     heap.visit_native_references([&](const Reference& r) { natives += r.name().empty() ? 0 : 1; });
     require(natives == graph.natives().size());
-    for (ObjectId id{0}; id < heap.object_count(); id = ObjectId(id + 7U))
+    for (ObjectId id{0}; id < heap.snapshot().object_count(); id = ObjectId(id + 7U))
         heap.visit_referrers(id, [](ObjectId, const Reference&) {});
-    require(heap.object_count() == 0 || heap.find(heap.address_of(ObjectId(0))) == 0);
+    require(heap.snapshot().object_count() == 0 ||
+            heap.snapshot().find(heap.snapshot().address_of(ObjectId(0))) == 0);
 }
 
 void ask(const HeapReader& heap) {
     const std::uint64_t mapped = heap.core().extent().mapped_bytes;
     std::uint64_t references = 0;
-    for (ObjectId id{0}; id < heap.object_count(); ++id) {
-        require(id == 0 || heap.address_of(ObjectId(id - 1U)) < heap.address_of(id));
+    for (ObjectId id{0}; id < heap.snapshot().object_count(); ++id) {
+        require(id == 0 || heap.snapshot().address_of(ObjectId(id - 1U)) < heap.snapshot().address_of(id));
         const ObjectFacts facts = heap.facts(id);
         require(facts.memory <= mapped && facts.size <= mapped && facts.array_data <= facts.memory);
         (void)heap.value(id);

@@ -132,7 +132,7 @@ TEST_CASE("refcounts: a count below the references is a deficit", "[program][ref
     CHECK(row->excess == -1);
     CHECK(row->accounted == 3);
     RefcountsQuery only;
-    only.types = {analysed.heap.type_of(analysed.id(released))};
+    only.types = {analysed.heap.snapshot().type_of(analysed.id(released))};
     CHECK(refcounts(analysed.heap, only).deficit_objects == 1);
     CHECK(refcounts(analysed.heap, only).checked == 1);
 }

@@ -86,7 +86,7 @@ TEST_CASE("retained: all groups together retain every byte of every object", "[p
                    {{"Node", type}, {"ROWS", program.list({program.heap.str("text")})}});
     const Analysed analysed(program);
     std::uint64_t all = 0;
-    for (ObjectId object{0}; object < analysed.heap.object_count(); ++object)
+    for (ObjectId object{0}; object < analysed.heap.snapshot().object_count(); ++object)
         all += analysed.heap.facts(object).memory;
     CHECK(analysed.retained.memory(analysed.graph.root()) == all);
     std::uint64_t below = 0;
@@ -194,7 +194,7 @@ TEST_CASE("holders: objects are counted by the type and attribute that hold them
             tree, {program.list({leaves[4 * i], leaves[4 * i + 1], leaves[4 * i + 2]}), leaves[4 * i + 3]}));
     program.module("app", "/srv/app/app.py", {{"TREES", program.list(trees)}});
     const Analysed analysed(program);
-    const TypeId type = analysed.heap.type_of(analysed.id(leaves.front()));
+    const TypeId type = analysed.heap.snapshot().type_of(analysed.id(leaves.front()));
     const HoldersResult result = holders(analysed.graph, {type}, {}, 0);
     CHECK(result.total_count == 12);
     REQUIRE(result.rows.size() == 2);

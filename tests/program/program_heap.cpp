@@ -293,14 +293,14 @@ void ProgramHeap::count_references() {
     // Counts with room show what C code holds, so at first there is a lot of room.
     constexpr std::int64_t room = 1000;
     const CoreHeap first = opened(directory, write(), diagnostics);
-    for (ObjectId object{0}; object < first.object_count(); ++object)
-        if (!first.facts(object).immortal) heap.put(first.address_of(object), room);
+    for (ObjectId object{0}; object < first.snapshot().object_count(); ++object)
+        if (!first.facts(object).immortal) heap.put(first.snapshot().address_of(object), room);
     const CoreHeap roomy = opened(directory, write(), diagnostics);
-    for (ObjectId object{0}; object < roomy.object_count(); ++object) {
+    for (ObjectId object{0}; object < roomy.snapshot().object_count(); ++object) {
         if (roomy.facts(object).immortal) continue;
-        const Address address = roomy.address_of(object);
+        const Address address = roomy.snapshot().address_of(object);
         const auto leaked = leaked_.find(address.value);
-        heap.put(address, std::int64_t{roomy.references().found(object)} +
+        heap.put(address, std::int64_t{roomy.snapshot().references->found(object)} +
                               (leaked == leaked_.end() ? 0 : leaked->second));
     }
 }
@@ -337,7 +337,7 @@ Analysed::Analysed(ProgramHeap& program)
       retained(graph, sizes) {}
 
 ObjectId Analysed::id(Address address) const {
-    const ObjectId object = heap.find(address);
+    const ObjectId object = heap.snapshot().find(address);
     REQUIRE(object != no_object);
     return object;
 }

@@ -49,12 +49,12 @@ struct CoreWithArray : SmallCore {
 
 struct Opened {
     explicit Opened(SmallCore& core)
-        : snapshot(CoreHeap::open(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
-                                  all_columns, diagnostics)) {}
+        : reader(CoreHeap::open(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
+                                all_columns, diagnostics)) {}
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    CoreHeap snapshot;
-    ObjectFacts facts(Address address) const { return snapshot.facts(snapshot.find(address)); }
+    CoreHeap reader;
+    ObjectFacts facts(Address address) const { return reader.facts(reader.snapshot().find(address)); }
 };
 
 }  // namespace
@@ -71,10 +71,11 @@ TEST_CASE("not saved: an array whose mapping gcore left out counts by its size",
     CHECK(facts.not_saved == (header ? data_bytes - page + 16 : data_bytes));
     CHECK(facts.memory >= data_bytes);
     CHECK(facts.size >= data_bytes);
-    CHECK(opened.snapshot.core().memory().state_of(mapping + page) == ByteState::not_saved);
-    CHECK(opened.snapshot.locate(mapping + 5 * page).kind == AddressFinding::Kind::buffer_of_object);
-    CHECK(opened.snapshot.core().extent().mapped_bytes > data_bytes);
-    CHECK(opened.snapshot.value(opened.snapshot.find(core.array)).text == "(1048576,) uint8, not saved");
+    CHECK(opened.reader.core().memory().state_of(mapping + page) == ByteState::not_saved);
+    CHECK(opened.reader.locate(mapping + 5 * page).kind == AddressFinding::Kind::buffer_of_object);
+    CHECK(opened.reader.core().extent().mapped_bytes > data_bytes);
+    CHECK(opened.reader.value(opened.reader.snapshot().find(core.array)).text ==
+          "(1048576,) uint8, not saved");
     CHECK(opened.diagnostics.complete());
 }
 
@@ -118,16 +119,16 @@ TEST_CASE("array data: what reads as an object in the block of an array's elemen
     core.heap.put(core.array + 16, block);
     SECTION("owned") {
         const Opened opened(core);
-        CHECK(opened.snapshot.find(core.array) != no_object);
-        CHECK(opened.snapshot.find(block) == no_object);
-        CHECK(opened.snapshot.find(other) != no_object);
+        CHECK(opened.reader.snapshot().find(core.array) != no_object);
+        CHECK(opened.reader.snapshot().find(block) == no_object);
+        CHECK(opened.reader.snapshot().find(other) != no_object);
     }
     SECTION("borrowed: the elements are the object's") {
         core.heap.put(core.array + 64, std::uint32_t{0});
-        CHECK(Opened(core).snapshot.find(block) != no_object);
+        CHECK(Opened(core).reader.snapshot().find(block) != no_object);
     }
     SECTION("an array that says another length than the block's") {
         core.heap.put(core.heap.heap().pointer(core.array + 32), std::int64_t{400});
-        CHECK(Opened(core).snapshot.find(block) != no_object);
+        CHECK(Opened(core).reader.snapshot().find(block) != no_object);
     }
 }

@@ -50,11 +50,11 @@ TEST_CASE("array.array: item sizes are learned from the buffers where the table 
     const Address doubles = add_array(core, row_of_doubles, 1000, 8000);
     Diagnostics diagnostics;
     const CoreHeap heap = snapshot_of(core, diagnostics);
-    const std::uint64_t basic = heap.types()[heap.type_of(heap.find(bytes))].basicsize;
-    CHECK(heap.facts(heap.find(bytes)).size == basic + 1000);
-    CHECK(heap.facts(heap.find(shorts)).size == basic + 2000);
-    CHECK(heap.facts(heap.find(doubles)).size == basic + 8000);
-    CHECK(heap.facts(heap.find(doubles)).array_data == 8000);
+    const std::uint64_t basic = heap.snapshot().type_info(heap.snapshot().find(bytes)).basicsize;
+    CHECK(heap.facts(heap.snapshot().find(bytes)).size == basic + 1000);
+    CHECK(heap.facts(heap.snapshot().find(shorts)).size == basic + 2000);
+    CHECK(heap.facts(heap.snapshot().find(doubles)).size == basic + 8000);
+    CHECK(heap.facts(heap.snapshot().find(doubles)).array_data == 8000);
     CHECK_FALSE(has_warning(diagnostics, "array-items-unknown"));
 }
 
@@ -64,6 +64,7 @@ TEST_CASE("array.array: where the buffers do not tell, the arrays are counted an
     const Address one = add_array(core, row_of_shorts, 1, 8);  // one item: of one, two, four or eight bytes
     Diagnostics diagnostics;
     const CoreHeap heap = snapshot_of(core, diagnostics);
-    CHECK(heap.facts(heap.find(one)).size == heap.types()[heap.type_of(heap.find(one))].basicsize);
+    CHECK(heap.facts(heap.snapshot().find(one)).size ==
+          heap.snapshot().type_info(heap.snapshot().find(one)).basicsize);
     CHECK(has_warning(diagnostics, "array-items-unknown"));
 }

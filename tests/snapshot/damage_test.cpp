@@ -17,14 +17,14 @@ namespace {
 
 struct Opened {
     explicit Opened(SmallCore& core)
-        : snapshot(CoreHeap::open(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
-                                  all_columns, diagnostics)) {}
+        : reader(CoreHeap::open(CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics),
+                                all_columns, diagnostics)) {}
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    CoreHeap snapshot;
+    CoreHeap reader;
 
-    ObjectFacts facts(Address address) const { return snapshot.facts(snapshot.find(address)); }
+    ObjectFacts facts(Address address) const { return reader.facts(reader.snapshot().find(address)); }
     bool told(const std::string& code) const {
         const auto& all = diagnostics.all();
         return std::any_of(all.begin(), all.end(), [&](const Diagnostic& d) { return d.code == code; });
@@ -37,10 +37,10 @@ TEST_CASE("damage: a good heap has none", "[snapshot][damaged]") {
     SmallCore core;
     const Opened opened(core);
     CHECK(opened.diagnostics.complete());
-    for (ObjectId id{0}; id < opened.snapshot.object_count(); ++id) {
-        INFO(opened.snapshot.types()[opened.snapshot.type_of(id)].name
-             << " at " << std::hex << opened.snapshot.address_of(id).value);
-        CHECK_FALSE(opened.snapshot.facts(id).damaged);
+    for (ObjectId id{0}; id < opened.reader.snapshot().object_count(); ++id) {
+        INFO(opened.reader.snapshot().type_info(id).name << " at " << std::hex
+                                                         << opened.reader.snapshot().address_of(id).value);
+        CHECK_FALSE(opened.reader.facts(id).damaged);
     }
 }
 
@@ -65,13 +65,14 @@ TEST_CASE("damage: a reference to what is no object is counted, and the first on
     core.heap.put(items + 8, core.text + 8);
     core.heap.put(core.module + *l.module.md_dict, core.number + 8);
     const Opened opened(core);
-    const ReferenceGraph& references = opened.snapshot.references();
+    const ReferenceGraph& references = *opened.reader.snapshot().references;
     CHECK(references.dangling() == 2);
     REQUIRE(references.first_dangling());
-    const ObjectId first = std::min(opened.snapshot.find(core.items), opened.snapshot.find(core.module));
+    const ObjectId first =
+        std::min(opened.reader.snapshot().find(core.items), opened.reader.snapshot().find(core.module));
     CHECK(references.first_dangling()->source == first);
     CHECK(references.first_dangling()->target ==
-          (first == opened.snapshot.find(core.items) ? core.text : core.number) + 8);
+          (first == opened.reader.snapshot().find(core.items) ? core.text : core.number) + 8);
 }
 
 TEST_CASE("damage: a count of entries, of items or of references that cannot be is damage",
@@ -94,7 +95,7 @@ TEST_CASE("damage: a torn link of the collector's list costs one object", "[snap
     CHECK(opened.told("collector-lists-broken"));
     CHECK_FALSE(opened.diagnostics.complete());
     for (const Address address : {core.items, core.module_dict, core.type, core.instance})
-        CHECK(opened.snapshot.find(address) != no_object);
+        CHECK(opened.reader.snapshot().find(address) != no_object);
 }
 
 TEST_CASE("damage: an object of the collector's whose type does not read is counted", "[snapshot][damaged]") {
@@ -102,6 +103,6 @@ TEST_CASE("damage: an object of the collector's whose type does not read is coun
     core.heap.put(core.items + 8, std::uint64_t{0x123456789000});
     const Opened opened(core);
     CHECK(opened.told("types-unreadable"));
-    CHECK(opened.snapshot.find(core.items) == no_object);
-    CHECK(opened.snapshot.find(core.module_dict) != no_object);
+    CHECK(opened.reader.snapshot().find(core.items) == no_object);
+    CHECK(opened.reader.snapshot().find(core.module_dict) != no_object);
 }

@@ -30,12 +30,12 @@ struct Opened {
     SmallCore core;
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    CoreHeap reader = open_bytes(directory, core.bytes(), diagnostics);
 
-    ObjectId id(Address address) const { return snapshot.find(address); }
+    ObjectId id(Address address) const { return reader.snapshot().find(address); }
     std::vector<std::string> names(Address address) const {
         std::vector<std::string> found;
-        snapshot.visit_references(id(address), [&](const Reference& r) { found.push_back(r.name()); });
+        reader.visit_references(id(address), [&](const Reference& r) { found.push_back(r.name()); });
         return found;
     }
 };
@@ -48,7 +48,7 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
 
 TEST_CASE("snapshot: the interpreter is found by its cookie, and proved", "[snapshot]") {
     const Opened opened;
-    const PythonRuntime& python = opened.snapshot.python();
+    const PythonRuntime& python = opened.reader.snapshot().python;
     CHECK(python.version.text() == "3.13.1");
     CHECK(python.runtime == opened.core.runtime);
     REQUIRE(python.interpreters.size() == 1);
@@ -78,11 +78,11 @@ TEST_CASE("snapshot: the table of static types is found where another build has 
     }
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
-    const Layout& found = snapshot.python().layout;
+    const CoreHeap reader = open_bytes(directory, core.bytes(), diagnostics);
+    const Layout& found = reader.snapshot().python.layout;
     CHECK(*found.interpreter_state.types_builtins == *l.interpreter_state.types_builtins + shift);
     CHECK(*found.interpreter_state.types_for_extensions == *l.interpreter_state.types_for_extensions + shift);
-    const auto& checks = snapshot.python().checks;
+    const auto& checks = reader.snapshot().python.checks;
     CHECK(std::any_of(checks.begin(), checks.end(), [](const LayoutCheck& c) {
         return c.what == "static types find their state" && c.passed;
     }));
@@ -94,17 +94,18 @@ TEST_CASE("snapshot: every live object is there, each by its proof", "[snapshot]
     for (const Address address : {core.modules, core.module, core.module_dict, core.type, core.instance,
                                   core.items, core.text, core.number, core.kept_float, core.last_float}) {
         REQUIRE(opened.id(address) != no_object);
-        CHECK(opened.snapshot.address_of(opened.id(address)) == address);
+        CHECK(opened.reader.snapshot().address_of(opened.id(address)) == address);
     }
-    auto found_by = [&](Address address) { return opened.snapshot.found_by(opened.id(address)); };
+    auto found_by = [&](Address address) { return opened.reader.snapshot().found_by(opened.id(address)); };
     CHECK(found_by(core.items) == FoundBy::collector);
     CHECK(found_by(core.module_dict) == FoundBy::collector);
     CHECK(found_by(core.kept_float) == FoundBy::pymalloc);
     CHECK(found_by(core.text) == FoundBy::malloc);
     CHECK(found_by(core.number) == FoundBy::malloc);
-    for (ObjectId id(1); id < opened.snapshot.object_count(); ++id)
-        CHECK(opened.snapshot.address_of(ObjectId(id - 1U)) < opened.snapshot.address_of(id));
-    CHECK(opened.snapshot.types()[opened.snapshot.type_of(opened.id(core.instance))].name == "app.Point");
+    for (ObjectId id(1); id < opened.reader.snapshot().object_count(); ++id)
+        CHECK(opened.reader.snapshot().address_of(ObjectId(id - 1U)) <
+              opened.reader.snapshot().address_of(id));
+    CHECK(opened.reader.snapshot().type_info(opened.id(core.instance)).name == "app.Point");
 }
 
 TEST_CASE("snapshot: what was given back is no object, though it still reads as one", "[snapshot]") {
@@ -139,9 +140,9 @@ TEST_CASE("snapshot: a count that is a link of malloc's is none, where the heap 
     heap.put(freed, count);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
-    CHECK((snapshot.find(freed) != no_object) == object);
-    CHECK(snapshot.references().dangling() == 0);
+    const CoreHeap reader = open_bytes(directory, core.bytes(), diagnostics);
+    CHECK((reader.snapshot().find(freed) != no_object) == object);
+    CHECK(reader.snapshot().references->dangling() == 0);
 }
 
 TEST_CASE("snapshot: a tuple's length and its item, a type, are no object", "[snapshot]") {
@@ -153,14 +154,14 @@ TEST_CASE("snapshot: a tuple's length and its item, a type, are no object", "[sn
     heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, tuple);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
-    CHECK(snapshot.find(tuple) != no_object);
-    CHECK(snapshot.find(inside) == no_object);
+    const CoreHeap reader = open_bytes(directory, core.bytes(), diagnostics);
+    CHECK(reader.snapshot().find(tuple) != no_object);
+    CHECK(reader.snapshot().find(inside) == no_object);
 }
 
 TEST_CASE("snapshot: sizes are those of sys.getsizeof, memory that of the allocators", "[snapshot]") {
     const Opened opened;
-    const auto facts = [&](Address address) { return opened.snapshot.facts(opened.id(address)); };
+    const auto facts = [&](Address address) { return opened.reader.facts(opened.id(address)); };
     const ObjectFacts items = facts(opened.core.items);
     CHECK(items.size == 56 + 2 * 8);
     CHECK(items.memory == 56 + 24);  // what malloc gave for 56 bytes, and for an array of 16
@@ -181,10 +182,10 @@ TEST_CASE("snapshot: sizes are those of sys.getsizeof, memory that of the alloca
 
 TEST_CASE("snapshot: sizes asked for all at once are those of one by one", "[snapshot]") {
     const Opened opened;
-    std::vector<ObjectSizes> sizes(opened.snapshot.object_count());
-    opened.snapshot.sizes(ObjectId(0), sizes);
+    std::vector<ObjectSizes> sizes(opened.reader.snapshot().object_count());
+    opened.reader.sizes(ObjectId(0), sizes);
     for (ObjectId id{0}; id < sizes.size(); ++id) {
-        const ObjectFacts facts = opened.snapshot.facts(id);
+        const ObjectFacts facts = opened.reader.facts(id);
         CHECK(std::tie(sizes[id].size, sizes[id].memory, sizes[id].array_data) ==
               std::tie(facts.size, facts.memory, facts.array_data));
     }
@@ -196,14 +197,14 @@ TEST_CASE("snapshot: a list of the collector that breaks off is told, and its ob
     core.heap.put(core.items - 16, Address(0x123450));  // the link to module_dict
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap reader = open_bytes(directory, core.bytes(), diagnostics);
     CHECK(std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
                       [](const Diagnostic& d) { return d.code == "collector-lists-broken"; }));
-    REQUIRE(snapshot.find(core.items) != no_object);
-    REQUIRE(snapshot.find(core.module_dict) != no_object);
-    CHECK(snapshot.found_by(snapshot.find(core.items)) == FoundBy::collector);
+    REQUIRE(reader.snapshot().find(core.items) != no_object);
+    REQUIRE(reader.snapshot().find(core.module_dict) != no_object);
+    CHECK(reader.snapshot().found_by(reader.snapshot().find(core.items)) == FoundBy::collector);
     // from the list's other end
-    CHECK(snapshot.found_by(snapshot.find(core.module_dict)) == FoundBy::collector);
+    CHECK(reader.snapshot().found_by(reader.snapshot().find(core.module_dict)) == FoundBy::collector);
 }
 
 TEST_CASE(
@@ -222,9 +223,9 @@ TEST_CASE(
     const bool on_a_stack = GENERATE(false, true);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreHeap snapshot =
+    const CoreHeap reader =
         open_bytes(directory, core.bytes(on_a_stack ? memory + 0x800 : Address()), diagnostics);
-    CHECK((snapshot.find(made) != no_object) == !on_a_stack);
+    CHECK((reader.snapshot().find(made) != no_object) == !on_a_stack);
 }
 
 TEST_CASE("snapshot: a type with a number before it is an object only where the rest reads as one",
@@ -268,9 +269,9 @@ TEST_CASE("snapshot: a type with a number before it is an object only where the 
     }
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap reader = open_bytes(directory, core.bytes(), diagnostics);
     const bool is_ghost = what == Made::table_of_types || what == Made::hash_table || what == Made::numbers;
-    CHECK((snapshot.find(made) != no_object) == !is_ghost);
+    CHECK((reader.snapshot().find(made) != no_object) == !is_ghost);
 }
 
 TEST_CASE("snapshot: where the collector keeps counts in its links back, its lists are followed all the same",
@@ -289,12 +290,12 @@ TEST_CASE("snapshot: where the collector keeps counts in its links back, its lis
     core.heap.put(head + 8, core.instance - 16);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap reader = open_bytes(directory, core.bytes(), diagnostics);
     for (const Address object : {core.items, core.module_dict, core.instance}) {
-        REQUIRE(snapshot.find(object) != no_object);
-        CHECK(snapshot.found_by(snapshot.find(object)) == FoundBy::collector);
+        REQUIRE(reader.snapshot().find(object) != no_object);
+        CHECK(reader.snapshot().found_by(reader.snapshot().find(object)) == FoundBy::collector);
     }
-    CHECK(snapshot.references().dangling() == 0);
+    CHECK(reader.snapshot().references->dangling() == 0);
     CHECK(diagnostics.complete());
     CHECK(std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
                       [](const Diagnostic& d) { return d.code == "collector-at-work"; }));
@@ -311,10 +312,10 @@ TEST_CASE(
     core.heap.set(core.module_dict - 16, l.gc_head.prev, std::uint64_t{1 << 2 | 2});
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap reader = open_bytes(directory, core.bytes(), diagnostics);
     CHECK_FALSE(diagnostics.complete());
-    CHECK(snapshot.find(core.items) != no_object);
-    CHECK(snapshot.find(core.module_dict) != no_object);
+    CHECK(reader.snapshot().find(core.items) != no_object);
+    CHECK(reader.snapshot().find(core.module_dict) != no_object);
 }
 
 TEST_CASE("snapshot: a stack in the middle of the heap is its block, and the heap around it is no stack",
@@ -330,7 +331,7 @@ TEST_CASE("snapshot: a stack in the middle of the heap is its block, and the hea
     REQUIRE(stacks.size() == 1);
     CHECK(stacks[0].start == stack);
     CHECK(stacks[0].end - stack < 4096 + 16);
-    CHECK(on_heap.object_count() == plain.snapshot.object_count());
+    CHECK(on_heap.snapshot().object_count() == plain.reader.snapshot().object_count());
 }
 
 TEST_CASE("snapshot: references have the names that people read", "[snapshot]") {
@@ -340,8 +341,8 @@ TEST_CASE("snapshot: references have the names that people read", "[snapshot]") 
     CHECK(contains(opened.names(opened.core.module_dict), "['items']"));
     CHECK(contains(opened.names(opened.core.module_dict), "key 'items'"));
     CHECK(opened.names(opened.core.instance) == std::vector<std::string>{".__class__", ".x"});
-    CHECK(opened.snapshot.value(opened.id(opened.core.text)).text == "'a line of text'");
-    CHECK(opened.snapshot.value(opened.id(opened.core.module)).text == "<module 'app'>");
+    CHECK(opened.reader.value(opened.id(opened.core.text)).text == "'a line of text'");
+    CHECK(opened.reader.value(opened.id(opened.core.module)).text == "<module 'app'>");
 }
 
 TEST_CASE("snapshot: a tuple of literals is a key in Python's notation", "[snapshot]") {
@@ -362,9 +363,9 @@ TEST_CASE("snapshot: a tuple of literals is a key in Python's notation", "[snaps
     heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, dict);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap reader = open_bytes(directory, core.bytes(), diagnostics);
     std::vector<std::string> found, literals;
-    snapshot.visit_references(snapshot.find(dict), [&](const Reference& r) {
+    reader.visit_references(reader.snapshot().find(dict), [&](const Reference& r) {
         if (r.step.kind != ReferenceStep::Kind::item) return;
         found.push_back(r.name());
         const ShortValue& key = *r.step.key;
@@ -396,16 +397,17 @@ TEST_CASE("snapshot: what was guessed is called by the member that shows it", "[
     heap.put(heap.heap().pointer(core.items + *heap.layout().list.ob_item) + 8, object);
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
-    const CoreHeap snapshot = open_bytes(directory, core.bytes(), diagnostics);
+    const CoreHeap reader = open_bytes(directory, core.bytes(), diagnostics);
     std::vector<std::string> found;
-    snapshot.visit_references(snapshot.find(object), [&](const Reference& r) { found.push_back(r.name()); });
+    reader.visit_references(reader.snapshot().find(object),
+                            [&](const Reference& r) { found.push_back(r.name()); });
     CHECK(found == std::vector<std::string>{"<+24>", ".shown", "<+40>"});
 }
 
 TEST_CASE("snapshot: referrers are the references turned round", "[snapshot]") {
     const Opened opened;
     std::vector<std::pair<ObjectId, std::string>> found;
-    opened.snapshot.visit_referrers(opened.id(opened.core.instance), [&](ObjectId from, const Reference& r) {
+    opened.reader.visit_referrers(opened.id(opened.core.instance), [&](ObjectId from, const Reference& r) {
         found.emplace_back(from, r.name());
     });
     CHECK(found == std::vector<std::pair<ObjectId, std::string>>{{opened.id(opened.core.items), "[1]"}});
@@ -414,13 +416,13 @@ TEST_CASE("snapshot: referrers are the references turned round", "[snapshot]") {
 TEST_CASE("snapshot: an address is an object, inside one, in its buffer, free, or unmapped", "[snapshot]") {
     using Kind = AddressFinding::Kind;
     const Opened opened;
-    auto locate = [&](Address address) { return opened.snapshot.locate(address); };
+    auto locate = [&](Address address) { return opened.reader.locate(address); };
     CHECK(locate(opened.core.items).kind == Kind::object);
     CHECK(locate(opened.core.items).object == opened.id(opened.core.items));
     CHECK(locate(opened.core.items + 20).kind == Kind::inside_object);
     CHECK(locate(opened.core.items - 8).object == opened.id(opened.core.items));  // the collector's header
     CHECK(locate(opened.core.instance - 24).object == opened.id(opened.core.instance));
-    const Address array = *opened.snapshot.core().memory().read_address(opened.core.items + 24);
+    const Address array = *opened.reader.core().memory().read_address(opened.core.items + 24);
     CHECK(locate(array + 8).kind == Kind::buffer_of_object);
     CHECK(locate(array + 8).object == opened.id(opened.core.items));
     CHECK(locate(opened.core.freed_float + 4).kind == Kind::free_block);
@@ -430,8 +432,8 @@ TEST_CASE("snapshot: an address is an object, inside one, in its buffer, free, o
 TEST_CASE("snapshot: the rows of memory add up to what was mapped", "[snapshot]") {
     const Opened opened;
     std::uint64_t sum = 0;
-    for (const auto& row : opened.snapshot.snapshot().memory->rows) sum += row.bytes;
-    CHECK(sum == opened.snapshot.core().extent().mapped_bytes);
+    for (const auto& row : opened.reader.snapshot().memory->rows) sum += row.bytes;
+    CHECK(sum == opened.reader.core().extent().mapped_bytes);
 }
 
 namespace {
@@ -440,20 +442,19 @@ namespace {
 std::optional<std::size_t> build_and_ask(const TemporaryDirectory& directory, const std::string& bytes) {
     Diagnostics diagnostics;
     try {
-        const CoreHeap snapshot = open_bytes(directory, bytes, diagnostics);
+        const CoreHeap reader = open_bytes(directory, bytes, diagnostics);
         std::uint64_t references = 0;
-        std::vector<ObjectSizes> sizes(snapshot.object_count());
-        snapshot.sizes(ObjectId(0), sizes);
-        for (ObjectId id{0}; id < snapshot.object_count(); ++id) {
-            (void)snapshot.facts(id);
-            (void)snapshot.value(id);
-            snapshot.visit_references(id,
-                                      [&](const Reference& r) { references += r.name().empty() ? 0 : 1; });
+        std::vector<ObjectSizes> sizes(reader.snapshot().object_count());
+        reader.sizes(ObjectId(0), sizes);
+        for (ObjectId id{0}; id < reader.snapshot().object_count(); ++id) {
+            (void)reader.facts(id);
+            (void)reader.value(id);
+            reader.visit_references(id, [&](const Reference& r) { references += r.name().empty() ? 0 : 1; });
         }
         // A word can be visited more than once, by lists that share an array, but not without end.
         CHECK(references < 10'000'000);
-        (void)snapshot.locate(Address(0x7f0000000123));
-        return snapshot.object_count();
+        (void)reader.locate(Address(0x7f0000000123));
+        return reader.snapshot().object_count();
     } catch (const Error& e) {
         CHECK(e.exit() == ExitCode::cannot_analyse);
         return std::nullopt;

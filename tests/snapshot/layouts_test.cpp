@@ -122,7 +122,7 @@ TEST_CASE("layouts: each of the core's own debug offsets overwritten in turn", "
             const CoreHeap heap =
                 CoreHeap::open(CoreFile::open(directory.write("core", small.bytes()), {}, diagnostics),
                                all_columns, diagnostics);
-            CHECK(heap.references().dangling() <= heap.object_count());
+            CHECK(heap.snapshot().references->dangling() <= heap.snapshot().object_count());
             ++answers;
         } catch (const Error&) {
             ++errors;

@@ -91,12 +91,12 @@ TEST_CASE("interned strings: the dict of strings that stand for themselves", "[s
         (void)core.heap.tuple({table, not_interned});
         const TemporaryDirectory directory;
         Diagnostics diagnostics;
-        const CoreHeap snapshot = CoreHeap::open(
+        const CoreHeap reader = CoreHeap::open(
             CoreFile::open(directory.write("core", core.bytes()), {}, diagnostics), all_columns, diagnostics);
         const auto kinds = [&](Address dict) {
             std::vector<ReferenceKind> all;
-            snapshot.visit_references(snapshot.find(dict),
-                                      [&](const Reference& r) { all.push_back(r.kind); });
+            reader.visit_references(reader.snapshot().find(dict),
+                                    [&](const Reference& r) { all.push_back(r.kind); });
             return all;
         };
         CHECK(kinds(table) == std::vector(4, ReferenceKind::weak));

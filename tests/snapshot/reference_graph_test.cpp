@@ -18,49 +18,49 @@ namespace {
 
 struct Opened {
     explicit Opened(SmallCore& core, Address stack_pointer = {})
-        : snapshot(CoreHeap::open(
+        : reader(CoreHeap::open(
               CoreFile::open(directory.write("core", core.bytes(stack_pointer)), {}, diagnostics),
               all_columns, diagnostics)) {}
 
     TemporaryDirectory directory;
     Diagnostics diagnostics;
-    CoreHeap snapshot;
+    CoreHeap reader;
 
     ObjectId id(Address address) const {
-        const ObjectId found = snapshot.find(address);
+        const ObjectId found = reader.snapshot().find(address);
         REQUIRE(found != no_object);
         return found;
     }
-    std::uint32_t found(Address address) const { return snapshot.references().found(id(address)); }
+    std::uint32_t found(Address address) const { return reader.snapshot().references->found(id(address)); }
     std::vector<Address> targets(Address address) const {
         std::vector<Address> all;
-        for (const ObjectId target : snapshot.references().targets(id(address)))
-            all.push_back(snapshot.address_of(target));
+        for (const ObjectId target : reader.snapshot().references->targets(id(address)))
+            all.push_back(reader.snapshot().address_of(target));
         return all;
     }
     std::vector<Reference> references(Address address) const {
         std::vector<Reference> all;
-        snapshot.visit_references(id(address), [&](const Reference& r) { all.push_back(r); });
+        reader.visit_references(id(address), [&](const Reference& r) { all.push_back(r); });
         return all;
     }
     /// Words outside of objects that hold `address`.
     std::vector<Address> words(Address address) const {
         std::vector<Address> all;
-        for (const NativeReference& native : snapshot.references().natives())
+        for (const NativeReference& native : reader.snapshot().references->natives())
             if (native.target == id(address)) all.push_back(native.word);
         return all;
     }
 };
 
 /// The graph, and the references one by one, say the same of every object.
-void check_graph(const HeapReader& snapshot) {
-    const ReferenceGraph& graph = snapshot.references();
-    REQUIRE(graph.object_count() == snapshot.object_count());
+void check_graph(const HeapReader& reader) {
+    const ReferenceGraph& graph = *reader.snapshot().references;
+    REQUIRE(graph.object_count() == reader.snapshot().object_count());
     std::uint64_t total = 0;
-    for (ObjectId id{0}; id < snapshot.object_count(); ++id) {
+    for (ObjectId id{0}; id < reader.snapshot().object_count(); ++id) {
         std::vector<ObjectId> one_by_one;
-        snapshot.visit_references(id, [&](const Reference& r) {
-            if (const ObjectId target = snapshot.find(r.target); r.followed && target != no_object)
+        reader.visit_references(id, [&](const Reference& r) {
+            if (const ObjectId target = reader.snapshot().find(r.target); r.followed && target != no_object)
                 one_by_one.push_back(target);
         });
         const auto targets = graph.targets(id);
@@ -85,7 +85,7 @@ TEST_CASE("reference graph: each reference is found once, with multiplicity; wea
     const Address holder = core.heap.list({dict, weak});
     count(core, shared, 2);
     const Opened opened(core);
-    check_graph(opened.snapshot);
+    check_graph(opened.reader);
     CHECK(opened.targets(pair) == std::vector{shared, shared});
     CHECK(opened.found(shared) == 2);
     CHECK(opened.targets(dict) == std::vector{key, pair});  // the key is hidden, and counts
@@ -115,7 +115,7 @@ TEST_CASE("reference graph: what is reported of others' references does not coun
     core.heap.set(cache, l.lru_cache.root_next, link);
     (void)core.heap.list({cache});
     const Opened opened(core);
-    check_graph(opened.snapshot);
+    check_graph(opened.reader);
     CHECK(opened.found(key) == 1);
     CHECK(opened.found(result) == 1);
     CHECK(opened.found(link) == 1);
@@ -176,8 +176,8 @@ TEST_CASE("reference graph: counts of the targets tell which guesses are referen
     all.insert(all.end(), {loser, winner, list});
     const Address last = core.heap.tuple(all);
     const Opened opened(core);
-    check_graph(opened.snapshot);
-    const ReferenceGraph& graph = opened.snapshot.references();
+    check_graph(opened.reader);
+    const ReferenceGraph& graph = *opened.reader.snapshot().references;
     for (std::size_t i = 0; i < things.size(); ++i) {
         CHECK(graph.verdict(opened.id(things[i]), 16) == GuessVerdict::proved);
         CHECK(graph.verdict(opened.id(things[i]), 24) == GuessVerdict::refused);
@@ -216,8 +216,8 @@ TEST_CASE("reference graph: a count that lies takes no guess away from others",
     count(core, target, lie);
     count(core, good, 2);
     const Opened opened(core);
-    check_graph(opened.snapshot);
-    CHECK(opened.snapshot.references().verdict(opened.id(other), 16) == GuessVerdict::proved);
+    check_graph(opened.reader);
+    CHECK(opened.reader.snapshot().references->verdict(opened.id(other), 16) == GuessVerdict::proved);
 }
 
 TEST_CASE("reference graph: the state of a module is guessed word by word", "[snapshot][graph]") {
@@ -233,10 +233,10 @@ TEST_CASE("reference graph: the state of a module is guessed word by word", "[sn
     core.heap.put(state + 24, left_over);
     (void)core.heap.tuple({module, left_over});
     const Opened opened(core);
-    check_graph(opened.snapshot);
+    check_graph(opened.reader);
     CHECK(opened.targets(module) == std::vector{kept});
-    CHECK_FALSE(opened.snapshot.facts(opened.id(module)).references_exact);
-    CHECK(opened.snapshot.facts(opened.id(core.module)).references_exact);
+    CHECK_FALSE(opened.reader.facts(opened.id(module)).references_exact);
+    CHECK(opened.reader.facts(opened.id(core.module)).references_exact);
     CHECK(opened.words(kept).empty());  // the state is the module's, no block of C code
 }
 
@@ -254,7 +254,7 @@ TEST_CASE("native references: a block of C code, the interpreter's state, a stac
     const std::int64_t references = GENERATE(1, 2, 3, 4, 9);
     count(core, target, references);
     const Opened opened(core, stack + 4096);
-    check_graph(opened.snapshot);
+    check_graph(opened.reader);
     CHECK(opened.words(balanced).empty());
     // No more than are left; the interpreter's before a block's before a stack's; never what is below the
     // stack pointer.
@@ -266,7 +266,7 @@ TEST_CASE("native references: a block of C code, the interpreter's state, a stac
     CHECK(opened.words(target) == expected);
     CHECK(opened.found(target) == std::min<std::size_t>(expected.size() + 1, 4));
     std::vector<std::string> names;
-    opened.snapshot.visit_referrers(opened.id(target), [&](ObjectId source, const Reference& r) {
+    opened.reader.visit_referrers(opened.id(target), [&](ObjectId source, const Reference& r) {
         CHECK((source == no_object) == (r.kind == ReferenceKind::native));
         names.push_back(r.name());
     });
