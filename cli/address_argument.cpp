@@ -1,5 +1,5 @@
-// Addresses, and what may be an expression. Eight digits is where hexadecimal without 0x begins: shorter
-// words such as "dead" or "face" are words.
+// What counts as an address, and what may be an expression. Hexadecimal without 0x needs eight digits or
+// more: shorter words such as "dead" or "face" are names.
 
 #include "cli/address_argument.h"
 
@@ -33,7 +33,7 @@ constexpr std::string_view hexadecimal_digits = "0123456789abcdefABCDEF";
 
 bool has_prefix(std::string_view text) { return text.starts_with("0x") || text.starts_with("0X"); }
 
-// Every 0x… in a pasted repr, each once.
+// Every 0x… in a pasted repr, without repeats.
 std::vector<Address> addresses_within(std::string_view text) {
     std::vector<Address> found;
     for (std::size_t at = text.find("0x"); at != std::string_view::npos; at = text.find("0x", at + 2)) {

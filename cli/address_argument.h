@@ -12,24 +12,24 @@ namespace heapsift {
 
 struct AddressArgument {
     std::string typed;
-    /// One; or two for digits alone: decimal (a pasted id(x)) first, then hexadecimal. Which is meant, only
-    /// the core can tell.
+    /// One reading; two for digits alone: decimal (a pasted id(x)) first, then hexadecimal. Only the core can
+    /// tell which is meant.
     std::vector<Address> readings;
-    bool expression = false;  // `typed` is one (analysis/expression.h), and has no readings
+    bool expression = false;  // `typed` is an expression (analysis/expression.h), and there are no readings
 };
 
-/// 0x…; hexadecimal without 0x from 8 digits on; digits; <Node object at 0x…>; else an expression. Throws
-/// `Error` (exit 2, "bad-address").
+/// Takes 0x…; hexadecimal without 0x, from 8 digits on; decimal digits; a pasted <Node object at 0x…>;
+/// anything else as an expression. Throws `Error` (exit 2, "bad-address").
 AddressArgument parse_address(std::string_view text);
 
-/// True where a word can only be meant as an address: 0x…, 8 or more hexadecimal digits, or a pasted repr.
+/// True if a word can only be an address: 0x…, 8 or more hexadecimal digits, or a pasted repr.
 bool looks_like_address(std::string_view text);
 
-/// True where a word that is no file can be meant as an expression: its brackets are closed, and it begins
-/// with a name or an address. So is every name.
+/// True if a word that names no file can be an expression: its brackets are closed, and it begins with a name
+/// or an address. Every name is one.
 bool may_be_expression(std::string_view text);
 
-/// True where it can be meant as nothing else: there are brackets in it, or steps after an address.
+/// True if a word can only be an expression: it has brackets, or steps after an address.
 bool looks_like_expression(std::string_view text);
 
 }  // namespace heapsift

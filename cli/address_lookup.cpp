@@ -1,5 +1,6 @@
-// Looking an address or an expression up. Digits alone are decimal or hexadecimal: whichever lies in dumped
-// memory; where both do, whichever is an object, the decimal one first, since that is what id(x) prints.
+// Looks up an address or an expression. Digits alone are read as decimal and as hexadecimal; the reading that
+// lies in dumped memory counts. If both do, the one that is an object counts, the decimal one first, since
+// id(x) prints decimal.
 
 #include "cli/address_lookup.h"
 
@@ -24,7 +25,7 @@ Address reading_meant(const HeapReader& heap, const AddressArgument& argument) {
     return mapped.empty() ? argument.readings.front() : mapped.front();
 }
 
-// "0x3039", and what was typed where that does not look like it: "12345 (0x3039)".
+// "0x3039"; "12345 (0x3039)" if something else was typed.
 std::string as_read(const AddressArgument& argument, Address address) {
     const std::string text = hexadecimal(address.value);
     const bool decimal = argument.readings.front() == address &&
@@ -90,7 +91,7 @@ std::string near_hint(const ExpressionFinding& finding, Redactor& redactor) {
     return (finding.near_is_guess ? "did you mean " : "there is ") + names;
 }
 
-// How far an expression got that leads to no object.
+// Says how far an expression got that leads to no object.
 Error no_such_object(const HeapReader& heap, const std::string& typed, const ExpressionFinding& finding,
                      Redactor& redactor) {
     const std::string code = "no-such-object", understood = escape_for_terminal(finding.understood),
@@ -116,7 +117,7 @@ Error no_such_object(const HeapReader& heap, const std::string& typed, const Exp
 }
 
 FoundAddress find_by_expression(const HeapReader& heap, const std::string& typed, Redactor& redactor) {
-    // An address that is no object's, or lies inside one, is said as if it had been typed alone.
+    // An address inside an object, or of no object, gets the same message as when typed alone.
     std::string note;
     if (const std::string_view address = first_address(typed); !address.empty())
         note = find_object(heap, parse_address(address)).note;

@@ -1,6 +1,6 @@
 #pragma once
 
-// From an address that somebody typed to the object that is meant.
+// From a typed address to the object that is meant.
 
 #include "cli/address_argument.h"
 #include "cli/session.h"
@@ -12,19 +12,19 @@ namespace heapsift {
 
 struct FoundAddress {
     ObjectId object = no_object;
-    std::string note;  // "0x… lies inside …"; empty where it is the object's own address
+    std::string note;  // "0x… lies inside …"; empty if the address is the object's own
 };
 
-/// Throws `Error` (exit 2): "address-free", "address-not-an-object", "address-not-saved", "address-unmapped",
-/// each with the nearest live object; of an expression "ambiguous-address" with the objects that fit,
-/// "no-such-object" with how far it got. What comes from the core is shown as `redactor` lets it be.
+/// Throws `Error` (exit 2). For an address: "address-free", "address-not-an-object", "address-not-saved" or
+/// "address-unmapped", each with the nearest live object. For an expression: "ambiguous-address" with the
+/// objects that fit, or "no-such-object" with how far it got. Values from the core pass through `redactor`.
 FoundAddress find_object(const HeapReader& heap, const AddressArgument& argument, Redactor& redactor);
 FoundAddress find_object(const HeapReader& heap, const AddressArgument& argument);
 
-/// The address that a command needs. Throws `Error` (exit 2) where none was typed: "no-address".
+/// The address that a command needs. Throws `Error` (exit 2, "no-address") if none was typed.
 AddressArgument required_address(const Session& session, const char* command);
 
-/// The object that is meant; where the address is not its own, a note says so.
+/// The object that is meant; notes it if the address lies inside the object.
 ObjectId find_object(Session& session, const HeapReader& heap, const AddressArgument& argument);
 
 }  // namespace heapsift

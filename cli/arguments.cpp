@@ -1,5 +1,5 @@
-// Options stand anywhere, so a word can only be told from an option's value by knowing the options. Nothing
-// is judged here: what is unknown is marked, and complained about once the command is known.
+// Options may stand anywhere, so telling a word from an option's value takes knowledge of the options.
+// Nothing is rejected here: unknown options are marked, and reported once the command is known.
 
 #include "cli/arguments.h"
 
@@ -45,7 +45,7 @@ private:
         result_.options.push_back(std::move(use));
     }
 
-    // "-qn5": flags up to the first option that takes a value; the rest is the value.
+    // "-qn5": flags up to the first option that takes a value; the rest of the word is that value.
     void take_short(const std::string& argument) {
         std::vector<OptionUse> uses;
         for (std::size_t i = 1; i < argument.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// A command line taken apart into options, wherever they stand, and words.
+// A command line split into options, wherever they stand, and words.
 
 #include <functional>
 #include <optional>
@@ -10,10 +10,10 @@
 namespace heapsift {
 
 struct OptionUse {
-    std::string name;  // as it was typed: "--limit", "-n"; a whole "-xyz" where one of its letters is unknown
+    std::string name;  // as typed: "--limit", "-n"; a whole "-xyz" if one of its letters is unknown
     std::optional<std::string> value;  // of "--limit 5", "--limit=5", "-n5", "-n 5"
     bool known = true;
-    bool missing_value = false;  // it takes one, and nothing follows
+    bool missing_value = false;  // it takes a value, and none follows
 };
 
 struct Arguments {
@@ -23,8 +23,8 @@ struct Arguments {
 
 enum class OptionShape { unknown, flag, value };
 
-/// `shape_of` is asked with "--name" or "-n". A value may begin with a dash unless it is itself a known long
-/// option. "-" alone is a word; after "--" all are.
+/// `shape_of` is asked about "--name" or "-n". A value may begin with a dash unless it is itself a known long
+/// option. "-" alone is a word, and so is everything after "--".
 Arguments split_arguments(const std::vector<std::string>& arguments,
                           const std::function<OptionShape(const std::string&)>& shape_of);
 

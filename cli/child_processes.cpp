@@ -1,11 +1,12 @@
-// One core must harm no other: not by a crash of heapsift, not by a loop, not by all the memory of the
-// machine. Only a process draws that line. A child is a fork, which needs no path to the program and starts
-// in a millisecond; the memory of both is shared until it is written to. It is made the first that the kernel
-// takes when memory runs out (oom_score_adj, which anybody may raise), leaves no core of its own, and dies
-// with its parent (PR_SET_PDEATHSIG), so that a killed parent leaves no orphans.
+// One core must not spoil the answers about others: not by a crash of heapsift, not by an endless loop, not
+// by using up the memory of the machine. Only a process contains all three. A child is a fork: that needs no
+// path to the program, starts in a millisecond, and shares memory with the parent until one of them writes to
+// it. A child raises its own oom_score_adj (which needs no privilege), so that the kernel kills it first when
+// memory runs out; it leaves no core dump of its own; and it dies with its parent (PR_SET_PDEATHSIG), so that
+// a killed parent leaves no orphans.
 //
-// The parent sleeps in poll(2) on what the children write, and on its own standard output: of a pipe whose
-// reader has gone, poll tells at once, and not only when the next line is due.
+// The parent sleeps in poll(2) on the children's output and on its own standard output: poll reports at once
+// that the reader of a pipe is gone, not only when the next line is due.
 
 #include "cli/child_processes.h"
 
@@ -32,7 +33,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_output = 64 << 20;  // more than any document; the rest is read and dropped
+constexpr std::size_t most_output = 64 << 20;  // bytes, more than any document; the rest is read and dropped
 constexpr std::chrono::milliseconds tick_time{500};
 constexpr std::size_t most_errors = 64 << 10;
 
@@ -73,7 +74,7 @@ void write_oom_score() {
 [[noreturn]] void be_child(pid_t parent, const Descriptor& output, const Descriptor& errors,
                            const std::function<int()>& job) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);  // it died before that
+    if (::getppid() != parent) ::_exit(1);  // it died before prctl
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     write_oom_score();
@@ -118,7 +119,7 @@ public:
     }
 
 private:
-    /// False where there can be no more children now; they are tried again when others have ended.
+    /// False if no more children can be started now; tried again when others have ended.
     bool start() {
         auto child = std::make_unique<Child>();
         child->job = next_;
@@ -153,7 +154,7 @@ private:
     void wait() {
         std::vector<pollfd> polled = {{STDOUT_FILENO, 0, 0}};
         for (const auto& child : running_) {
-            polled.push_back({child->output.number(), POLLIN, 0});  // poll overlooks what is closed, -1
+            polled.push_back({child->output.number(), POLLIN, 0});  // poll skips what is closed, -1
             polled.push_back({child->errors.number(), POLLIN, 0});
         }
         if (rules_.tick) rules_.tick();
@@ -189,7 +190,7 @@ private:
     void tell() {
         for (; told_ < ends_.size() && ends_[told_]; ++told_) {
             done_(told_, *ends_[told_]);
-            ends_[told_] = ChildEnd();  // what it wrote is not needed any more
+            ends_[told_] = ChildEnd();  // frees what it wrote
         }
     }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Jobs in processes of their own, several at a time.
+// Jobs in processes of their own, several at once.
 
 #include <chrono>
 #include <cstddef>
@@ -12,23 +12,23 @@ namespace heapsift {
 /// How a child ended, and what it wrote.
 struct ChildEnd {
     std::string output, errors;  // standard output and standard error
-    int exit = 0;                // its exit code, where it ended by itself
-    int signal = 0;              // else what killed it
-    bool timed_out = false;      // this side killed it, for its time was over
-    int not_started = 0;         // an errno: there was never a child
+    int exit = 0;                // its exit code, if it ended by itself
+    int signal = 0;              // else the signal that killed it
+    bool timed_out = false;      // this side killed it at its time limit
+    int not_started = 0;         // an errno if no child could be made, else 0
 };
 
 struct ChildRules {
     std::size_t at_once = 1;
-    std::chrono::seconds timeout{0};       // of each; 0: none
-    std::function<void()> tick = nullptr;  // called now and then while the children work; may be empty
+    std::chrono::seconds timeout{0};       // for each job; 0: none
+    std::function<void()> tick = nullptr;  // called now and then while children work; may be empty
 };
 
-/// Runs the jobs 0 … count-1, each in a fork of this process whose standard output and error are caught, and
-/// whose end is the value that `job` returns. `done` is called once for each, in the order of the jobs, as
-/// soon as its turn has come. Throws OutputClosed as soon as nobody reads standard output any more, and what
-/// `done` throws; in either case, and when this process dies, the children are killed. To be called while
-/// there is only one thread.
+/// Runs the jobs 0 … count-1, each in a fork of this process. Their standard output and error are captured;
+/// the value that `job` returns is the exit code. `done` is called once for each job, in order, as soon as
+/// its turn has come. Throws OutputClosed as soon as nobody reads standard output any more, and whatever
+/// `done` throws; then, and when this process dies, the children are killed. Call it only while there is a
+/// single thread.
 void run_in_children(std::size_t count, const ChildRules& rules, const std::function<int(std::size_t)>& job,
                      const std::function<void(std::size_t, const ChildEnd&)>& done);
 

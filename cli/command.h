@@ -1,6 +1,6 @@
 #pragma once
 
-// A command: its name, the words it takes, its options, and what runs it.
+// A command: its name, the words it takes, its options, and the function that runs it.
 
 #include "cli/session.h"
 #include "cli/words.h"
@@ -12,18 +12,18 @@ namespace heapsift {
 
 class CommandOptions;
 
-/// Called after the options were parsed.
+/// Called after the options have been parsed.
 using CommandRunner = std::function<ExitCode(Session&)>;
 
 struct Command {
     WordShape words;
     std::string usage;      // "[CORE]", "ADDRESS [CORE]"
     std::string summary;    // one line of --help
-    bool is_table = false;  // has rows: can be csv
+    bool is_table = false;  // its answer has rows, so --format csv works
     /// Declares the command's own options and returns what runs it.
     CommandRunner (*setup)(CommandOptions& declare) = nullptr;
-    bool own_format = false;             // its --format is not that of the common options
-    std::string (*details)() = nullptr;  // what --help says below its options
+    bool own_format = false;             // it declares --format itself, in place of the common option
+    std::string (*details)() = nullptr;  // the text of --help below its options
 };
 
 }  // namespace heapsift

@@ -8,7 +8,7 @@
 
 namespace heapsift {
 
-/// What is not built yet is not in it.
+/// Only commands that are built.
 const std::vector<Command>& all_commands();
 
 }  // namespace heapsift

@@ -1,6 +1,6 @@
-// CLI11 stores every value as text here; what a text means is decided in this file, so that an error is one
-// line that says what would be right (CLI11's own speak to programmers). An `Error` that is thrown while
-// CLI11 parses passes through it untouched.
+// CLI11 stores every value as text; what the text means is decided in this file, so that an error is one line
+// that says what would be right (CLI11's own messages address programmers). An `Error` thrown while CLI11
+// parses passes through it.
 
 #include "cli/command_options.h"
 
@@ -19,7 +19,7 @@
 namespace heapsift {
 namespace {
 
-// "-n,--limit": the longest name, as messages call it.
+// "--limit" of "-n,--limit": the longest name, which messages use.
 std::string long_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
 
 // "a,,b": "a", "", "b".
@@ -54,7 +54,7 @@ struct CommandOptions::Parser {
     std::string command;
     CLI::App app;
 
-    // A value is one word, whatever it looks like; `read` is given each text that counts.
+    // A value is one word, whatever it looks like; `read` gets each text that counts.
     CLI::Option* add(const std::string& names, std::function<void(const std::string&)> read,
                      const std::string& description,
                      CLI::MultiOptionPolicy policy = CLI::MultiOptionPolicy::TakeLast) {
@@ -156,7 +156,7 @@ const CommandOptions::Option* CommandOptions::find(const std::string& name) cons
 }
 
 void CommandOptions::parse(std::vector<std::string> arguments) {
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+    std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 wants
     try {
         parser_->app.parse(std::move(arguments));
     } catch (const CLI::ParseError& error) {

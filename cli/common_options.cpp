@@ -1,4 +1,4 @@
-// Options of every command. --json means --format json; together with another --format it is an error. If an
+// Options of every command. --json is --format json; together with another --format it is an error. If an
 // option is given twice, the last one counts.
 
 #include "cli/common_options.h"

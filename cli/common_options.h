@@ -28,15 +28,15 @@ struct CommonOptions {
     bool quiet = false;
     bool verbose = false;
 
-    /// -n where given, else 20 in text and none (0) for machines.
+    /// -n if given; else 20 in text, and 0 (all) for machines.
     std::size_t rows() const { return limit.value_or(format == Format::text ? 20 : 0); }
 };
 
-/// Declares them; they are filled when the command line is parsed, and `options` must live until then.
-/// `own_format`: without --format, which the command has declared itself.
+/// Declares the options. Parsing the command line fills `options`, which must live until then. `own_format`:
+/// leaves out --format, which the command has declared itself.
 void add_common_options(CommandOptions& declare, CommonOptions& options, bool own_format);
 
-/// The group of --help that they stand in.
+/// Their heading in --help.
 inline constexpr const char* common_group = "Options of every command";
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
-// Writing. SIGPIPE is ignored (main.cpp), so that a reader that goes away is seen here, as EPIPE, and the
-// program can end as usual.
+// Writing. SIGPIPE is ignored (main.cpp), so a reader that goes away shows here as EPIPE, and the program
+// ends as usual.
 
 #include "cli/console.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 16;
 
-// Standard error is best effort: there is nowhere left to say that it failed.
+// Standard error is best effort: if it fails, there is nowhere left to say so.
 void write_to_standard_error(std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());

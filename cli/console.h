@@ -1,6 +1,6 @@
 #pragma once
 
-// Standard output and standard error. Results go to the one, all else to the other, a line each.
+// Standard output and standard error. Results go to the first, everything else to the second, one line each.
 
 #include "cli/redact.h"
 #include "parsers/base/diagnostics.h"
@@ -11,12 +11,10 @@
 
 namespace heapsift {
 
-/// Thrown where the reader of standard output has gone (`| head`): the rest is not wanted, and that is no
-/// error.
+/// Thrown if the reader of standard output is gone (`| head`): the rest is not wanted. Not an error.
 struct OutputClosed {};
 
-/// Standard output, buffered. Throws OutputClosed, or `Error` (exit 1) where it can't be written (a full
-/// disk).
+/// Standard output, buffered. Throws OutputClosed, or `Error` (exit 1) if it cannot be written (a full disk).
 class Output {
 public:
     void write(std::string_view text);
@@ -26,7 +24,8 @@ private:
     std::string buffer_;
 };
 
-/// Lines on standard error. Each is redacted where asked, and escaped: a message may carry text of a core.
+/// Lines on standard error. Each is redacted if asked for, and escaped, since a message may carry text from a
+/// core.
 class Console {
 public:
     Console(bool quiet, const Redactor& redactor) : quiet_(quiet), redactor_(redactor) {}
@@ -34,20 +33,20 @@ public:
 
     void note(std::string_view line) const;            // "heapsift: …"; nothing under -q
     void warning(const Diagnostic& diagnostic) const;  // "heapsift: warning: …"; nothing under -q
-    void table(std::string_view lines) const;  // as they are, of the program's own words; nothing under -q
+    void table(std::string_view lines) const;  // unchanged: the program's own words only; nothing under -q
     void error(const Error& error) const;      // "heapsift: message; hint"
-    /// What `error` shows, for the document of --json.
+    /// The text that `error` shows, for the JSON document.
     std::string shown(std::string_view text) const;
 
 private:
-    // `broken`: at blanks, to the width of a terminal.
+    // `broken`: wraps at blanks to the width of the terminal.
     void line(std::string_view prefix, std::string_view text, bool broken) const;
 
     bool quiet_;
     const Redactor& redactor_;
 };
 
-/// A message with how often it was true, where that was more than once.
+/// A message, and how often it occurred if more than once.
 std::string message_of(const Diagnostic& diagnostic);
 
 }  // namespace heapsift

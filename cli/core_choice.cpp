@@ -1,5 +1,5 @@
 // The order in which a core is looked for. The core in use is only ever the very file that was named: an
-// answer about another core than the one the reader has in mind is worse than none.
+// answer about another core than the reader has in mind is worse than none.
 
 #include "cli/core_choice.h"
 

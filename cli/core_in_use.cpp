@@ -1,6 +1,6 @@
-// The state file is lines of "key value", values percent-encoded: a path is bytes, and JSON cannot carry all
-// of them. It is written beside its place and renamed onto it, so that two commands that end at once leave
-// one whole file.
+// The state file consists of lines "key value". Values are percent-encoded: a path is bytes, and JSON cannot
+// carry all of them. The file is written under another name and renamed, so that two commands that end at
+// once leave one whole file.
 
 #include "cli/core_in_use.h"
 
@@ -76,7 +76,7 @@ std::optional<CoreInUse> read_file(const std::string& path) {
     return text ? read_core_in_use(*text) : std::nullopt;
 }
 
-// Whole or not at all; false where it can't be.
+// Writes all of it or nothing; false if it could not be written.
 bool write_file(const std::string& path, const std::string& text) {
     std::string temporary = path + ".XXXXXX";
     const int descriptor = mkostemp(temporary.data(), 0);  // mode 0600
@@ -88,7 +88,7 @@ bool write_file(const std::string& path, const std::string& text) {
     return false;
 }
 
-// Sessions end without a word; what none has touched for a month goes.
+// Sessions end without notice; those unused for a month are removed.
 void forget_old_sessions(const std::string& directory) {
     std::error_code error;
     const auto oldest = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
@@ -125,7 +125,7 @@ std::optional<FileIdentity> identity_of(const std::string& path) {
 }
 
 std::string session_name(std::string_view stat, std::string_view boot_id) {
-    const std::size_t name_end = stat.rfind(')');  // the command's name may hold blanks and brackets
+    const std::size_t name_end = stat.rfind(')');  // the command's name may contain blanks and brackets
     if (name_end == std::string_view::npos) return {};
     std::istringstream rest{std::string(stat.substr(name_end + 1))};
     std::vector<std::string> fields;  // from "state", the third field of proc(5), on

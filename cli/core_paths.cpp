@@ -1,6 +1,5 @@
-// A file that was named is always answered for; one that merely lies in a directory only if it is a core.
-// Folders in a directory are left alone, since a path typed too short would mean a whole disk: find(1) and
-// "-" go further.
+// A file that was named always gets a line; a file found in a directory only if it is a core. Subdirectories
+// are skipped, since a path typed too short would mean a whole disk; find(1) and "-" go deeper.
 
 #include "cli/core_paths.h"
 

@@ -10,13 +10,13 @@
 namespace heapsift {
 
 struct CorePaths {
-    std::vector<std::string> paths;  // in the order of the words; of a directory, in the order of the names
-    std::vector<std::string> notes;  // what a directory holds besides, a line each
+    std::vector<std::string> paths;  // in the order of the words; within a directory by name
+    std::vector<std::string> notes;  // what else a directory holds, one line each
 };
 
-/// A word is a file (which need not be a core, nor be there: that is for its own line to say), a directory
-/// (the files right in it that are cores by content), or "-": `input` has paths, a line each, or ended by NUL
-/// as `find -print0` writes them; those may be directories too.
+/// A word is a file (which need not be a core, nor exist: its own line says so), a directory (the files
+/// directly in it whose content is a core), or "-". For "-" `input` has paths, one a line or ended by NUL as
+/// `find -print0` writes them; these may be directories too.
 CorePaths find_core_paths(std::span<const std::string> words, std::istream& input);
 
 }  // namespace heapsift

@@ -16,7 +16,7 @@
 namespace heapsift {
 namespace {
 
-// What fits everywhere. (Examples may be wider: where the program has a long path, they are.)
+// Columns that every terminal has. (Examples may be wider if the program has a long path.)
 constexpr std::size_t narrowest_terminal = 80;
 
 std::string option_words(const CommandOptions::Option& option) {

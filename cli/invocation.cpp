@@ -1,6 +1,6 @@
-// The order of things: tell options from words, find the command among the words, check the options against
-// that command, and only then let CLI11 (command_options) read their values. CLI11 itself would have to know
-// the command before it could tell an option's value from a word.
+// In order: tell options from words, find the command among the words, check the options against that
+// command, and only then let CLI11 (command_options) read their values. CLI11 itself would have to know the
+// command before it could tell an option's value from a word.
 
 #include "cli/invocation.h"
 
@@ -20,8 +20,8 @@
 namespace heapsift {
 namespace {
 
-// "--sysroot DIR" names a directory that is there, "--executable PATH" a file: a path that is wrong would
-// only make the answer poorer, and nobody would see why.
+// --sysroot must name an existing directory, --executable an existing file: a wrong path would only make the
+// answer poorer, and nobody would see why.
 void check_search(const FileSearch& search) {
     const auto check = [](const char* option, const std::string& path, bool directory) {
         if (path.empty()) return;
@@ -80,7 +80,7 @@ Invocation::Invocation(std::vector<std::string> arguments, ProgramRun program)
         parsers_.push_back(std::make_unique<Parser>(command, options_));
     arguments_ = split_arguments(arguments, [this](const std::string& name) { return shape_of(name); });
     redactor_ = Redactor(uses("--redact"));
-    if (uses("--redact")) settle_program_name(default_program_name);  // a path may tell whose it is
+    if (uses("--redact")) settle_program_name(default_program_name);  // the path may reveal a user
     console_.set_quiet(uses("-q") || uses("--quiet"));
     for (const std::string& word : arguments_.words)
         if (command_.empty() && parser_of(word)) command_ = word;
@@ -108,14 +108,13 @@ Invocation::Parser* Invocation::parser_of(const std::string& command) const {
     return nullptr;
 }
 
-// Known before the options are parsed, because not to be able to parse them is an error that a document must
-// tell too.
+// Known before the options are parsed, because a document must also report that they cannot be parsed.
 bool Invocation::wants_document() const {
     const OptionUse* format = find_use("--format");
     return uses("--json") || (format && format->value == "json");
 }
 
-// No word, and no option that asks for an answer: heapsift alone.
+// True if there is no word and no option that asks for an answer: heapsift alone.
 bool Invocation::asks_nothing() const {
     constexpr const char* manner[] = {"-q",      "--quiet",    "-v",      "--verbose",
                                       "--color", "--progress", "--bytes", "--redact"};
@@ -145,7 +144,7 @@ ExitCode Invocation::run() {
     return parser.run ? run_command(parser, words_) : show_help(words_.topics);
 }
 
-// `heapsift types --help`. What else stands on the line is judged all the same.
+// `heapsift types --help`. The rest of the line is checked as usual.
 ExitCode Invocation::show_asked_help() {
     throw_if_unknown();
     const bool general = command_.empty() || command_ == "help";
@@ -163,7 +162,7 @@ Words Invocation::understand_words() {
     return words;
 }
 
-// `heapsift core.1234 --top types` is `heapsift types core.1234`.
+// Turns `heapsift core.1234 --top types` into `heapsift types core.1234`.
 void Invocation::take_top_option(Words& words) {
     const OptionUse* top = find_use("--top");
     if (!top || words.command != "overview" || !top->value) return;
@@ -178,7 +177,7 @@ void Invocation::take_top_option(Words& words) {
     std::erase_if(arguments_.options, [](const OptionUse& use) { return use.name == "--top"; });
 }
 
-// An option that no command has: said before the words are looked at, since what follows it may be its value.
+// Reports an option that no command has before the words are looked at, since the next word may be its value.
 void Invocation::throw_if_unknown() const {
     for (const OptionUse& use : arguments_.options)
         if (!use.known)
@@ -213,7 +212,7 @@ void Invocation::check_options(const Parser& parser) const {
     check_contradictions(parser);
 }
 
-// An option given twice counts as it was given last; but not where that would be another question.
+// Of an option given twice the last one counts, unless the two ask different questions.
 void Invocation::check_contradictions(const Parser& parser) const {
     const OptionUse* core = find_use("--core");
     const OptionUse* format = find_use("--format");
@@ -230,8 +229,8 @@ void Invocation::check_contradictions(const Parser& parser) const {
 void Invocation::parse_options(Parser& parser) {
     std::vector<std::string> arguments;
     for (const OptionUse& use : arguments_.options) {
-        // The long name joined to its value, so that nothing need be guessed; --json after --format or
-        // before: the last one counts.
+        // The long name joined to its value leaves nothing to guess. With --json and --format the last one
+        // counts.
         const std::string name = "--" + parser.options.find(use.name)->long_names.front();
         const bool is_format = name == "--json" && !parser.command.own_format;
         arguments.push_back(is_format ? "--format=json" : use.value ? name + "=" + *use.value : name);

@@ -1,6 +1,6 @@
 #pragma once
 
-// One run of the program: from the command line to an exit code.
+// One run of the program, from the command line to an exit code.
 
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -16,14 +16,14 @@ namespace heapsift {
 
 class Invocation {
 public:
-    /// Takes the command line apart; never throws for what stands in it.
-    /// `program`: runs another command line, where a command wants that.
+    /// Splits the command line; never throws, whatever it contains. `program` runs another command line, for
+    /// commands that need to.
     Invocation(std::vector<std::string> arguments, ProgramRun program);
     ~Invocation();
 
-    /// Throws `Error`, and `OutputClosed` where the reader of standard output has gone.
+    /// Throws `Error`, and `OutputClosed` if the reader of standard output is gone.
     ExitCode run();
-    /// Says why `run` threw: one line, and the document where one was asked for.
+    /// Reports why `run` threw: one line, and the document if one was asked for.
     ExitCode fail(const Error& error);
 
 private:
@@ -54,8 +54,8 @@ private:
     Arguments arguments_;
     Redactor redactor_;
     Console console_;
-    std::string command_;               // the first word that names one, until the words are understood
-    std::unique_ptr<Session> session_;  // once there is one
+    std::string command_;  // the first word that names one, until all words are understood
+    std::unique_ptr<Session> session_;
     Words words_;
 };
 

@@ -1,4 +1,3 @@
-// Writing JSON and CSV.
 
 #include "cli/json.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// JSON as every command writes it: keys in the order of the contract, addresses as "0x…".
+// JSON as all commands write it: keys in the order of the contract, addresses as "0x…".
 
 #include "parsers/base/address.h"
 #include "parsers/base/ids.h"
@@ -15,13 +15,13 @@ namespace heapsift {
 
 using Json = nlohmann::ordered_json;
 
-/// One line of ASCII, whatever the strings hold: other characters as \uNNNN, since some of them act on a
-/// terminal or end a line; bytes that are no UTF-8 as U+FFFD.
+/// One line of ASCII, whatever the strings hold: other characters become \uNNNN, since some of them control a
+/// terminal or end a line; bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const Json& json);
 
 Json address_json(Address address);
 
-/// Ids are numbers there.
+/// Ids are written as numbers.
 template <class Kind>
 void to_json(Json& json, Id<Kind> id) {
     json = std::uint32_t{id};
@@ -32,7 +32,7 @@ Json or_null(const std::optional<T>& value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
-/// A cell of CSV, quoted where it must be.
+/// A cell of CSV, quoted if needed.
 std::string csv_quoted(const std::string& text);
 
 std::string csv_heading(const std::vector<std::string>& keys);

@@ -1,4 +1,4 @@
-// The envelope. It is the same for an answer and for an error, so that a script can look at one place.
+// The envelope. Answers and errors have the same one, so that scripts look in one place.
 
 #include "cli/json_envelope.h"
 

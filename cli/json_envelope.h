@@ -15,13 +15,13 @@ namespace heapsift {
 
 struct Envelope {
     std::string command;   // "types"
-    Json core = nullptr;   // null where none was chosen
-    bool complete = true;  // every byte that the core promises is there, and what was looked at reads
+    Json core = nullptr;   // null if none was chosen
+    bool complete = true;  // every byte that the core promises is there, and all that was read is sound
     bool certain = true;   // numbers are exact, not lower bounds
     std::vector<Diagnostic> warnings;
 };
 
-/// `core` of the document. Before the core was opened only path and chosen_by are known.
+/// `core` of the document. Before the core is opened only path and chosen_by are known.
 Json core_json(const CoreChoice& choice, Redactor& redactor);
 Json core_json(const CoreChoice& choice, const CoreFile& core, const PythonRuntime* python,
                Redactor& redactor);

@@ -1,4 +1,4 @@
-// In a container the machine is larger than what one may take of it: of memory the smaller of both counts
+// In a container the machine has more memory than a process may take: the smaller of both limits counts
 // (proc(5), MemAvailable; cgroup v2 memory.max and memory.current, and their names in v1).
 
 #include "cli/machine.h"
@@ -15,7 +15,7 @@ namespace {
 std::optional<std::uint64_t> number_in(const char* path) {
     std::ifstream file(path);
     std::uint64_t number = 0;
-    return file >> number ? std::optional(number) : std::nullopt;  // "max" is none
+    return file >> number ? std::optional(number) : std::nullopt;  // "max" means no limit
 }
 
 }  // namespace

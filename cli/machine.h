@@ -1,6 +1,6 @@
 #pragma once
 
-// What this machine has to offer to work that can be done side by side.
+// The processors and the memory that parallel work may use.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace heapsift {
 /// Processors that this process may run on; at least 1.
 std::size_t available_processors();
 
-/// Bytes that can still be had without swapping, a limit of the control group counted in. Nothing where the
-/// kernel does not tell.
+/// Bytes that can still be had without swapping, within the limit of the control group. Nothing if the kernel
+/// does not tell.
 std::optional<std::uint64_t> available_memory();
 
 }  // namespace heapsift

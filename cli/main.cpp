@@ -1,5 +1,5 @@
-// heapsift: what is on the heap of a CPython process, from its core. The program starts here: what the
-// system may do to it from outside is settled, and the rest is run_program.
+// heapsift shows what fills the memory of a CPython process, from a core dump of it. The program starts here:
+// signals and the program's name are set up; run_program does the rest.
 
 #include "cli/output_file.h"
 #include "cli/program.h"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace heapsift;
 
-// Only what is allowed in a signal handler.
+// Only calls that are allowed in a signal handler.
 void say_and_leave(std::string_view line, int code) {
     remove_unfinished_files();
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
@@ -27,12 +27,12 @@ void say_and_leave(std::string_view line, int code) {
 
 void on_interrupt(int) { say_and_leave("\n", 130); }
 
-// The core is mapped: a file that is cut while it is read, or a disk that fails, shows as SIGBUS.
+// The core is mapped: if the file is cut while it is read, or the disk fails, SIGBUS arrives.
 void on_bus_error(int) {
     say_and_leave("heapsift: the core could not be read to its end: was it changed while it was read?\n", 1);
 }
 
-// What is left of an output goes, and then the signal does what it would have done.
+// Removes unfinished output files, then lets the signal take its default effect.
 void on_end(int signal) {
     remove_unfinished_files();
     ::signal(signal, SIG_DFL);
@@ -55,11 +55,11 @@ void handle_signals() {
         if (inherited.sa_handler != SIG_IGN) handle(signal, handler);  // as nohup and background jobs ask
     }
     handle(SIGPIPE, SIG_IGN);
-    handle(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error like a full disk
+    handle(SIGXFSZ, SIG_IGN);  // a limit on file size is then an error like a full disk
     handle(SIGBUS, on_bus_error);
 }
 
-// argv[0] is the caller's to choose, and may be absent.
+// argv[0] is the caller's choice, and may be absent.
 void name_the_program(int argc, char** argv) {
     const char* path = std::getenv("PATH");
     settle_program_name(program_name_of({argc > 0 ? argv[0] : "", path ? path : ""}));

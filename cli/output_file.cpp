@@ -1,8 +1,8 @@
-// An output that is half there looks like one that is whole, and a script that finds a file takes it. So the
-// bytes go to another name in the same folder, and rename(2) makes them the file, at once or not at all.
-// Without -f the rename refuses to replace what has come to be there meanwhile (renameat2; where a file
-// system lacks it, link(2) refuses as well). A signal handler may not allocate: the name of the unfinished
-// file lies in a buffer of its own.
+// Half an output file looks like a whole one, and a script that finds it takes it. So the bytes go to another
+// name in the same directory, and rename(2) puts the file in place, at once or not at all. Without -f the
+// rename refuses to replace a file that has appeared meanwhile (renameat2; if a file system lacks it, link(2)
+// refuses as well). A signal handler may not allocate, so the name of the unfinished file is in a fixed
+// buffer.
 
 #include "cli/output_file.h"
 
@@ -44,7 +44,7 @@ bool same_file(const struct stat& file, const std::string& path) {
            other.st_ino == file.st_ino;
 }
 
-// Where a symbolic link leads to; the path itself where it is none, or leads nowhere.
+// Where a symbolic link leads; the path itself if it is no link, or leads nowhere.
 std::string resolved(const std::string& path) {
     const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
     return real ? real.get() : path;
@@ -54,7 +54,7 @@ Error output_exists(const std::string& name) {
     return wrong_usage("output-exists", name + " exists", "-f overwrites it");
 }
 
-// False where the file system cannot tell.
+// False if the file system does not support it.
 bool rename_without_replacing(const std::string& from, const std::string& to, int& result) {
     result = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
     return result == 0 || (errno != EINVAL && errno != ENOSYS);
@@ -78,7 +78,7 @@ OutputFile::OutputFile(const std::string& path, const Rules& rules)
         if (!overwrite_ && (exists || ::lstat(place_.c_str(), &link) == 0)) throw output_exists(name_);
         const std::size_t slash = place_.rfind('/');
         const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
-        constexpr std::size_t longest_base = 200;  // with what is added it must stay a file name
+        constexpr std::size_t longest_base = 200;  // bytes; with what is added a file name has at most 255
         temporary_ = place_.substr(0, base) + "." + place_.substr(base, longest_base) + ".XXXXXX";
         descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);  // mode 0600
     }

@@ -7,14 +7,14 @@
 
 namespace heapsift {
 
-/// A file that is written beside its place, mode 0600, under a name of its own, and gets its name when it is
+/// A file that is written beside its final place, mode 0600, under a temporary name, and is renamed when
 /// whole. Until `commit` the destructor removes it; so do SIGINT, SIGTERM and SIGHUP
-/// (`remove_unfinished_files`). Where the name belongs to a pipe or a device, that is written to as it is.
+/// (`remove_unfinished_files`). If the name belongs to a pipe or a device, that is written to directly.
 class OutputFile {
 public:
-    /// Throws `Error` (exit 2): "output-exists" (without `overwrite`), "is-a-directory", "output-is-core"
-    /// where `path` is one of the core (`protected_path`), by whatever name, "not-a-file" where `seekable`
-    /// and it is no regular file, and "cannot-create" for the rest.
+    /// Throws `Error` (exit 2): "output-exists" (without `overwrite`); "is-a-directory"; "output-is-core" if
+    /// `path` is the file `protected_path`, by whatever name; "not-a-file" if `seekable` and it is no regular
+    /// file; else "cannot-create".
     struct Rules {
         bool overwrite = false;
         bool seekable = false;
@@ -25,22 +25,22 @@ public:
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
-    /// As it was given: for messages.
+    /// As given; for messages.
     const std::string& name() const { return name_; }
-    /// Where it is written, for who opens it by name.
+    /// The path being written, for code that opens it by name.
     const std::string& temporary_path() const { return temporary_; }
 
-    /// Buffered. Throws `Error` (exit 1, "cannot-write") where the disk is full.
+    /// Buffered. Throws `Error` (exit 1, "cannot-write") if the disk is full.
     void write(std::string_view text);
-    /// Writes what is left and gives the file its name. Throws "cannot-write"; "output-exists" where the name
-    /// was taken meanwhile.
+    /// Writes what is left and gives the file its name. Throws "cannot-write", or "output-exists" if the name
+    /// has been taken meanwhile.
     void commit();
 
 private:
     void flush();
     [[noreturn]] void throw_cannot_write(int reason) const;
 
-    std::string name_;       // as it was given
+    std::string name_;       // as given
     std::string place_;      // symbolic links resolved
     std::string temporary_;  // empty: written to directly
     bool overwrite_;

@@ -1,4 +1,3 @@
-// The units of a page.
 
 #include "cli/page.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// How text is to be shown: what every renderer of text is told.
+// How text is shown: what every writer of text needs to know.
 
 #include "cli/redact.h"
 #include "parsers/base/program_name.h"
@@ -13,23 +13,23 @@
 namespace heapsift {
 
 struct Page {
-    std::size_t width = 0;  // 0: not a terminal, nothing is shortened
-    // what a first screen should not exceed; 0: not a terminal, or the number of rows was asked for
+    std::size_t width = 0;  // columns; 0: not a terminal, nothing is shortened
+    // Lines that a first screen should not exceed; 0: not a terminal, or the number of rows was given.
     std::size_t height = 0;
     bool colour = false;
     bool exact_bytes = false;   // --bytes
-    bool lower_bounds = false;  // the core is cut: counts and sizes are at least these
-    std::string core_words;     // what a hint must add to name the same core again: " core.1234", or nothing
+    bool lower_bounds = false;  // the core is cut: true counts and sizes may be larger
+    std::string core_words;     // what a hint adds to name the same core again: " core.1234", or nothing
     Redactor* redactor = nullptr;
 
     Redactor& redact() const { return *redactor; }
     /// Bytes in this page's units.
     std::string bytes(std::uint64_t count) const;
-    /// "≥ " in front of totals of a cut core.
+    /// "≥ " before totals of a cut core.
     std::string at_least(const std::string& text) const { return lower_bounds ? "≥ " + text : text; }
-    /// "≈ " in front of what a cut core leaves uncertain: what retains what.
+    /// "≈ " before what a cut core makes uncertain, such as retained sizes.
     std::string about(const std::string& text) const { return lower_bounds ? "≈ " + text : text; }
-    /// The command line that asks this program for `words… CORE`.
+    /// The command line that runs `words… CORE` of this program.
     std::string command(std::string_view words) const { return command_line(words) + core_words; }
 };
 

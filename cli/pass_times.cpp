@@ -1,6 +1,6 @@
-// Rounded one by one, thirty rows of milliseconds do not add up to a rounded whole. So the sums up to each
-// row are rounded, and a row shows the difference of two of them: off by a millisecond at most, and right in
-// sum.
+// Thirty rows of milliseconds, rounded one by one, do not add up to the rounded total. So the running sums
+// are rounded, and a row shows the difference of two of them: off by a millisecond at most, with the right
+// total.
 
 #include "cli/pass_times.h"
 
@@ -16,12 +16,12 @@
 namespace heapsift {
 namespace {
 
-constexpr double least_seconds = 0.0005;          // what shows as 0.001
-constexpr std::uint64_t least_bytes = 64 * 1024;  // what shows as 0.1 MiB
+constexpr double least_seconds = 0.0005;          // shown as 0.001
+constexpr std::uint64_t least_bytes = 64 * 1024;  // shown as 0.1 MiB
 
 std::string milliseconds(long long count) { return fmt::format("{}.{:03}", count / 1000, count % 1000); }
 
-/// Sums from the first row on, rounded; a row is what they grow by.
+/// Running sums, rounded; each row is the growth of its sum.
 class RoundedSum {
 public:
     long long grow(double seconds) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What -v ends with: how long each pass of the run took, and what memory it needed.
+// The last lines under -v: how long each pass of the run took, and how much memory it needed.
 
 #include "parsers/base/passes.h"
 
@@ -9,9 +9,9 @@
 
 namespace heapsift {
 
-/// Lines, each ended: name, seconds by the wall, CPU seconds, by how much the peak of memory rose; the last
-/// is the whole run. Seconds are rounded so that the rows shown add up to the whole shown. Passes of which
-/// nothing would be shown but zeros are one row, "other".
+/// Lines, each ended: name, elapsed seconds, CPU seconds, rise of the peak memory; the last is the whole run.
+/// Seconds are rounded so that the rows add up to the total. Passes that would show only zeros are one row,
+/// "other".
 std::string pass_table(std::span<const Pass> passes);
 
 }  // namespace heapsift

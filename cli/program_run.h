@@ -1,6 +1,6 @@
 #pragma once
 
-// A whole run of the program, for a command that starts others like it (batch).
+// A whole run of the program, for a command that starts others (batch).
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Progress. What is quick shows nothing at all: a line that appears and goes at once is noise.
+// Progress. Quick work shows nothing: a line that appears and vanishes is noise.
 
 #include "cli/progress.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A line on standard error while the work takes long.
+// A line on standard error while work takes long.
 
 #include "cli/terminal.h"
 #include "parsers/base/progress.h"
@@ -9,8 +9,8 @@
 
 namespace heapsift {
 
-/// Shows the pass and its share after the first second, ten times a second at most, and takes the line away
-/// at the end. "auto": only where standard error is a terminal.
+/// Shows the pass and its percentage after the first second, at most ten times a second, and removes the line
+/// at the end. "auto" shows it only if standard error is a terminal.
 class Progress {
 public:
     explicit Progress(When when);
@@ -18,9 +18,9 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// For the parsers; empty where nothing is to be shown. It refers to this object.
+    /// For the parsers; empty if nothing is to be shown. It refers to this object.
     ProgressCallback callback();
-    /// Takes the line away, before something else is written.
+    /// Removes the line, before something else is written.
     void clear();
 
 private:

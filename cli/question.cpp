@@ -1,5 +1,5 @@
-// What a command declares can be read off its first line, and what it costs is known from that: a command
-// that asked for more than it said would be slow for reasons that nobody sees.
+// A command declares its needs on its first line, so its cost can be read there. Asking for more than was
+// declared is an assertion: otherwise a command would be slow for no visible reason.
 
 #include "cli/question.h"
 

@@ -1,5 +1,5 @@
-// Redaction. Numbers are given in the order of first appearance, and output has one order for one core, so
-// that two redacted answers about it can be compared.
+// Redaction. Numbers are given in order of first appearance. Output has a fixed order for a given core, so
+// two redacted answers about it can be compared.
 
 #include "cli/redact.h"
 
@@ -69,7 +69,7 @@ std::string Redactor::arguments(std::string_view arguments) {
 
 void Redactor::know(std::string_view text, const std::string& replacement) {
     if (!active_ || text.empty()) return;
-    // As it is, and as messages and hints write it.
+    // As it is, and as messages and hints print it.
     for (const std::string& form : {std::string(text), escape_for_terminal(text), shell_quoted(text)}) {
         const auto entry = std::pair(form, replacement);
         const auto place =

@@ -1,8 +1,7 @@
 #pragma once
 
 // --redact: what may leave the machine. Names of types, modules, functions and attributes, base names of
-// files, numbers and addresses stay; what the program stored, how it was called and where things lie on
-// somebody's disk goes.
+// files, numbers and addresses stay. Values that the program stored, its arguments, and directories go.
 
 #include "parsers/cpython/object_facts.h"
 
@@ -18,21 +17,21 @@ public:
     explicit Redactor(bool active = false) : active_(active) {}
     bool active() const { return active_; }
 
-    /// What is shown for a value of type `type` (empty: guessed from the literal). A literal becomes "‹str 12
-    /// #7›": type, length and a number that the same value always gets; names and summaries stay.
+    /// What is shown for a value of type `type` (empty: inferred from the literal). A literal becomes "‹str
+    /// 12 #7›": its type, its length, and a number that equal values share. Names and summaries stay.
     std::string value(const ShortValue& value, std::string_view type = {});
-    /// The name of a reference, its key as a value.
+    /// The name of a reference; its key is redacted as a value.
     std::string reference_name(const ReferenceStep& step);
 
-    /// A file's path: its base name.
+    /// The base name of a path.
     std::string path(std::string_view path) const;
-    /// A directory: a number.
+    /// A directory becomes a number.
     std::string directory(std::string_view path);
-    /// The command line of the process: a number.
+    /// The command line of the process becomes a number.
     std::string arguments(std::string_view arguments);
 
-    /// A warning or an error: each path in it becomes its base name. Paths with blanks, and directories, must
-    /// be known.
+    /// A warning or an error, each path in it reduced to its base name. Directories, and paths with blanks,
+    /// must be made known first.
     std::string message(std::string_view text) const;
     void know_path(std::string_view path);
     void know_directory(std::string_view path);
@@ -46,8 +45,7 @@ private:
     std::vector<std::pair<std::string, std::string>> known_;  // longest first
 };
 
-/// The type of a literal in Python's notation: 'x' is str, b'' bytes, 1.5 float; "value" where it is none of
-/// the plain ones.
+/// The type of a literal in Python's notation: 'x' is str, b'' bytes, 1.5 float; "value" for any other.
 std::string literal_type(std::string_view literal);
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
-// A session. Warnings are for people on standard error, except where a document carries them; the line that
-// says which core is used comes always, because an answer about the wrong core looks like any other.
+// A session. Warnings go to standard error, unless the document carries them. The line that says which core
+// is used always goes there, because an answer about the wrong core looks like any other.
 
 #include "cli/session.h"
 
@@ -155,7 +155,7 @@ std::string unused_executable(const std::vector<Module>& modules, const std::str
 }
 
 Error Session::explained(const Error& error) const {
-    const bool said = error.code() == "runtime-not-found";  // which says so where the core is cut
+    const bool said = error.code() == "runtime-not-found";  // its message already says if the core is cut
     if (!cut_ || said || error.exit() != ExitCode::cannot_analyse) return error;
     const std::string cut = "the core is cut; what was looked for may be in the missing part";
     return {error.exit(), error.code(), error.message(),

@@ -1,7 +1,6 @@
 #pragma once
 
-// One question about one core: which core, opening it, and writing the answer in the format that was asked
-// for.
+// One question about one core: choosing the core, opening it, and writing the answer in the requested format.
 
 #include "cli/common_options.h"
 #include "cli/console.h"
@@ -30,42 +29,44 @@ public:
     Console& console() { return console_; }
     Redactor& redactor() { return redactor_; }
     Diagnostics& diagnostics() { return diagnostics_; }
-    /// For the parsers and analyses, which say their passes to it: shown while they run, and with -v timed.
+    /// For the parsers and analyses, which report their passes to it: it shows progress, and times them under
+    /// -v.
     ProgressCallback progress();
-    /// With -v: the table of passes, to now. The last that is said of a run.
+    /// With -v, the table of passes up to now; the last output of a run.
     void tell_passes();
     void clear_progress() { progress_.clear(); }
-    /// Runs the whole program with other arguments; in a process that does nothing else.
+    /// Runs the whole program with other arguments; only for a process that does nothing else afterwards.
     ProgramRun program_run() const { return program_; }
 
-    /// Which core it is about; chosen when it is first asked for.
+    /// The core that is asked about; chosen on first use.
     const CoreChoice& choice();
-    /// Chooses the core and reads its headers. It is the core in use then.
+    /// Chooses the core and reads its headers; then it becomes the core in use.
     CoreFile open_core();
-    /// The same, and all its objects; it is the core in use once they were found.
+    /// The same, and finds all objects; the core becomes the one in use only after that.
     CoreHeap open_heap();
-    /// Of a heap with references: with -v how they are known; and what of them does
-    /// not read. `object`: the one that was asked about, or none.
+    /// For a heap with references: reports how they are known (with -v), and which of them could not be read.
+    /// `object`: the one that was asked about, or no_object.
     void note_references(const HeapReader& heap, ObjectId object = no_object);
-    /// True once the core's headers could be read, whatever went wrong later.
+    /// True once the core's headers have been read, whatever failed later.
     bool core_was_read() const { return core_was_read_; }
 
-    /// Writes the answer, warnings first. `error`: why it is not the whole answer; its exit code then.
+    /// Writes the answer, warnings first. `error`: why it is not the whole answer; the exit code is then its
+    /// own.
 
     ExitCode write(const Document& document, const std::optional<Error>& error = std::nullopt);
 
-    /// Throws where csv was asked for: `what`, "gc without --list", is no table.
+    /// Throws if csv was asked for. `what` ("gc without --list") names what is no table.
     void refuse_csv(const std::string& what, const std::string& hint) const;
 
-    /// The document around an answer, without `data`, as far as it is known by now.
+    /// The document around an answer, without `data`, as far as it is known now.
     Json head(const std::string& command) const { return envelope_json(envelope(command), redactor_); }
-    /// "command": the document for an error, wherever it struck.
+    /// The document for an error in `command`, wherever it happened.
     Json error_document(const std::string& command, const Error& error) const;
 
-    /// `error`, with a hint where a cut core may be the reason.
+    /// `error`, with a hint if a cut core may be the reason.
     Error explained(const Error& error) const;
 
-    /// A line for a person; where a document is written, a warning in it.
+    /// A line on standard error; in JSON a warning of the document.
     void note(std::string_view code, const std::string& message);
 
 private:
@@ -89,14 +90,14 @@ private:
     Json core_;
     bool core_was_read_ = false;
     bool cut_ = false;
-    bool next_command_knows_ = true;  // a command without a core will be about this one
+    bool next_command_knows_ = true;  // a later command that names no core will be about this one
     Diagnostics diagnostics_;
     Progress progress_;
     std::optional<PassClock> clock_;  // with -v
 };
 
-/// The warning that --executable names a file which is none of the core's; empty where it was used, or where
-/// it was not given, or where the core says too little to tell.
+/// The warning that the file given by --executable is not part of the core. Empty if it was used, if it was
+/// not given, or if the core says too little to tell.
 std::string unused_executable(const std::vector<Module>& modules, const std::string& path);
 
 }  // namespace heapsift

@@ -1,6 +1,6 @@
 #pragma once
 
-// --sort KEY, of the commands that sort.
+// --sort KEY, for the commands that sort.
 
 #include "analysis/types.h"
 
@@ -10,10 +10,10 @@ namespace heapsift {
 
 class CommandOptions;
 
-/// Declares --sort; `sort` holds the default, and must live until the options are parsed.
+/// Declares --sort. `sort` holds the default and must live until the options are parsed.
 void add_sort_option(CommandOptions& declare, SortKey& sort);
 
-/// "memory", "array_data", …: what is typed after --sort.
+/// The word after --sort: "memory", "array_data", ….
 std::string name_of(SortKey sort);
 
 }  // namespace heapsift

@@ -1,4 +1,4 @@
-// Tables. The last column is not padded, so that no line ends in blanks; two blanks stand between columns.
+// Tables. The last column is not padded, so no line ends in blanks; two blanks stand between columns.
 
 #include "cli/table.h"
 
@@ -12,10 +12,10 @@
 namespace heapsift {
 namespace {
 
-// How a table becomes narrower, as far as that is needed.
+// The steps by which a table becomes narrower, in order, until it fits.
 struct Step {
     TableColumn::Fit fit;
-    std::size_t least;  // columns of text that are left
+    std::size_t least;  // width below which this step does not cut a column
 };
 constexpr std::array steps = {Step{TableColumn::Fit::wrap, 24},   Step{TableColumn::Fit::end, 12},
                               Step{TableColumn::Fit::middle, 16}, Step{TableColumn::Fit::end, 5},

@@ -11,8 +11,8 @@ namespace heapsift {
 struct TableColumn {
     enum class Align { left, right } align = Align::left;
     std::string heading;
-    /// What becomes of cells that are too wide for a terminal. A type's name is shortened in its middle, a
-    /// value at its end, a sentence in the last column goes on below; an address is never touched.
+    /// What happens to cells that are too wide for a terminal: a type's name is shortened in the middle, a
+    /// value at the end, a sentence in the last column continues below. An address is never shortened.
     enum class Fit { whole, middle, end, wrap } fit = Fit::whole;
 };
 
@@ -20,14 +20,14 @@ class Table {
 public:
     explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
 
-    /// Cells are escaped already, and as many as there are columns.
+    /// Cells are already escaped, as many as there are columns.
     void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
     /// All rows at once.
     void take(std::vector<std::vector<std::string>> rows) { rows_ = std::move(rows); }
     bool empty() const { return rows_.empty(); }
 
-    /// Lines, each ended. `width` 0: nothing is shortened; else columns that may be are, as far as needed:
-    /// values first.
+    /// Lines, each ended. `width` 0: nothing is shortened; otherwise the columns that may be shortened are,
+    /// as far as needed, values first.
     std::string text(std::size_t width, bool colour, std::size_t indent = 2) const;
 
 private:
@@ -40,8 +40,8 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// A bar of eighths of a character, `width` characters where part is whole: "███▊". A part that is not 0 is
-/// at least "▏".
+/// A bar in eighths of a character, `width` characters for a share of 1: "███▊". A share above 0 is at least
+/// "▏".
 std::string bar(double share, std::size_t width);
 
 }  // namespace heapsift

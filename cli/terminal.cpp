@@ -1,4 +1,4 @@
-// Terminal facts. NO_COLOR is the convention of no-color.org: any value that is not empty.
+// Facts about the terminal. NO_COLOR follows no-color.org: any value that is not empty.
 
 #include "cli/terminal.h"
 

@@ -1,7 +1,7 @@
-// Columns of text. The C library's wcwidth depends on the locale, and a tool that is run from cron has none;
-// so the ranges stand here: combining marks (general categories Mn and Me of the common scripts) and the wide
-// ranges of Unicode TR 11. No address, "0x7f31c2a4d5e0", is cut in two: where a text is shortened within one,
-// it goes as a whole.
+// Columns of text. The C library's wcwidth depends on the locale, and a tool run from cron has none, so the
+// ranges are here: combining marks (general categories Mn and Me of the common scripts) and the wide ranges
+// of Unicode TR 11. An address such as "0x7f31c2a4d5e0" is never cut in two: if text is shortened within one,
+// the whole address goes.
 
 #include "cli/text_width.h"
 
@@ -41,7 +41,7 @@ bool is_in(const CharacterRange (&ranges)[N], char32_t c) {
 
 std::size_t width_of(char32_t c) { return is_in(combining, c) ? 0 : is_in(wide, c) ? 2 : 1; }
 
-// The longest beginning (or end) of `characters` that takes at most `width` columns, as a number of
+// The longest beginning (or end) of `characters` that takes at most `width` columns; returns a number of
 // characters.
 template <class Iterator>
 std::size_t fitting(Iterator first, Iterator last, std::size_t width) {
@@ -66,7 +66,7 @@ struct Extent {
     std::size_t begin, end;
 };
 
-/// The address within which `at` is; else nothing: both are `at`.
+/// The bounds of the address that contains `at`; both are `at` if there is none.
 Extent address_around(std::string_view text, std::size_t at) {
     std::size_t begin = at, end = at;
     while (begin > 0 && is_hexadecimal(text[begin - 1])) --begin;
@@ -96,11 +96,11 @@ std::string shortened_in_the_middle(std::string_view text, std::size_t width) {
     if (display_width(text) <= width) return std::string(text);
     if (width == 0) return {};
     const std::vector<DecodedCharacter> characters = characters_of(text);
-    const std::size_t tail_width = width / 2;  // the last word says more than the package
+    const std::size_t tail_width = width / 2;  // the last word of a name says more than the package
     const std::size_t head = fitting(characters.begin(), characters.end(), width - 1 - tail_width);
     std::size_t tail = fitting(characters.rbegin(), characters.rend(), tail_width);
     while (tail > 0 && width_of(characters[characters.size() - tail].value) == 0)
-        --tail;  // no mark without its letter
+        --tail;  // drops combining marks without their letter
     std::size_t head_bytes = 0, tail_bytes = 0;
     for (std::size_t i = 0; i < head; ++i) head_bytes += characters[i].bytes;
     for (std::size_t i = 0; i < tail; ++i) tail_bytes += characters[characters.size() - 1 - i].bytes;
@@ -127,7 +127,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     std::string lines;
     std::size_t column = first;
     while (!text.empty()) {
-        // The blanks before a word, and the word: what a line ends before.
+        // A word and the blanks before it: a line may end before them.
         const std::size_t word = std::min(text.find_first_not_of(' '), text.size());
         const std::size_t end = std::min(text.find(' ', word), text.size());
         const std::size_t columns = display_width(text.substr(0, end));

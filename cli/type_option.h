@@ -9,8 +9,9 @@
 
 namespace heapsift {
 
-/// module.Name, or Name where one type has it; several where a class was made again and again; with
-/// `subclasses` those that derive from it too. Throws `Error` (exit 2): "ambiguous-type", "no-such-type".
+/// `name` is module.Name, or Name if only one type has that name. Returns several types if a class was
+/// created repeatedly; with `subclasses` those derived from it too. Throws `Error` (exit 2):
+/// "ambiguous-type", "no-such-type".
 std::vector<TypeId> types_named(const HeapSnapshot& heap, const std::string& name, bool subclasses = false);
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
-// Units. Sizes are binary (KiB, MiB, GiB) with one decimal, as tools that print KiB do; three significant
-// digits are what a reader compares.
+// Units. Sizes are binary (KiB, MiB, GiB) with one decimal, as other tools print them; readers compare three
+// significant digits.
 
 #include "cli/units.h"
 

@@ -1,4 +1,4 @@
-// The version, in a file of its own: it is the only one that is compiled again when it changes.
+// The version, in a file of its own, so that only this file is recompiled when it changes.
 
 #include "cli/version.h"
 

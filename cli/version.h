@@ -1,6 +1,6 @@
 #pragma once
 
-// Which heapsift this is.
+// The version of heapsift.
 
 #include <string>
 

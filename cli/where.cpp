@@ -1,4 +1,4 @@
-// Conditions on single objects: comparisons of one number each, all of which must hold.
+// Conditions on single objects: each compares one number, and all must hold.
 
 #include "cli/where.h"
 
@@ -23,7 +23,7 @@ const std::array<std::pair<std::string, Field>, 6> fields = {{{"size", Field::si
                                                               {"refcount", Field::refcount},
                                                               {"block_size", Field::block_size}}};
 
-// Longer ones first: "<" begins "<=".
+// Longer operators first: "<" begins "<=".
 const std::array<std::pair<std::string_view, Operator>, 7> operators = {{{"<=", Operator::less_equal},
                                                                          {">=", Operator::greater_equal},
                                                                          {"!=", Operator::not_equal},

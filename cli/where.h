@@ -9,8 +9,8 @@
 
 namespace heapsift {
 
-/// FIELD OP NUMBER, joined by commas; FIELD one of size, memory, array_data, retained, refcount, block_size;
-/// OP one of < <= = == != >= >. Throws `Error` (exit 2, "bad-where").
+/// FIELD OP NUMBER, joined by commas. FIELD is size, memory, array_data, retained, refcount or block_size; OP
+/// is <, <=, =, ==, !=, >= or >. Throws `Error` (exit 2, "bad-where").
 std::vector<ObjectCondition> parse_conditions(std::string_view text);
 
 }  // namespace heapsift

@@ -17,8 +17,8 @@ namespace {
 
 bool has_slash(const std::string& word) { return word.find('/') != std::string::npos; }
 
-// core, core.1234, core.python3.1000.zst, dump.core: not an expression, which has dots too (app.CACHE,
-// core.tables).
+// core, core.1234, core.python3.1000.zst, dump.core. An expression has dots too (app.CACHE, core.tables), and
+// is not matched.
 bool looks_like_core(const std::string& word) {
     if (word.find_first_of("[]()<>'\"") != std::string::npos) return false;
     for (const char* ending : {".core", ".dmp", ".dump", ".zst", ".lz4", ".xz", ".gz"})
@@ -51,14 +51,14 @@ private:
         return found == rules_.commands.end() ? nullptr : &*found;
     }
 
-    // app.CACHE['/x'] has a slash, and is no file unless there is one.
+    // app.CACHE['/x'] has a slash, but is a file only if one exists.
     bool is_file(const std::string& word) const {
         if (rules_.core_given) return false;
         return rules_.is_file(word) || (has_slash(word) && !(wants_address() && looks_like_expression(word)));
     }
 
-    // The command is the first word, or the second after a file, or it goes without saying. Returns how many
-    // words that took.
+    // The command is the first word, or the second after a file, or the default. Returns how many words that
+    // took.
     std::size_t take_command(std::span<const std::string> words) {
         std::size_t taken = 0;
         if (!command_named(words[0]) && is_file(words[0])) take_core(words[taken++]);
@@ -94,7 +94,7 @@ private:
             throw_unexpected(word);
     }
 
-    // Where the core is known, a file that is named like an object is not meant.
+    // If the core is already known, a word that looks like an object is not taken for a file.
     bool is_address_beside_core(const std::string& word) const {
         if (!result_.core || !wants_address() || has_slash(word)) return false;
         return looks_like_address(word) || (may_be_expression(word) && !looks_like_core(word));
@@ -138,7 +138,7 @@ private:
                               "while the script runs: gcore -o core PID, then " + command_line("core.PID"));
     }
 
-    // The first word, or the one after a core, is no command.
+    // Reports that the first word, or the one after a core, is no command.
     [[noreturn]] void throw_unknown_command(const std::string& word) const {
         throw_if_script(word);
         throw_if_number_or_address(word);
@@ -155,7 +155,7 @@ private:
                                           : "did you mean: " + command_line(nearest.front()));
     }
 
-    // A word after the command that it does not take.
+    // Reports a word after the command that the command does not take.
     [[noreturn]] void throw_unexpected(const std::string& word) const {
         throw_if_script(word);
         if (!command_->takes_address) throw_if_number_or_address(word);
@@ -198,12 +198,12 @@ private:
                                                           (core.empty() ? core : " " + shell_quoted(core))));
     }
 
-    // A word that may be an expression is one, where another word is the core.
+    // True if another word is the core; then a word that may be an expression is one.
     bool names_core_beside(const std::string& word) const {
         return may_be_expression(word) && !core_beside(word).empty();
     }
 
-    // The core that the line names, before `word` or after it; empty where it names none.
+    // The core that the line names before or after `word`; empty if it names none.
     std::string core_beside(const std::string& word) const {
         if (result_.core) return *result_.core;
         const auto found = std::find_if(all_.begin(), all_.end(), [&](const std::string& other) {

@@ -1,7 +1,6 @@
 #pragma once
 
-// What the words of a command line mean: a command, a core, an address, in the order in which people happen
-// to type them.
+// What the words of a command line mean (a command, a core, an address), in whatever order people type them.
 
 #include "parsers/base/error.h"
 
@@ -13,23 +12,23 @@
 
 namespace heapsift {
 
-/// What words a command takes beside its name. Another kind of word is a flag here, a member of Words, a branch
-/// in Reader::take_after_command and a case in what_it_takes (words.cpp). A type is given by an option, --type
-/// (type_option.h).
+/// Which words a command takes besides its name. A new kind of word needs a flag here, a member of Words, a
+/// branch in Reader::take_after_command and a case in what_it_takes (words.cpp). A type is given by an
+/// option, --type (type_option.h).
 struct WordShape {
     std::string name;
     bool takes_core = true;
     bool takes_address = false;
-    bool takes_addresses = false;  // with takes_address: any number of them
-    bool takes_topics = false;     // help: one word, whatever it is
+    bool takes_addresses = false;  // with takes_address: any number of addresses
+    bool takes_topics = false;     // help: a single word, whatever it is
     bool takes_paths = false;      // batch: any number of words, all of them paths
 };
 
 struct Words {
-    std::string command;  // empty where there were no words
+    std::string command;  // empty if there were no words
     std::optional<std::string> core;
     std::optional<std::string> address;
-    std::vector<std::string> more_addresses;  // behind the first
+    std::vector<std::string> more_addresses;  // after the first
     std::vector<std::string> topics;
     std::vector<std::string> paths;
     std::vector<std::string> notes;  // lines for standard error
@@ -38,14 +37,14 @@ struct Words {
 struct WordRules {
     std::span<const WordShape> commands;
     std::string default_command = "overview";
-    bool core_given = false;                          // --core: no word is taken for a file
-    std::function<bool(const std::string&)> is_file;  // does something exist at this path
+    bool core_given = false;                          // by --core: no word is then taken for a file
+    std::function<bool(const std::string&)> is_file;  // whether something exists at this path
 };
 
-/// The error of a line that names two.
+/// The error for a line that names two cores.
 Error two_cores(const std::string& first, const std::string& second);
 
-/// Throws `Error` (exit 2) with the one line that helps where a word fits nowhere: "unknown-command",
+/// Throws `Error` (exit 2), one line that helps, if a word fits nowhere: "unknown-command",
 /// "unexpected-word", "two-cores", "script", "process-id", "no-such-file".
 Words read_words(std::span<const std::string> words, const WordRules& rules);
 

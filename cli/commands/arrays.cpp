@@ -1,4 +1,4 @@
-// heapsift arrays: NumPy's arrays by who owns their bytes.
+// heapsift arrays: NumPy arrays, by who owns their bytes.
 
 #include "cli/commands/arrays.h"
 
@@ -55,7 +55,7 @@ ExitCode run_arrays(Session& session, const ArraysOptions& options) {
         throw wrong_usage("bad-option",
                           "arrays shows one table: --owners, --views, --pinned, --by-holder or --waste",
                           "--pinned and --by-holder may be combined");
-    // Rows are read while they are written: the question and the result are theirs too.
+    // Rows are read while they are written, so the question and the result must live as long.
     const auto question = std::make_shared<Question>(session, std::initializer_list<Need>{Need::retained});
     const HeapReader& heap = question->filled();
     const auto result =

@@ -1,4 +1,4 @@
-// heapsift batch: the overview of many cores, a line each, every core in a process of its own.
+// heapsift batch: the overview of many cores, one line each, each core in a process of its own.
 
 #include "cli/commands/batch.h"
 
@@ -20,7 +20,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t default_timeout = 1800;  // seconds: a hundred GiB from a slow disk takes less
+constexpr std::size_t default_timeout = 1800;  // seconds; 100 GiB from a slow disk takes less
 constexpr std::size_t most_jobs = 512;
 
 struct BatchOptions {
@@ -28,8 +28,8 @@ struct BatchOptions {
     std::optional<std::size_t> timeout;
 };
 
-// A child keeps some bytes an object and reads the core from its mapping: an eighth of the core is more than
-// was ever seen.
+// A child keeps some bytes per object and reads the core from its mapping: at most an eighth of the core's
+// size, by every measurement so far.
 std::size_t default_jobs(const std::vector<std::string>& paths) {
     std::uint64_t largest = 0;
     for (const std::string& path : paths) {
@@ -55,7 +55,7 @@ std::vector<std::string> arguments_for(const std::string& path, const CommonOpti
     return arguments;
 }
 
-// In the child: nothing that it does may change which core is in use.
+// In the child: it must not change which core is in use.
 int answer(const std::string& path, const Session& session) {
     ::setenv("HEAPSIFT_STATE", "off", 1);
     return session.program_run()(arguments_for(path, session.options()));

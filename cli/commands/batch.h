@@ -8,7 +8,7 @@ namespace heapsift {
 
 CommandRunner setup_batch(CommandOptions& declare);
 
-/// What --help says below the options.
+/// The text of --help below the options.
 std::string batch_details();
 
 }  // namespace heapsift

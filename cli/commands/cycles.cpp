@@ -18,7 +18,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t most_steps_of_one = 12;  // on a page of its own
+constexpr std::size_t most_steps_of_one = 12;  // when one cycle is shown alone
 
 struct CyclesOptions {
     bool unreachable = false, uncollectable = false, all = false;
@@ -36,12 +36,12 @@ CyclesQuery query_of(const CyclesOptions& options) {
 
 ExitCode run_cycles(Session& session, const CyclesOptions& options) {
     if (options.id) session.refuse_csv("cycles --id", "leave out --id, or use --json");
-    // Rows are made while they are written: the question and the result are theirs too.
+    // Rows are made while they are written, so the question and the result must live as long.
     const auto question = std::make_shared<Question>(session, std::initializer_list<Need>{Need::states});
     const std::size_t limit = session.options().rows();
     const bool text = session.options().format == Format::text;
     CyclesQuery query = query_of(options);
-    // What is in neither table need not be put into words.
+    // Cycles that appear in neither table need no description.
     query.kinds = text && !options.id ? limit : 1;
     query.garbage_list = text || options.id ? 1 : limit;
     auto result = std::make_shared<const CyclesResult>(cycles(question->work(), query));
@@ -58,7 +58,7 @@ ExitCode run_cycles(Session& session, const CyclesOptions& options) {
         };
         return session.write(render_cycles(result, rows));
     }
-    // What is in use has the numbers behind those of garbage.
+    // Cycles still in use are numbered after those of garbage.
     if (!options.all && *options.id > result->cycles.size()) {
         query.reachable = true;
         result = std::make_shared<const CyclesResult>(cycles(question->work(), query));

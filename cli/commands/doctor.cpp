@@ -1,5 +1,5 @@
-// heapsift doctor: what the core holds and lacks. It also answers, as far as it can, about a core in which no
-// interpreter was found: which files are missing is what helps then.
+// heapsift doctor: what the core holds and what it lacks. It also answers, as far as possible, for a core
+// without a recognised interpreter: then the missing files are what helps.
 
 #include "cli/commands/doctor.h"
 
@@ -43,7 +43,7 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
         session.note_references(heap);
         return session.write(render_doctor(result));
     }
-    session.diagnostics() = Diagnostics();  // the core is opened again, and would say the same again
+    session.diagnostics() = Diagnostics();  // opening the core again would report the same again
     const CoreFile core = session.open_core();
     const DoctorResult result = doctor(core);
     return session.write(render_doctor(result), reason);

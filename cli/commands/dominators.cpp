@@ -1,4 +1,4 @@
-// heapsift dominators: the tree of what retains what.
+// heapsift dominators: the tree of which object retains which.
 
 #include "cli/commands/dominators.h"
 
@@ -42,7 +42,7 @@ std::uint64_t least_bytes(const std::string& typed, std::uint64_t total) {
 ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     std::optional<AddressArgument> argument;
     if (session.words().address) argument = parse_address(*session.words().address);
-    if (!options.least.empty()) least_bytes(options.least, 0);  // before the work
+    if (!options.least.empty()) least_bytes(options.least, 0);  // reports a bad value before the work
     Question question(session, {Need::retained});
     const HeapReader& heap = question.heap();
     DominatorsQuery query;

@@ -1,4 +1,4 @@
-// heapsift export: the whole heap in a file, for SQL, data frames and other programs.
+// heapsift export: the whole heap as a file, for SQL, data frames and other programs.
 
 #include "cli/commands/export.h"
 
@@ -23,7 +23,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t most_drawn = 200;  // more than that nobody can read
+constexpr std::size_t most_drawn = 200;  // nobody can read a larger picture
 constexpr std::size_t drawn_of_top = 60;
 constexpr std::size_t deepest_stack = 64;
 constexpr std::uint64_t many_nodes = 5000000;
@@ -32,7 +32,7 @@ struct ExportOptions {
     std::string output;
     std::optional<ExportFormat> format;
     bool overwrite = false;
-    std::string object;  // as it was typed; empty: none
+    std::string object;  // as typed; empty: none
     std::optional<std::size_t> depth;
 
     bool to_standard_output() const { return output == "-"; }
@@ -137,7 +137,7 @@ void write_picture(Session& session, Work& work, const ExportOptions& options, E
     summary.rows = {{"node", picture.nodes.size()}, {"edge", picture.edges.size()}};
 }
 
-/// All but a database.
+/// Every format except the database.
 void write_text(Session& session, Work& work, const ExportOptions& options, ExportSummary& summary,
                 ExportFormat format, const Write& write) {
     switch (format) {

@@ -8,7 +8,7 @@ namespace heapsift {
 
 CommandRunner setup_export(CommandOptions& declare);
 
-/// What --help says below the options.
+/// The text of --help below the options.
 std::string export_details();
 
 }  // namespace heapsift

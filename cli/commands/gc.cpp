@@ -1,4 +1,4 @@
-// heapsift gc: the collector's state, and what a collection would find.
+// heapsift gc: the state of the collector, and what a collection would find.
 
 #include "cli/commands/gc.h"
 
@@ -19,9 +19,8 @@ struct GcOptions {
 
 ExitCode run_gc(Session& session, const GcOptions& options) {
     if (!options.list) session.refuse_csv("gc without --list", "add --list, or use --json");
-    // Rows of a list are read while they are written: the question is theirs too.
-    const auto question =
-        std::make_shared<Question>(session, std::initializer_list<Need>{Need::references});
+    // Rows of a list are read while they are written, so the question must live as long.
+    const auto question = std::make_shared<Question>(session, std::initializer_list<Need>{Need::references});
     const HeapReader& heap = question->filled();
     GcResult result = gc(heap, session.options().rows(), options.list, session.progress());
     session.note_references(heap);

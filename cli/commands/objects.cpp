@@ -39,7 +39,7 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     query.include_subclasses = options.subclasses;
     query.sort = options.sort;
     query.limit = session.options().rows();
-    // Rows are read while they are written: the question is theirs too.
+    // Rows are read while they are written, so the question must live as long.
     const auto question =
         std::make_shared<Question>(session, std::initializer_list<Need>{Need::retained, Need::states});
     const HeapReader& heap = question->heap();

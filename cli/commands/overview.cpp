@@ -1,5 +1,5 @@
-// heapsift CORE, heapsift overview: the first screen. --top turns the core's own line into one of the tables;
-// that is done before the options are parsed (invocation.cpp), and the option stands here for --help.
+// heapsift CORE, heapsift overview: the first screen. --top replaces the overview by one of the tables;
+// invocation.cpp does that before the options are parsed, and the option is declared here for --help.
 
 #include "cli/commands/overview.h"
 

@@ -1,4 +1,4 @@
-// heapsift refcounts: objects that count more references than were found.
+// heapsift refcounts: objects whose reference count is higher than the references that were found.
 
 #include "cli/commands/refcounts.h"
 

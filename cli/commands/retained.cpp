@@ -1,4 +1,4 @@
-// heapsift retained: what would come free with a set of objects.
+// heapsift retained: what deleting a set of objects would free.
 
 #include "cli/commands/retained.h"
 
@@ -25,7 +25,7 @@ struct RetainedOptions {
     bool subclasses = false;
 };
 
-/// Those of a type, or that its instances hold by an attribute.
+/// The objects of a type, or those that its instances hold through an attribute.
 std::vector<ObjectId> objects_asked(Session& session, const HeapSnapshot& heap, const HeapGraph& graph,
                                     const RetainedOptions& options) {
     std::vector<ObjectId> set;

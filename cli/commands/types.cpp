@@ -1,4 +1,4 @@
-// heapsift types: objects grouped by type, or by type, owner and attribute.
+// heapsift types: objects grouped by type, or by type, holder and attribute.
 
 #include "cli/commands/types.h"
 

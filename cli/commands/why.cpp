@@ -33,7 +33,7 @@ WhyQuery query_of(const WhyOptions& options) {
             query.without_frames = true;
         else if (word == "traceback")
             query.without_tracebacks = true;
-        else if (word != "weak")  // never followed
+        else if (word != "weak")  // weak references are never followed
             throw wrong_usage("bad-exclude", fmt::format("--exclude {} is not known", word),
                               "choose weak, frame or traceback");
     }

@@ -1,8 +1,7 @@
-// Writing a database of millions of rows is as fast as SQLite gets when it is spared what it does for
-// databases that live: one transaction, statements prepared once, no journal (there is nothing to go back to:
-// the file is new, and thrown away if it is not finished), no waiting for the disk, no lock taken and given
-// back. Rows come in the order of their keys, so that the trees grow at their end. (sqlite.org/pragma.html,
-// sqlite.org/faq.html question 19)
+// SQLite writes millions of rows fastest without the work it does for databases in use: one transaction,
+// statements prepared once, no journal (the file is new, and thrown away unless it is finished), no waiting
+// for the disk, no lock taken and released. Rows come in the order of their keys, so the B-trees grow at
+// their end. Source: sqlite.org/pragma.html, sqlite.org/faq.html question 19.
 
 #include "cli/database/database.h"
 
@@ -18,9 +17,9 @@
 namespace heapsift {
 namespace {
 
-// SQLite says "disk I/O error"; what the system said is worth more.
+// SQLite says "disk I/O error"; the message of the system says more.
 [[noreturn]] void throw_error(sqlite3* database, const std::string& name) {
-    const int last = errno;  // SQLite forgets its own copy where a commit fails
+    const int last = errno;  // SQLite forgets its own copy if a commit fails
     const bool likely = last == ENOSPC || last == EFBIG || last == EDQUOT || last == EIO;
     int system_error = database ? sqlite3_system_errno(database) : 0;
     if (system_error == 0 && likely) system_error = last;
@@ -41,7 +40,7 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close(databa
 void Statement::bind(int place, std::int64_t value) { sqlite3_bind_int64(statement_.get(), place, value); }
 
 void Statement::bind(int place, std::string_view text) {
-    // A null pointer would be NULL, not the empty text.
+    // A null pointer would store NULL, not the empty text.
     sqlite3_bind_text64(statement_.get(), place, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC,
                         SQLITE_UTF8);
 }
@@ -59,7 +58,7 @@ Database::Database(const std::string& path, std::string name) : name_(std::move(
         sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
     database_.reset(opened);
     check(result);
-    // The order matters: the size of a page must be known before the first one is written.
+    // The order matters: the page size must be set before the first page is written.
     for (const char* pragma : {"page_size = 16384", "journal_mode = OFF", "synchronous = OFF",
                                "locking_mode = EXCLUSIVE", "temp_store = MEMORY", "cache_size = -16384"})
         execute(fmt::format("PRAGMA {}", pragma));
@@ -89,7 +88,7 @@ Statement Database::prepare(const std::string& sql) {
 
 void Database::commit() {
     execute("COMMIT");
-    check(sqlite3_close(database_.get()));  // statements must be gone by now
+    check(sqlite3_close(database_.get()));  // statements must be finalized by now
     database_.release();
 }
 

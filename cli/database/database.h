@@ -1,6 +1,6 @@
 #pragma once
 
-// SQLite, in as much of it as is needed to write a database in one go. The only folder that includes it.
+// As much of SQLite as writing a database in one go needs. Only this folder includes it.
 
 #include <cstdint>
 #include <memory>
@@ -15,8 +15,8 @@ namespace heapsift {
 
 class Database;
 
-/// Of a Database, which must outlive it. Values go in by place, from 1 on; what is not bound is NULL. `run`
-/// makes the row, and the statement is ready for the next.
+/// A statement of a Database, which must outlive it. Values are bound by place, from 1 on; places not bound
+/// are NULL. `run` inserts the row and makes the statement ready for the next.
 class Statement {
 public:
     Statement() = default;
@@ -34,12 +34,12 @@ private:
     const Database* database_ = nullptr;
 };
 
-/// Errors are thrown as `Error` (exit 1, "cannot-write") that name the file as `name`.
+/// Errors are thrown as `Error` (exit 1, "cannot-write") and name the file as `name`.
 class Database {
 public:
-    /// Opens the empty file `path` and begins the one transaction that everything is written in. The file is
-    /// nobody else's until `commit`, and worthless if that is not reached: no journal is kept, and nothing is
-    /// forced to the disk.
+    /// Opens the empty file `path` and begins the one transaction that everything is written in. Until
+    /// `commit` the file is locked, and worthless if `commit` is not reached: there is no journal, and
+    /// nothing is forced to the disk.
     Database(const std::string& path, std::string name);
     ~Database();
     Database(const Database&) = delete;
@@ -47,7 +47,7 @@ public:
 
     void execute(const std::string& sql);
     Statement prepare(const std::string& sql);
-    /// Writes all that is left, and closes the file.
+    /// Writes what is left and closes the file.
     void commit();
 
 private:

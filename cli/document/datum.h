@@ -1,10 +1,10 @@
 #pragma once
 
-// A value for programs: what JSON and CSV are written of.
+// A value for programs, from which JSON and CSV are written.
 //
-// It is a value of JSON, and besides an address, a value that the program stored, a reference's name, a path: the
-// writer redacts these, and nothing else does. A row has some twenty of them and there are millions of rows, so it is
-// small: what is long lies behind a pointer.
+// A Datum is a JSON value, or something the writer redacts, and only the writer: an address, a value that the
+// program stored, the name of a reference, a path. There are millions of rows with some twenty of them each,
+// so it is small: long content is behind a pointer.
 
 #include "cli/document/text.h"
 #include "parsers/base/ids.h"
@@ -19,15 +19,15 @@ struct Entry;
 class Datum {
 public:
     using List = std::vector<Datum>;
-    using Entries = std::vector<Entry>;  // in the order in which they are written
+    using Entries = std::vector<Entry>;  // in the order of writing
     struct Long {
         Text text;
-        bool for_people = false;  // escaped as in text, else as it is
+        bool for_people = false;  // escaped as in text; else unchanged
     };
     using Content = std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string,
                                  Address, std::shared_ptr<const Long>, List, Entries>;
 
-    // NOLINTBEGIN(google-explicit-constructor): a datum is written down as what it holds
+    // NOLINTBEGIN(google-explicit-constructor): code writes a datum as what it holds
     Datum() : content_(nullptr) {}
     Datum(std::nullptr_t) : content_(nullptr) {}
     Datum(bool truth) : content_(truth) {}
@@ -43,38 +43,39 @@ public:
     Datum(std::string_view text) : content_(std::string(text)) {}
     Datum(std::string text) : content_(std::move(text)) {}
     Datum(Address address) : content_(address) {}
-    Datum(Value value);  // null where there is none
+    Datum(Value value);  // null if there is none
     Datum(Notation name);
-    Datum(Expression expression);  // "" where there is none
+    Datum(Expression expression);  // "" if there is none
     Datum(FilePath path);
     Datum(Message message);
     Datum(GivenName name);
-    Datum(Withheld text);          // null under --redact, or where there is none
-    Datum(ProcessCall arguments);  // without the name
-    Datum(Text text);              // as people read it: no bounds, no style, nothing shortened
+    Datum(Withheld text);          // null under --redact, or if there is none
+    Datum(ProcessCall arguments);  // without the name of the program
+    Datum(Text text);              // as people read it, but without bounds, style or shortening
     template <class T>
     Datum(const std::optional<T>& value) : Datum(value ? Datum(*value) : Datum()) {}
     Datum(List list);
     Datum(Entries entries);
     // NOLINTEND(google-explicit-constructor)
 
-    /// {}: entries are added by name.
+    /// An object without entries; operator[] adds them.
     static Datum object();
     static Datum list(std::size_t reserve = 0);
-    /// Of each of `rows` what `make` makes of it.
+    /// A list of what `make` returns for each of `rows`.
     template <class Range, class Make>
     static Datum list_of(const Range& rows, const Make& make);
 
-    /// The entry of this name, added at the end where there is none: an object's, or a null's, which becomes one.
+    /// The entry of this name, added at the end if there is none. On an object, or on a null, which becomes
+    /// one.
     Datum& operator[](std::string_view name);
-    /// Nothing where there is no such entry.
+    /// Null if there is no such entry.
     const Datum* find(std::string_view name) const;
     void push_back(Datum item);
 
     const List& items() const { return std::get<List>(content_); }
     const Content& content() const { return content_; }
     bool is_null() const { return std::holds_alternative<std::nullptr_t>(content_); }
-    /// Of a list or an object: has it no entries?
+    /// For lists and objects: whether there are no entries.
     bool empty() const;
 
 private:
@@ -89,7 +90,7 @@ struct Entry {
 /// An object of these entries.
 Datum entries(std::initializer_list<Entry> entries);
 
-/// Null where the text is empty.
+/// Null if the text is empty.
 Datum or_null(const std::string& text);
 Datum or_null(Expression expression);
 Datum or_null(Address address);

@@ -1,11 +1,11 @@
 #pragma once
 
-// Wording for people, before it is known how they will be written.
+// Text for people, before it is known how it will be written.
 //
-// A sentence or a cell is a row of spans, and a span says what it is: a number of bytes, a count, a type's name, an
-// address, a value that the program stored. So a writer decides about units, escaping, redaction and style, and another
-// writer can make a link of an address. Nothing in it refers to the result that it was made of, and none of it is
-// escaped.
+// A sentence or a cell is a row of spans, and a span says what it is: a number of bytes, a count, the name of
+// a type, an address, a value that the program stored. So a writer decides on units, escaping, redaction and
+// style, and another writer can make a link of an address. A text does not refer to the result it was made
+// from, and nothing in it is escaped.
 
 #include "parsers/base/address.h"
 #include "parsers/cpython/step.h"
@@ -21,7 +21,7 @@
 namespace heapsift {
 
 struct Wording {
-    std::string text = {};  // this program's, or a name from the core
+    std::string text = {};  // heapsift's own words, or a name from the core
 };
 struct TypeName {
     std::string name = {};
@@ -38,25 +38,25 @@ struct ByteCount {
 /// A share in percent.
 struct Share {
     std::uint64_t part = 0, whole = 0;
-    bool in_column = false;  // with as many decimals as those above and below it
+    bool in_column = false;  // with the same decimals as the rest of the column
 };
 /// A share as a bar.
 struct Bar {
     std::uint64_t part = 0, whole = 0;
 };
-/// What stands before a number that a cut core makes less than sure; nothing where the core is whole.
+/// The sign before a number that a cut core makes uncertain; printed only if the core is cut.
 struct Bound {
     enum class Kind { at_least, about } kind = Kind::at_least;
 };
-/// A value that the program stored, of a type.
+/// A value that the program stored.
 struct Value {
     ShortValue value = {};
-    std::string type = {};     // empty: told from the literal
-    bool with_type = false;    // the type before it, unless the value begins with that
-    std::uint16_t widest = 0;  // the value alone, in columns; 0: any
+    std::string type = {};     // its type; empty: inferred from the literal
+    bool with_type = false;    // the type is printed before it, unless the value begins with it
+    std::uint16_t widest = 0;  // of the value without its type, in columns; 0: any
     bool empty() const { return value.kind == ShortValue::Kind::none; }
 };
-/// How a reference is called.
+/// The name of a reference.
 struct Notation {
     ReferenceStep step = {};
     bool without_dot = false;
@@ -67,12 +67,13 @@ struct Expression {
     std::vector<ReferenceStep> steps = {};
     bool empty() const { return root.empty() && steps.empty(); }
 };
-/// A command of this program, to be typed as it stands: "types -n 0". What names the core is added where it must be.
+/// A command of this program, to be typed as printed: "types -n 0". The writer adds the core's name if it is
+/// needed.
 struct CommandLine {
     std::string words = {};
 };
-/// What to type for an object, quoted for a shell: its expression, or its address where it has none, or where the
-/// expression may not be shown.
+/// What to type for an object, quoted for a shell: its expression; its address if it has no expression, or if
+/// that may not be shown.
 struct Target {
     Expression expression = {};
     Address address = {};
@@ -81,32 +82,32 @@ struct Target {
 struct FilePath {
     std::string path = {};
 };
-/// A sentence in which paths may stand.
+/// A sentence that may contain paths.
 struct Message {
     std::string text = {};
 };
-/// What a process was called with; its name where that is not known.
+/// The command line of a process; its name if that is unknown.
 struct ProcessCall {
     std::string name = {}, arguments = {};
 };
-/// A name that the program gave, shown as it is, or as a value.
+/// A name that the program chose.
 struct GivenName {
     std::string name = {};
-    bool as_key = false;  // the same value as the key of that text
+    bool as_key = false;  // numbered under --redact like the key of the same text
 };
-/// What values say, and what stands in its place under --redact.
+/// Text that quotes values, and what replaces it under --redact.
 struct Withheld {
     std::string text = {}, instead = {};
 };
-/// Words that depend on whether the core is cut.
+/// Words that differ for a cut core.
 struct OfCore {
     std::string cut = {}, whole = {};
 };
-/// A long number in hexadecimal, of which the first digits are enough for a reader.
+/// A long hexadecimal number; readers get its first digits.
 struct Digest {
     std::string digits = {};
 };
-/// A number where there is none.
+/// The place of a number that is not there.
 struct Nothing {};
 
 /// A piece of text.
@@ -116,8 +117,8 @@ struct Span {
                                  ProcessCall, GivenName, Withheld, OfCore, Digest, Nothing>;
     Content content;
     enum class Style : std::uint8_t { plain, bold, faint } style = Style::plain;
-    std::uint16_t widest = 0;  // at most so many columns, whatever the page; 0: any
-    bool gives_way = false;    // on a line that is too long for the page this is shortened
+    std::uint16_t widest = 0;  // in columns, whatever the page; 0: any
+    bool gives_way = false;    // shortened if the line is too long for the page
     bool quoted = false;       // for a shell
 };
 
@@ -125,7 +126,7 @@ struct Span {
 class Text {
 public:
     Text() = default;
-    // NOLINTBEGIN(google-explicit-constructor): a text is written down as what it is made of
+    // NOLINTBEGIN(google-explicit-constructor): code writes a text as what it is made of
     Text(const char* words) : Text(std::string(words)) {}
     Text(std::string words);
     Text(Span span) { spans_.push_back(std::move(span)); }
@@ -143,33 +144,33 @@ public:
     bool empty() const { return spans_.empty(); }
     const std::vector<Span>& spans() const { return spans_; }
 
-    /// The same, but
+    /// Each returns the same text, changed:
     Text bold() &&;
     Text faint() &&;
     Text at_most(std::uint16_t columns) &&;
     Text giving_way() &&;
-    Text quoted() &&;  // as one word of a shell's command
+    Text quoted() &&;  // as one word for a shell
 
 private:
     std::vector<Span> spans_ = {};
 };
 
-/// `format` with each "{}" in it replaced by the next of `parts`.
+/// `format` with each "{}" replaced by the next of `parts`.
 Text put_together(std::string_view format, std::initializer_list<Text> parts);
 template <class... Parts>
 Text says(std::string_view format, Parts&&... parts) {
     return put_together(format, {Text(std::forward<Parts>(parts))...});
 }
 
-/// "1 object", "2 objects", "1,234 objects"; the plural is the singular with an s, unless it is given.
+/// "1 object", "2 objects", "1,234 objects". The plural is the singular with an s unless given.
 Text how_many(std::uint64_t count, std::string_view singular, std::string_view plural = {});
 
-/// All of `texts`, with `between` between two.
+/// All of `texts`, with `between` between neighbours.
 Text joined(std::vector<Text> texts, std::string_view between);
 
-/// "≥ " of a cut core: before a count or a sum that would be larger if the core were whole.
+/// "≥ " if the core is cut: before a count or sum that a whole core would make larger.
 inline Text at_least() { return Bound{Bound::Kind::at_least}; }
-/// "≈ " of a cut core: before what might be larger or smaller then.
+/// "≈ " if the core is cut: before a number that a whole core could make larger or smaller.
 inline Text about() { return Bound{Bound::Kind::about}; }
 
 }  // namespace heapsift

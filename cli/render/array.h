@@ -5,7 +5,7 @@
 
 namespace heapsift {
 
-/// ARRAY of the contract: what an array has beside an object.
+/// ARRAY of the contract: what an array has in addition to OBJECT.
 void add_array(Datum& data, const ArrayRow& row);
 
 }  // namespace heapsift

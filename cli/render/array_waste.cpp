@@ -1,4 +1,4 @@
-// Arrays that would do with fewer bytes.
+// Arrays whose content would fit in fewer bytes.
 
 #include "cli/render/arrays.h"
 #include "cli/render/object.h"
@@ -18,7 +18,7 @@ const char* kind_name(WasteKind kind) {
     return "smaller_dtype";
 }
 
-/// What values are in it: with --redact nothing of them.
+/// The values in an array; under --redact nothing about them.
 Text finding_words(const ArrayWaste& row) {
     if (row.kind == WasteKind::zero) return "all zero";
     if (row.kind == WasteKind::constant)

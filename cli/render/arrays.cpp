@@ -104,7 +104,7 @@ Block none_block() {
         says("There are no NumPy arrays in {}.", OfCore{"what is left of this core", "this core"}));
 }
 
-/// What is garbage is not pinned: the collector, or nobody, will free it.
+/// Garbage is not pinned: a collection will free it, or nothing will.
 void say_array_garbage(const ArraySums& sums, Document& document) {
     if (sums.garbage > 0)
         document.say(sentence(says("{}, {}, {} garbage.", how_many(sums.garbage, "owner"),
@@ -120,7 +120,7 @@ Text pinned_sums(const ArraySums& sums) {
                 how_many(sums.pinned, "owner is", "owners are"), sums.pinned == 1 ? "it" : "them");
 }
 
-/// No more than `most` rows, 0: all; `command` shows the others.
+/// At most `most` rows (0: all); `command` shows the others.
 void say_array_holders(const Result& result, std::size_t most, const char* command, Document& document) {
     const ArrayHolders& holders = result->holders;
     const bool pinned = result->query.only_pinned;
@@ -145,7 +145,7 @@ void say_array_holders(const Result& result, std::size_t most, const char* comma
     document.say({std::move(table)});
 }
 
-/// Rows that hang below one node: once for all of them.
+/// What all rows have as a common holder, said once.
 void say_common(const std::optional<CommonHolder>& common, Document& document) {
     if (!common) return;
     Text words = common->words;

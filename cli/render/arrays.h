@@ -8,11 +8,11 @@
 
 namespace heapsift {
 
-/// Read the rows of a result's tables one by one. They are kept with the document, and own what they read from.
+/// Read the rows of a result's tables one by one. The document keeps them, and they own what they read from.
 struct ArraysRows {
     RowsOf<ShownArray> arrays = {};
     RowsOf<ArrayOwnerRow> owners = {};
-    // of the tables that are not empty
+    // The first row of each table; call it only if the table is not empty.
     std::function<ShownArray()> first_array = {};
     std::function<ArrayOwnerRow()> first_owner = {};
 };

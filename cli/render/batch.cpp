@@ -1,5 +1,5 @@
-// A child that ran to its end wrote a document, and its line is that document in another order. What else can
-// have become of it is an error like others: whoever reads the lines needs to know one form.
+// A child that ran to its end wrote a document, and its line is that document rearranged. Every other end is
+// reported as an error like any other, so that readers of the lines need to know one form only.
 
 #include "cli/render/batch.h"
 
@@ -76,7 +76,7 @@ Json batch_line(const std::string& path, const ChildEnd& end, const Redactor& re
     line["warnings"] = document.value("warnings", Json::array());
     Json core = document.value("core", Json());
     if (core.is_object())
-        for (const char* key : {"path", "chosen_by"}) core.erase(key);  // the line has the path
+        for (const char* key : {"path", "chosen_by"}) core.erase(key);  // the line already has the path
     line["core"] = core.empty() ? Json(nullptr) : core;
     return line;
 }

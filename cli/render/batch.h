@@ -10,9 +10,9 @@
 
 namespace heapsift {
 
-/// {"path", "exit", "error" or "overview", "signature", …} from what `heapsift overview --json` did in a
-/// child. A child that left no document has an error all the same: "crashed", "killed", "timed-out",
-/// "not-started", "no-answer"; its exit is 1.
+/// {"path", "exit", "error" or "overview", "signature", …} from the result of `heapsift overview --json` in a
+/// child. A child that left no document gets an error ("crashed", "killed", "timed-out", "not-started",
+/// "no-answer") and exit 1.
 Json batch_line(const std::string& path, const ChildEnd& end, const Redactor& redactor);
 
 }  // namespace heapsift

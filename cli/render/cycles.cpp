@@ -1,4 +1,4 @@
-// Cycles: a sentence, a row for each kind, and one cycle in full.
+// Cycles: a sentence, one row for each kind, and one cycle in full.
 
 #include "cli/render/cycles.h"
 
@@ -10,7 +10,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t narrow_page = 110, narrow_path = 30;  // columns: there the reason needs room as well
+constexpr std::size_t narrow_page = 110, narrow_path = 30;  // columns; the reason needs room as well
 
 const char* is_or_are(std::uint64_t count) { return count == 1 ? "is" : "are"; }
 
@@ -134,7 +134,7 @@ void say_edges(const std::shared_ptr<const CycleRow>& row, const std::vector<Edg
     TableBlock table;
     table.columns = {left("from"), left("type", Fit::middle), left("reference", Fit::end), left("to"),
                      left("type", Fit::middle)};
-    table.rows = [row, &edges](const std::function<void(const TableRow&)>& visit) {  // of the row's own
+    table.rows = [row, &edges](const std::function<void(const TableRow&)>& visit) {  // `edges` is in `row`
         for (const EdgeRow& edge : edges)
             visit({.cells = {edge.source.address, TypeName{edge.source.type}, Notation{edge.reference.step},
                              edge.target.address, TypeName{edge.target.type}}});
@@ -215,8 +215,8 @@ Document render_cycles(const std::shared_ptr<const CyclesResult>& result, CycleR
 Document render_cycle(CycleRow one, const CyclesResult& result) {
     const auto row = kept(std::move(one));
     Document document{.command = "cycles", .certain = result.certain};
-    document.rows_key =
-        "cycles";  // one, made when it is written: of a ring of a million it is half a gigabyte
+    document.rows_key = "cycles";
+    // One row, made when it is written: for a ring of a million objects it is half a gigabyte.
     document.rows = [row](const std::function<void(const Datum&)>& visit) { visit(whole_cycle_data(*row)); };
     document.data["total"] = entries({{"cycles", result.cycles.size()}});
     say_cycle(row, document);

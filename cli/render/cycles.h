@@ -8,10 +8,11 @@
 
 namespace heapsift {
 
-/// Hands out cycles one by one, each with everything: all at once they may be larger than the heap.
+/// Hands out cycles one by one, each complete: together they may be larger than the heap.
 using CycleRows = std::function<void(const std::function<void(const CycleRow&)>&)>;
 
-/// `rows`: the cycles of a document, in the order of their ids. They are kept with it, and own what they read from.
+/// `rows`: the cycles of a document, in the order of their ids. The document keeps them, and they own what
+/// they read from.
 Document render_cycles(const std::shared_ptr<const CyclesResult>& result, CycleRows rows);
 
 /// One of the cycles of `result`.

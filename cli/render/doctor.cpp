@@ -1,4 +1,5 @@
-// The doctor's report, section by section: memory, program files, interpreter, objects, and what no core tells.
+// The doctor's report, section by section: memory, program files, interpreter, objects, and what no core
+// tells.
 
 #include "cli/render/doctor.h"
 
@@ -106,7 +107,7 @@ void say_interpreter(const DoctorResult& result, Document& document) {
     document.say(plain_table({left(""), left("", TextColumn::Fit::wrap)}, std::move(rows)));
 }
 
-/// How far what was found can be trusted, in a sentence.
+/// One sentence on how far the findings can be trusted.
 void say_counts(const DoctorResult::ReferenceCounts& counts, Document& document) {
     if (counts.objects == 0) return;
     Text text =
@@ -192,7 +193,7 @@ void add_data(const DoctorResult& result, Datum& data) {
                                 {"cut", segments.cut}});
     data["modules"] = Datum::list_of(result.modules, module_data);
     data["layout"] = layout_data(result);
-    // Learned and emulated references are not built; their numbers are therefore 0.
+    // The contract has both; no reference is learned or emulated, so they are 0.
     data["references"] = entries({{"written", result.references_written},
                                   {"learned", 0},
                                   {"emulated", 0},

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a core holds and lacks.
+// What a core holds and what it lacks.
 
 #include "analysis/doctor.h"
 #include "cli/document/document.h"
@@ -12,7 +12,7 @@ namespace heapsift {
 
 Document render_doctor(const DoctorResult& result);
 
-/// --missing: paths only, a line each.
+/// --missing: the paths alone, one a line.
 Document render_missing(const std::vector<std::string>& paths);
 
 }  // namespace heapsift

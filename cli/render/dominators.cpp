@@ -1,4 +1,4 @@
-// The dominator tree: a line for each node, its children further in.
+// The dominator tree: one line for each node, its children indented.
 
 #include "cli/render/dominators.h"
 
@@ -66,7 +66,7 @@ Text node_words(const DominatorNode& node, bool named) {
     return words;
 }
 
-/// The lines of the tree, in the order in which they are read. Its depth is that of what is shown, a few levels.
+/// The lines of the tree in reading order. It recurses as deep as the tree that is shown, a few levels.
 class TreeLines {
 public:
     using Visit = std::function<void(const TableRow&)>;

@@ -5,7 +5,7 @@
 
 namespace heapsift {
 
-/// The words that name what holds something jointly: "app.A and app.B".
+/// The joint holders of an object: "app.A and app.B".
 Text joint_holders_words(const JointHolders& joint);
 
 Document render_dominators(DominatorsResult result);

@@ -1,4 +1,4 @@
-// A reference in a line: its name, what is at the other end, and what is to be known of it.
+// One line for a reference: its name, the object at the other end, and facts about that object.
 
 #include "cli/render/edges.h"
 
@@ -49,7 +49,7 @@ void say_edges(std::shared_ptr<const EdgeList> list, Text title, bool other_is_t
     if (more > 0) document.say(line(says("… {} more: add", Count{more}) + all_rows, 1));
 }
 
-/// Both commands; `say` is one of the two functions below.
+/// Renders both commands; `say` is one of the two functions below.
 Document render_edges(const char* command, EdgesResult edges,
                       void (*say)(std::shared_ptr<const EdgeList>, Document&)) {
     const auto list = kept(std::move(edges.list));

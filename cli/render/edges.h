@@ -1,6 +1,6 @@
 #pragma once
 
-// Lists of references: of show, referents, referrers.
+// Lists of references, for show, referents and referrers.
 
 #include "analysis/edges.h"
 #include "cli/document/document.h"
@@ -10,11 +10,11 @@
 
 namespace heapsift {
 
-/// EDGE.
+/// EDGE of the contract.
 Datum edge_data(const EdgeRow& edge);
 Datum edges_data(const std::vector<EdgeRow>& edges);
 
-/// A heading and a table, or a sentence where there are none. The list is kept with the document.
+/// A heading and a table, or a sentence if there are no references. The document keeps the list.
 void say_referents(std::shared_ptr<const EdgeList> list, Document& document);
 void say_referrers(std::shared_ptr<const EdgeList> list, Document& document);
 

@@ -1,5 +1,5 @@
-// What an export says about itself, inside it and afterwards. A column that is NULL throughout would read as
-// "nothing there"; `not_computed` says which are NULL because nobody looked.
+// What an export says about itself, inside the file and afterwards. A column that is NULL throughout reads as
+// "there is nothing"; `not_computed` names the columns that are NULL because they were not computed.
 
 #include "cli/render/export.h"
 
@@ -12,7 +12,7 @@ constexpr const char* example_query =
     "SELECT name, count(*), sum(memory) FROM object JOIN type ON type_id = id GROUP BY id ORDER BY 3 DESC "
     "LIMIT 20";
 
-/// What to do with the file, in another program.
+/// How to use the file in another program.
 Text next_words(const ExportSummary& summary) {
     const Text file = Text(FilePath{summary.path}).quoted();
     switch (summary.format) {

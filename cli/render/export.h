@@ -1,7 +1,6 @@
 #pragma once
 
-// An export as it is written: the tables in a database or in lines of JSON, and what is said about it
-// afterwards.
+// An export while it is written (its tables in a database or as lines of JSON), and its summary afterwards.
 
 #include "analysis/export.h"
 #include "cli/database/database.h"
@@ -19,12 +18,12 @@
 
 namespace heapsift {
 
-/// The rows of `meta`, in order: what an envelope says, flat, and what is not computed. `envelope`: as
-/// `envelope_json` makes it.
+/// The rows of `meta`, in order: the facts of the envelope, flat, and which columns are not computed.
+/// `envelope` is the result of `envelope_json`.
 Json export_meta(const Json& envelope, const ExportReader& rows, bool redacted);
 
-/// The tables of the contract in an empty database. A sink for `for_each_row`; text is escaped for the
-/// terminal, as in CSV. Addresses are SQLite's integers, signed: 2^64 is to be added to a negative one.
+/// The tables of the contract in an empty database; a sink for `for_each_row`. Text is escaped for the
+/// terminal, as in CSV. Addresses are SQLite's signed integers: add 2^64 to a negative one.
 class DatabaseExport {
 public:
     DatabaseExport(Database& database, Redactor& redactor);
@@ -40,7 +39,8 @@ private:
     Statement meta_, type_, object_, reference_, root_, array_;
 };
 
-/// A line of JSON a row, with the name of its table first. Addresses are "0x…", as in every JSON of heapsift.
+/// One line of JSON for each row, with the name of its table first. Addresses are "0x…", as in all JSON of
+/// heapsift.
 class LinesExport {
 public:
     using Write = std::function<void(std::string_view)>;
@@ -62,10 +62,10 @@ enum class ExportFormat : std::uint8_t { db, jsonl, heapsnapshot, folded, dot };
 inline constexpr std::array export_format_names = {"db", "jsonl", "heapsnapshot", "folded", "dot"};
 
 struct ExportSummary {
-    std::string path;  // as it was given
+    std::string path;  // as given
     ExportFormat format = ExportFormat::db;
     std::uint64_t bytes = 0;
-    std::vector<std::pair<std::string, std::uint64_t>> rows;  // of what, and how many: {"object", 55000}
+    std::vector<std::pair<std::string, std::uint64_t>> rows;  // table and count: {"object", 55000}
 };
 
 Document render_export(const ExportSummary& summary);

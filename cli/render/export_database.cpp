@@ -1,5 +1,5 @@
-// The tables of the contract, in SQLite. `address` is the key of the tables that have one a row, so that it
-// is the place of the row in the file as well, and nothing is stored twice.
+// The tables of the contract, in SQLite. `address` is the primary key of the tables that have one row for
+// each address, so it also is the row's place in the file, and nothing is stored twice.
 
 #include "cli/render/export.h"
 #include "cli/render/object.h"
@@ -8,8 +8,8 @@
 namespace heapsift {
 namespace {
 
-// application_id: "heap", by which file(1) and heapsift can tell an export from other databases;
-// user_version: of these tables.
+// application_id is "heap" in ASCII: file(1) and heapsift tell an export from other databases by it.
+// user_version is the version of these tables.
 constexpr const char* schema = R"(
 PRAGMA application_id = 1751474544;
 PRAGMA user_version = 1;

@@ -1,10 +1,10 @@
-// What the readers insist on (DevTools' own worker and memlab were tried): the keys in this order, strings
-// last; counts that are exact; numbers of 32 bits without sign, so that an id is an ordinal and the address
-// is in the name, and that what is larger than 4 GiB is cut into pieces; node 0 a synthetic root, and one
-// named "(GC roots)", where memlab's paths begin. Edges of the type "weak" are followed by nobody.
+// What the readers require (tried with DevTools' own worker and memlab): keys in this order, strings last;
+// exact counts; unsigned 32-bit numbers, so an id is an ordinal, the address is in the name, and an object
+// larger than 4 GiB is cut into pieces; node 0 a synthetic root; and one node named "(GC roots)", where
+// memlab's paths begin. No reader follows edges of type "weak".
 //
-// DevTools groups objects by name; but of a name that begins with "<" only by what stands before the first
-// blank. So an object is called as Python's repr would have it: <app.Node 0x7f31c2a4d5e0 'value'>.
+// DevTools groups objects by name, but by the part before the first blank if the name begins with "<". So an
+// object is named as Python's repr would: <app.Node 0x7f31c2a4d5e0 'value'>.
 
 #include "cli/render/export_heapsnapshot.h"
 
@@ -61,14 +61,14 @@ NodeType node_type(KnownType type) {
     }
 }
 
-/// "[3]": its number.
+/// The number in "[3]".
 std::optional<std::uint32_t> index_of(const ReferenceStep& step) {
     if (step.kind != ReferenceStep::Kind::index || !step.within.empty() || step.number > 0x7fffffff)
         return {};
     return static_cast<std::uint32_t>(step.number);
 }
 
-/// What the interpreter keeps for itself: `.__dict__`, `.__class__`, a closure's cells.
+/// Attributes that the interpreter sets itself: `.__dict__`, `.__class__`, a closure's cells.
 bool is_internal(const ReferenceStep& step) { return is_dunder(step) || step.is(Field::cell_contents); }
 
 class SnapshotWriter {
@@ -100,9 +100,9 @@ public:
     }
 
 private:
-    // Nodes: 0, the virtual root of the graph, then what hangs below it without being an object, then the
-    // objects, the pieces of large ones last. The names of nodes are the first strings, in the same order;
-    // pieces share one.
+    // Nodes in order: 0, the virtual root of the graph; the nodes below it that are not objects; the objects;
+    // the additional pieces of large objects. The first strings are the names of the nodes, in the same
+    // order; all pieces share one name.
     std::uint64_t extra_count() const { return graph_.node_count() - graph_.object_count(); }
     std::uint64_t ordinal(NodeId node) const {
         return 1 +
@@ -123,7 +123,7 @@ private:
             pieces_of_all_ += pieces(memory);
         });
     }
-    /// Beside the object itself.
+    /// Pieces beyond the object itself.
     static std::uint64_t pieces(std::uint64_t memory) {
         return memory == 0 ? 0 : (memory - 1) / largest_size;
     }
@@ -249,7 +249,7 @@ private:
     const std::function<void(std::string_view)>& write_;
     const ProgressCallback& progress_;
     NodeEdgeFinder edges_;
-    std::vector<Large> large_;  // more than 4 GiB
+    std::vector<Large> large_;  // objects of more than 4 GiB
     std::uint64_t pieces_of_all_ = 0, edge_count_ = 0;
     std::vector<std::uint32_t> edge_counts_;  // by node of the graph
     bool first_edge_ = true;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A heap as V8 writes its own: for the Memory panel of Chrome DevTools, and for memlab.
+// The heap in V8's format, for the Memory panel of Chrome DevTools and for memlab.
 
 #include "analysis/node_edges.h"
 #include "cli/redact.h"
@@ -14,7 +14,7 @@ struct HeapSnapshotCounts {
     std::uint64_t nodes = 0, edges = 0, strings = 0;
 };
 
-/// Written as it is made: it keeps 4 bytes a node, and the names of edges, each once.
+/// Written as it is made: keeps 4 bytes for each node, and each distinct name of an edge once.
 HeapSnapshotCounts write_heap_snapshot(const HeapGraph& graph, Redactor& redactor,
                                        const std::function<void(std::string_view)>& write,
                                        const ProgressCallback& progress = {});

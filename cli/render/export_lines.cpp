@@ -1,6 +1,6 @@
-// One stream with several tables in it: each line says its table first, so that a reader can tell them apart,
-// take one (grep '^{"table":"array"'), or read them all in one pass. Objects are the rows of `objects
-// --format jsonl`, with what the table has beside.
+// One stream with several tables: each line names its table first, so a reader can tell them apart, pick one
+// (grep '^{"table":"array"'), or read all in one pass. Objects are the rows of `objects --format jsonl`, with
+// the additional columns of the table.
 
 #include "cli/render/array.h"
 #include "cli/render/export.h"

@@ -10,14 +10,14 @@
 namespace heapsift {
 namespace {
 
-/// A frame of a folded stack: a semicolon would begin the next one.
+/// A frame of a folded stack. A semicolon would begin the next frame, so it is replaced.
 std::string folded_frame(const std::string& name) {
     std::string text = escape_for_terminal(name);
     std::replace(text.begin(), text.end(), ';', ',');
     return text;
 }
 
-/// Between the quotes of DOT: a backslash begins an escape there.
+/// Text between DOT's quotes, where a backslash begins an escape.
 std::string quoted_label(const std::string& text) {
     std::string result = "\"";
     for (const char c : escape_for_terminal(text)) {
@@ -27,7 +27,7 @@ std::string quoted_label(const std::string& text) {
     return result + "\"";
 }
 
-/// Two lines, or one. The break is an escape of DOT's own.
+/// One or two lines; the line break is an escape of DOT.
 std::string label(const std::string& first, const std::string& second) {
     std::string text = quoted_label(first);
     if (second.empty()) return text;
@@ -37,7 +37,8 @@ std::string label(const std::string& first, const std::string& second) {
 
 std::string node_line(const Picture& picture, std::size_t place, Redactor& redactor) {
     const PictureNode& node = picture.nodes[place];
-    // objgraph's gradient: white here, dark grey at the far end; hue and saturation tell what it is.
+    // objgraph's gradient: white for the nearest nodes, dark grey for the farthest; hue and saturation tell
+    // what a node is.
     const double far = picture.deepest == 0 ? 0 : static_cast<double>(node.distance) / picture.deepest;
     double hue = 0, saturation = 0;
     const double value = 1 - 0.7 * far;

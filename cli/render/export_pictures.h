@@ -1,6 +1,6 @@
 #pragma once
 
-// What other programs draw: stacks for a flame graph, and Graphviz' own language.
+// Input for programs that draw: stacks for a flame graph, and Graphviz' DOT.
 
 #include "analysis/flame.h"
 #include "analysis/picture.h"
@@ -12,13 +12,13 @@
 
 namespace heapsift {
 
-/// "group;frame;type;type 4096" a line, outermost first: what flamegraph.pl, inferno and speedscope read.
-/// Returns the lines.
+/// Lines "group;frame;type;type 4096", outermost frame first, for flamegraph.pl, inferno and speedscope.
+/// Returns the number of lines.
 std::uint64_t write_folded(const HeapGraph& graph, const RetainedSizes& retained, std::size_t depth,
                            const std::function<void(std::string_view)>& write);
 
-/// As objgraph draws: the object that was asked for in red, modules green, frames and groups blue; the
-/// further away, the darker.
+/// DOT with objgraph's colours: the object that was asked about red, modules green, frames and groups blue;
+/// the farther away, the darker.
 std::string dot_text(const Picture& picture, Redactor& redactor);
 
 }  // namespace heapsift

@@ -1,4 +1,4 @@
-// The collector's state: a sentence, a table of its generations, and what a collection would do.
+// The state of the collector: a sentence, a table of its generations, and what a collection would do.
 
 #include "cli/render/gc.h"
 
@@ -80,7 +80,7 @@ Text starts_words(const GcState& state, std::size_t i) {
                                                 std::to_string(generation.threshold))
                                          : says("{} of {} {}", SignedCount{generation.count},
                                                 SignedCount{std::int64_t{generation.threshold} + 1}, what[i]);
-    if (i == 2 && state.long_lived / 4 > 0)  // else any number is enough
+    if (i == 2 && state.long_lived / 4 > 0)  // if it is 0, any number of new objects is enough
         text += says(", and {} of {} new objects", SignedCount{state.long_lived_new},
                      SignedCount{state.long_lived / 4});
     return text;

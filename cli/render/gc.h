@@ -8,7 +8,7 @@
 namespace heapsift {
 
 Document render_gc(const GcResult& result);
-/// `row` reads one object; it is kept with the document, and owns what it reads from.
+/// `row` reads one object. The document keeps it, and it owns what it reads from.
 Document render_gc_list(GcResult result, std::function<ObjectRow(ObjectId)> row);
 
 }  // namespace heapsift

@@ -14,7 +14,7 @@ Text held_as(const HolderRow& row) {
     return text + row.attribute;
 }
 
-/// `command`: with which all rows are seen.
+/// `command` is the one that shows all rows.
 Block holders_table(const std::shared_ptr<const HoldersResult>& result, bool with_types,
                     const std::string& command) {
     using Fit = TextColumn::Fit;

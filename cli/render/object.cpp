@@ -1,4 +1,4 @@
-// One object.
+// One object: its data, and cells of tables.
 
 #include "cli/render/object.h"
 

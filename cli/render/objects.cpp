@@ -14,7 +14,7 @@ constexpr const char* legend_text =
 TableBlock objects_table(const std::shared_ptr<const ObjectsResult>& result,
                          const std::function<ObjectRow(ObjectId)>& row, SortKey sort, bool retained) {
     TableBlock table;
-    // Size says little that memory does not: it is the first to go; and array data where there is none.
+    // On a narrow page size goes first, since memory says nearly the same; then array data, if there is none.
     const std::size_t arrays_go = retained && sort != SortKey::array_data ? narrowest_with_size : 0,
                       size_goes = retained && sort != SortKey::size ? narrowest_with_size : 0;
     table.columns = {left("address"), right("memory", sort == SortKey::memory),

@@ -10,8 +10,8 @@
 
 namespace heapsift {
 
-/// `row` reads one object: all of a large heap as rows at once would be several times the heap. It is kept with the
-/// document, and owns what it reads from. `what` says what was asked for: "objects of type dict".
+/// `row` reads one object: rows for all objects of a large heap would be several times the heap. The document
+/// keeps it, and it owns what it reads from. `what` says what was asked for: "objects of type dict".
 Document render_objects(ObjectsResult result, std::function<ObjectRow(ObjectId)> row, const std::string& what,
                         SortKey sort);
 

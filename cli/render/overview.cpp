@@ -1,7 +1,7 @@
 // The first screen: whose core this is, one sentence, where the memory is, the largest types.
 //
-// On a terminal it is no longer than that, so that the sentence does not scroll away: first the table of types is cut,
-// then left to its own command, then the small rows of the memory become one.
+// On a terminal it fits the screen, so that the sentence does not scroll away: first the table of types is
+// cut, then it is left to its own command, then the small rows of memory are merged into one.
 
 #include "cli/render/overview.h"
 
@@ -80,7 +80,7 @@ Text content_words(const TopHolder& holder) {
     return text;
 }
 
-/// "1.0 MiB of it (25 %)", of what is worth a sentence.
+/// "1.0 MiB of it (25 %)".
 Text part_of_it(const OverviewResult& result, std::uint64_t bytes, const char* of_it) {
     return says("{}{}{} ({})", at_least(), ByteCount{bytes}, of_it, Share{bytes, result.mapped_bytes});
 }
@@ -131,7 +131,7 @@ void say_holders(const OverviewResult& result, Document& document) {
     document.say(gap());
 }
 
-/// Only where it is much.
+/// Printed only if there is much of it.
 void say_garbage(const OverviewResult& result, Document& document) {
     const auto why = [](const std::string& remark) {
         return remark.empty() ? Text() : says(" ({})", remark);

@@ -1,4 +1,4 @@
-// DataFrames and Series: what each keeps, and what slices keep of those that are gone.
+// DataFrames and Series: what each keeps alive, and what slices keep of those that are gone.
 
 #include "cli/render/pandas_frames.h"
 
@@ -15,7 +15,8 @@ std::string shape_words(const PandasFrameRow& frame) {
                         : fmt::format("({}, {})", frame.rows, frame.columns);
 }
 
-/// Column names are what a program stored: names of variables to some, values to others. They are redacted as keys are.
+/// Column names are values that the program stored, even where they look like names of variables: they are
+/// redacted as keys are.
 GivenName column_name(const std::string& name) { return {.name = name, .as_key = true}; }
 
 Text columns_words(const PandasFrameRow& frame) {

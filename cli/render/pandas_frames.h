@@ -7,13 +7,14 @@
 
 namespace heapsift {
 
-/// {"object", "kind", "shape" (of a Series one number), "columns", "column_count", "arrays", "nbytes", "kept_bytes"}.
+/// {"object", "kind", "shape" (a single number for a Series), "columns", "column_count", "arrays", "nbytes",
+/// "kept_bytes"}.
 Datum frame_data(const PandasFrameRow& row);
-/// The same of one that is gone, with {"slices", "kept_by_slices"}; "object" is its block manager.
+/// The same for a frame that is gone, and {"slices", "kept_by_slices"}; "object" is its block manager.
 Datum dropped_data(const DroppedRow& row);
 
-/// A table of `rows`, of `count` that there are; a sentence about those that are gone, and a table. Nothing where there
-/// is none.
+/// say_frames: a table of `rows`, `count` of which exist. say_dropped: a sentence about the frames that are
+/// gone, and a table. Nothing if there are none.
 void say_frames(const std::vector<PandasFrameRow>& rows, std::uint64_t count, Document& document);
 void say_dropped(const DroppedFrames& dropped, Document& document);
 

@@ -1,4 +1,4 @@
-// A path is read from above: the root, then a line for each step, a little further in.
+// A path is read from above: the root, then one line for each step, indented a little further.
 
 #include "cli/render/path.h"
 
@@ -9,9 +9,9 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t deepest_indent = 12;
-constexpr std::uint16_t widest_value = 60;  // of a line; what is longer says no more of who holds whom
+constexpr std::uint16_t widest_value = 60;  // columns; a longer value says no more about who holds whom
 
-/// What a line of a path says of its object.
+/// What a line of a path says about its object.
 struct OnPath {
     const ObjectRow& object;
     std::uint64_t retained = 0;
@@ -45,7 +45,7 @@ TableBlock path_table() {
     return table;
 }
 
-/// A row for each line; `at` says what is at a place.
+/// One row for each line; `at` gives the object of a line.
 template <class At>
 void add_lines(std::vector<TableRow>& rows, const std::vector<PathLine>& lines, bool asked, const At& at) {
     std::size_t depth = 1;

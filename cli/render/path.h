@@ -12,9 +12,9 @@ namespace heapsift {
 Datum path_data(const WhyPath& path);
 Datum steps_data(const std::vector<WhyStep>& steps);
 
-/// The root, and a table of the lines below it; the last one is marked as what was asked for.
+/// The root, and a table of the lines below it; the last one is marked as the object that was asked about.
 void say_path(const WhyPath& path, Document& document);
-/// The table of a way through garbage.
+/// The table of a path through garbage.
 Block steps_table(const ObjectRow& start, const std::vector<WhyStep>& steps,
                   const std::vector<PathLine>& lines);
 

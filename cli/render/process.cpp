@@ -1,5 +1,6 @@
-// How a process ended. gcore stops a process with ptrace and writes what signal that showed (none, SIGSTOP,
-// SIGTRAP, SIGINT): these say nothing about the process. Codes are those of sigaction(2).
+// How a process ended. gcore stops a process with ptrace and records the signal that this shows (none,
+// SIGSTOP, SIGTRAP, SIGINT): these signals say nothing about the process. Signal codes are those of
+// sigaction(2).
 
 #include "cli/render/process.h"
 

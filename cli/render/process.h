@@ -12,7 +12,7 @@ namespace heapsift {
 /// "killed by SIGSEGV (11): address not mapped, at 0x10", "alive when dumped (gcore)".
 std::string how_it_ended(const ProcessInfo& process);
 
-/// "SIGSEGV"; "signal 77" for one without a name.
+/// "SIGSEGV"; "signal 77" if it has no name.
 std::string signal_name(int signal);
 
 Datum process_data(const ProcessInfo& process, std::size_t threads);

@@ -1,4 +1,4 @@
-// Reference counts: the sum, a table of types, and single objects with what holds them.
+// Reference counts: the sum, a table of types, and single objects with their holders.
 
 #include "cli/render/refcounts.h"
 
@@ -11,7 +11,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t most_types = 12, most_objects = 12, most_deficits = 5;
-constexpr std::size_t enough_of_holders = 120;  // characters: more are not listed
+constexpr std::size_t enough_of_holders = 120;  // characters; holders beyond that are not listed
 
 Text is_or_are(std::uint64_t count) { return says(count == 1 ? "{} is" : "{} are", Count{count}); }
 

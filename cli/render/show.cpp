@@ -1,4 +1,4 @@
-// One object: a heading, a few lines of facts, and the two lists of references.
+// One object: a heading, some lines of facts, and the two lists of references.
 
 #include "cli/render/show.h"
 
@@ -18,7 +18,7 @@ Text sizes_words(const ObjectFacts& facts) {
     return text;
 }
 
-// "3: all of them are listed below", and what it means where the sums differ.
+// "3: all of them are listed below", and what a difference of the two counts means.
 Text references_words(const ShowResult& result) {
     const ObjectFacts& facts = result.object.facts;
     const Text found = says("{} found", SignedCount{result.referrers.owned});
@@ -33,7 +33,7 @@ Text references_words(const ShowResult& result) {
                 result.referrers.guesses ? ", or by the guesses below" : ", or leaked");
 }
 
-// What goes with it, and who has it.
+// What deleting it would free, and what holds it.
 Text retained_words(const ShowResult& result) {
     const Text bytes = ByteCount{result.object.retained.value_or(0)};
     switch (result.object.state.value_or(ObjectState::reachable)) {

@@ -1,5 +1,5 @@
-// A heading for each thread, below it its calls as a Python traceback has them, the most recent one last, each with its
-// locals.
+// One heading for each thread; below it its calls, the most recent one last as in a Python traceback, each
+// with its locals.
 
 #include "cli/render/threads.h"
 
@@ -34,7 +34,7 @@ Datum frame_data(const FrameRow& row) {
                     {"variables", or_null(frame.variables)}});
 }
 
-/// A name that the program gave is a value of it.
+/// A name that the program chose is redacted as a value.
 Text thread_name(const ThreadRow& row) {
     if (row.name_is_given) return GivenName{row.thread.name};
     return row.thread.name;
@@ -52,7 +52,7 @@ Datum thread_data(const ThreadRow& row) {
                     {"state", thread.state}});
 }
 
-/// "MainThread", or what else tells it from the others.
+/// "MainThread", or whatever else tells the thread from the others.
 Text heading(const ThreadRow& row) {
     const PythonThread& thread = row.thread;
     Text text = (thread.name.empty() ? Text("thread without a name in Python") : thread_name(row)).bold();

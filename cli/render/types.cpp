@@ -41,7 +41,7 @@ Block types_table(const std::shared_ptr<const TypesResult>& result, SortKey sort
                      right(at_least() + "memory", sort == SortKey::memory),
                      right(at_least() + "array data", sort == SortKey::array_data),
                      right(at_least() + "size", sort == SortKey::size)};
-    // Size says little that memory does not: it is the first to go.
+    // On a narrow page size goes first, since memory says nearly the same.
     if (retained && sort != SortKey::size) table.columns.back().narrow_page = narrowest_with_size;
     if (retained) table.columns.push_back(right(about() + "retained", sort == SortKey::retained));
     table.columns.push_back(left("type", TextColumn::Fit::middle));

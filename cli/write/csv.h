@@ -12,11 +12,11 @@
 
 namespace heapsift {
 
-/// One line of the given keys of a row: numbers and text as they are, null empty, an OBJECT as its address; text is
-/// escaped for the terminal, and quoted where it must be.
+/// One line with the given keys of a row. Numbers and text are unchanged, null is empty, an OBJECT becomes
+/// its address. Text is escaped for the terminal, and quoted if needed.
 std::string csv_line(const Datum& row, const std::vector<std::string>& keys, Redactor& redactor);
 
-/// A heading, and a line a row.
+/// A line of headings, and one line for each row.
 void write_csv(const Document& document, Redactor& redactor,
                const std::function<void(std::string_view)>& write);
 

@@ -1,6 +1,6 @@
-// JSON. Rows are written from their data at once, without a tree of objects between: there may be millions. What
-// nlohmann's library writes is the measure of each byte, and it writes what is rare: fractions, and text that is more
-// than printable ASCII.
+// JSON. Rows are written directly from their data, without a tree of objects between: there may be millions.
+// Every byte is as nlohmann's library would write it, and that library writes what is rare: fractions, and
+// text beyond printable ASCII.
 
 #include "cli/write/json.h"
 

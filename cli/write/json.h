@@ -1,6 +1,6 @@
 #pragma once
 
-// A document as JSON: one document, or a line a row.
+// A document as JSON: a single document, or one line for each row.
 
 #include "cli/document/document.h"
 #include "cli/json.h"
@@ -15,16 +15,17 @@ namespace heapsift {
 /// One line of ASCII, as `json_text` writes it.
 std::string json_text(const Datum& datum, Redactor& redactor);
 
-/// All of a document behind `head`, everything but "data". Rows are written as they come: a document of all objects of
-/// a large heap does not fit in memory.
+/// The whole document: `head`, which is everything but "data", then the data. Rows are written as they are
+/// made: a document of all objects of a large heap does not fit in memory.
 void write_json(const Json& head, const Document& document, Redactor& redactor,
                 const std::function<void(std::string_view)>& write);
 
-/// A line a row; of what is no table one line.
+/// One line for each row; a single line if the document is no table.
 void write_json_lines(const Document& document, Redactor& redactor,
                       const std::function<void(std::string_view)>& write);
 
-/// Gives the values in `data` their numbers: they have the same in text as in JSON, whatever is written of them.
+/// Numbers the values in `data` for redaction, so that text and JSON give a value the same number whatever is
+/// written of them.
 void number_values(const Datum& data, Redactor& redactor);
 
 }  // namespace heapsift

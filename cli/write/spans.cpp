@@ -1,4 +1,5 @@
-// Spans. This is where a page's units, --redact and the escaping of what came from the core meet what a document says.
+// Spans. Here the units of the page, --redact and the escaping of text from the core are applied to what a
+// document says.
 
 #include "cli/write/spans.h"
 
@@ -16,7 +17,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t bar_width = 20;
-constexpr std::size_t digits_enough = 12;  // of a build-id, for a reader
+constexpr std::size_t digits_enough = 12;  // of a build-id, for readers
 
 std::string in_python(const Expression& expression, Redactor& redactor) {
     std::string text = expression.root;
@@ -24,7 +25,7 @@ std::string in_python(const Expression& expression, Redactor& redactor) {
     return text;
 }
 
-/// Each kind of content as text. `escaped`: what comes from the core.
+/// The text of each kind of content. `escaped`: whether text from the core is escaped.
 class ContentText {
 public:
     ContentText(const Page& page, bool escaped) : page_(page), escaped_(escaped) {}
@@ -127,7 +128,7 @@ std::string long_text(const Datum::Long& text, Redactor& redactor) {
 
 StyledLine::StyledLine(const Text& text, const Page& page, std::size_t indent) {
     std::vector<std::string> pieces;
-    std::size_t others = indent;  // columns of all that does not give way
+    std::size_t others = indent;  // columns of the spans that do not give way
     for (const Span& span : text.spans()) {
         pieces.push_back(shown(span, page));
         if (!span.gives_way) others += display_width(pieces.back());
@@ -151,7 +152,7 @@ StyledLine::StyledLine(const Text& text, const Page& page, std::size_t indent) {
 std::string StyledLine::styled(const std::string& laid_out) const {
     if (ranges_.empty()) return laid_out;
     std::string text;
-    std::size_t at = 0;  // in `laid_out`: as far as `word` in the words
+    std::size_t at = 0;  // `at` is the place in `laid_out` that corresponds to `word` in the words
     std::size_t word = 0;
     const auto copy_to = [&](std::size_t end) {
         while (word < end && at < laid_out.size()) {

@@ -12,26 +12,26 @@
 
 namespace heapsift {
 
-/// One span: in the units of the page, redacted and escaped.
+/// One span in the units of the page, redacted and escaped.
 std::string shown(const Span& span, const Page& page);
 
-/// A text in one line: no style, nothing shortened but what is never longer.
+/// A text on one line, without style; only spans with a limit of their own are shortened.
 std::string plain(const Text& text, const Page& page);
-/// The same beside data: exact, no bounds; bytes in units.
+/// The same for use beside data: without bounds, bytes in units.
 std::string plain(const Text& text, Redactor& redactor);
 
-/// A text for programs.
+/// The content of a long datum, for programs.
 std::string long_text(const Datum::Long& text, Redactor& redactor);
 
-/// A text in one line, and where in it something is bold or faint.
+/// A text on one line, and which parts of it are bold or faint.
 class StyledLine {
 public:
-    /// On a page where it is too long, the span that gives way is shortened.
+    /// If the line is too long for the page, the span that gives way is shortened.
     StyledLine(const Text& text, const Page& page, std::size_t indent);
 
     const std::string& words() const { return words_; }
-    /// `laid_out`, which is these words with blanks replaced by line ends and blanks and with something behind them,
-    /// with its styles.
+    /// Applies the styles to `laid_out`, which is `words()` with blanks replaced by line ends and blanks, and
+    /// text added at the end.
     std::string styled(const std::string& laid_out) const;
 
 private:

@@ -1,5 +1,6 @@
-// Text. A page has a width, and a first screen a height; what gives way is said by the document, how far is found here:
-// the text is written again, shorter, until it fits. That is done for one screen of it, and costs nothing to speak of.
+// Text. A page has a width, and a first screen a height. The document says what may give way; this file finds
+// how far: the text is written again, shorter, until it fits. That happens for a single screen of text, so it
+// costs almost nothing.
 
 #include "cli/write/text.h"
 
@@ -17,21 +18,22 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t blanks_a_level = 2;
-constexpr std::size_t for_others = 3;  // lines of a screen: the prompt, and what a script says before it
+constexpr std::size_t for_others = 3;  // lines of a screen: the prompt, and output before the answer
 
 std::string blanks(std::size_t columns) { return std::string(columns, ' '); }
 
-/// How much of a first screen has given way.
+/// How much of a first screen has given way so far.
 struct Shorter {
     std::size_t rows_cut = 0;
     bool instead = false, folded = false;
 };
 
-/// Rows of a table as they are collected: a column may go once all cells of it are known.
+/// The rows of a table while they are collected: only when all cells are known can an empty column be left
+/// out.
 struct Cells {
     std::vector<std::vector<std::string>> rows;
-    std::vector<bool> has_any;  // of each column
-    std::uint64_t bytes = 0;    // of the rows together
+    std::vector<bool> has_any;  // by column
+    std::uint64_t bytes = 0;    // of all rows together
 };
 
 TableRow folded_rows(const std::vector<TableRow>& rows, const std::string& name) {
@@ -99,7 +101,7 @@ public:
         const std::string name = plain(head.name, page_), who = plain(head.process, page_),
                           facts = plain(head.facts, page_);
         const std::size_t beside = display_width(name) + 3;
-        // the name has a line of its own then
+        // If the name is long for the page, it has a line of its own.
         const bool narrow = page_.width != 0 && beside > page_.width / 3;
         const std::size_t margin = narrow ? 2 : beside;
         const std::string line = name + "   " + who + "     " + facts;
@@ -215,9 +217,9 @@ private:
     const Shorter& shorter_;
 };
 
-/// What may give way in some of the blocks.
+/// What may give way in a list of blocks.
 struct MayGiveWay {
-    std::size_t rows = 0;  // of a table that may be cut: beyond the fewest
+    std::size_t rows = 0;  // beyond the fewest that a table keeps
     bool anything = false;
 };
 

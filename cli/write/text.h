@@ -9,7 +9,7 @@
 
 namespace heapsift {
 
-/// The blocks, in lines that end. On a terminal of some height, blocks give way as far as the first screen asks.
+/// The blocks, in lines that end. On a terminal of known height, blocks give way until the first screen fits.
 std::string written(const Document& document, const Page& page);
 
 }  // namespace heapsift
