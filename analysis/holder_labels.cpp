@@ -109,7 +109,7 @@ ReferenceStep HolderLabeler::step(std::uint32_t number) const {
         return step;
     }
     step = ReferenceStep();
-    heap_.visit_references_to(name.source, name.target, [&](const Reference& reference) {
+    heap_.visit_references_to(name.source, {&name.target, 1}, [&](const Reference& reference) {
         if (!step.known() && reference.followed) step = reference.step;
     });
     if (name.form == ReferenceForm::index) {
