@@ -444,7 +444,7 @@ TEST_CASE("holders: what locals of calls hold is told by the call and the local"
     program.start_thread("worker");
     program.call("work", {{"rows", program.list({leaves[4]})}});
     const Analysed analysed(program);
-    const TypeId type = analysed.heap.type_of(analysed.id(leaves.front()));
+    const TypeId type = analysed.heap.snapshot().type_of(analysed.id(leaves.front()));
     const HoldersResult result = holders(analysed.graph, {type}, {}, 0);
     std::map<std::string, std::uint64_t> counts;
     for (const HolderRow& row : result.rows) counts[row.holder + "." + row.attribute] = row.count;
