@@ -52,8 +52,8 @@ public:
         return held(start, requested).bytes;
     }
     /// The same, and in `whole` whether `requested` bytes can be there at all: they must not exceed the block
-    /// by more than `slack` bytes, nor reach into memory that is not mapped. If they do, `bytes` is what can
-    /// be there.
+    /// by more than `slack` bytes, nor reach into memory that is not mapped. If they do, `bytes` is the size
+    /// of the block, or 0 if no block is known.
     struct Held {
         std::uint64_t bytes = 0;
         bool whole = true;
