@@ -68,7 +68,8 @@ ShortValue CoreHeap::value(ObjectId object, std::size_t limit) const {
 
 namespace {
 
-/// Puts references into words, and guesses into what became of them; those to `only`, unless that is null.
+/// Puts references into words, and replaces guesses by what became of them. Passes on only those to `only`,
+/// unless that is null.
 struct PutIntoWords : ReferenceVisitor {
     PutIntoWords(const HeapSnapshot& h, const ObjectAccess& a,
                  const std::function<void(ObjectId, const Reference&)>& v)
@@ -96,7 +97,7 @@ struct PutIntoWords : ReferenceVisitor {
     std::vector<Address> only;  // sorted; empty: all
 };
 
-/// What is owned, and an object.
+/// Passes on references that are owned and lead to an object.
 struct ForwardOwned : ReferenceVisitor {
     ForwardOwned(const HeapSnapshot& h, const ReferenceGraph& g, ObjectId s, OwnedReferenceVisitor& v)
         : heap(h), graph(g), source(s), owned(v) {}
@@ -127,7 +128,7 @@ struct FindBuffer : BufferVisitor {
 
 }  // namespace
 
-/// Those to `only` (sorted), or all where it is empty.
+/// Visits only references to `only` (sorted), or all if it is empty.
 void CoreHeap::visit_named(ObjectId source, std::vector<Address> only,
                            const std::function<void(ObjectId, const Reference&)>& visit) const {
     PutIntoWords words(*heap_, access(), visit);
@@ -192,7 +193,7 @@ AddressFinding CoreHeap::locate(Address address) const {
     const auto above = std::upper_bound(all.begin(), all.end(), address);
     ObjectId nearest = no_object;
     if (above != all.end()) nearest = static_cast<ObjectId>(above - all.begin());
-    // The object itself may begin a header's length above the address.
+    // The address may be in the header in front of the next object.
     if (nearest != no_object) {
         const TypeInfo& type = type_info(nearest);
         if (*above - address <= access().presize(*above, type))

@@ -1,6 +1,6 @@
 #pragma once
 
-// A core that was opened: the columns of its heap, and the reader of its bytes beside them.
+// An opened core: the columns of its heap, and the reader of its bytes.
 
 #include "parsers/base/diagnostics.h"
 #include "parsers/reading/heap_reader.h"
@@ -12,14 +12,14 @@ namespace heapsift {
 
 class CoreHeap final : public HeapReader {
 public:
-    /// Finds the interpreter and all objects (`find_heap`). Throws `Error` (exit 1) where there is no CPython
+    /// Finds the interpreter and all objects (`find_heap`). Throws `Error` (exit 1) if there is no CPython,
     /// or none that is supported.
     static CoreHeap open(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress = {});
     /// The same, with columns.
     static CoreHeap open(CoreFile core, Columns columns, Diagnostics& diagnostics,
                          const ProgressCallback& progress = {});
 
-    /// Those that are not there yet (`add_columns`). What was read from the snapshot stays as it is.
+    /// Adds the columns that are not there yet (`add_columns`). What was read from the snapshot stays valid.
     void add(const ColumnWishes& wishes, const ProgressCallback& progress = {}) {
         add_columns(*sources_, *heap_, wishes, progress);
     }
@@ -50,7 +50,7 @@ private:
     const TypeInfo& type_info(ObjectId object) const { return snapshot().type_info(object); }
 
     std::unique_ptr<HeapSnapshot> heap_;
-    std::unique_ptr<HeapSources> sources_;  // refers to it
+    std::unique_ptr<HeapSources> sources_;  // refers to heap_
 };
 
 }  // namespace heapsift

@@ -1,13 +1,14 @@
 #pragma once
 
-// Who reads the bytes of a core as objects: values, names of references, the facts of one object, where an
+// Reads the bytes of a core as objects: values, names of references, the facts about one object, where an
 // address lies.
 //
-// It stands beside the columns of a heap (HeapSnapshot) and answers about one object at a time; what is asked
-// of all objects is a column. A function that needs columns alone takes a `const HeapSnapshot&`; one that
-// needs bytes takes a `const HeapReader&`, from which the snapshot can be had, and never both.
+// A HeapReader stands beside the columns of a heap (HeapSnapshot) and answers about one object at a time;
+// what is asked about all objects is a column. A function that needs only columns takes a `const
+// HeapSnapshot&`. One that needs bytes takes a `const HeapReader&`, which also gives the snapshot; no
+// function takes both.
 //
-// There is one implementation over a core (core_heap.h); tests have one over values that they write down.
+// There is one implementation for cores (core_heap.h); tests have one for values that they write down.
 
 #include "parsers/base/address.h"
 #include "parsers/base/progress.h"
@@ -32,8 +33,8 @@ struct AddressFinding {
         not_saved,
         unmapped
     } kind;
-    ObjectId object = no_object;   // for the first three
-    ObjectId nearest = no_object;  // for the others: the live object closest to it, if there is any
+    ObjectId object = no_object;   // for the first three kinds
+    ObjectId nearest = no_object;  // for the others: the live object closest to the address, if any
 };
 
 class CoreFile;
@@ -52,7 +53,7 @@ struct CollectorFacts {
 class OwnedReferenceVisitor {
 public:
     virtual ~OwnedReferenceVisitor() = default;
-    /// What `name` points at lasts as long as the call.
+    /// What `name` points at is valid only during the call.
     virtual void visit(ObjectId target, const ReferenceName& name) = 0;
 };
 
@@ -60,52 +61,51 @@ class HeapReader {
 public:
     virtual ~HeapReader() = default;
 
-    /// The columns.
     const HeapSnapshot& snapshot() const { return *snapshot_; }
 
     virtual const CoreFile& core() const = 0;
-    /// To read fields of objects: strings, dictionaries, attributes.
+    /// For reading fields of objects: strings, dictionaries, attributes.
     virtual const PythonHeap& python_heap() const = 0;
 
-    /// Sizes, reference count and flags, read from the core. Some tens of nanoseconds.
+    /// Sizes, reference count and flags, read from the core. Cost: tens of nanoseconds.
     virtual ObjectFacts facts(ObjectId object) const = 0;
-    /// Only the sizes, of `out.size()` objects from `first` on. 30 to 50 nanoseconds an object.
+    /// Only the sizes, of `out.size()` objects starting with `first`. Cost: 30 to 50 ns per object.
     virtual void sizes(ObjectId first, std::span<ObjectSizes> out) const = 0;
-    /// Some 10 nanoseconds.
+    /// Cost: about 10 ns.
     virtual CollectorFacts collector_facts(ObjectId object) const = 0;
     /// A short value for people: a literal cut at `limit` characters, a name, or "list of 100".
     virtual ShortValue value(ObjectId object, std::size_t limit = 60) const = 0;
-    /// The object, buffer or block that holds `address`. May scan the heap once (buffers): some 10 ns an
+    /// The object, buffer or block that holds `address`. May scan the heap once for buffers: about 10 ns per
     /// object.
     virtual AddressFinding locate(Address address) const = 0;
 
-    // Of these, all but the first need the references, and so does the first where some of the object's are
-    // guesses.
-    /// The references of one object, named, in layout order; multiplicity is kept, both views are in it
+    // The following need the references, except visit_references, which needs them only if some of the
+    // object's are guesses.
+    /// The references of one object, named, in layout order, with multiplicity, of both views
     /// (ReferenceKind). `Reference::target` may be an address at which no object was found. A proved guess is
-    /// hidden, and one for which the target's count has no room is left out.
+    /// hidden; a guess for which the target's count has no room is left out.
     virtual void visit_references(ObjectId object,
                                   const std::function<void(const Reference&)>& visit) const = 0;
-    /// The same of those that lead to one of `targets` (sorted); no others are put into words. One pass over
-    /// what `source` refers to, however many they are.
+    /// The same for references to one of `targets` (sorted) only. Names no others. Cost: one pass over what
+    /// `source` refers to, however many the targets are.
     virtual void visit_references_to(ObjectId source, std::span<const ObjectId> targets,
                                      const std::function<void(const Reference&)>& visit) const = 0;
-    /// The references of the real view, unnamed: those of the snapshot's `references`, with what each is
-    /// called. Some 50 to 150 ns an object.
+    /// The references of the real view, which are those of the snapshot's `references`, each with its
+    /// ReferenceName instead of text. Cost: 50 to 150 ns per object.
     virtual void visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const = 0;
-    /// All references to `target`, weak ones included, and those that are only reported; native ones last,
-    /// with `no_object` as their source. One pass over the heap, some 30 to 100 ns an object.
+    /// All references to `target`, including weak ones and those that are only reported; native ones come
+    /// last, with `no_object` as their source. Cost: one pass over the heap, 30 to 100 ns per object.
     virtual void visit_referrers(ObjectId target,
                                  const std::function<void(ObjectId, const Reference&)>& visit) const = 0;
-    /// References from memory that is no object's, by address of the word.
+    /// References from memory that is no object's, sorted by the address of the word.
     virtual void visit_native_references(const std::function<void(const Reference&)>& visit) const = 0;
-    /// The reported view (ReferenceKind) of the objects for which `asked` is not 0; it has an entry for each
-    /// object. Computed anew each time; it refers to the snapshot's references.
+    /// The reported view (ReferenceKind) of the objects for which `asked` is not 0; `asked` has an entry for
+    /// each object. Computed anew on each call; the result refers to the snapshot's references.
     virtual ReportedReferences reported_references(std::span<const std::uint8_t> asked,
                                                    const ProgressCallback& progress = {}) const = 0;
 
 protected:
-    /// `snapshot` stays where it is, and outlives the reader.
+    /// `snapshot` must outlive the reader, at the same address.
     explicit HeapReader(const HeapSnapshot& snapshot) : snapshot_(&snapshot) {}
     HeapReader(HeapReader&&) = default;
     HeapReader& operator=(HeapReader&&) = default;

@@ -1,4 +1,4 @@
-// One answer from the allocators; the essay of each is in its own file.
+// One interface to all allocators. How each is read stands in its own file.
 
 #include "parsers/snapshot/allocations.h"
 
@@ -10,8 +10,8 @@ namespace heapsift {
 
 namespace {
 
-// What malloc gives more than was asked for: rounding, and a rest too small to be a chunk; an aligned
-// request, a little more.
+// The most bytes that malloc gives beyond a request: rounding, a rest too small to be a chunk, and slightly
+// more for an aligned request.
 constexpr std::uint64_t believed_spare = 256;
 
 }  // namespace
@@ -67,7 +67,7 @@ std::optional<Allocations::Block> Allocations::block_starting_at(Address start) 
     if (!debug_hooks_) return std::nullopt;
     if (const auto raw = raw_block_starting_at(start - 16))
         if (auto inner = behind_debug_mark(*raw)) return inner;
-    // A request above 512 bytes goes from one domain to malloc's, and both leave their mark.
+    // A request above 512 bytes goes from one domain to that of malloc, and both leave their mark.
     const auto raw = raw_block_starting_at(start - 32);
     const auto outer = raw ? behind_debug_mark(*raw) : std::nullopt;
     return outer ? behind_debug_mark(*outer) : std::nullopt;
@@ -109,8 +109,8 @@ Allocations::Held Allocations::held(Address start, std::uint64_t requested, std:
     if (pymalloc_.in_arena(start))
         return memory_->mapped_bytes(start, requested) == requested ? rounded : Held{0, false};
     if (const auto block = heaps_.block_starting_at(start)) {
-        // Outside of heaps that were walked, a block that is far larger than what was asked for is a word
-        // that looks like a size.
+        // Outside heaps that were walked, a block far larger than the request is a word that looks like a
+        // size.
         const bool believed =
             heap || block->usable - requested <= (block->mmapped ? page_bytes : 0) + believed_spare;
         if (block->usable >= requested && believed) return {block->usable, true};
@@ -122,7 +122,7 @@ Allocations::Held Allocations::held(Address start, std::uint64_t requested, std:
             if (const auto block = heaps_.block_starting_at(start - marks);
                 block && block->usable >= requested)
                 return {block->usable, true};
-    // A claim that cannot be true is no measure of anything: nothing is counted then.
+    // A claim that cannot be true measures nothing, so nothing is counted.
     const std::uint64_t there =
         heap ? std::min(requested, heap->range.end - start) : memory_->mapped_bytes(start, requested);
     return there == requested ? rounded : Held{0, false};

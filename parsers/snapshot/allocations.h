@@ -1,7 +1,6 @@
 #pragma once
 
-// Which block of which allocator an address belongs to: pymalloc's, malloc's, or none (static data, other
-// memory).
+// Which allocator's block holds an address: pymalloc's, malloc's, or none (static data, other memory).
 
 #include "parsers/cpython/pymalloc.h"
 #include "parsers/elf/core_file.h"
@@ -19,52 +18,53 @@ public:
 
     const Pymalloc& pymalloc() const { return pymalloc_; }
     const MallocHeaps& malloc_heaps() const { return heaps_; }
-    /// Another allocator, beside these two. Where the memory of two overlaps, a block is pymalloc's, then an added
-    /// one's, then malloc's; a row of memory goes by the order of all().
+    /// Adds an allocator besides these two. If the memory of two overlaps, a block is pymalloc's first, then
+    /// an added allocator's, then malloc's; a row of memory follows the order of all().
     void add(std::unique_ptr<const Allocator> allocator);
-    /// All of them: pymalloc, malloc, those that were added.
+    /// In this order: pymalloc, malloc, those that were added.
     std::vector<const Allocator*> all() const;
-    /// In the memory of one that is known?
+    /// True if a known allocator manages the memory at `address`.
     bool in_divided_memory(Address address) const {
         return pymalloc_.pool_at(address) || pymalloc_.in_arena(address) || heaps_.heap_at(address) ||
                other_at(address) != nullptr;
     }
 
-    /// `mapping`: malloc's, a mapping of its own. `other`: of an allocator that was added.
+    /// `mapping`: a mapping that malloc made for one block. `other`: an allocator that was added.
     enum class Owner : std::uint8_t { pymalloc, malloc, mapping, other, none };
     struct Block {
         Address start;
         std::uint64_t usable = 0;  // bytes that the allocator handed out
         Owner owner = Owner::none;
     };
-    /// Are Python's debug hooks on (PYTHONMALLOC=debug, -X dev)? Each block then has 16 bytes before what
-    /// Python asked for.
+    /// True if Python's debug hooks are on (PYTHONMALLOC=debug, -X dev). Each block then has 16 bytes before
+    /// the part that Python asked for.
     bool debug_hooks() const { return debug_hooks_; }
     void set_debug_hooks(bool on) { debug_hooks_ = on; }
-    /// With the hooks on: what was asked for from the raw block at `raw`; nothing where their mark is not
-    /// there.
+    /// With the hooks on: the part of the raw block `raw` that Python asked for; nothing if the hooks' mark
+    /// is missing.
     std::optional<Block> behind_debug_mark(const Block& raw) const;
-    /// The allocated block that starts at `start`, behind the hooks' mark where they are on.
+    /// The allocated block that starts at `start`; with the hooks on, the part behind their mark.
     std::optional<Block> block_starting_at(Address start) const;
     /// Bytes of the block that starts at `start`, for a request of `requested` bytes: what the allocator
-    /// handed out; 0 in a module's static data; `requested` rounded up to 16 where no allocator that is known
-    /// has it.
+    /// handed out; 0 in a module's static data; `requested` rounded up to 16 if no known allocator has the
+    /// block.
     std::uint64_t bytes_of(Address start, std::uint64_t requested) const {
         return held(start, requested).bytes;
     }
-    /// The same, and whether `requested` bytes can be there at all: no more than the block has (`slack` bytes
-    /// more are let pass), and no more than is mapped without a gap. Where they cannot, `bytes` is what can.
+    /// The same, and in `whole` whether `requested` bytes can be there at all: they must not exceed the block
+    /// by more than `slack` bytes, nor reach into memory that is not mapped. If they do, `bytes` is the size
+    /// of the block, or 0 if no block is known.
     struct Held {
         std::uint64_t bytes = 0;
         bool whole = true;
     };
     Held held(Address start, std::uint64_t requested, std::uint64_t slack = 0) const;
-    /// All memory of the process: no size can be more.
+    /// All memory of the process, which no size can exceed.
     std::uint64_t mapped_bytes() const { return memory_->total_bytes(); }
-    /// A module's data, its .bss included.
+    /// True in the data of a module, including its .bss.
     bool is_static(Address address) const;
-    /// Is `at` inside a block that is in use: pymalloc's, or a chunk of a heap of malloc that was walked? In
-    /// other memory that is no module's data: true, for it cannot be told.
+    /// True if `at` lies inside a block in use: of pymalloc, of an added allocator, or a chunk of a malloc
+    /// heap that was walked. Also true in other memory, where this cannot be told.
     bool in_allocated_block(Address at) const;
 
 private:
@@ -76,11 +76,11 @@ private:
     MallocHeaps heaps_;
     struct Other {
         std::unique_ptr<const Allocator> allocator;
-        std::vector<AddressRange> ranges;  // its own; sorted
+        std::vector<AddressRange> ranges;  // sorted
     };
     std::vector<Other> others_;
     bool debug_hooks_ = false;
-    std::vector<AddressRange> images_;  // of modules, sorted, no overlaps
+    std::vector<AddressRange> images_;  // of modules; sorted, no overlaps
 };
 
 }  // namespace heapsift

@@ -1,15 +1,17 @@
 #include "parsers/snapshot/array_items.h"
 #include "parsers/cpython/build/quirks.h"
 
-// What the items of an array.array are, when nobody wrote it down.
+// The items of array.array objects whose descriptors were not saved.
 //
-// The problem: an array points at a descriptor with its typecode and item size, a row of a static table of
-// the array module. Where that table needs no relocation (a static, non-PIE python) it lies in read-only
-// data, and the kernel leaves it out of a core. The idea: the rows stand in a known order, 48 bytes apart,
-// and each array's buffer was allocated for `allocated` items. So try each place where the table could begin;
-// a place is possible if no buffer is too small for its items, and the true place is the one where the most
-// buffers are just as large as the allocator would have made them. If several places do equally well, what
-// they agree on is certain. Source: `descriptors` and array_resize of Modules/arraymodule.c, 3.9 to 3.13.
+// An array points at a descriptor with its typecode and item size: a row of a static table of the array
+// module. If that table needs no relocation (a static, non-PIE python), it lies in read-only data, which the
+// kernel leaves out of a core. But the rows are in a known order, 48 bytes apart, and each array's buffer was
+// allocated for `allocated` items. So every place where the table could begin is tried. A place is possible
+// if no buffer is too small for its items; the true place is the one where most buffers are exactly as large
+// as the allocator would have made them. If several places fit equally well, only what they agree on is
+// certain.
+//
+// Source: `descriptors` and array_resize in Modules/arraymodule.c, 3.9 to 3.13.
 
 #include <fmt/format.h>
 
@@ -21,7 +23,7 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::size_t most_samples = 100'000;  // arrays looked at: more would not tell more
+constexpr std::size_t most_samples = 100'000;  // arrays looked at: more would tell nothing new
 
 struct Sample {
     std::uint32_t descriptor;  // index
@@ -30,7 +32,7 @@ struct Sample {
     bool pymalloc;
 };
 
-/// Bytes an item: 'b', 'B', 'u', 'w', 'h', … on x86-64 Linux (wchar_t and Py_UCS4 have four).
+/// Bytes per item of 'b', 'B', 'u', 'w', 'h', … on x86-64 Linux (wchar_t and Py_UCS4 have four).
 std::uint8_t item_size(char typecode) {
     switch (typecode) {
         case 'b':
@@ -124,7 +126,7 @@ private:
         }
     }
 
-    /// The typecodes of the descriptors if the lowest is row `first`; nothing where they would not lie in the
+    /// The typecodes of the descriptors if the lowest is row `first`; nothing if they would not fit into the
     /// table.
     std::optional<std::string> codes_from(std::string_view order, std::size_t first) const {
         std::string codes;
@@ -137,7 +139,7 @@ private:
         return codes;
     }
 
-    /// How many buffers are as large as their items ask for; nothing where one is too small.
+    /// How many buffers are exactly as large as their items need; nothing if one is too small.
     std::optional<std::uint64_t> fitting(const std::string& codes) const {
         std::uint64_t fits = 0;
         for (const Sample& sample : samples_) {
@@ -165,7 +167,7 @@ private:
     const FoundObjects& objects_;
     const ObjectAccess& access_;
     const PythonHeap& heap_;
-    std::vector<Address> arrays_;       // whose descriptor cannot be read
+    std::vector<Address> arrays_;       // those whose descriptor cannot be read
     std::vector<Address> descriptors_;  // sorted
     std::vector<Sample> samples_;
 };

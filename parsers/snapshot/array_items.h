@@ -8,8 +8,8 @@
 
 namespace heapsift {
 
-/// Every unread descriptor of the array.array objects found, with what was learned of it. Descriptors of
-/// which nothing certain can be said are left out, and their arrays counted in `diagnostics`
+/// Every descriptor of an array.array that cannot be read, with what the heap tells about it. A descriptor
+/// about which nothing is certain is left out, and its arrays are counted in `diagnostics`
 /// ("array-items-unknown"). Cost: one look at each object's type, and at each array.
 std::vector<ArrayItems> learn_array_items(const FoundObjects& objects, const ObjectAccess& access,
                                           Diagnostics& diagnostics);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A part of a result that is there only if it was asked for. To read one that was not is an error of ours,
-// and asserted: it would read as "there are none".
+// A part of a result that is present only if it was asked for. Reading one that was not asked for is a bug of
+// ours, and asserted: an empty part would read as "there are none".
 
 #include <cassert>
 #include <optional>

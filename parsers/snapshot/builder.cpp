@@ -1,26 +1,26 @@
 #include "parsers/snapshot/builder.h"
 
-// Every live object, each with a proof.
+// Finds every live object, each with a proof.
 //
 // An object is eight bytes of count and eight bytes that are the address of a type, and by chance many other
-// things are that too. So nothing is an object because it looks like one; each has a second fact. In this
-// order:
+// things are that too. So nothing counts as an object because it looks like one; each has a second fact. In
+// this order:
 //   1. the collector's lists: what is linked there in both directions is an object (collector_links.cpp: by
 //      asking each object);
-//   2. pymalloc's blocks: allocated, in no free list, the object where its type's header puts it, of the size
-//      its type asks for, with a count above 0, and if the collector knows its type, a header that is linked
-//      or untracked, nothing else;
-//   3. one sweep over the rest of writable memory for words that are addresses of types: the start of a block
-//      that malloc has handed out; or static data of a module whose contents prove it (a type, a str that
-//      ends where it says, …);
+//   2. pymalloc's blocks: allocated, in no free list, with the object where its type's header puts it, of the
+//      size that its type asks for, with a count above 0; and if the collector knows its type, with a header
+//      that is either linked or untracked;
+//   3. one sweep over the rest of writable memory for words that are addresses of types. Such a word means
+//      an object at the start of a block that malloc has handed out, or in static data of a module if the
+//      contents prove it (a type, a str that ends where it says, …);
 //   4. what remains doubtful (a count that might be a pointer, static objects of no distinctive shape) is an
 //      object if a word inside the memory of Python objects points at it, which one more sweep finds.
-// Objects in free lists have a count of 0 or have lost their type word to the list; freed blocks have lost
-// theirs to malloc, or their count to a link of malloc's: an address, which in a low heap could be a count.
+// Objects in free lists have a count of 0, or their type word holds the list's link. In freed blocks malloc
+// has overwritten the type word, or the count with a link of its own: an address, which in a low heap could
+// be a count.
 //
-// Speed: memory is gone through in address order, once for 1 and 2 together, and where an object must be
-// asked about memory far away (the items of a tuple) a pool's worth of such words is fetched before the first
-// is looked at.
+// Speed: memory is read in address order, once for 1 and 2 together. If judging an object needs memory far
+// away (the items of a tuple), all such words of a pool are prefetched before the first is looked at.
 
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/refcount.h"
@@ -111,7 +111,7 @@ private:
         doubtful_.clear();
     }
 
-    // --- 1. the collector's lists, where what was found does not make them up
+    // --- 1. the collector's lists, if the objects found do not make them up
 
     void walk_collector_lists() {
         const CollectorLinks::Walked walked = links_.walk([&](Address object, TypeId type) {
@@ -137,7 +137,7 @@ private:
                 Severity::damage);
     }
 
-    /// Is `object` nothing but the second word of an object that is linked?
+    /// True if `object` is only the second word of an object that is linked.
     bool in_header_of_linked(Address object) const {
         if (object.aligned(granule)) return false;
         const Address before = object.rounded_down(granule);
@@ -149,12 +149,12 @@ private:
         return access_.is_gc(object, type) && links_.linked(object, false);
     }
 
-    // --- what any candidate must satisfy
+    // --- conditions for every candidate
 
     /// A count above 2^32 would need 32 GiB of references; immortal objects (3.12+) have 2^32 - 1.
     static bool alive(std::uint64_t count) { return count != 0 && count <= max_refcount; }
 
-    /// The collector's header reads as untracked, or as linked in a list.
+    /// True if the collector's header reads as untracked, or as linked in a list.
     bool header_reads(Address object, const TypeInfo& type) const {
         if (!access_.is_gc(object, type)) return true;
         const auto& l = heap_.layout().gc_head;
@@ -162,34 +162,34 @@ private:
         const auto next_word = heap_.integer<std::uint64_t>(head + *l.next);
         const Address next(next_word & collector_link_bits);
         const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & collector_link_bits);
-        if (next.is_null()) return next_word == 0 && prev.is_null();  // flags stand beside links alone
+        if (next.is_null()) return next_word == 0 && prev.is_null();  // flags appear only beside links
         return Address(heap_.integer<std::uint64_t>(next + *l.prev) & collector_link_bits) == head;
     }
 
-    /// A candidate in an allocated block of `block_size` bytes whose first byte is `presize` before it.
+    /// Judges a candidate in an allocated block of `block_size` bytes that begins `presize` bytes before it.
     Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size,
                            std::uint64_t slack) const {
         const std::uint64_t count = count_of(heap_, object);
         if (!alive(count) || in_hash_table(heap_, object) || !header_reads(object, type)) return Verdict::no;
-        // The address of an object is no count: an array of one pointer in a block that was an int, a C
-        // module's two types.
+        // The address of an object is not a count. Such pairs occur in an array of one pointer in a block
+        // that was an int, or in a C module's two types.
         if (count >= 4096 && Address(count).aligned(8) && heap_.type_of(Address(count)) != no_type)
             return Verdict::no;
         const ObjectReader reader(heap_, object, type);
         const std::uint64_t requested = access_.requested(reader);
         if (type.kind && type.kind->plausible && !type.kind->plausible(reader)) return Verdict::no;
-        // Some C types allocate less than they declare, by a few words: a datetime.time without tzinfo, say.
-        // A pointer and a type in a block that is far too small are a C module's state.
+        // Some C types allocate a few words less than they declare: a datetime.time without tzinfo, for
+        // example. A pointer and a type in a block that is far too small are a C module's state.
         if (requested > block_size && requested - block_size > ObjectAccess::declared_too_much)
             return Verdict::no;
         if (requested > block_size)
             return type.kind && type.kind->plausible ? Verdict::no : Verdict::doubtful;
-        // A count that is also an address may be a pointer: the start of an array, say. (Contents that fit
-        // are proof enough.)
+        // A count that is also an address may be a pointer: the start of an array, for example. (Contents
+        // that fit are proof enough.)
         const bool distinctive = type.kind && type.kind->plausible && heap_.var_size(object) != 0;
         if (!distinctive && count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped)
             return Verdict::doubtful;
-        // pymalloc keeps a block that shrank by up to a quarter, malloc gives the rest back; an int may be
+        // pymalloc keeps a block that shrank by up to a quarter; malloc gives the rest back. An int may be
         // shorter than its room.
         const bool fixed_size = type.itemsize <= 0 && !(type.kind && type.kind->body_size);
         const std::uint64_t spare = block_size - requested;
@@ -201,10 +201,10 @@ private:
 
     // --- 2. pymalloc
 
-    /// What may be an object in a block of the pool at hand; offsets in the pool, in bytes.
+    /// A possible object in a block of the current pool; offsets within the pool, in bytes.
     struct Candidate {
-        std::uint32_t block;  // (behind the debug hooks' mark)
-        std::uint32_t size;   // of the block, likewise
+        std::uint32_t block;  // behind the debug hooks' mark
+        std::uint32_t size;   // of the block, behind that mark
         std::uint32_t offset;
         TypeId type;
         bool is_gc;
@@ -213,7 +213,7 @@ private:
     void scan_pools() {
         std::uint64_t blocks = 0;
         for (const Pool& pool : pymalloc_.pools()) blocks += pool.allocated;
-        // Room for the others as well: what is not used stays untouched, and costs nothing.
+        // Room for the others as well: unused room is never touched, and costs no memory.
         const std::uint64_t room = blocks + blocks / 16 + (1 << 16);
         pooled_.addresses.reserve(room);
         pooled_.types.reserve(room);
@@ -248,7 +248,7 @@ private:
         if (const auto candidate = next_candidate(pool, block, size, block)) candidates.push_back(*candidate);
     }
 
-    /// The first in a block, from the offset `from` on. Its object, type word included, lies in the block.
+    /// The first candidate in a block at `from` or later. It lies in the block at least up to its type word.
     std::optional<Candidate> next_candidate(const Pool& pool, std::uint32_t block, std::uint32_t size,
                                             std::uint32_t from) const {
         const std::uint32_t type_offset = *heap_.layout().object.ob_type;
@@ -268,8 +268,7 @@ private:
         return std::nullopt;
     }
 
-    /// Of a tuple that is in no list, the first items are looked at (tuple_plausible): on their way into the
-    /// cache.
+    /// Prefetches the first items of a tuple that is in no list: tuple_plausible looks at them.
     void fetch_items(const std::byte* tuple, std::uint32_t size) const {
         std::uint64_t next = 0;
         std::memcpy(&next, tuple - *heap_.layout().gc_head.size + *heap_.layout().gc_head.next, 8);
@@ -283,13 +282,13 @@ private:
         }
     }
 
-    /// Does the object have a count that hardly is anything else?
+    /// True if the object's count is unlikely to be anything else.
     bool small_count(const std::byte* object) const {
         const std::uint64_t count = count_of(heap_.layout(), object);
         return count != 0 && count < 4096;
     }
 
-    /// True where it was added: it is an object.
+    /// Returns true if the candidate is an object, and was added.
     bool judge_candidate(const Pool& pool, const Candidate& candidate) {
         const Address object = pool.start + candidate.offset;
         FoundBy by = FoundBy::collector;
@@ -317,7 +316,7 @@ private:
                 continue;
             }
             const bool is_static = access_.allocations().is_static(type.address);
-            if (!(type.flags & ready_flag)) {  // counts only if it has instances: they refer to it
+            if (!(type.flags & ready_flag)) {  // an object only if its instances refer to it
                 doubtful_.push_back({type.address, type.metatype, FoundBy::static_data});
                 continue;
             }
@@ -349,9 +348,9 @@ private:
         const Address start = object - access_.presize(object, type);
         if (start == object && access_.allocations().malloc_heaps().is_free_list_link(object)) return;
         const auto block = access_.allocations().block_starting_at(start);
-        // No object lives on a stack. What a C function made there for itself stays, with a type and anything
-        // for a count (NumPy's array around one element: `dummy_arr` of scalarapi.c), and the words around it
-        // may read as a chunk's.
+        // No object lives on a stack. But what a C function once built there remains, with a type and
+        // anything as its count (NumPy's array around one element: `dummy_arr` of scalarapi.c), and the words
+        // around it may read as a chunk's.
         if ((!block || block->owner != Allocations::Owner::mapping) && on_a_stack(object)) return;
         if (block) {
             const std::uint64_t slack =
@@ -361,7 +360,7 @@ private:
             if (verdict == Verdict::doubtful) doubtful_.push_back({object, id, FoundBy::reference});
             return;
         }
-        // Static data, or the middle of a block; in a chunk that is free, nothing lives.
+        // Static data, or the middle of a block. Nothing lives in a free chunk.
         if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object))
             return;
         if (in_hash_table(heap_, object) || in_table_of_types(heap_, object, type)) return;
@@ -375,8 +374,8 @@ private:
              access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference});
     }
 
-    /// In the middle of a block of malloc's: does the object end before the block, with a count that is no
-    /// pointer? What a freed block left behind, where a larger one has its place now, seldom does both.
+    /// True if an object in the middle of a malloc block ends before the block does, and its count is not a
+    /// pointer. Remains of a freed block inside a larger new one rarely meet both conditions.
     bool fits_inside(Address object, const TypeInfo& type) const {
         const auto block = access_.allocations().malloc_heaps().block_containing(object);
         if (!block) return true;
@@ -387,9 +386,9 @@ private:
                access_.requested(object, type) <= block->start + block->usable - start;
     }
 
-    /// A block that is an array's data holds elements and what was left there before, whatever they read as:
-    /// small integers, and behind them the type of an object that was freed. (An object of the collector's
-    /// lists is one all the same.)
+    /// A block that is an array's data holds elements and remains of earlier use, whatever they read as:
+    /// small integers, followed by the type of a freed object. (An object in the collector's lists stays
+    /// one.)
     void drop_array_data() {
         const auto start_of = [&](const Entry& e) {
             return e.address - access_.presize(e.address, heap_.types()[e.type]);
@@ -425,8 +424,8 @@ private:
 
     // --- 4. doubtful ones
 
-    // Static objects prove each other only as far as the chain begins in memory that Python allocated: what
-    // nothing alive refers to (the code of a frozen module that was never imported) is not counted as living.
+    // Static objects prove each other only if the chain begins in memory that Python allocated. What no live
+    // object refers to (the code of a frozen module that was never imported) does not count as live.
     void prove_doubtful() {
         if (doubtful_.empty()) return;
         auto by_address = [](const Entry& a, const Entry& b) { return a.address < b.address; };
@@ -442,14 +441,14 @@ private:
         for (const Entry& entry : doubtful_) addresses.push_back(entry.address.value);
         AddressSet set(std::move(addresses));
         std::vector<std::uint32_t> proved;
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> chains;  // one doubtful object refers to another
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> chains;  // (source, target)
         std::vector<bool> seen(doubtful_.size());
         sweep_words(memory_, set, {}, [&](Address at, std::uint64_t word) {
             const std::uint32_t target = doubtful_index(Address(word));
             if (seen[target]) return;
             const std::uint32_t source =
                 access_.allocations().is_static(at) ? holder(doubtful_, at) : no_object;
-            // A word of its own body proves nothing.
+            // A word of the object's own body proves nothing.
             if (source == target || at - doubtful_[target].address < 32) return;
             if (source != no_object) {
                 chains.emplace_back(source, target);
@@ -473,8 +472,8 @@ private:
         }
     }
 
-    /// Is `address` in the body of one of others_ that is known to the last word? No object lies there: an
-    /// item that is a type reads as one's second word, and the length before it as the count.
+    /// True if `address` is in the body of one of others_ whose references are all known. No object starts
+    /// there: an item that is a type reads as the second word of one, and the length before it as the count.
     bool inside_another(Address address) const {
         const std::uint32_t around = holder(others_, address);
         if (around == no_object) return false;
@@ -501,8 +500,9 @@ private:
                    : no_object;
     }
 
-    /// Is the word at `at` part of a Python object or of what Python allocated: a live pymalloc block, a heap
-    /// of malloc, or the body of a static object that is proved already?
+    /// True if the word at `at` is part of a Python object or of memory that Python may have allocated: a
+    /// live block of pymalloc or malloc, other memory that is not a stack, or the body of a static object
+    /// that is already proved.
     bool belongs_to_python(Address at) const {
         if (access_.allocations().is_static(at)) return holder(others_, at) != no_object;
         return access_.allocations().in_allocated_block(at) && !on_a_stack(at);
@@ -515,7 +515,7 @@ private:
         return above != stacks_.begin() && (above - 1)->contains(at);
     }
 
-    // In place: two tables of a large heap at once would be the peak of all memory used.
+    // Merges in place: two tables of a large heap at once would be the peak of all memory used.
     void merge() {
         auto by_address = [](const Entry& a, const Entry& b) { return a.address < b.address; };
         std::stable_sort(others_.begin(), others_.end(), by_address);
@@ -536,7 +536,7 @@ private:
         merge_column(pooled_.found_by, places, [&](std::size_t i) { return others_[i].found_by; });
     }
 
-    /// From the end on, so that nothing is overwritten before it was moved.
+    /// Goes from the end to the front, so that nothing is overwritten before it was moved.
     template <class T, class F>
     static void merge_column(std::vector<T>& column, const std::vector<std::size_t>& places, F&& other) {
         std::size_t from = column.size();

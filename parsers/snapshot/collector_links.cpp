@@ -1,23 +1,24 @@
 #include "parsers/snapshot/collector_links.h"
 #include "parsers/cpython/build/refcount.h"
 
-// The collector's lists, without following them.
+// Finds out which objects are in the collector's lists without following the lists.
 //
-// A list leads through the heap in the order in which objects were made or survived; in a process that ran
-// for long, each step is a cache miss that the next one must wait for (70 ns measured, against 10 in a young
-// heap). What the walk proves is that each node's successor points back at it, and that the nodes are all
-// objects. That can be told in address order from each header by itself: write down the pair (node, next) and
-// the pair (prev, node). If the lists are whole, each pair is written down twice, once from either side; so
-// the sum of f(node, next) - f(prev, node) over all nodes and heads is 0, for any f. For an f that mixes well
-// it is 0 by chance once in 2^64, and the sum costs no cache miss.
+// A list leads through the heap in the order in which objects were made or survived. In a process that ran
+// for long, each step is a cache miss that the next step must wait for (70 ns measured, against 10 in a young
+// heap). A walk proves that each node's successor points back at it, and that all nodes are objects. The same
+// can be told in address order, from each header by itself: write down the pair (node, next) and the pair
+// (prev, node). If the lists are whole, each pair is written down twice, once from either side, so the sum of
+// f(node, next) - f(prev, node) over all nodes and heads is 0 for any f. If f mixes well, a torn list gives 0
+// by chance once in 2^64. The sum costs no cache miss.
 //
-// The sum tells that something is amiss, not what: a block that is no object but reads as one, a torn list,
-// an object of a type that was not found. Then each object's successor is asked whether it points back, which
-// keeps look-alikes out; and if the sum still is not 0, the lists are walked. They are at once where the
-// process was stopped inside the collector, whose links back are counts then. What no walk meets (the
-// collector's ring of unreachable objects has its head on a stack; a list may break off) is linked if its
-// neighbours say so. Source: gcmodule.c, pycore_gc.h of 3.9 to 3.13: the low two bits of both links are
-// flags.
+// A sum other than 0 tells that something is wrong, not what: a block that only reads as an object, a torn
+// list, or an object of a type that was not found. Then each object's successor is asked whether it points
+// back, which keeps look-alikes out; if the sum still is not 0, the lists are walked. They are walked at once
+// if the process was stopped inside the collector, whose links back are then counts. An object that no walk
+// meets (the collector's ring of unreachable objects has its head on a stack; a list may break off) counts as
+// linked if its neighbours point at it.
+//
+// Source: gcmodule.c, pycore_gc.h of 3.9 to 3.13; the low two bits of both links are flags.
 
 #include <cstdlib>
 #include <new>

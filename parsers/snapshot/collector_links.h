@@ -1,6 +1,6 @@
 #pragma once
 
-// Which objects the collector has in its lists, told from the objects' side. (How, and why the lists are not
+// Which objects are in the collector's lists, told from the objects' headers. (How, and why the lists are not
 // walked: collector_links.cpp.)
 
 #include "parsers/cpython/build/collector.h"
@@ -14,7 +14,7 @@
 
 namespace heapsift {
 
-/// A bit per 16 bytes of saved memory. Pages of bits that are never set cost no memory.
+/// One bit for each 16 bytes of saved memory. Pages of bits that are never set take no memory.
 class AddressBits {
 public:
     explicit AddressBits(const AddressSpace& memory) : memory_(memory), bits_(memory.segments().size()) {}
@@ -41,46 +41,46 @@ class CollectorLinks {
 public:
     CollectorLinks(const CoreFile& core, const ObjectAccess& access);
 
-    /// Is `object` in a list of the collector? Each object that is linked is to be asked about once, or
-    /// closed() is false. `likely`: all else speaks for an object, and its header alone may decide (until
-    /// ask_neighbours()). Its type has a header.
+    /// True if `object`, whose type has a collector header, is in a list of the collector. Ask about each
+    /// linked object exactly once, or closed() is false. `likely`: everything else suggests an object, so its
+    /// header alone may decide (until ask_neighbours()).
     bool linked(Address object, bool likely) {
         if (method_ == Method::walk) return is_linked(object);
         const Address head = object - header_size_;
         const Address next(heap_.integer<std::uint64_t>(head + next_offset_) & collector_link_bits);
-        // A ring of one is the head of an empty list.
+        // A ring of one node is the head of an empty list.
         if (next.is_null() || next == head) return false;
         if ((method_ == Method::neighbours || !likely) && previous_of(next) != head) return false;
         balance_ += edge(head, next) - edge(previous_of(head), head);
         return true;
     }
-    /// The same, any number of times.
+    /// The same, but may be asked any number of times.
     bool is_linked(Address object) const {
         if (method_ == Method::walk) return met_.test(object) || has_neighbours(object);
         const Address head = object - header_size_;
         const Address next = next_of(head);
         return !next.is_null() && next != head && previous_of(next) == head;
     }
-    /// Do the objects that were linked make up the collector's lists, no more and no fewer?
+    /// True if the objects found linked make up the collector's lists exactly.
     bool closed() const;
-    /// From now on each object's successor is asked. All objects are to be asked about again. False where
-    /// this was so already, or would not help: the collector was at work.
+    /// From now on, linked() also asks whether the object's successor points back; ask about all objects
+    /// again. Returns false if that was so already, or would not help because the collector was at work.
     bool ask_neighbours();
 
-    /// Walks the lists instead, from head to head, and where one breaks off also from its other end, so that
-    /// one torn link costs one object and not a generation; from now on `linked` says what the walk met.
-    /// Calls `visit` with each object on the way, once. Cost: a cache miss an object where the heap is old.
+    /// Walks the lists instead, from head to head. A list that breaks off is also walked from its other end,
+    /// so that a torn link costs one object and not a generation. Calls `visit` once with each object met;
+    /// from now on linked() tells what the walk met. Cost: a cache miss per object in an old heap.
     struct Walked {
         std::uint64_t broken_lists = 0;
-        std::uint64_t unknown = 0;  // objects whose type is none
+        std::uint64_t unknown = 0;  // objects without a readable type
     };
     Walked walk(const std::function<void(Address, TypeId)>& visit);
     bool collecting() const { return collecting_; }
 
 private:
     enum class Method { headers, neighbours, walk };
-    /// Do the nodes before and behind `object` lead to it? Where the collector was at work, its node and the
-    /// one behind may hold counts.
+    /// True if the nodes before and after `object` point at it. If the collector was at work, the object's
+    /// node and the next one may hold counts instead of links back.
     bool has_neighbours(Address object) const;
     static std::uint64_t mixed(std::uint64_t a) {
         a = (a ^ (a >> 30)) * 0xbf58476d1ce4e5b9ULL;  // splitmix64

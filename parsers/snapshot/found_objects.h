@@ -1,6 +1,6 @@
 #pragma once
 
-// Objects by number, and the columns of what is known of each when all are found.
+// All objects by number, and for each its address, its type and the proof by which it was found.
 
 #include "parsers/base/address.h"
 #include "parsers/base/ids.h"
@@ -16,23 +16,23 @@ struct ObjectOfHeap;
 using ObjectId = Id<ObjectOfHeap>;  // ids follow addresses; at most 2^32 - 2 objects
 inline constexpr ObjectId no_object;
 
-/// How an object was found: the first of these that applies. Each is a proof beside the header that reads as
-/// one.
+/// How an object was found: the first of these that applies. Each is a proof besides the header, which other
+/// data may resemble.
 enum class FoundBy : std::uint8_t {
     collector,    // linked in a list of the collector
     pymalloc,     // an allocated block of a pymalloc pool, in no free list, of the size its type asks for
-    malloc,       // the start of a block that malloc handed out and has not got back
+    malloc,       // the start of a block that malloc handed out and that was not freed
     static_data,  // in a module's writable data, referred to by a found object or proved by its own contents
     reference     // none of these, but a found object refers to it
 };
 
-/// Sorted by address, no duplicates.
+/// Columns sorted by address, no duplicates.
 struct FoundObjects {
     std::vector<Address> addresses;
     std::vector<TypeId> types;
     std::vector<FoundBy> found_by;
 
-    /// The object that starts at `address`, or `no_object`. Logarithmic.
+    /// The object that starts at `address`, or `no_object`. A binary search.
     ObjectId find(Address address) const {
         const auto it = std::lower_bound(addresses.begin(), addresses.end(), address);
         return it != addresses.end() && *it == address ? static_cast<ObjectId>(it - addresses.begin())

@@ -1,17 +1,19 @@
 #pragma once
 
-// The heap of a core as a value: columns of numbers, one entry an object, and what was read beside them once.
+// The heap of a core as a value: columns of numbers with one entry per object, and what was read once besides
+// them.
 //
-// Nothing in it computes, refers to a parser's structures or leads back to the core; whoever needs the core's
-// bytes (values, names of references) takes a HeapReader, which stands beside it. The passes that fill it are
-// a page of their own (passes.cpp). Objects, types and the runtime are always there. The other columns are
-// there if they were asked for, and reading one that was not is an error of ours (`Asked`).
+// Nothing in it computes, refers to a parser's structures or leads back to the core. To read the core's bytes
+// (values, names of references), take a HeapReader, which stands beside it. passes.cpp fills it. Objects,
+// types and the runtime are always present. The other columns are present if they were asked for; reading one
+// that was not is a bug of ours (`Asked`).
 //
-// Reference counts and the collector's flags stay in the core, where a HeapReader reads them in 10 ns: few
-// questions ask for one of them twice, and a column would be four bytes an object at the peak of those that
-// also build dominators.
+// Reference counts and the collector's flags stay in the core, where a HeapReader reads them in 10 ns. Few
+// questions ask for one of them twice, and a column would add four bytes per object to the peak of those
+// questions that also build dominators.
 //
-// Memory: 13 bytes an object and 1.4 for the index; 4 more for sizes; the references as their header says.
+// Memory: 13 bytes per object and 1.4 for the index; 4 more for sizes; for the references, see
+// reference_graph.h.
 
 #include "parsers/base/address.h"
 #include "parsers/cpython/runtime.h"
@@ -28,12 +30,12 @@
 
 namespace heapsift {
 
-/// The columns beyond those of every heap.
+/// The columns that not every heap has.
 struct Columns {
     bool sizes = false;       // of all objects
     bool memory = false;      // what all memory is used for
-    bool references = false;  // of objects to objects, and of C code to objects
-    bool roots = false;       // modules, threads, and what the interpreter holds by them
+    bool references = false;  // from objects to objects, and from C code to objects
+    bool roots = false;       // modules, threads, and what the interpreter holds through them
 
     friend Columns operator|(Columns a, const Columns& b) {
         a.sizes |= b.sizes;
@@ -55,8 +57,8 @@ struct HeapSnapshot {
 
     PythonRuntime python;  // and how it was found
     TypeTable types;
-    FoundObjects objects;  // address, type, and by what it was found; ids follow addresses
-    ObjectIndex index;     // of the addresses; empty while nothing needs it: a search is binary then
+    FoundObjects objects;  // address, type and FoundBy; ids follow addresses
+    ObjectIndex index;     // of the addresses; empty until something needs it, and find() then searches
     Asked<SizeColumn> sizes;
     Asked<MemoryRows> memory;
     Asked<ReferenceGraph> references;
@@ -67,7 +69,8 @@ struct HeapSnapshot {
     TypeId type_of(ObjectId object) const { return objects.types[object]; }
     const TypeInfo& type_info(ObjectId object) const { return types[objects.types[object]]; }
     FoundBy found_by(ObjectId object) const { return objects.found_by[object]; }
-    /// The object that starts at `address`, or `no_object`. Constant time with the index, else logarithmic.
+    /// The object that starts at `address`, or `no_object`. Constant time with the index, otherwise a binary
+    /// search.
     ObjectId find(Address address) const {
         return index.empty() ? objects.find(address) : index.find(address);
     }

@@ -1,11 +1,12 @@
-// Interned strings. Each interpreter (up to 3.11 the process) keeps a dict of str to itself, to which only a
-// C variable points: a static one, a field of the interpreter's state from 3.12 on. No symbol is needed: of
-// the dicts that words of the interpreter's own memory point at, it is the one whose entries all are interned
-// strings that stand for themselves, and the largest such. (unicodeobject.c: `interned`, get_interned_dict.)
+// Interned strings. Each interpreter (up to 3.11 the process) keeps a dict that maps each interned str to
+// itself. Only a C variable points to it: a static variable, from 3.12 on a field of the interpreter's state.
+// It is found without symbols: among the dicts that words of the interpreter's own memory point to, it is the
+// largest whose entries all map an interned string to itself. (unicodeobject.c: `interned`,
+// get_interned_dict.)
 //
-// The lookup function. Up to 3.10 a table of keys holds the function that searches it: one for str alone,
-// another as soon as any other key was asked for. Only then does dict_traverse visit keys (dictobject.c).
-// Which function is the general one, any dict with a key that is no str tells.
+// The lookup function. Up to 3.10 a table of keys stores the function that searches it: one for str keys
+// only, another once any other key was looked up. dict_traverse visits keys only with the second
+// (dictobject.c). Any dict with a key that is not a str tells which function that is.
 
 #include "parsers/snapshot/learned_dicts.h"
 
@@ -15,7 +16,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint64_t keys_looked_at = 64;
-// bytes of an interpreter's state, or of its module's data, looked through
+// bytes searched of an interpreter's state, or of its module's data
 constexpr std::uint64_t largest_state = 1 << 20;
 
 bool is_interned(const PythonHeap& heap, Address str) {
@@ -24,7 +25,7 @@ bool is_interned(const PythonHeap& heap, Address str) {
     return (heap.integer<std::uint8_t>(str + *bits.byte) >> bits.bit & ((1U << bits.width) - 1)) != 0;
 }
 
-/// Entries in use of a dict of interned strings that stand for themselves; 0 for any other dict.
+/// Entries in use, if the first `keys_looked_at` entries map interned strings to themselves; else 0.
 std::uint64_t interned_count(const PythonHeap& heap, Address dict) {
     const auto facts = heap.dict(dict);
     if (!facts || facts->used == 0 || !facts->values.is_null()) return 0;

@@ -1,15 +1,15 @@
 #include "parsers/snapshot/left_out_mappings.h"
 
 // An array whose data was excluded from dumping (MADV_DONTDUMP, a coredump filter) still has its size, and
-// held the memory. The kernel writes a program header without bytes for such a mapping; gcore writes none,
-// and the array seems to claim memory that the process did not have. What tells it from an array that was
-// overwritten:
-//   - where the page with malloc's header was saved, the header says how long the mapping is, and the array
+// held the memory. The kernel writes a program header without bytes for such a mapping. gcore writes none, so
+// the array seems to claim memory that the process did not have. Two things tell it from an overwritten
+// array:
+//   - if the page with malloc's header was saved, the header says how long the mapping is, and the array
 //     fills it;
-//   - where nothing was, all of the data lies in one gap between the segments (but for its last page, which
-//     may be shared).
-// Both only from the size on at which malloc maps memory: less lies in heaps, of which something is always
-// there.
+//   - if nothing was saved, all of the data lies in one gap between the segments (except for its last page,
+//     which may be shared).
+// Both apply only from the size on at which malloc maps memory: smaller data lies in heaps, which are never
+// left out completely.
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/elf/bytes.h"

@@ -1,13 +1,14 @@
-// C code holds objects as well: in static variables, in the interpreter's state and its caches, in structs of
-// its own, in the frames of functions that run. Nothing says which of the words there are references; but the
-// objects do. Each counts what refers to it, and what the references of all objects do not explain is held by
-// somebody else. So only objects with something left to explain are looked for, in all memory that belongs to
-// no object; and of the words found, no more are believed than there are references left, those first which
-// are hardly leftovers: a variable before a heap block, a stack last. Words that are certainly dead are not
-// looked at: free blocks, those that malloc keeps for the next request, what is below a thread's stack
-// pointer, frames of functions that have returned, and the interpreter's arrays of free objects: below their
-// number these are dead, and behind it is what was taken out, which may be alive and held by anybody but the
-// array.
+// C code holds objects as well: in static variables, in the interpreter's state and its caches, in its own
+// structs, in the frames of running functions. Nothing marks the words there that are references; but each
+// object counts what refers to it, and what the references of all objects do not explain is held by somebody
+// else. So only objects with unexplained references are looked for, in all memory that belongs to no object.
+// Of the words found, no more are believed than references are unexplained. Those that are least likely to be
+// leftovers go first: a variable before a heap block, a stack last.
+//
+// Words that are certainly dead are skipped: free blocks; blocks that malloc keeps for the next request; what
+// is below a thread's stack pointer; frames of functions that have returned; and the interpreter's arrays of
+// free objects. Below its count such an array holds dead objects; behind it are objects that were taken out,
+// which may be alive but are not held by the array.
 
 #include "parsers/snapshot/native_references.h"
 
@@ -56,7 +57,7 @@ public:
 
     std::vector<NativeReference> find(const std::function<std::uint64_t(ObjectId)>& left) {
         std::vector<std::uint64_t> wanted;
-        std::vector<std::uint64_t> wanted_left;  // by place in `wanted`
+        std::vector<std::uint64_t> wanted_left;  // by index in `wanted`
         for (ObjectId id{0}; id < addresses_.size(); ++id) {
             const std::uint64_t n = left(id);
             if (n == 0) continue;
@@ -75,8 +76,8 @@ private:
         if (!start.is_null() && size.present()) states_.push_back({start, start + *size});
     }
 
-    /// Up to 3.9 they are static variables, which nothing tells from others. (Lists of free objects that are
-    /// chained hold the first alone, or nothing.)
+    /// Up to 3.9 the free lists are static variables, which look like any other. (Chained free lists hold
+    /// only their first object, or nothing.)
     void add_free_lists(Address interpreter) {
         const auto& l = access_.heap().layout().interpreter_state;
         add_free_list(interpreter, l.free_lists, l.free_lists_count);
@@ -85,7 +86,8 @@ private:
         add_free_list(interpreter, l.free_async_sends, l.free_async_sends_count);
     }
 
-    /// Where another build of this version has something else there, its first slots are no dead objects.
+    /// Adds nothing if the first slots hold no dead objects: another build of this version has something else
+    /// there.
     void add_free_list(Address interpreter, LayoutOffset slots, LayoutOffset count) {
         if (interpreter.is_null() || !slots.present() || !count.present()) return;
         const auto free = access_.heap().integer<std::int32_t>(interpreter + *count);
@@ -97,7 +99,8 @@ private:
         free_lists_.push_back({interpreter + *slots, interpreter + *slots + 8 * free_list_slots});
     }
 
-    /// Python's memory: pymalloc's, gone through block by block, and what belongs to objects elsewhere.
+    /// Python's memory: that of pymalloc, which is searched block by block instead, and what belongs to
+    /// objects elsewhere.
     std::vector<AddressRange> all_skipped() {
         std::vector<AddressRange> skipped = owned_.take_ranges();
         const std::vector<AddressRange> pools = pymalloc_.ranges();
@@ -106,7 +109,7 @@ private:
         return skipped;
     }
 
-    /// Of ranges that begin in order, the last that begins at or before `at`, if that holds it.
+    /// Of ranges sorted by start, the last one that begins at or before `at`, if it contains `at`.
     static const AddressRange* range_of(const std::vector<AddressRange>& ranges, Address at) {
         auto it = std::upper_bound(ranges.begin(), ranges.end(), at,
                                    [](Address a, const AddressRange& r) { return a < r.start; });
@@ -135,9 +138,8 @@ private:
         }
     }
 
-    /// Does the block hold what the interpreter put aside for the next one of its kind: an object with a
-    /// count of 0 (frames, up to 3.10 one for each code object; tuples, generators' parts), or the table of a
-    /// dict?
+    /// True if the block holds what the interpreter keeps for reuse: an object with a count of 0 (frames, up
+    /// to 3.10 one for each code object; tuples, parts of generators), or the table of a dict.
     bool in_free_list(Address block, std::uint64_t size) const {
         const PythonHeap& heap = access_.heap();
         const std::uint64_t marks = access_.allocations().debug_hooks() ? 16 : 0;
@@ -171,12 +173,13 @@ private:
 
     bool in_live_block(Address at) const {
         const auto& heaps = access_.allocations().malloc_heaps();
-        if (!heaps.heap_at(at)) return true;  // another mapping
+        if (!heaps.heap_at(at)) return true;  // a mapping other than a heap
         const auto block = heaps.block_containing(at);
         return block && !heaps.is_cached(*block) && !in_free_list(block->start, block->usable);
     }
 
-    /// Below it a stack is dead: the thread's stack pointer, where that is on it.
+    /// A stack is dead below this address: the thread's stack pointer less the red zone, if the pointer is on
+    /// this stack; else the stack's start.
     Address lowest_live(const AddressRange& stack) const {
         const auto first = std::lower_bound(stack_pointers_.begin(), stack_pointers_.end(), stack.start);
         const auto end = std::lower_bound(first, stack_pointers_.end(), stack.end);
@@ -219,7 +222,7 @@ private:
     const RunningFrames& frames_;
     std::vector<AddressRange> stacks_;
     std::vector<Address> stack_pointers_;  // sorted
-    std::vector<Address> live_from_;       // by stack
+    std::vector<Address> live_from_;       // by index in stacks_
     std::vector<AddressRange> states_;
     std::vector<AddressRange> free_lists_;
     std::vector<NativeReference> found_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// References from memory that is no Python object's. (How they are told from leftovers:
+// References from memory that belongs to no Python object. (How they are told from leftovers:
 // native_references.cpp.)
 
 #include "parsers/cpython/running_frames.h"
@@ -15,9 +15,9 @@
 
 namespace heapsift {
 
-/// Where a word stands, the most believable first.
+/// Where a word lies, the most credible place first.
 enum class NativePlace : std::uint8_t {
-    frame,        // a slot of a function that runs (3.11 and later)
+    frame,        // a slot of a running function (3.11 and later)
     interpreter,  // the interpreter's own state: fields, caches, thread states
     module_data,  // variables of a program or library
     block,        // a block that malloc or pymalloc handed out to C code, or a mapping
@@ -25,7 +25,7 @@ enum class NativePlace : std::uint8_t {
 };
 
 struct NativeReference {
-    Address word;  // where it stands
+    Address word;  // its own address, not its value
     ObjectId target = no_object;
     NativePlace place = NativePlace::block;
 };
@@ -35,8 +35,8 @@ struct NativeReference {
 std::string native_place(const CoreFile& core, const PythonHeap& heap, const RunningFrames& frames,
                          const NativeReference& reference);
 
-/// By word. `left(id)`: how many references to an object are still to be explained; asked of every object
-/// once. `places` is used up. Cost: one sweep over the memory that is not Python's.
+/// Sorted by word. `left(id)` gives the number of references to an object that are still unexplained; it is
+/// called once for every object. `places` is used up. Cost: one sweep over the memory that is not Python's.
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
                                                     std::span<const Address> addresses,
                                                     const ObjectIndex& index, OwnedPlaces places,

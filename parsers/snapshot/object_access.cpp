@@ -1,6 +1,6 @@
-// Sizes, values and references of one object. What a class adds comes from instance.cpp, the rest from its
-// kind; what neither knows is read by guess: aligned words of the body that point at something whose type is
-// known.
+// Sizes, values and references of one object. What a class adds comes from instance.cpp, the rest from the
+// object's kind. What neither knows is guessed: aligned words of the body that point at something whose type
+// is known.
 
 #include "parsers/snapshot/object_access.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t max_guessed_bytes = 1 << 20;
 
-// A key in a name: so long may a str be, and a tuple.
+// longest key in a name: a str, a tuple
 constexpr std::size_t key_characters = 40, longest_tuple = 80;
 constexpr std::int64_t most_key_items = 16;
 constexpr int deepest_key = 4;
@@ -26,8 +26,8 @@ constexpr int deepest_key = 4;
 constexpr std::int32_t member_object = 6, member_object_ex = 16;
 constexpr int most_members = 1024, most_bases = 64;
 
-// What a size may be above the blocks that were found: rounding, headers, a word or two that no buffer is
-// known for.
+// By how much a size may exceed the blocks that were found: rounding, headers, a word or two in a buffer that
+// is not known.
 constexpr std::uint64_t unexplained_size = 4096;
 
 struct SumBuffers : BufferVisitor {
@@ -61,8 +61,8 @@ struct SumBuffers : BufferVisitor {
     bool any = false;
 };
 
-/// The bytes of its own block that are an object's. The locals of a frame or generator lie behind what its
-/// type tells of; in a block of malloc's there is nobody else's.
+/// The bytes of its own block that belong to the object. The locals of a frame or generator lie beyond the
+/// size that its type declares; in a malloc block nobody else can own them.
 std::uint64_t occupied(const Allocations& allocations, Address start, std::uint64_t own,
                        const Allocations::Held& block, const TypeInfo& type) {
     const bool has_more = type.kind && type.kind->no_var_size && block.whole && block.bytes > own;
@@ -113,7 +113,7 @@ template <class F>
 void ObjectAccess::visit_buffers(const ObjectReader& object, BufferVisitor& visit, F&& pooled_values) const {
     const TypeInfo& type = object.type();
     if (type.kind && type.kind->visit_buffers) type.kind->visit_buffers(object, visit);
-    // Beside the kind's buffers there are values in the place of a dict, which only a managed one has.
+    // Besides the kind's buffers: values in the place of a dict, which only a managed dict has.
     const bool managed = (type.flags & managed_dict_flag) != 0;
     const Address values = managed ? values_apart(*heap_, object.address()) : Address();
     if (values.is_null()) return;
@@ -144,7 +144,7 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type, PlaceVisit
     sizes.not_saved = buffers.not_saved;
     sizes.damaged =
         !block.whole || !buffers.whole || (type.kind && type.kind->reads && !type.kind->reads(reader));
-    // Types that know no buffers may own some (an io.BytesIO's is a bytes object): then only all memory is a
+    // Types without known buffers may own some (an io.BytesIO owns a bytes object): then only all memory is a
     // bound.
     const std::uint64_t there = (block.whole ? std::max(own, block.bytes) : block.bytes) + buffers.claimed;
     const bool counts_others =
@@ -211,7 +211,7 @@ ObjectFacts ObjectAccess::facts(Address object, const TypeInfo& type) const {
 
 namespace {
 
-/// Nothing of an object that takes no part in collection is reported.
+/// For an object that takes no part in collection: nothing is reported, so strong references become hidden.
 struct NothingReported : ReferenceVisitor {
     explicit NothingReported(ReferenceVisitor& v) : inner(v) {}
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
@@ -229,7 +229,7 @@ bool ObjectAccess::references_exact(Address object, const TypeInfo& type) const 
 }
 
 void ObjectAccess::visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const {
-    // values apart from the instance: only a managed dict has them
+    // only a managed dict has values apart from the instance
     const bool values = (type.flags & managed_dict_flag) != 0;
     const bool buffers = type.kind && type.kind->visit_buffers;
     if (!values && !buffers) return;
@@ -280,15 +280,15 @@ ShortValue ObjectAccess::value(Address object, const TypeInfo& type, std::size_t
     const ObjectReader reader(*heap_, object, type);
     if (!type.kind || !type.kind->describe) return {};
     ShortValue value = type.kind->describe(reader, limit);
-    // Said once for all kinds, subclasses and their like: "list of 3" says the type of a list, and not that of a Stack
-    // that is one.
+    // Decided here for all kinds and subclasses: "list of 3" names the type of a list, but not that of a
+    // Stack, a subclass.
     const std::string_view text = value.text;
     value.says_type =
         text.starts_with(type.name) || (text.starts_with('<') && text.substr(1).starts_with(type.name));
     return value;
 }
 
-/// A key in Python's notation; of one that has none, its short value or its type.
+/// A key in Python's notation; if it has none, its short value or its type.
 ShortValue ObjectAccess::key_value(Address key, int depth) const {
     const TypeId type = heap_->type_of(key);
     if (type == no_type) return {ShortValue::Kind::summary, "?", 0};
@@ -302,7 +302,7 @@ ShortValue ObjectAccess::key_value(Address key, int depth) const {
     return v;
 }
 
-/// A tuple all of whose items are literals, where it is short: "('a', 1)". Else nothing.
+/// A short tuple whose items are all literals: "('a', 1)". Else nothing.
 ShortValue ObjectAccess::tuple_literal(Address tuple, int depth) const {
     const std::int64_t count = heap_->var_size(tuple);
     if (count < 0 || count > most_key_items || depth > deepest_key) return {};
@@ -320,8 +320,8 @@ ShortValue ObjectAccess::tuple_literal(Address tuple, int depth) const {
     return literal;
 }
 
-/// The attribute by which a C type on the way from `type` to its root shows the object at this offset; empty
-/// for none.
+/// The attribute that shows the object at this offset, according to the members of `type` or of one of its
+/// bases; empty if there is none.
 std::string ObjectAccess::member_at(Address type, std::uint64_t offset) const {
     const auto& def = heap_->layout().member_def;
     TypeId at = heap_->types().find(type);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Everything that is computed of one object on demand, from its type's kind and the allocators. Shared by the
-// builder, which proves objects by it, the passes over all objects, and the reader of single ones.
+// Everything that is computed for one object on demand, from its type's kind and the allocators. Shared by
+// the builder, which uses it to prove objects, the passes over all objects, and the reader of single objects.
 
 #include "parsers/cpython/instance.h"
 #include "parsers/cpython/type_flags.h"
@@ -11,12 +11,12 @@
 
 namespace heapsift {
 
-/// Called with the memory of one object, part by part, as `sizes` comes upon it.
+/// Called with the memory of one object, part by part, in the order in which `sizes` finds the parts.
 class PlaceVisitor {
 public:
     enum class Role : std::uint8_t { own_block, buffer, array_data };
     virtual ~PlaceVisitor() = default;
-    /// `bytes` were asked for; `held` is what of them is counted.
+    /// `bytes` were asked for; `held` says how many bytes are counted for them.
     virtual void visit(Address start, std::uint64_t bytes, const Allocations::Held& held, Role role) = 0;
 };
 
@@ -25,14 +25,14 @@ public:
     ObjectAccess(const PythonHeap& heap, const Allocations& allocations)
         : heap_(&heap), allocations_(&allocations) {}
 
-    /// So many bytes more than it allocates, at most, may a C type declare as its size.
+    /// A C type may declare a size larger than what it allocates, by this many bytes at most.
     static constexpr std::uint64_t declared_too_much = 64;
 
     const PythonHeap& heap() const { return *heap_; }
     const Allocations& allocations() const { return *allocations_; }
 
-    /// Does the collector know objects like this one? (Static types have no header, although `type` has the
-    /// flag.)
+    /// True if the collector knows objects like this one. (Static types have no header, although `type` has
+    /// the flag.)
     bool is_gc(Address object, const TypeInfo& type) const {
         return type.has_gc && (!(type.flags & type_subclass_flag) || is_heap_type(object));
     }
@@ -40,44 +40,44 @@ public:
     std::uint32_t presize(Address object, const TypeInfo& type) const {
         return is_gc(object, type) ? type.presize : 0;
     }
-    /// Linked in a list of the collector now.
+    /// True if the object is linked in a list of the collector now.
     bool gc_tracked(Address object, const TypeInfo& type) const;
 
-    /// sys.getsizeof.
+    /// What sys.getsizeof returns.
     std::uint64_t size(Address object, const TypeInfo& type) const {
         return size(ObjectReader(*heap_, object, type));
     }
     std::uint64_t size(const ObjectReader& object) const;
-    /// Bytes asked for the object's own block, from its start on, at least.
+    /// Bytes that were asked for, at least, for the object's own block, counted from the block's start.
     std::uint64_t requested(Address object, const TypeInfo& type) const {
         return requested(ObjectReader(*heap_, object, type));
     }
     std::uint64_t requested(const ObjectReader& object) const;
 
-    /// As it stands in the object; 0 where it cannot be read (build/refcount.h).
+    /// The count as stored in the object; 0 if it cannot be read (build/refcount.h).
     std::int64_t refcount(Address object) const;
     bool immortal(Address object) const;
 
     ObjectFacts facts(Address object, const TypeInfo& type) const;
-    /// What `facts` says of sizes, and no more: for sums over all objects. No size is more than the memory
-    /// that is there: what an object claims is held against its blocks, and where it cannot be, the object is
-    /// damaged and its sizes are cut down.
+    /// Only the sizes of `facts`: for sums over all objects. No size exceeds the memory that is there: what
+    /// an object claims is checked against its blocks; if the claim cannot be true, the object is damaged and
+    /// its sizes are cut down.
     ObjectSizes sizes(Address object, const TypeInfo& type, PlaceVisitor* places = nullptr) const;
-    /// The places that `sizes` visits, and no sizes. What lies in pymalloc's pools is told by its start:
-    /// there `bytes` and `held` are 0, but for array data.
+    /// The places that `sizes` visits, without the sizes. Memory in pymalloc's pools is identified by its
+    /// start alone: there `bytes` and `held` are 0, except for array data.
     void visit_places(Address object, const TypeInfo& type, PlaceVisitor& places) const;
-    /// Asks for the memory apart from the object that `sizes` will read: a dict's table.
+    /// Prefetches the memory apart from the object that `sizes` will read: a dict's table.
     void fetch_parts(Address object, const TypeInfo& type) const;
-    /// The same for `visit_references`: also a list's items, and values that lie apart.
+    /// The same for `visit_references`: also a list's items, and values that lie apart from their instance.
     void fetch_references(Address object, const TypeInfo& type) const;
 
     ShortValue value(Address object, const TypeInfo& type, std::size_t limit) const;
     Reference named(Address target, ReferenceKind kind, const ReferenceName& name) const;
-    /// The references of both views, one by one (ReferenceKind says which belongs to which). Guesses are
+    /// The references of both views, one by one (ReferenceKind says which belongs to which view). Guesses are
     /// candidates: aligned words of the body that are addresses of what reads as an object.
     void visit_references(Address object, const TypeInfo& type, ReferenceVisitor& visit) const;
     void visit_buffers(Address object, const TypeInfo& type, BufferVisitor& visit) const;
-    /// False where some references are guessed.
+    /// False if some references are guesses.
     bool references_exact(Address object, const TypeInfo& type) const;
 
 private:
@@ -87,9 +87,9 @@ private:
     void fetch(Address at) const {
         if (const auto bytes = heap_->memory().view(at, 1); !bytes.empty()) __builtin_prefetch(bytes.data());
     }
-    /// The buffers of `object`. Of values in the place of a dict that lie in a pool of pymalloc's,
-    /// `pooled_values(address, pool)` is called instead: their block is as large as all of the pool, and they
-    /// need not be looked at.
+    /// The buffers of `object`. Values that take the place of a dict and lie in a pymalloc pool go to
+    /// `pooled_values(address, pool)` instead: all blocks of the pool have one size, so the values need not
+    /// be read.
     template <class F>
     void visit_buffers(const ObjectReader& object, BufferVisitor& visit, F&& pooled_values) const;
     ShortValue key_value(Address key, int depth = 0) const;

@@ -6,7 +6,7 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::uint64_t free_bytes = 256 << 20, bytes_an_object = 64;  // more than both together is not spent
+constexpr std::uint64_t free_bytes = 256 << 20, bytes_an_object = 64;  // both together bound its memory
 
 }  // namespace
 
@@ -18,7 +18,7 @@ ObjectIndex::ObjectIndex(std::span<const Address> addresses) : addresses_(addres
     pages_.assign(std::size_t{1} << (address_bits - page_bits), none);
     std::uint64_t last_word = ~std::uint64_t{0};
     Word* word = nullptr;
-    // All chunks first, so that no word moves while they are filled.
+    // All chunks first, so that no word moves while chunks are filled.
     std::uint64_t last_chunk = ~std::uint64_t{0};
     std::uint32_t words = 0;
     for (const Address address : addresses) {

@@ -1,10 +1,11 @@
 #pragma once
 
-// From an address to the object that starts there, as often as there are references. A bit for each 16 bytes
-// of memory that holds objects, and with each word of bits the number of objects before it: an answer is one
-// cache miss where a binary search has twenty. 16 KiB for each MiB of memory with objects in it, some 1.4
-// bytes an object; where that would be far more, because they are strewn over all the address space, there is
-// no index, and the search is binary.
+// From an address to the object that starts there, for every reference of a heap. One bit for each 16 bytes
+// of memory that holds objects, and with each word of bits the number of objects before it: a lookup is one
+// cache miss, against twenty in a binary search.
+//
+// Memory: 16 KiB for each MiB that contains objects, about 1.4 bytes per object. If objects are scattered so
+// widely over the address space that it would be far more, there is no index, and the search is binary.
 
 #include "parsers/base/address.h"
 #include "parsers/snapshot/found_objects.h"
@@ -19,13 +20,13 @@ namespace heapsift {
 class ObjectIndex {
 public:
     ObjectIndex() = default;
-    /// `addresses`: sorted, each once, no two within 16 bytes; they must outlive the index (and may be moved
-    /// with it: a vector keeps its elements where they are).
+    /// `addresses`: sorted, no duplicates, no two within 16 bytes. They must outlive the index, and may be
+    /// moved together with it, since a vector keeps its elements where they are.
     explicit ObjectIndex(std::span<const Address> addresses);
 
-    /// Was it made of no addresses, or not made at all?
+    /// True if it was made from no addresses, or not made at all.
     bool empty() const { return addresses_.empty(); }
-    /// The object that starts at `address`, or `no_object`. Constant time.
+    /// The object that starts at `address`, or `no_object`. Constant time, unless there is no index.
     ObjectId find(Address address) const {
         const Word* word = word_of(address);
         if (!word) return pages_.empty() || address.value >> address_bits ? search(address) : no_object;
@@ -35,7 +36,7 @@ public:
                                              std::popcount(word->bits & ((std::uint64_t{1} << bit) - 1))));
         return address.value % 16 == 0 && !word->unaligned ? id : addresses_[id] == address ? id : no_object;
     }
-    /// Asks for the memory that `find` will read.
+    /// Prefetches the memory that `find` will read.
     void fetch(Address address) const {
         if (const Word* word = word_of(address)) __builtin_prefetch(word);
     }
@@ -50,7 +51,7 @@ private:
     struct Word {
         std::uint64_t bits = 0;
         std::uint32_t before = 0;
-        bool unaligned = false;  // one of its objects does not start on 16 bytes
+        bool unaligned = false;  // one of its objects does not start at a multiple of 16
     };
 
     const Word* word_of(Address address) const {

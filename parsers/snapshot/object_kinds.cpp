@@ -1,7 +1,7 @@
 #include "parsers/snapshot/object_kinds.h"
 
 // Every kind that heapsift reads: the interpreter's (parsers/cpython/objects/kinds.cpp) and NumPy's. A type
-// that is in neither list is read as its nearest base that is, and the rest of its body by guess.
+// that is in neither list is read as its nearest base that is, and the rest of its body is guessed.
 
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/numpy/kinds.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// The list of all kinds.
+// The list of all object kinds.
 
 #include "parsers/cpython/object_kind.h"
 

@@ -57,7 +57,7 @@ private:
     void add_place(Address start, std::uint64_t bytes, const Allocations::Held& held) {
         if (held.bytes > 0 && !allocations_.in_divided_memory(start) && start + held.bytes > start)
             places_.elsewhere_.push_back({start, start + held.bytes});
-        // A length that lies must not take its neighbours' memory with it; a small one cannot take much.
+        // A false length must not claim the neighbours' memory; a small one cannot claim much.
         if (bytes > believed_bytes && (!held.whole || held.bytes < bytes))
             if (const Allocations::Held real = allocations_.held(start, bytes); !real.whole)
                 bytes = real.bytes;
@@ -71,7 +71,7 @@ private:
 
 namespace {
 
-/// `look` at each object, with what it will read of the next ones asked for before.
+/// Calls `look` with each object, and prefetches what it will read of the next ones.
 template <class Look>
 void for_each_object(const char* pass, const FoundObjects& objects, const ObjectAccess& access,
                      const ProgressCallback& progress, Look look) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What belongs to Python objects: how large each is, and which memory is theirs: their own blocks and the
-// buffers that die with them. What is left is other people's.
+// What belongs to Python objects: the size of each, and which memory is theirs, both their own blocks and the
+// buffers that die with them. All other memory belongs to somebody else.
 
 #include "parsers/base/progress.h"
 #include "parsers/snapshot/found_objects.h"
@@ -13,27 +13,27 @@
 
 namespace heapsift {
 
-/// Which memory is Python objects'. A bit for each block of pymalloc, 16 bytes for each object or buffer
-/// elsewhere.
+/// Which memory belongs to Python objects. Takes one bit for each pymalloc block, and 16 bytes for each
+/// object or buffer elsewhere.
 class OwnedPlaces {
 public:
-    /// Is the `block`-th block of the `pool`-th of pymalloc's pools an object's?
+    /// True if an object owns block number `block` of pymalloc's pool number `pool`.
     bool owns_block(std::size_t pool, std::uint32_t block) const {
         const std::uint64_t bit = first_block_[pool] + block;
         return blocks_[bit / 64] >> (bit % 64) & 1;
     }
-    /// Outside of pymalloc; sorted, no overlaps.
+    /// Outside pymalloc; sorted, no overlaps.
     const std::vector<AddressRange>& ranges() const { return ranges_; }
-    /// Hands them over; there are none then.
+    /// Moves the ranges out and leaves none.
     std::vector<AddressRange> take_ranges() { return std::move(ranges_); }
 
-    // What only `measure_objects` finds:
+    // Found only by `measure_objects`:
     /// Elements of arrays, wherever they lie; sorted, no overlaps.
     const std::vector<AddressRange>& array_data() const { return array_data_; }
-    /// What was counted for objects and buffers outside of pymalloc, of malloc's heaps and of static data:
-    /// whole blocks, where they are known. In order of objects.
+    /// What was counted for objects and buffers outside pymalloc, malloc's heaps and static data: whole
+    /// blocks, if known. In the order of objects.
     const std::vector<AddressRange>& elsewhere() const { return elsewhere_; }
-    /// Blocks that two objects claim, or arrays.
+    /// Blocks that are claimed by two objects or two arrays.
     std::uint64_t overlaps() const { return overlaps_; }
 
 private:
@@ -49,12 +49,12 @@ struct OwnedMemory {
     OwnedPlaces places;
 };
 
-/// One pass over all objects: 30 to 60 nanoseconds an object.
+/// One pass over all objects: 30 to 60 ns per object.
 OwnedMemory measure_objects(const FoundObjects& objects, const ObjectAccess& access,
                             const ProgressCallback& progress = {});
 
-/// The places alone, as far as they tell whose a word is. An object in a block of pymalloc's need not be
-/// measured for that: 10 to 20 nanoseconds an object.
+/// Only the places, as far as needed to tell whose a word is. This needs no measuring of objects in pymalloc
+/// blocks: 10 to 20 ns per object.
 OwnedPlaces find_places(const FoundObjects& objects, const ObjectAccess& access,
                         const ProgressCallback& progress = {});
 

@@ -1,24 +1,24 @@
-// The page. From top to bottom it is how a heap is found:
+// The page of passes, in the order in which a heap is found:
 //
 //   interpreter         which CPython, of which build, with which layout; proved by what it points at
 //   allocators          pymalloc's arenas, malloc's heaps, and which others there are
 //   types               every type object, with the kind that knows its instances
 //   collector's lists,  candidates, each with a second fact that proves it (builder.cpp); the lists are
-//   blocks, proofs      walked where asking each object is not enough
-//   what the heap says  facts that the heap alone tells: items of arrays, interned strings, a dict's lookup,
+//   blocks, proofs      walked if asking each object is not enough
+//   what the heap says  facts that only the heap tells: items of arrays, interned strings, a dict's lookup,
 //   of itself           memory that the dump left out
 //
-// What a question needs beyond the objects comes after that, as it asks for it:
+// What a question needs beyond the objects follows, when it asks for it:
 //
-//   sizes, or places    how large each object is, and which memory is Python objects'; places alone are less
-//                       work
+//   sizes, or places    how large each object is, and which memory belongs to Python objects; places alone
+//                       cost less
 //   memory rows         who owns each mapped byte
-//   references,         who holds whom; what guesses are, by counts; and what C code holds, of what is left
-//   guesses, natives
+//   references,         who holds whom; which guesses are references, by counts; and what C code holds, of
+//   guesses, natives    the counts still unexplained
 //   roots               modules, threads, frames
 //
 // A line that assigns to the snapshot is where a column appears. What a pass learns for the readers of single
-// objects is put down here as well, never by the pass.
+// objects is stored here as well, never by the pass itself.
 
 #include "parsers/snapshot/passes.h"
 
@@ -45,14 +45,14 @@ bool is_debug_build(const PythonHeap& python) {
     return !python.dict_value(python.runtime().interpreters.front().sysdict, "gettotalrefcount").is_null();
 }
 
-/// Are Python's debug hooks on? By the mark before an object that every interpreter has.
+/// True if Python's debug hooks are on: looks for their mark before an object that every interpreter has.
 bool has_debug_hooks(const CoreFile& core, const PythonRuntime& python) {
     const std::uint64_t header = *python.layout.gc_head.size;
     const auto mark = core.memory().read<std::uint64_t>(python.interpreters.front().modules - header - 8);
     return mark && (*mark & ~std::uint64_t{0xff}) == 0xfdfdfdfdfdfdfd00;
 }
 
-/// Allocators that heapsift cannot read, by name; heaps that it could not follow to their end.
+/// Reports allocators that heapsift cannot read, by name, and heaps that it could not follow to their end.
 void note_allocators(const CoreFile& core, const MallocHeaps& heaps, Diagnostics& diagnostics) {
     if (const std::uint64_t broken = heaps.broken_heaps(); broken > 0)
         diagnostics.add(
@@ -88,7 +88,7 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
     heap.python = find_python_runtime(core, diagnostics);
 
     pass("allocators");
-    // asks for no type
+    // needs no types
     Pymalloc pymalloc = Pymalloc::find(PythonHeap(memory, heap.python, heap.types), diagnostics);
 
     pass("types");

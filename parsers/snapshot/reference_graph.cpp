@@ -1,14 +1,15 @@
-// All references in one pass, in address order. What an object refers to lies anywhere, and each answer to
-// "which object is that" would wait for memory; so addresses are gathered some thousands at a time, and the
-// index is asked for all of them before the first is looked up.
+// Collects all references in one pass, in address order. Targets lie anywhere, and each lookup of "which
+// object is that" would wait for memory. So addresses are gathered some thousands at a time, and index
+// entries are prefetched some lookups ahead.
 //
-// Guesses. A word in the body of a C type that nobody has described, and which is the address of an object,
-// may be a reference, a borrowed pointer, or left over from the block's last owner. Reference counts tell:
-// the target counts each reference that is real. So first everything that is known for sure is counted. A
-// target with nothing left to explain refuses all guesses. One whose candidates are exactly as many as are
-// left to explain proves them. In between, what became of the same word in other objects of the same type
-// decides: where it mostly was proved it goes first, where it mostly was refused it goes last. Immortal
-// objects do not count; there a guess is believed.
+// Guesses. A word in the body of a C type that nobody has described, and that is the address of an object,
+// may be a reference, a borrowed pointer, or left over from the block's previous owner. Reference counts
+// tell, since the target counts each real reference. So first all references that are known for sure are
+// counted. A target with nothing left to explain refuses all guesses. A target with exactly as many
+// candidates as references left to explain proves them all. In between, the same word in other objects of the
+// same type decides: a word that was mostly proved goes first, one that was mostly refused goes last, and one
+// that was hardly ever proved is refused. The counts of immortal objects tell nothing; a guess that leads to
+// one is believed unless its word was hardly ever proved.
 
 #include "parsers/snapshot/reference_graph.h"
 
@@ -25,8 +26,7 @@ public:
 
     ReferenceGraph build(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         graph_.begin_.reserve(addresses_.size() + 1);
-        graph_.targets_.reserve(4 *
-                                addresses_.size());  // what is not used stays untouched, and costs nothing
+        graph_.targets_.reserve(4 * addresses_.size());  // unused room is never touched
         graph_.found_.assign(addresses_.size(), 0);
         graph_.all_strong_.assign(addresses_.size() / 64 + 1, 0);
         gather_all(progress);
@@ -51,7 +51,7 @@ private:
                 {target, static_cast<std::uint32_t>(name.number), kind == ReferenceKind::guess});
         }
         ReferenceGraphBuilder& builder;
-        bool all_strong = true;  // of the object that is visited
+        bool all_strong = true;  // of the object being visited
     };
     struct Pending {
         Address target;
@@ -78,7 +78,7 @@ private:
         resolve();
     }
 
-    /// Puts the targets gathered, of the objects from `resolved_` on, into the graph.
+    /// Looks up the gathered targets, of the objects from `resolved_` on, and adds them to the graph.
     void resolve() {
         for (std::size_t i = 0; i < std::min(ahead, pending_.size()); ++i) index_.fetch(pending_[i].target);
         ids_.resize(pending_.size());
@@ -112,7 +112,7 @@ private:
 
     // --- guesses
 
-    /// The same word of all objects of one type.
+    /// One word of the body, in all objects of one type.
     struct Word {
         std::uint32_t proved = 0, refused = 0;
         double belief() const { return (proved + 1.0) / (proved + refused + 2.0); }
@@ -121,8 +121,7 @@ private:
         return std::uint64_t{types_[guess.source]} << 32 | guess.word;
     }
 
-    /// References to `target` that its count has and that were not found; for an immortal one, as many as one
-    /// likes.
+    /// How many references to `target` its count has beyond those found; no limit for an immortal object.
     std::uint64_t left_to_explain(ObjectId target) const {
         if (access_.immortal(addresses_[target])) return ~std::uint64_t{0};
         const std::int64_t count = access_.refcount(addresses_[target]);
@@ -201,7 +200,8 @@ private:
         }
         move_up_to(graph_.targets_.size());
         graph_.targets_.resize(kept);
-        // By source they are; within one, a kind's own guesses may come before those of lower words.
+        // They are sorted by source; within one source, a kind's own guesses may come before those of lower
+        // words.
         std::sort(graph_.guesses_.begin(), graph_.guesses_.end(), [](const Guess& a, const Guess& b) {
             return std::pair(a.source, a.word) < std::pair(b.source, b.word);
         });
@@ -223,7 +223,7 @@ private:
     Gather gather_;
     ReferenceGraph graph_;
     std::vector<Pending> pending_;
-    std::vector<std::size_t> sizes_;  // of each object gathered: how many targets
+    std::vector<std::size_t> sizes_;  // number of targets of each gathered object
     std::vector<ObjectId> ids_;
     ObjectId resolved_{0};
 };

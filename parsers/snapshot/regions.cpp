@@ -1,11 +1,11 @@
-// Who claims what. Objects and arrays were asked for their memory one by one (owned_memory.cpp); allocators
-// tell their blocks; a core's segments say what is a program's file and what a stack.
+// Who claims which memory. Objects and arrays were asked one by one (owned_memory.cpp); allocators list their
+// blocks; a core's segments tell what is a program's file and what is a stack.
 //
-// An allocator's blocks come in order, and so do the ranges that objects own and the arrays' data: all are
-// gone through side by side, and for a block it is known at once whether it is an object's (where a range of
-// an object begins with it; what lies in the middle of a block of C code takes its own bytes alone), how much
-// of it is array data, or that it is in use and nobody's. Which of pymalloc's blocks are objects' stands in
-// bits.
+// An allocator's blocks come in address order, and so do the ranges that objects own and the data of arrays.
+// All are read side by side, so for each block it is known at once whether it is an object's (if a range of
+// an object begins with it; an object in the middle of a block of C code takes only its own bytes), how much
+// of it is array data, and whether it is in use by somebody else. For pymalloc, a bit per block tells which
+// are objects'.
 
 #include "parsers/snapshot/regions.h"
 
@@ -17,10 +17,10 @@
 namespace heapsift {
 namespace {
 
-// So much may an object claim beyond its block, where its type declares more than it allocates.
+// Bytes that an object may claim beyond its block, if its type declares more than it allocates.
 constexpr std::uint64_t claimed_too_much = ObjectAccess::declared_too_much;
 
-/// Sorted ranges without overlaps, asked of blocks in order of address.
+/// Sorted ranges without overlaps, compared with blocks in address order.
 class RangeCursor {
 public:
     explicit RangeCursor(const std::vector<AddressRange>& ranges) : ranges_(ranges) {}
@@ -33,7 +33,7 @@ public:
             bytes += std::min(ranges_[i].end, block.end) - std::max(ranges_[i].start, block.start);
         return bytes;
     }
-    /// Does a range hold one of the first bytes of `block`, up to `lead` behind its start?
+    /// True if a range covers one of the first bytes of `block`, at most `lead` after its start.
     bool begins(const AddressRange& block, std::uint64_t lead) {
         skip_to(block.start);
         return next_ < ranges_.size() && ranges_[next_].start <= block.start + lead &&
@@ -76,7 +76,7 @@ private:
         return ranges;
     }
 
-    /// The parts of an allocator's ranges that no other one had before, one after another.
+    /// Divides the parts of an allocator's ranges that no earlier allocator took, one after another.
     void divide(const Allocator& allocator) {
         std::vector<AddressRange> parts;
         for (AddressRange range : allocator.ranges()) {
@@ -98,7 +98,7 @@ private:
             const AddressRange all{blocks.front().start, blocks.back().range().end};
             const bool is_mapped = map_.mapped_bytes(all) == all.size();
             for (const MemoryBlock& block : blocks) {
-                // A block that reaches over a border is cut there: that costs two more looks.
+                // A block that crosses the border of a part is cut there, at the cost of two more lookups.
                 for (Address at = block.start; part < parts.size() && at < block.range().end;) {
                     while (part < parts.size() && parts[part].end <= at) next_part();
                     if (part == parts.size()) break;
@@ -117,7 +117,7 @@ private:
                   [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     }
 
-    /// `bytes` of `there`, the part of `block` at hand, are mapped.
+    /// Counts `there`, the part of `block` that is divided now, of which `bytes` are mapped.
     void add(const MemoryBlock& block, const AddressRange& there, std::uint64_t bytes, RangeCursor& objects,
              RangeCursor& arrays, MemoryShares& shares) {
         const std::uint64_t array_data = std::min(arrays.bytes_in(there), bytes);
@@ -137,7 +137,7 @@ private:
         if (!block.in_use && of_objects > claimed_too_much) ++overlaps_;
     }
 
-    /// Blocks come in order, and so do pools.
+    /// Blocks come in address order, and so do pools.
     const Pool* pool_of(Address at) {
         const std::vector<Pool>& pools = allocations_.pymalloc().pools();
         const std::uint32_t size = allocations_.pymalloc().pool_size();

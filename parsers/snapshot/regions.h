@@ -12,12 +12,12 @@ namespace heapsift {
 
 struct Regions {
     MemoryShares shares;         // adds up to the mapped bytes
-    std::uint64_t overlaps = 0;  // claims that cannot all be true: of two objects for one block, say
+    std::uint64_t overlaps = 0;  // claims that cannot all be true: of two objects on one block, for example
 };
 
-/// `owned`: as `measure_objects` finds it. Cost: some 5 nanoseconds a block of an allocator.
+/// `owned`: as found by `measure_objects`. Cost: about 5 ns per block of an allocator.
 Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned);
-/// The same for a person: fewer rows, in words.
+/// The same for people: fewer rows, named in words.
 MemoryRows memory_rows(const Regions& regions);
 
 }  // namespace heapsift

@@ -1,6 +1,6 @@
 // The collector visits its objects in the order of its lists, and each visit of a reference is a jump to
-// anywhere. Here objects are read in address order, and what they refer to is looked up some thousands at a
-// time, when the index has had time to come near.
+// anywhere. Here objects are read in address order, their targets are gathered some thousands at a time, and
+// index entries are prefetched some lookups ahead.
 
 #include "parsers/snapshot/reported_references.h"
 
@@ -23,14 +23,14 @@ public:
             add_guess(target, name);
     }
 
-    /// Before the visits of `source`; sources come in order.
+    /// Call before the visits of `source`; sources come in ascending order.
     void start(ObjectId source) {
         source_ = source;
         sources_.push_back({source, pending_.size()});
     }
     bool full() const { return pending_.size() >= at_once || sources_.size() >= at_once; }
 
-    /// Puts the targets gathered into rows.
+    /// Looks up the gathered targets, and adds them as rows.
     void resolve() {
         for (std::size_t i = 0; i < std::min(ahead, pending_.size()); ++i) index_.fetch(pending_[i]);
         std::size_t at = 0;
@@ -57,7 +57,7 @@ private:
     static constexpr std::size_t at_once = 4096, ahead = 24;
     struct Source {
         ObjectId source;
-        std::size_t first;  // in pending_
+        std::size_t first;  // index in pending_
     };
 
     void add_guess(Address target, const ReferenceName& name) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The view that the collector counts by: what the traverse of tracked objects reports, and to which of them.
-// (How it is gathered: reported_references.cpp.)
+// The view that the collector counts with: which references the traverse of tracked objects reports, and to
+// which objects. (How it is gathered: reported_references.cpp.)
 
 #include "parsers/base/progress.h"
 #include "parsers/snapshot/object_access.h"
@@ -14,18 +14,18 @@
 
 namespace heapsift {
 
-/// 8 bytes an object, 8 for each guess, and 4 a reference of those objects that do not report just what they
-/// own.
+/// Memory: 8 bytes per object, 8 per guess, and 4 per reference of those objects that do not report exactly
+/// what they own.
 class ReportedReferences {
 public:
-    /// A word that may be a reference, of which it is not known whether traverse reports it.
+    /// A word that may be a reference; whether traverse reports it is unknown.
     struct Guess {
         ObjectId source, target;
     };
 
     ReportedReferences() = default;
-    /// Those of object i are targets[begin[i]] up to targets[begin[i + 1]], where it does not report just
-    /// what it owns (`graph`, which must outlive this).
+    /// If object i does not report exactly what it owns, its references are targets[begin[i]] up to
+    /// targets[begin[i + 1]]; else they are those in `graph`, which must outlive this.
     ReportedReferences(const ReferenceGraph& graph, std::vector<std::uint64_t> begin,
                        std::vector<ObjectId> targets, std::vector<Guess> guesses)
         : graph_(&graph),
@@ -33,13 +33,13 @@ public:
           targets_(std::move(targets)),
           guesses_(std::move(guesses)) {}
 
-    /// Of an object that was asked for: in the order of traverse, with multiplicity. Some may not have been
-    /// asked for.
+    /// The references of an object that was asked for, in the order of traverse, with multiplicity. A target
+    /// need not have been asked for.
     std::span<const ObjectId> targets(ObjectId source) const {
         if (graph_->reports_what_it_owns(source)) return graph_->targets(source);
         return {targets_.data() + begin_[source], targets_.data() + begin_[source + 1]};
     }
-    /// Guesses that were not refused, by source.
+    /// Guesses that were not refused, sorted by source.
     std::span<const Guess> guesses() const { return guesses_; }
 
 private:
@@ -49,8 +49,8 @@ private:
     std::vector<Guess> guesses_;
 };
 
-/// Of the objects for which `asked` is not 0. 50 to 120 ns for each of them that does not report just what it
-/// owns.
+/// The references of the objects for which `asked` is not 0. Cost: 50 to 120 ns for each of these that does
+/// not report exactly what it owns.
 ReportedReferences gather_reported_references(std::span<const Address> addresses,
                                               std::span<const TypeId> types,
                                               std::span<const std::uint8_t> asked, const ObjectAccess& access,

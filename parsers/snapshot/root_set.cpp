@@ -1,7 +1,7 @@
-// Roots are read where the interpreter has them: pystate.h and pycore_interp.h (fields), sysmodule.c
-// (sys.modules), pycore_frame.h and frameobject.h (frames), _threadmodule.c (each threading.local keeps a
-// dict for each thread; a dummy object in the thread's own dict says which, and when the thread ends, the
-// dict goes), context.c.
+// Where the interpreter keeps the roots: pystate.h and pycore_interp.h (fields), sysmodule.c (sys.modules),
+// pycore_frame.h and frameobject.h (frames), context.c, and _threadmodule.c: each threading.local keeps a
+// dict for each thread; a dummy object in the thread's own dict tells which, and the dict goes away when the
+// thread ends.
 
 #include "parsers/snapshot/root_set.h"
 
@@ -90,12 +90,12 @@ void RootSet::add(const FoundObjects& objects, Address object, Root root) {
 }
 
 void RootSet::add_modules(const FoundObjects& objects, const PythonHeap& python) {
-    std::map<ObjectId, std::size_t> known;  // a module may be there under several names
+    std::map<ObjectId, std::size_t> known;  // a module may have several names
     const LayoutOffset md_dict = python.layout().module.md_dict;
     for (const PythonInterpreter& interpreter : python.runtime().interpreters) {
         python.visit_dict(interpreter.modules, [&](Address key, Address value) {
             const ObjectId object = objects.find(value);
-            // Anything may be put into sys.modules; only a module is one.
+            // sys.modules may contain anything; only modules count.
             if (object == no_object || !is_module(python, value)) return;
             const std::string name = python.unicode_text(key, most_name_characters).value_or("?");
             const auto [at, added] = known.emplace(object, modules_.size());
@@ -123,7 +123,7 @@ void RootSet::add_modules(const FoundObjects& objects, const PythonHeap& python)
                 module.name = name;
         });
     }
-    std::map<std::string, ObjectId> first;  // they are in the order of interpreters still
+    std::map<std::string, ObjectId> first;  // modules_ is still in the order of interpreters
     for (LoadedModule& module : modules_)
         module.shadowed = first.emplace(module.name, module.object).first->second != module.object;
     std::sort(modules_.begin(), modules_.end(), [](const LoadedModule& a, const LoadedModule& b) {
@@ -197,9 +197,9 @@ void RootSet::add_threads(const CoreFile& core, const FoundObjects& objects, con
     add_thread_locals(objects, python);
 }
 
-// A threading.local has a dict of dicts, one for each thread that used it. What stands for the thread there,
-// as a key or weakly, is a dummy object that the thread owns: up to 3.12 one for each local, a value of the
-// thread's dict; from 3.13 on one for all, a field of the thread's state.
+// A threading.local has a dict of dicts, one for each thread that used it. In it a dummy object stands for
+// the thread, as a key or by a weak reference; the thread owns the dummy. Up to 3.12 there is one dummy for
+// each local, a value of the thread's dict; from 3.13 on one for all, a field of the thread's state.
 void RootSet::add_thread_locals(const FoundObjects& objects, const PythonHeap& python) {
     const Layout& l = python.layout();
     const auto is_dummy = [&](Address object) {

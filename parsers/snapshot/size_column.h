@@ -1,10 +1,10 @@
 #pragma once
 
-// The sizes of all objects: computed once, and kept in four bytes an object.
+// The sizes of all objects: computed once, and kept in four bytes per object.
 //
 // Nearly every object has less than 512 KiB of memory, a multiple of eight, and a size that differs from it
-// by less than 32 KiB: the two numbers fit in 16 bits each. What does not fit, what has array data and what
-// is damaged stands in a list beside, by object.
+// by less than 32 KiB: the two numbers fit into 16 bits each. Objects that do not fit, that have array data,
+// bytes that were not saved, or damage are in a separate list, by object.
 
 #include "parsers/cpython/object_facts.h"
 
@@ -18,7 +18,7 @@ namespace heapsift {
 class SizeColumn {
 public:
     void reserve(std::size_t objects) { packed_.reserve(objects); }
-    /// Of the next object. (Its block_size is not kept.)
+    /// Adds the sizes of the next object. (Its block_size is not kept.)
     void add(const ObjectSizes& sizes) {
         const std::uint64_t less = sizes.memory - sizes.size + half;
         const bool fits = sizes.memory % 8 == 0 && sizes.memory / 8 < 0xffff && less < 2 * half &&
@@ -28,7 +28,7 @@ public:
     }
 
     std::size_t count() const { return packed_.size(); }
-    /// Two nanoseconds; of the few in the list, a binary search.
+    /// Two nanoseconds; a binary search for the few objects in the list.
     ObjectSizes operator[](std::uint32_t object) const {
         const std::uint32_t word = packed_[object];
         return word == in_list ? wide(object) : unpacked(word);

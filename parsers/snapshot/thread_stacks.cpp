@@ -1,10 +1,10 @@
-// Stacks hold what functions left behind, so nothing is believed because a word of theirs says so.
+// Stacks hold what earlier functions left behind, so no fact is believed because a word on a stack says so.
 //
-// A stack is the mapping that holds the thread's stack pointer, all of it where a cut core has only the first
-// part. Not so where a signal came in on an alternate stack (sigaltstack; faulthandler's is a block of
-// malloc's): that block is a stack, and the heap around it is not; and the thread's own stack is elsewhere.
-// Of the first thread it is known: the kernel puts the program's name at its upper end (AT_EXECFN;
-// getauxval(3)).
+// A stack is the mapping that contains the thread's stack pointer: the whole mapping, even if a truncated
+// core has only its first part. This fails if a signal was handled on an alternate stack (sigaltstack;
+// faulthandler's is a malloc block): then that block is a stack, but the heap around it is not, and the
+// thread's own stack is elsewhere. The first thread's own stack is still known: the kernel puts the program's
+// name at its upper end (AT_EXECFN; getauxval(3)).
 
 #include "parsers/snapshot/thread_stacks.h"
 
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t auxiliary_program_name = 31;  // AT_EXECFN
 
-/// The segment at `index` and those that go on where it ends or begins, where one of two neighbours was not
-/// saved: parts of one mapping.
+/// The segment at `index`, joined with a neighbour that touches it if one of the two was not saved: both are
+/// parts of one mapping.
 AddressRange whole_mapping(std::span<const Segment> segments, std::size_t index) {
     const auto parts_of_one = [&](std::size_t low) {
         const Segment &a = segments[low], &b = segments[low + 1];

@@ -9,8 +9,8 @@
 
 namespace heapsift {
 
-/// The stacks of all threads, sorted, as far as they are mapped; a stack that a program has on its heap is
-/// its block alone.
+/// The stacks of all threads, sorted, as far as they are mapped. If a program has put a stack on its heap,
+/// only that block is in it.
 std::vector<AddressRange> thread_stacks(const CoreFile& core, const MallocHeaps& heaps);
 
 }  // namespace heapsift
