@@ -73,8 +73,8 @@ std::string expression_problem(std::string_view text);
 /// The first step of `typed`: ".attr", "['key']", "()", "key 'x'"; all of it if it does not look like a step.
 std::string_view first_step(std::string_view typed);
 
-/// Length of the address at the start of `text`, else 0: "0x…", or a digit and 7 or more hexadecimal digits, if
-/// a step or nothing follows; or a pasted <… at 0x…>.
+/// Length of the address at the start of `text`, else 0: "0x…", or a digit and 7 or more hexadecimal digits,
+/// if a step or nothing follows; or a pasted <… at 0x…>.
 std::size_t address_length(std::string_view text);
 
 /// The address that an expression begins with, or that is in its threadlocal(…) or generator(…); empty if
