@@ -17,8 +17,8 @@ namespace heapsift {
 
 struct Components {
     static constexpr std::uint32_t none = Preorder::none;
-    // the number of each node's component, larger than those of the components it leads to; `none` outside the
-    // part
+    // by node: the number of its component, larger than those of the components it leads to; `none` outside
+    // the part
     Column<NodeId, std::uint32_t> of_node;
     std::uint32_t count = 0;
 };
