@@ -3,27 +3,13 @@
 // The dominator tree as a person reads it: groups, then what retains most below each, down to a depth. (What
 // is folded and what is joint: dominators.cpp.)
 
-#include "analysis/holding/retained.h"
-#include "analysis/object_row.h"
-#include "analysis/path_expression.h"
+#include "analysis/joint_holders.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace heapsift {
-
-struct JointHolders {
-    std::vector<ObjectRow> holders;           // brief; empty where the holders are groups
-    std::vector<std::string> groups;          // not escaped
-    bool begins_with_held = false;            // the first of both is the group of what was not found
-    std::vector<PathExpression> expressions;  // of `holders`, where they have one
-    std::string type;                         // of what they hold
-    std::uint64_t count = 0;                  // objects of that type that they hold together
-    std::uint64_t retained = 0;               // by the holders as a set
-    std::uint64_t joint = 0;                  // of it, by what they hold together: bytes
-    std::vector<NodeId> members;              // what they hold together
-};
 
 struct DominatorNode {
     NodeId node{0};
@@ -63,12 +49,7 @@ DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, 
 
 /// The children of a node as they are shown: modules and their dicts are left out, and theirs are there in
 /// their place.
-std::vector<NodeId> shown_children(const RetainedLookup& retained, NodeId node);
-
-/// What several children of `node`, or of a module or dict that is shown as one with it, hold together: at
-/// most `most` entries, those of the largest sums.
-std::vector<JointHolders> joint_holders(const RetainedLookup& retained, NodeId node, std::uint64_t least,
-                                        std::size_t most);
+std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node);
 
 /// What is shared by several groups: children of the virtual root that are objects.
 std::vector<NodeId> shared_by_groups(const RetainedLookup& retained);

@@ -157,7 +157,7 @@ std::size_t address_length(std::string_view text) {
     const std::string_view digits = text.substr(prefix);
     const std::size_t count = std::min(digits.find_first_not_of(hexadecimal_digits), digits.size());
     if (prefix == 0 && (count < least_bare_digits || !is_digit(digits.front()))) return 0;
-    if (count == 0 || (prefix != 0 && count > most_hexadecimal_digits)) return 0;
+    if (count == 0 || count > most_hexadecimal_digits) return 0;
     length = prefix + count;
     const std::string_view rest = text.substr(length);
     return rest.empty() || !in_identifier(rest.front()) || rest.starts_with(key_word) ? length : 0;

@@ -9,6 +9,8 @@
 #include "analysis/path_expression.h"
 #include "analysis/steps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace heapsift {
@@ -107,7 +109,7 @@ ReferenceStep HolderLabeler::step(std::uint32_t number) const {
         return step;
     }
     step = ReferenceStep();
-    heap_.visit_references_to(name.source, name.target, [&](const Reference& reference) {
+    heap_.visit_references_to(name.source, {&name.target, 1}, [&](const Reference& reference) {
         if (!step.known() && reference.followed) step = reference.step;
     });
     if (name.form == ReferenceForm::index) {
@@ -135,6 +137,8 @@ HolderName HolderLabeler::root_name(const Root& root) const {
         return name;
     }
     name.owner = root.kind == RootKind::module ? root_expression(graph_, root) : root_words_short(root);
+    if (name.owner.empty())  // a module whose name means another, or none
+        name.owner = fmt::format("{:#x}", columns().address_of(root.object).value);
     return name;
 }
 std::string HolderLabeler::root_words_short(const Root& root) const {

@@ -16,6 +16,26 @@ namespace heapsift {
 /// the first; an empty one where there is none.
 Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target);
 
+/// The same of many pairs, each source read once, however many of its targets are asked for: a dict of 200,000
+/// entries that are all shown. Some 200 bytes a pair.
+class StepsBetween {
+public:
+    struct Pair {
+        ObjectId source, target;
+        friend auto operator<=>(const Pair&, const Pair&) = default;
+    };
+
+    StepsBetween() = default;
+    StepsBetween(const HeapReader& heap, std::vector<Pair> pairs);
+
+    /// Of one of the pairs: what step_between gives.
+    const Reference& of(ObjectId source, ObjectId target) const;
+
+private:
+    std::vector<Pair> pairs_;       // sorted
+    std::vector<Reference> steps_;  // of each
+};
+
 /// "suspended in poll(), app.py, now at line 12" of a generator, coroutine or asynchronous generator that
 /// waits; else empty. Not escaped.
 std::string suspended_words(const HeapReader& heap, ObjectId object);
@@ -36,6 +56,7 @@ public:
 private:
     const HeapGraph& graph_;
     std::optional<RootPaths> paths_;
+    StepsBetween steps_;
 };
 
 }  // namespace heapsift

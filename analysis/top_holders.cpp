@@ -22,10 +22,12 @@ public:
         : retained_(retained),
           graph_(retained.graph()),
           heap_(graph_.heap()),
+          modules_(graph_),
+          joint_holders_(retained),
           least_(std::max<std::uint64_t>(least, 1)) {}
 
     std::vector<TopHolder> find(std::size_t most) {
-        for (const NodeId group : shown_children(retained_, graph_.root())) begin_at(group);
+        for (const NodeId group : shown_children(retained_, modules_, graph_.root())) begin_at(group);
         add_shared();
         std::stable_sort(found_.begin(), found_.end(),
                          [](const TopHolder& a, const TopHolder& b) { return a.retained > b.retained; });
@@ -75,7 +77,7 @@ private:
         if (!divided && is_interned_table(node)) return;  // Python's own, and everywhere
         if (!divided) return go_down(node);
         std::uint64_t in_children = 0;
-        for (const NodeId child : shown_children(retained_, node)) {
+        for (const NodeId child : shown_children(retained_, modules_, node)) {
             if (!is_large(child)) break;
             in_children += retained_.memory(child);
             begin_at(child);
@@ -100,7 +102,7 @@ private:
         holder.group = graph_.groups()[graph_.group_of(group)].name;
         holder.group_kind = graph_.groups()[graph_.group_of(group)].kind;
         holder.retained = bytes;
-        for (const NodeId child : shown_children(retained_, group)) holder.many += !is_large(child);
+        for (const NodeId child : shown_children(retained_, modules_, group)) holder.many += !is_large(child);
         describe_content(holder, group);
         found_.push_back(std::move(holder));
     }
@@ -114,7 +116,7 @@ private:
         NodeId at = node;
         while (true) {
             if (starts_run(at)) break;
-            const std::vector<NodeId> children = shown_children(retained_, at);
+            const std::vector<NodeId> children = shown_children(retained_, modules_, at);
             const double whole = static_cast<double>(retained_.memory(at));
             if (!children.empty() &&
                 static_cast<double>(retained_.memory(children.front())) > most_of * whole) {
@@ -123,7 +125,7 @@ private:
             }
             // Most of it may be held by several of its children together; then these are meant.
             std::vector<JointHolders> joint =
-                joint_holders(retained_, at, static_cast<std::uint64_t>(most_of * whole) + 1, 1);
+                joint_holders_.find(at, static_cast<std::uint64_t>(most_of * whole) + 1, 1);
             if (!joint.empty()) return add(at, std::move(joint.front()));
             break;
         }
@@ -148,7 +150,7 @@ private:
     std::uint64_t add_joint(NodeId node, std::uint64_t rest) {
         std::uint64_t together = 0;
         if (rest < least_) return together;
-        for (JointHolders& joint : joint_holders(retained_, node, least_, 3)) {
+        for (JointHolders& joint : joint_holders_.find(node, least_, 3)) {
             together += joint.joint;
             add(node, std::move(joint));
         }
@@ -162,7 +164,7 @@ private:
             if (is_large(object) && !is_interned_table(object)) go_down(object);
         }
         if (loose < least_) return;
-        for (JointHolders& joint : joint_holders(retained_, graph_.root(), least_, 3))
+        for (JointHolders& joint : joint_holders_.find(graph_.root(), least_, 3))
             if (joint.count > 1) add(graph_.root(), std::move(joint));
     }
 
@@ -194,7 +196,7 @@ private:
     void describe_content(TopHolder& holder, NodeId node) const {
         if (is_object(node)) holder.remark = suspended_words(heap_, graph_.object_of(node));
         std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> by_type;  // memory, count
-        for (const NodeId child : shown_children(retained_, node)) {
+        for (const NodeId child : shown_children(retained_, modules_, node)) {
             if (!is_object(child) || (holder.many > 0 && is_large(child))) continue;
             auto& [memory, count] = by_type[type_of(child)];
             memory += retained_.memory(child);
@@ -219,6 +221,8 @@ private:
     const HeapSnapshot& columns() const { return heap_.snapshot(); }
 
     const HeapReader& heap_;
+    ModuleNodes modules_;
+    JointHolderFinder joint_holders_;
     std::uint64_t least_;
     std::vector<TopHolder> found_;
 };

@@ -120,7 +120,8 @@ FoundAddress find_by_expression(const HeapReader& heap, const std::string& typed
     // An address inside an object, or of no object, gets the same message as when typed alone.
     std::string note;
     if (const std::string_view address = first_address(typed); !address.empty())
-        note = find_object(heap, parse_address(address)).note;
+        if (const AddressArgument first = parse_address(address); !first.expression)
+            note = find_object(heap, first).note;
     const ExpressionFinding finding = find_expression(heap, typed);
     if (finding.objects.size() == 1) return {finding.objects.front(), note};
     if (finding.objects.empty()) throw no_such_object(heap, typed, finding, redactor);

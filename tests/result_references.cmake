@@ -7,6 +7,7 @@ set(allowed
     NodeRow                # a row of the graph's edges, handed out by targets()
     PathSearch             # fills the columns that it is given
     CommonDominatorFinder  # asked of one set after another
+    JointHolderFinder      # of one node after another
     HeapGraph              # the references of the heap, with roots above them: read by every search, and owned by Work
     GroupFinder            # makes Groups
     RetainedLookup         # what is asked of RetainedSizes by node

@@ -44,6 +44,13 @@ public:
     NodeId dominator(ObjectId object) const { return dominator(HeapGraph::node_of(object)); }
     /// What it dominates immediately, by memory, then by number. The first call makes lists: 8 bytes a node.
     std::vector<NodeId> children(NodeId node) const;
+    /// The same without order: visit(child).
+    template <class F>
+    void visit_children(NodeId node, F&& visit) const;
+    /// What it dominates, itself left out: visit(child, node), where `child` is the one of its children that
+    /// dominates `node`, or is it. Each comes after what dominates it. Some 10 ns a node.
+    template <class F>
+    void visit_dominated(NodeId above, F&& visit) const;
     /// The first of them; `no_node` for a leaf.
     NodeId largest_child(NodeId node) const;
     /// Objects that it dominates, itself included.
@@ -70,6 +77,36 @@ private:
     mutable NodeId last_parent_;
     mutable std::vector<NodeId> last_children_;
 };
+
+template <class F>
+void RetainedLookup::visit_children(NodeId node, F&& visit) const {
+    link_children();
+    const Preorder& preorder = graph_.preorder();
+    if (preorder.position(node) == Preorder::none) return;
+    for (std::uint32_t p = first_child_[preorder.position(node)]; p != Preorder::none; p = next_sibling_[p])
+        visit(preorder.node_at(p));
+}
+
+template <class F>
+void RetainedLookup::visit_dominated(NodeId above, F&& visit) const {
+    link_children();
+    const Preorder& preorder = graph_.preorder();
+    const std::uint32_t top = preorder.position(above);
+    if (top == Preorder::none) return;
+    for (std::uint32_t child = first_child_[top]; child != Preorder::none; child = next_sibling_[child]) {
+        std::uint32_t at = child;
+        while (true) {
+            visit(preorder.node_at(child), preorder.node_at(at));
+            if (first_child_[at] != Preorder::none) {
+                at = first_child_[at];
+                continue;
+            }
+            while (at != child && next_sibling_[at] == Preorder::none) at = tree().dominator(at);
+            if (at == child) break;
+            at = next_sibling_[at];
+        }
+    }
+}
 
 /// What a set of objects retains.
 struct SetRetained {

@@ -19,6 +19,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t rows_in_text = 8;
+// A chain of 100,000 objects is as many levels. Readers of JSON give up at a thousand brackets, two a level.
+constexpr std::size_t most_levels = 400;
 
 struct DominatorsOptions {
     std::optional<std::size_t> depth;

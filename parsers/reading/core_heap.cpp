@@ -5,6 +5,7 @@
 #include "parsers/snapshot/reported_references.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace heapsift {
 
@@ -73,7 +74,7 @@ struct PutIntoWords : ReferenceVisitor {
                  const std::function<void(ObjectId, const Reference&)>& v)
         : heap(h), access(a), visit_named(v) {}
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
-        if (!only.is_null() && target != only) return;
+        if (!only.empty() && !std::binary_search(only.begin(), only.end(), target)) return;
         bool followed = is_owned(kind), proved = false;
         if (kind == ReferenceKind::guess) {
             if (heap.find(target) == no_object) return;
@@ -92,7 +93,7 @@ struct PutIntoWords : ReferenceVisitor {
     const ObjectAccess& access;
     const std::function<void(ObjectId, const Reference&)>& visit_named;
     ObjectId source = no_object;
-    Address only;
+    std::vector<Address> only;  // sorted; empty: all
 };
 
 /// What is owned, and an object.
@@ -126,23 +127,25 @@ struct FindBuffer : BufferVisitor {
 
 }  // namespace
 
-/// Those to `only`, unless that is null.
-void CoreHeap::visit_named(ObjectId source, Address only,
+/// Those to `only` (sorted), or all where it is empty.
+void CoreHeap::visit_named(ObjectId source, std::vector<Address> only,
                            const std::function<void(ObjectId, const Reference&)>& visit) const {
     PutIntoWords words(*heap_, access(), visit);
-    words.only = only;
+    words.only = std::move(only);
     words.source = source;
     access().visit_references(heap_->address_of(source), type_info(source), words);
 }
 
 void CoreHeap::visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const {
-    visit_named(object, Address(), [&](ObjectId, const Reference& reference) { visit(reference); });
+    visit_named(object, {}, [&](ObjectId, const Reference& reference) { visit(reference); });
 }
 
-void CoreHeap::visit_references_to(ObjectId source, ObjectId target,
+void CoreHeap::visit_references_to(ObjectId source, std::span<const ObjectId> targets,
                                    const std::function<void(const Reference&)>& visit) const {
-    visit_named(source, heap_->address_of(target),
-                [&](ObjectId, const Reference& reference) { visit(reference); });
+    std::vector<Address> only;  // ids follow addresses
+    for (const ObjectId target : targets) only.push_back(heap_->address_of(target));
+    if (only.empty()) return;
+    visit_named(source, std::move(only), [&](ObjectId, const Reference& reference) { visit(reference); });
 }
 
 void CoreHeap::visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const {
@@ -153,7 +156,7 @@ void CoreHeap::visit_owned_references(ObjectId object, OwnedReferenceVisitor& vi
 void CoreHeap::visit_referrers(ObjectId target,
                                const std::function<void(ObjectId, const Reference&)>& visit) const {
     PutIntoWords words(*heap_, access(), visit);
-    words.only = heap_->address_of(target);
+    words.only = {heap_->address_of(target)};
     for (ObjectId id{0}; id < heap_->object_count(); ++id) {
         words.source = id;
         access().visit_references(heap_->address_of(id), type_info(id), words);

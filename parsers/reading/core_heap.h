@@ -32,7 +32,7 @@ public:
     ShortValue value(ObjectId object, std::size_t limit = 60) const override;
     AddressFinding locate(Address address) const override;
     void visit_references(ObjectId object, const std::function<void(const Reference&)>& visit) const override;
-    void visit_references_to(ObjectId source, ObjectId target,
+    void visit_references_to(ObjectId source, std::span<const ObjectId> targets,
                              const std::function<void(const Reference&)>& visit) const override;
     void visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const override;
     void visit_referrers(ObjectId target,
@@ -43,7 +43,7 @@ public:
 
 private:
     CoreHeap(std::unique_ptr<HeapSnapshot> heap, std::unique_ptr<HeapSources> sources);
-    void visit_named(ObjectId source, Address only,
+    void visit_named(ObjectId source, std::vector<Address> only,
                      const std::function<void(ObjectId, const Reference&)>& visit) const;
     Reference native_reference(const NativeReference& native) const;
     const ObjectAccess& access() const { return *sources_->access; }

@@ -86,8 +86,9 @@ public:
     /// hidden, and one for which the target's count has no room is left out.
     virtual void visit_references(ObjectId object,
                                   const std::function<void(const Reference&)>& visit) const = 0;
-    /// The same of those that lead to `target`; no others are put into words.
-    virtual void visit_references_to(ObjectId source, ObjectId target,
+    /// The same of those that lead to one of `targets` (sorted); no others are put into words. One pass over
+    /// what `source` refers to, however many they are.
+    virtual void visit_references_to(ObjectId source, std::span<const ObjectId> targets,
                                      const std::function<void(const Reference&)>& visit) const = 0;
     /// The references of the real view, unnamed: those of the snapshot's `references`, with what each is
     /// called. Some 50 to 150 ns an object.

@@ -266,7 +266,7 @@ TEST_CASE("arrays: a view of another object's buffer keeps all of it: bytes, a b
         {words, 800}};  // what it has room for is not shown
     for (const auto& [object, nbytes] : expected) {
         const ArrayOwner& owner = owner_at(heap, arrays, object);
-        CHECK(owner.object == heap.find(Address(object)));
+        CHECK(owner.object == heap.snapshot().find(Address(object)));
         CHECK(owner.size_known);
         CHECK(owner.nbytes() == nbytes);
         CHECK(owner.visible_bytes == 80);
@@ -307,10 +307,10 @@ TEST_CASE("arrays: a record keeps the array that it is an element of, and is no 
     CHECK(arrays.sums.arrays == 1);
     CHECK(arrays.sums.scalars == 1);
     const ArrayOwner& owner = owner_at(heap, arrays, record);
-    CHECK(owner.object == heap.find(Address(table)));
+    CHECK(owner.object == heap.snapshot().find(Address(table)));
     CHECK(owner.pinned());
     CHECK(owner.visible_bytes == 8);
-    CHECK(arrays.owner_of(heap.find(Address(own))) == nullptr);  // its bytes are its own
+    CHECK(arrays.owner_of(heap.snapshot().find(Address(own))) == nullptr);  // its bytes are its own
     CHECK(arrays.sums.view_bytes == 0);
 }
 

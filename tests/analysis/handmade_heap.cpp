@@ -158,10 +158,11 @@ void HandmadeReader::visit_references(ObjectId source,
     for (const Reference& reference : object(source).references) visit(reference);
 }
 
-void HandmadeReader::visit_references_to(ObjectId source, ObjectId target,
+void HandmadeReader::visit_references_to(ObjectId source, std::span<const ObjectId> targets,
                                          const std::function<void(const Reference&)>& visit) const {
     for (const Reference& reference : object(source).references)
-        if (reference.target == snapshot().address_of(target)) visit(reference);
+        if (std::binary_search(targets.begin(), targets.end(), snapshot().find(reference.target)))
+            visit(reference);
 }
 
 void HandmadeReader::visit_owned_references(ObjectId source, OwnedReferenceVisitor& visit) const {
@@ -174,7 +175,7 @@ void HandmadeReader::visit_owned_references(ObjectId source, OwnedReferenceVisit
 void HandmadeReader::visit_referrers(ObjectId target,
                                      const std::function<void(ObjectId, const Reference&)>& visit) const {
     for (ObjectId id{0}; id < snapshot().object_count(); ++id)
-        visit_references_to(id, target, [&](const Reference& reference) { visit(id, reference); });
+        visit_references_to(id, {&target, 1}, [&](const Reference& reference) { visit(id, reference); });
     for (const Reference& reference : state_->made.natives)
         if (reference.target == snapshot().address_of(target)) visit(no_object, reference);
 }

@@ -62,7 +62,8 @@ TEST_CASE("address: every way to write one", "[cli][address]") {
 
 TEST_CASE("address: what is none", "[cli][address]") {
     for (const char* text : {"", "0x", "0xzz", "app.CACHE['x'", "func(.x", "app.", "0x10000000000000000",
-                             "<Node object>", "-1", "<bound method A.f of <A object at 0x10>, 0x20>"})
+                             "<Node object>", "-1", "<bound method A.f of <A object at 0x10>, 0x20>",
+                             "18446744073709551616", "99999999999999999999999.x"})
         CHECK(is_bad(text));
 }
 
@@ -97,6 +98,13 @@ TEST_CASE("lookup: an object's own address, in hexadecimal and as id() prints it
     CHECK(find_object(heap, parse_address("65552")).object == 0);
     CHECK(find_object(heap, parse_address("00010010")).object == 0);  // decimal 10010 is not mapped
     CHECK(find_object(heap, parse_address("0x10010")).note.empty());
+}
+
+TEST_CASE("lookup: a pasted object whose address is too long for one is not looked up for ever",
+          "[cli][address]") {
+    for (const char* typed :
+         {"<Node object at 0x10000000000000000>", "<Node object at 0x10000000000000000>.x"})
+        CHECK((is_bad(typed) || error_code(one_object(), typed) == "no-such-object"));
 }
 
 TEST_CASE("lookup: inside an object or its buffer it is that object, with a note", "[cli][address]") {

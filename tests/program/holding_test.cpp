@@ -152,8 +152,9 @@ TEST_CASE("dominators: two registries of the same objects hold them jointly", "[
     program.module("app", "/srv/app/app.py", {{"BY_NAME", by_name}, {"BY_AGE", by_age}});
     const Analysed analysed(program);
     CHECK(analysed.retained.memory(analysed.id(by_name)) == analysed.memory(by_name));
-    const std::vector<JointHolders> joint = joint_holders(
-        analysed.retained, analysed.graph.node_of(analysed.retained.group(analysed.id(jobs.front()))), 0, 5);
+    const std::vector<JointHolders> joint =
+        JointHolderFinder(analysed.retained)
+            .find(analysed.graph.node_of(analysed.retained.group(analysed.id(jobs.front()))), 0, 5);
     const auto of_jobs =
         std::find_if(joint.begin(), joint.end(), [](const JointHolders& j) { return j.type == "app.Job"; });
     REQUIRE(of_jobs != joint.end());
@@ -385,8 +386,9 @@ TEST_CASE("dominators: objects that refer to each other are held together as one
     const Address head = program.list({links.front()}), tail = program.list({links.back()});
     program.module("app", "/srv/app/app.py", {{"Link", type}, {"HEAD", head}, {"TAIL", tail}});
     const Analysed analysed(program);
-    const std::vector<JointHolders> joint = joint_holders(
-        analysed.retained, analysed.graph.node_of(analysed.retained.group(analysed.id(links[7]))), 0, 5);
+    const std::vector<JointHolders> joint =
+        JointHolderFinder(analysed.retained)
+            .find(analysed.graph.node_of(analysed.retained.group(analysed.id(links[7]))), 0, 5);
     REQUIRE(joint.size() == 1);
     CHECK(joint[0].type == "app.Link");
     CHECK(joint[0].count == 30);
@@ -444,7 +446,7 @@ TEST_CASE("holders: what locals of calls hold is told by the call and the local"
     program.start_thread("worker");
     program.call("work", {{"rows", program.list({leaves[4]})}});
     const Analysed analysed(program);
-    const TypeId type = analysed.heap.type_of(analysed.id(leaves.front()));
+    const TypeId type = analysed.heap.snapshot().type_of(analysed.id(leaves.front()));
     const HoldersResult result = holders(analysed.graph, {type}, {}, 0);
     std::map<std::string, std::uint64_t> counts;
     for (const HolderRow& row : result.rows) counts[row.holder + "." + row.attribute] = row.count;

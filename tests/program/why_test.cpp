@@ -5,6 +5,7 @@
 
 #include "analysis/dominators.h"
 #include "analysis/expression.h"
+#include "analysis/holders.h"
 #include "analysis/root_names.h"
 #include "tests/catch.h"
 #include "tests/program/program_heap.h"
@@ -364,6 +365,26 @@ TEST_CASE("why: a module of another interpreter is not to be mistaken for that o
     for (const Address rows : {first, second}) check_leads_back(analysed, path_to(analysed, rows), rows);
 }
 
+TEST_CASE("holders: a module of another interpreter is told by its address", "[program][holders]") {
+    ProgramHeap program;
+    const Address node = program.python_class("app.Node", {});
+    const Address one = program.instance(node), another = program.instance(node);
+    program.module("app", "/srv/app/app.py", {{"Node", node}, {"ROWS", program.list({one})}});
+    program.start_interpreter();
+    program.module("app", "/srv/app/app.py", {{"ROWS", program.list({another})}});
+    const Analysed analysed(program);
+    const std::vector<LoadedModule>& modules = analysed.graph.root_set().modules();
+    const auto second = std::find_if(modules.begin(), modules.end(),
+                                     [](const LoadedModule& module) { return module.shadowed; });
+    REQUIRE(second != modules.end());
+    const HeapSnapshot& columns = analysed.heap.snapshot();
+    std::set<std::string> expressions;
+    for (const HolderRow& row : holders(analysed.graph, {columns.type_of(analysed.id(one))}, {}, 0).rows)
+        expressions.insert(row.expression);
+    CHECK(expressions ==
+          std::set<std::string>{"app.ROWS[*]", fmt::format("{:#x}.ROWS[*]", second->address.value)});
+}
+
 TEST_CASE("why: a second path goes around what the first one used, where there is a way", "[program][why]") {
     ProgramHeap program;
     const Address node = program.list({});
@@ -472,7 +493,7 @@ TEST_CASE("why: every expression that is printed leads to its object", "[program
     Everything made;
     const Analysed analysed(made.program);
     std::size_t asked = 0;
-    for (ObjectId object{0}; object < analysed.heap.object_count(); ++object) {
+    for (ObjectId object{0}; object < analysed.heap.snapshot().object_count(); ++object) {
         const WhyResult result = why(analysed.graph, analysed.sizes, object, {});
         for (const WhyPath& path : result.paths) {
             const std::string typed = text(path);
@@ -492,12 +513,12 @@ TEST_CASE("references: each whose name can be typed is found by it", "[program][
     Everything made;
     const Analysed analysed(made.program);
     std::size_t asked = 0;
-    for (ObjectId object{0}; object < analysed.heap.object_count(); ++object)
+    for (ObjectId object{0}; object < analysed.heap.snapshot().object_count(); ++object)
         analysed.heap.visit_references(object, [&](const Reference& reference) {
-            const ObjectId target = analysed.heap.find(reference.target);
+            const ObjectId target = analysed.heap.snapshot().find(reference.target);
             if (target == no_object || !can_be_typed(reference.step)) return;
-            const std::string typed =
-                fmt::format("{:#x}{}", analysed.heap.address_of(object).value, notation(reference.step));
+            const std::string typed = fmt::format(
+                "{:#x}{}", analysed.heap.snapshot().address_of(object).value, notation(reference.step));
             INFO(typed);
             CHECK(expression_problem(typed) == "");
             const std::vector<ObjectId> found = find_expression(analysed.heap, typed).objects;
