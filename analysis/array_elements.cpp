@@ -1,13 +1,13 @@
 // Most arrays are neither constant nor too wide, and their first kilobytes show it. So an array is read in
-// blocks of 4 KiB, and after each it is asked whether anything can still be said. First it is compared with
-// itself, moved by one element: that needs no knowledge of the dtype, no copy of an element (one of a hostile
-// dtype may be gigabytes), and is memcmp, as fast as memory. Where two elements differ, the reading of values
-// begins: all before are equal to the first.
+// blocks of 4 KiB, and reading stops as soon as nothing can be found any more. First the array is compared
+// with itself, shifted by one element: this needs no knowledge of the dtype and no copy of an element (which
+// may be gigabytes for a hostile dtype), and it is a memcmp, as fast as memory. Where two elements differ,
+// reading of values begins: all elements before are equal to the first.
 //
-// Values: of integers the least and the largest; floats are converted there and back; of strings the longest
-// matters, so only what lies past the longest so far is looked at. Nothing here is cheaper for an array that
-// is listed than one look at each byte. The loops are plain, over blocks of a fixed size, which compilers
-// make vectors of without being told to.
+// Values: of integers the smallest and the largest; floats are converted there and back; of strings only the
+// longest matters, so only bytes past the longest so far are looked at. An array that ends up listed cannot
+// be handled with less than one look at each byte. The loops are plain, over blocks of fixed size, so that
+// compilers vectorize them.
 
 #include "analysis/array_elements.h"
 
@@ -27,7 +27,7 @@ constexpr std::uint64_t block_size = 4096;
 constexpr std::uint64_t report_every = std::uint64_t{16} << 20;
 constexpr std::array<std::byte, block_size> zeros{};
 
-/// A place in the runs.
+/// A position in the runs.
 class RunCursor {
 public:
     RunCursor(std::span<const DataRun> runs, std::uint64_t offset) : runs_(runs) { advance(offset); }
@@ -51,7 +51,7 @@ private:
     std::uint64_t offset_ = 0;
 };
 
-/// Sums up what is read and passes it on now and then.
+/// Adds up what is read, and reports it now and then.
 class Meter {
 public:
     explicit Meter(const ReadProgress& progress) : progress_(progress) {}
@@ -87,7 +87,7 @@ std::vector<DataRun> data_runs(const AddressSpace& memory, Address data, std::ui
         part.size = std::min(size, segment->end() - data);
         std::uint64_t done = 0;
         memory.visit_written(part, [&](std::uint64_t from, std::uint64_t to) {
-            from = std::max(from, done);  // stretches reach a little into the hole behind them
+            from = std::max(from, done);  // stretches extend a little into the hole after them
             if (to <= from) return;
             add(nullptr, from - done);
             add(part.data + from, to - from);
@@ -146,8 +146,7 @@ T load(const std::byte* at) {
     return value;
 }
 
-/// Calls `add` with 64 elements at a time as long as there are so many: loops of a fixed length are
-/// vectorized.
+/// Calls `add` with 64 elements at a time while that many are left: loops of fixed length are vectorized.
 template <class Add>
 void in_groups(const std::byte* at, std::uint64_t count, std::uint64_t itemsize, Add add) {
     constexpr std::uint64_t group = 64;
@@ -183,7 +182,7 @@ public:
         });
     }
     bool hopeless() const { return smaller().itemsize == sizeof(T); }
-    /// Of the same signedness where that is as small.
+    /// With the same signedness if that is as small.
     ElementFormat smaller() const {
         const std::uint64_t high = high_ > T{} ? static_cast<std::uint64_t>(high_) : 0;
         const ElementFormat as_unsigned{'u', unsigned_size(high), swapped};
@@ -202,7 +201,7 @@ private:
     T low_ = std::numeric_limits<T>::max(), high_ = std::numeric_limits<T>::min();
 };
 
-/// Of the parts of a complex number too. A NaN stays one, whatever its other bits.
+/// Also for the parts of complex numbers. A NaN stays a NaN, whatever its other bits.
 template <bool swapped>
 class FloatScan {
 public:
@@ -226,8 +225,8 @@ private:
     bool changed_ = false;
 };
 
-/// Feeds the scan with elements from number `first` on. Of those that lie in a hole one is enough: they are
-/// equal. What is cut by the end of a run is put together.
+/// Feeds the scan with elements from number `first` on. One element from a hole is enough, since all of them
+/// are equal. An element that the end of a run cuts is put together.
 template <class Scan>
 void scan_from(std::span<const DataRun> runs, std::uint64_t first, Scan& scan, Meter& meter) {
     std::array<std::byte, Scan::itemsize> torn{};
@@ -280,20 +279,20 @@ ElementFit fit_integers(std::span<const DataRun> runs, ElementFormat format, std
                              : fit(scan_all<IntegerScan<T, false>>(runs, first, meter));
 }
 
-/// Offset of the end of the last byte that is not zero; 0 where all are.
+/// Offset of the end of the last byte that is not zero; 0 if all are zero.
 std::uint64_t used_bytes(const std::byte* bytes, std::uint64_t size) {
     while (size >= 8 && load<std::uint64_t, false>(bytes + size - 8) == 0) size -= 8;
     while (size > 0 && bytes[size - 1] == std::byte{}) --size;
     return size;
 }
 
-/// Bytes of the longest string: to the last character that is not NUL.
+/// Length in bytes of the longest string, up to the last character that is not NUL.
 std::uint64_t longest_string(std::span<const DataRun> runs, ElementFormat format, std::uint64_t first,
                              Meter& meter) {
     const std::uint64_t unit = format.kind == 'U' ? 4 : 1;
     std::uint64_t longest = 0;
     const auto read = [&](std::uint64_t from, std::uint64_t end) {
-        std::uint64_t in_element = 0;  // where in its element the next byte is
+        std::uint64_t in_element = 0;  // offset of the next byte in its element
         for (RunCursor at(runs, from); from < end && !at.at_end() && longest < format.itemsize;) {
             const std::uint64_t left = format.itemsize - in_element;
             std::uint64_t size = std::min({at.here(), end - from});
@@ -337,7 +336,7 @@ ElementFit fit_elements(std::span<const DataRun> runs, ElementFormat format, std
         case 'c': {
             const std::uint64_t parts = format.kind == 'c' ? 2 : 1;
             if (format.itemsize != 8 * parts) break;
-            // From the element before on, which is equal to the first: that one has a second part.
+            // From the previous element on, which is equal to the first: it has a second part, too.
             const std::uint64_t from = (first > 0 ? first - 1 : 0) * parts;
             const bool fits = format.big_endian ? !scan_all<FloatScan<true>>(runs, from, meter).hopeless()
                                                 : !scan_all<FloatScan<false>>(runs, from, meter).hopeless();

@@ -1,6 +1,6 @@
-// Rows by holder: an array that a person has in hand counts where its cheapest path says that it is held. An
-// owner counts once: where it is held itself, or, kept by views alone, with the first of these that the
-// search for paths came to.
+// Rows by holder: an array that something other than a base holds counts for the holder on its cheapest path.
+// An owner counts once: for its own holder, or, if kept alive by views alone, for that of the view which the
+// search for paths reached first.
 
 #include "analysis/array_holders.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t no_row = 0xffffffff;
 
-/// Of no object.
+/// For nodes that are not objects.
 std::string node_words(const HeapGraph& graph, NodeId node) {
     switch (graph.kind(node)) {
         case NodeKind::root:
@@ -36,8 +36,8 @@ std::string node_words(const HeapGraph& graph, NodeId node) {
     return {};
 }
 
-/// The table while it is made: first arrays count, then owners, then the rows are put in order and told in
-/// full.
+/// The table under construction: first arrays are counted, then owners; then the rows are sorted and
+/// completed.
 class HolderRows {
 public:
     HolderRows(const HeapGraph& graph, const ArrayTable& table, const std::vector<PandasFrame>& frames,
@@ -51,7 +51,7 @@ public:
 
     void count_arrays();
     void count_owners();
-    /// No more than `limit` rows stay, 0 for all.
+    /// Keeps at most `limit` rows; 0: all.
     void put_in_order(std::size_t limit);
     void find_dominators(const RetainedLookup& retained);
 
@@ -94,7 +94,7 @@ void HolderRows::count_arrays() {
     }
 }
 
-/// Nothing where no root reaches the array. An array of a DataFrame is held as that is.
+/// `no_row` if no root reaches the array. An array of a DataFrame has the row of its DataFrame.
 std::uint32_t HolderRows::row_of(ObjectId array) {
     const auto frame = frame_of_.find(array);
     const ObjectId object = frame == frame_of_.end() ? array : frame->second->object;
@@ -106,7 +106,7 @@ std::uint32_t HolderRows::row_of(ObjectId array) {
     return known->second;
 }
 
-/// Of labels with the same words there is one row.
+/// Labels with the same words share one row.
 std::uint32_t HolderRows::new_row(std::uint32_t label, const std::string& frame_type, ObjectId example) {
     const HolderName name = labels_.name(label);
     const std::string attribute = name.attribute();
@@ -227,7 +227,7 @@ ArrayHolders array_holders(const HeapGraph& graph, const ArrayTable& table,
 std::optional<CommonHolder> common_holder(const RetainedLookup& retained, const ArrayHolders& holders,
                                           std::size_t shown) {
     const HeapGraph& graph = retained.graph();
-    std::vector<std::pair<NodeId, std::size_t>> nodes;  // and how many rows
+    std::vector<std::pair<NodeId, std::size_t>> nodes;  // and the number of rows
     for (std::size_t i = 0; i < holders.rows.size() && (shown == 0 || i < shown); ++i) {
         const std::optional<NodeId> node = holders.rows[i].dominator;
         if (!node || graph.kind(*node) == NodeKind::root) continue;

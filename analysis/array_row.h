@@ -1,6 +1,6 @@
 #pragma once
 
-// One NumPy array as every command shows it (ARRAY of the contract, without what an object has).
+// One NumPy array as every command shows it (ARRAY of the contract, without the members of OBJECT).
 
 #include "parsers/reading/heap_reader.h"
 
@@ -10,10 +10,10 @@
 
 namespace heapsift {
 
-/// Is it an ndarray, or of a class derived from it?
+/// True for an ndarray and for instances of its subclasses.
 bool is_array(const HeapSnapshot& heap, ObjectId object);
 
-/// What an ndarray says of its elements; a field is nothing where it does not read.
+/// What an ndarray says about its elements; a field that cannot be read is empty.
 struct ArrayRow {
     Address address;
     std::optional<std::string> dtype;  // dtype.str
@@ -21,11 +21,11 @@ struct ArrayRow {
     std::optional<std::uint64_t> nbytes;
     std::optional<Address> data;
     std::optional<bool> owns_data;
-    std::optional<Address> base;   // nothing where it has none
-    std::optional<Address> owner;  // the object whose buffer it shows; nothing where that is unknown
+    std::optional<Address> base;   // nothing if it has none
+    std::optional<Address> owner;  // the object whose buffer it shows; nothing if not known
 };
 
-/// `array`: one for which `is_array` holds.
+/// `is_array(array)` must be true.
 ArrayRow array_row(const HeapReader& heap, ObjectId array);
 
 }  // namespace heapsift

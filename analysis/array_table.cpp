@@ -1,19 +1,19 @@
-// Who owns the bytes. An array that owns its elements owns them; any other shows somebody else's, and
-// following `base` leads to whoever that is: another array, a bytes, an mmap, whatever a memoryview was made
-// of, a capsule; or to an array that has no base, to which C code lent memory that no object stands for. Each
-// byte has one owner, and counts there, however many arrays show it.
+// Who owns the bytes. An array that owns its elements owns them. Any other shows somebody else's, and
+// following `base` leads to the owner: another array, a bytes, an mmap, what a memoryview was made of, a
+// capsule; or to an array without a base, to which C code lent memory that no object stands for. Each byte
+// has one owner and counts there, however many arrays show it.
 //
-// What a slice costs is not what it shows: it keeps its owner alive, whole. An owner is kept by views alone
-// where it could be freed if no array had a base: where a walk from all roots, which follows every reference
-// but `base`, does not come to it, and its count has no reference that was not found. The same walk tells the
-// views that a person has in hand from those in between, which exist because NumPy does not always collapse a
-// chain of bases. What an owner shows is then what the views in hand show of it, overlaps counted once
-// (seen_bytes.cpp); the difference is what nobody can reach and nothing frees.
+// A slice costs more than it shows: it keeps its whole owner alive. An owner is kept by views alone if it
+// could be freed if no array had a base: if a walk from all roots that follows every reference but `base`
+// does not reach it, and its count has no reference that was not found. The same walk tells the views that
+// something else holds from those in between, which exist because NumPy does not always collapse a chain of
+// bases. What an owner shows is then what the former views show of it, overlaps counted once
+// (seen_bytes.cpp); the rest is memory that nobody can reach and nothing frees.
 //
 // pandas up to 1.5 has another such reference: the manager of a slice keeps the manager that it was cut from,
-// with all its blocks (pandas_frames.cpp). Whoever knows of these names them.
+// with all its blocks (pandas_frames.cpp). The caller passes these.
 //
-// numpy.void scalars are elements of structured arrays, and keep the array as views do.
+// numpy.void scalars are elements of structured arrays, and keep the array alive as views do.
 
 #include "analysis/array_table.h"
 
@@ -32,7 +32,7 @@ namespace {
 
 constexpr int longest_chain = 1000;  // of bases
 
-/// The graph as it would be if no array had a base.
+/// The graph as if no array had a base.
 struct WithoutBases {
     const HeapGraph& graph;
     const std::vector<ObjectId>& base_of;  // by object
@@ -49,7 +49,7 @@ ObjectReader reader_of(const HeapReader& heap, ObjectId object) {
     return ObjectReader(heap.python_heap(), columns.address_of(object), columns.type_info(object));
 }
 
-/// The buffer of an exporter in which `inside` lies; an empty range where its size is not read.
+/// The buffer of an exporter that contains `inside`; an empty range if its size is not read.
 ByteRange buffer_of(const ObjectReader& exporter, std::uint64_t inside) {
     const ObjectKind* kind = exporter.type().kind;
     struct Finder final : BufferVisitor {
@@ -64,10 +64,10 @@ ByteRange buffer_of(const ObjectReader& exporter, std::uint64_t inside) {
     const std::uint64_t length = static_cast<std::uint64_t>(std::max<std::int64_t>(exporter.var_size(), 0));
     if (kind == &bytes_kind) {
         finder.visit(exporter.at(*exporter.layout().bytes.ob_sval), length, false);
-    } else if (kind == &bytearray_kind) {  // its buffer has room for more, and for a NUL
+    } else if (kind == &bytearray_kind) {  // its buffer has spare room, and a NUL
         finder.visit(exporter.pointer(exporter.layout().bytearray.ob_start), length, false);
     } else if (exporter.type().known == KnownType::mmap) {
-        // mmap_object (mmapmodule.c): behind the header the address and the size.
+        // mmap_object (mmapmodule.c): after the header, the address and the size.
         const std::uint64_t header = *exporter.layout().object.size;
         const auto size = exporter.heap().integer<std::int64_t>(exporter.at(header + 8));
         if (size > 0)
@@ -89,7 +89,7 @@ bool is_saved(const AddressSpace& memory, const ByteRange& bytes) {
     return memory.saved_bytes(Address(bytes.begin), bytes.size()) == bytes.size();
 }
 
-/// An array's elements, kept for the time of a question.
+/// An array's elements, kept for one question.
 struct Elements {
     std::vector<std::int64_t> shape, strides;
     ArrayElements array;
@@ -114,8 +114,8 @@ bool read_elements(const HeapReader& heap, const SeenArray& seen, Elements& out)
     return true;
 }
 
-/// The table while it is made: arrays are found, then grouped by owner; the walk tells who is kept, the
-/// strides what is seen.
+/// The table under construction: arrays are found, then grouped by owner; the walk tells which owners are
+/// kept, the strides which bytes are seen.
 class TableBuilder {
 public:
     explicit TableBuilder(const HeapGraph& graph) : graph_(graph), heap_(graph.heap()) {}
@@ -140,7 +140,7 @@ private:
 
 void TableBuilder::find(const ProgressCallback& progress) {
     std::unordered_map<ObjectId, std::uint32_t> by_object,
-        by_last;  // owners, of native memory by the array it was lent to
+        by_last;  // owners; of native memory by the array it was lent to
     const PythonHeap& python = heap_.python_heap();
     for_each_object(heap_.snapshot(), "arrays", progress, [&](ObjectId object) {
         const TypeId type = columns().type_of(object);
@@ -246,7 +246,7 @@ void TableBuilder::see() {
     Elements elements;
     for (ArrayOwner& owner : table.owners) {
         const auto own = table.of_owner(owner);
-        ByteRange shown;  // by any
+        ByteRange shown;  // by any of its arrays
         const auto widen = [&](const ByteRange& more) {
             if (more.size() == 0) return;
             if (shown.size() == 0) shown = more;
@@ -257,7 +257,7 @@ void TableBuilder::see() {
             ObjectSizes sizes;
             heap_.sizes(owner.object, std::span(&sizes, 1));
             if (const auto facts = array_facts(reader_of(heap_, owner.object))) {
-                // what can be there
+                // if damaged, only what can be there
                 const std::uint64_t nbytes = sizes.damaged ? sizes.array_data : facts->nbytes;
                 owner.bytes = {facts->data.value, facts->data.value + std::min(nbytes, ~facts->data.value)};
             }
@@ -288,7 +288,7 @@ void TableBuilder::see() {
     }
 }
 
-/// Does no root reach it, nor any array of it?
+/// True if no root reaches it or any of its arrays.
 bool TableBuilder::is_garbage(const ArrayOwner& owner) const {
     const auto reachable = [&](ObjectId object) { return graph_.reach(object) != Reach::unreachable; };
     if (owner.object != no_object && reachable(owner.object)) return false;

@@ -1,18 +1,17 @@
-// An array of a million zeros says what one zero says that is broadcast; counts up to 200 fit in a byte each.
-// Which arrays are so is only in their values, so all data that may be wasted is read (array_elements.cpp:
-// how, and how little of the rest).
+// A million zeros can be one zero that is broadcast; counts up to 200 fit in one byte each. Only the values
+// show which arrays are like that, so all data that may be wasted is read (for how, and how little of the
+// rest, see array_elements.cpp).
 //
-// Claimed is what keeps every value and its kind: integers become shorter integers, float64 becomes float32
-// where each value converts exactly, strings lose NULs that all of them end with. "Zero" means that all bits
-// are: -0.0 is a constant. That a program will store larger values later cannot be seen in a core; nor
+// A suggestion keeps every value and its kind: integers become shorter integers, float64 becomes float32 if
+// each value converts exactly, strings lose the NULs that all of them end with. "Zero" means that all bits
+// are zero: -0.0 is a constant. A core does not show whether the program will store larger values later, nor
 // whether pages of zeros were ever touched.
 //
-// An array that owns its data has it in one piece, in the order of C or Fortran or some other order of its
-// axes; where the strides say otherwise nothing is claimed. So the elements are the bytes from `data` on, in
-// whatever order.
+// An array that owns its data has it in one piece, in C or Fortran order or another order of its axes; if the
+// strides say otherwise, nothing is suggested. So the elements are the bytes from `data` on, in some order.
 //
-// A damaged core may name the same data in any number of arrays. Sizes are held against what was saved, and
-// the sum of what is read against that too: past some times the core, the rest is given up.
+// A damaged core may name the same data in any number of arrays. Sizes are checked against what was saved,
+// and so is the total read: beyond a few times the size of the core the rest is given up.
 
 #include "analysis/array_waste.h"
 
@@ -39,14 +38,14 @@ bool builtin(const DescrFacts& descr) {
     return descr.type_num >= 0 && descr.type_num <= last_builtin_type_num;
 }
 
-/// Are the values in the elements themselves?
+/// True if the elements themselves contain the values.
 bool readable(const DescrFacts& descr) {
     if (descr.has_objects || descr.type_num == object_type_num) return false;
     return builtin(descr) ||
            (descr.type_num >= first_user_type_num && descr.type_num < end_of_user_type_nums);
 }
 
-/// Each byte of [data, data + nbytes) in one element?
+/// True if each byte of [data, data + nbytes) is in exactly one element.
 bool dense(const ObjectReader& array, const ArrayFacts& facts) {
     const auto strides = array_strides(array, facts);
     if (!strides) return false;
@@ -152,7 +151,7 @@ private:
         result_.total_nbytes = saturating_add(result_.total_nbytes, row.nbytes);
         result_.total_needed = saturating_add(result_.total_needed, row.needed);
         result_.rows.push_back(std::move(row));
-        // No more than some limits of rows are kept at a time.
+        // Keeps only a few times `limit` rows at a time.
         if (limit_ > 0 && result_.rows.size() > 1024 && result_.rows.size() / 2 > limit_) cut();
     }
 
@@ -160,7 +159,7 @@ private:
         auto& rows = result_.rows;
         const auto before = [](const ArrayWaste& a, const ArrayWaste& b) {
             const std::uint64_t of_a = a.nbytes - a.needed, of_b = b.nbytes - b.needed;
-            return of_a != of_b ? of_a > of_b : a.array < b.array;  // ids are in the order of addresses
+            return of_a != of_b ? of_a > of_b : a.array < b.array;  // ids are in address order
         };
         std::sort(rows.begin(), rows.end(), before);
         if (limit_ > 0 && rows.size() > limit_) rows.resize(limit_);

@@ -1,5 +1,5 @@
-// One table at a time, and for the summary a little of each. What a row says is put together here: the
-// renderer prints it.
+// One table at a time, and for the summary a little of each. Rows are completed here; the renderer prints
+// them.
 
 #include "analysis/arrays.h"
 

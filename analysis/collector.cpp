@@ -1,15 +1,14 @@
-// The collector finds garbage by subtraction (gcmodule.c, deduce_unreachable): each object that it knows
-// starts with its reference count, and loses one for each reference from another that its traverse reports.
-// What has any left is held from outside; so is what that leads to. The rest is garbage, whatever the lists
-// it is in: gc.collect() takes all generations.
+// The collector finds garbage by subtraction (gcmodule.c, deduce_unreachable): each tracked object starts
+// with its reference count and loses one for each reference from another that its traverse reports. An object
+// with any left is held from outside, and so is everything it leads to. The rest is garbage, whatever list it
+// is in: gc.collect() takes all generations.
 //
-// The same is done here on flat arrays. Three questions more are asked of the same arrays. What would be
-// found if nothing were frozen? What, if each guess (a word that may be a reference, which traverse may
-// report) were reported? And who leads to a legacy finalizer's object: all that such an object reaches the
-// collector leaves alone.
+// This replay does the same on flat arrays, and answers three more questions with them. What would be found
+// if nothing were frozen? What if each guess (a word that may be a reference, which traverse may report) were
+// reported? What do objects with a legacy finalizer reach? The collector leaves all of that alone.
 //
-// What dies with garbage and is not tracked (strings, numbers, arrays) is found by taking references away,
-// over the real view.
+// Untracked objects that die with garbage (strings, numbers, arrays) are found by releasing references, as
+// they really are.
 
 #include "analysis/collector.h"
 
@@ -69,15 +68,15 @@ private:
         }
     }
 
-    /// Takes the references of those that are `kind` off; counts_ is what is left then.
+    /// Subtracts the references from objects of `kind`; counts_ is what remains.
     void subtract(std::uint8_t kind) {
         for (ObjectId source{0}; source < asked_.size(); ++source)
             if (asked_[source] == kind)
                 for (const ObjectId target : reported_.targets(source)) --counts_[target];
     }
 
-    /// What counts less than is reported: CPython's number has no sign (gc_decref), wraps, and is as good as
-    /// any that is not 0.
+    /// For objects that count less than is reported: CPython's number is unsigned (gc_decref); it wraps, and
+    /// acts like any other that is not 0.
     void wrap(std::uint8_t kind) {
         for (ObjectId object{0}; object < asked_.size(); ++object) {
             if (counts_[object] >= 0 || asked_[object] == 0 || asked_[object] > kind) continue;
@@ -86,7 +85,7 @@ private:
         }
     }
 
-    /// Of those up to `kind`, what nothing reaches that has references left: a bit an object.
+    /// Objects up to `kind` that nothing with remaining references reaches: one bit per object.
     std::vector<bool> unreachable(std::uint8_t kind, bool guesses) const {
         const auto in = [&](ObjectId object) { return asked_[object] != 0 && asked_[object] <= kind; };
         std::vector<bool> found(asked_.size());
@@ -98,7 +97,7 @@ private:
             found[target] = false;
             pending.push_back(target);
         };
-        // In address order: what an object leads to is often near, and still in the caches.
+        // In address order: what an object leads to is often nearby, and still cached.
         for (ObjectId object{0}; object < asked_.size(); ++object) {
             if (!in(object) || counts_[object] <= 0) continue;
             pending.push_back(object);
@@ -120,7 +119,7 @@ private:
         for (auto it = first; it != all.end() && it->source == source; ++it) visit(it->target);
     }
 
-    /// A question more is asked only where its subtraction leaves another object without references.
+    /// Asks a further question only if its subtraction leaves another object without references.
     void judge() {
         subtract(asked_collected);
         wrap(asked_collected);
@@ -223,7 +222,7 @@ private:
             ++result_.freed_count;
             result_.freed_bytes += one[0].memory;
         });
-        // What hangs on the rest of the garbage waits with it, and is not counted.
+        // What the rest of the garbage holds is not freed either, and is not counted.
         for (ObjectId object{0}; object < asked_.size(); ++object)
             if (result_.of[object] == CollectorVerdict::frozen_garbage ||
                 result_.of[object] == CollectorVerdict::doubtful)

@@ -1,6 +1,6 @@
 #pragma once
 
-// What gc.collect() would have found at the moment of the dump: the collector, replayed. (How:
+// What gc.collect() would have found at the moment of the dump: a replay of the collector. (How:
 // collector.cpp.)
 
 #include "parsers/reading/heap_reader.h"
@@ -13,15 +13,15 @@
 namespace heapsift {
 
 enum class CollectorVerdict : std::uint8_t {
-    not_known,       // not tracked, or immortal: the collector does not look at it
-    kept,            // something outside of its sight refers to it
-    frozen,          // put aside by gc.freeze(): to the collector it is something outside
-    collectable,     // it would be found, and freed
-    uncollectable,   // it would be found, but a legacy finalizer stands in the way, its own or that of what
-                     // leads to it
-    frozen_garbage,  // it would be found, had gc.freeze() not put it, or what leads to it, aside
-    doubtful,        // it would be found if traverse reports what is guessed
-    dies             // not found by the collector: it goes when what holds it is freed
+    not_known,    // not tracked, or immortal: the collector does not look at it
+    kept,         // something that the collector does not see refers to it
+    frozen,       // set aside by gc.freeze(): the collector treats it as outside
+    collectable,  // it would be found and freed
+    // it would be found, but not freed: it, or an object that leads to it, has a legacy finalizer
+    uncollectable,
+    frozen_garbage,  // it would be found if gc.freeze() had not set aside it or an object that leads to it
+    doubtful,        // it would be found if traverse reports the references that are guessed
+    dies             // not found by the collector, but freed with what holds it
 };
 
 struct CollectorTally {
@@ -32,14 +32,14 @@ struct Collection {
     std::vector<CollectorVerdict> of;  // by object
     CollectorTally collectable, uncollectable, frozen_garbage, doubtful;
     std::uint64_t tracked = 0, frozen = 0;  // objects
-    std::uint64_t freed_count = 0,
-                  freed_bytes = 0;  // the collectable, and what dies with them: ObjectSizes::memory
-    /// Of the collectable, those with a finalizer that has not run: it could keep them, and what they lead
-    /// to. By id.
+    // the collectable ones and those that die with them; bytes: ObjectSizes::memory
+    std::uint64_t freed_count = 0, freed_bytes = 0;
+    /// Collectable objects with a finalizer that has not run: it may keep them alive, and what they lead to.
+    /// By id.
     std::vector<ObjectId> finalizers;
-    /// Tracked ones to which more references are reported than they count, by id: released once too often.
+    /// Tracked objects to which more references are reported than they count: released once too often. By id.
     std::vector<ObjectId> short_of_counts;
-    /// False where guesses decide, or a collection was under way.
+    /// False if the result depends on guesses, or if a collection was running.
     bool certain = true;
 
     bool over_released(ObjectId object) const {
@@ -50,13 +50,13 @@ struct Collection {
     }
 };
 
-/// Of all interpreters at once, in a heap with references. 6 bytes an object, 13 more and 4
-/// for each reference while it works; some 100 to 200 ns for each object that is tracked.
+/// Replays all interpreters at once; the heap must have its references. Memory: 6 bytes per object, and while
+/// it works 13 more, and 4 per reference. Time: some 100 to 200 ns per tracked object.
 Collection replay_collector(const HeapReader& heap, const ProgressCallback& progress = {});
 
-/// Calls `visit` with each object that is freed by reference counts alone when those in `freed`, and what
-/// dies by it, let go of all that they refer to; those in `freed` are left out, and so are immortal ones. Its
-/// cost is theirs. It refers to the heap: for the time of one call.
+/// Calls `visit` with each object that reference counts alone free when the objects in `freed`, and then
+/// those that die, release all that they refer to. Not with those in `freed`, nor with immortal ones. Cost:
+/// linear in the objects freed. Refers to the heap: use it within one call.
 class DyingByCounts {
 public:
     explicit DyingByCounts(const HeapReader& heap);
@@ -66,11 +66,11 @@ private:
     const HeapSnapshot& columns() const { return heap_.snapshot(); }
 
     const HeapReader& heap_;
-    std::vector<std::uint32_t> taken_;  // by object: references that went, in this run
+    std::vector<std::uint32_t> taken_;  // by object: references released in this run
     std::vector<ObjectId> touched_;
 };
 
-/// What the types of a heap have by way of finalizers; by TypeId.
+/// Which types have finalizers; by TypeId.
 struct FinalizerSlots {
     explicit FinalizerSlots(const HeapReader& heap);
     std::vector<bool> legacy;  // tp_del

@@ -13,7 +13,7 @@
 namespace heapsift {
 namespace {
 
-/// Back references by their names.
+/// Recognizes back references by their names.
 std::uint8_t reluctance_to_cut(const ReferenceStep& step) {
     for (const char* word : {"parent", "owner", "callback", "closure", "cell_contents"})
         if (step.name.find(word) != std::string::npos ||
@@ -23,7 +23,7 @@ std::uint8_t reluctance_to_cut(const ReferenceStep& step) {
     return is_dunder(step) ? 5 : 2;
 }
 
-// An instance of a class of the program's says most; a class, its dict, a cell say least.
+// An instance of one of the program's classes says most; a class, its dict, a cell say least.
 ObjectId first_to_show(const HeapSnapshot& heap, std::span<const ObjectId> members) {
     const auto rank = [&](ObjectId object) {
         const TypeInfo& type = heap.type_info(object);
@@ -39,7 +39,7 @@ ObjectId first_to_show(const HeapSnapshot& heap, std::span<const ObjectId> membe
                              [&](ObjectId a, ObjectId b) { return rank(a) < rank(b); });
 }
 
-/// What is in `these` and not in `those`, a few of them: "with frame, traceback and 2 more".
+/// A few of the elements of `these` that are not in `those`: "with frame, traceback and 2 more".
 template <class Set>
 std::string not_in(const char* before, const Set& these, const Set& those) {
     constexpr std::size_t most = 4;
@@ -148,7 +148,7 @@ CycleDetails cycle_details(const HeapGraph& graph, const ObjectStates& states, c
         return static_cast<std::uint32_t>(std::lower_bound(all.begin(), all.end(), object) - all.begin());
     };
     std::vector<MemberEdge> edges;
-    std::vector<std::uint32_t> place;  // of an edge: among those of its source
+    std::vector<std::uint32_t> place;  // by edge: its index among those of its source
     const auto visit_edges = [&](ObjectId member, auto visit) {
         heap.visit_references(member, [&](const Reference& reference) {
             const ObjectId target = reference.followed ? heap.snapshot().find(reference.target) : no_object;

@@ -20,7 +20,7 @@ bool starts_by_itself(const GcState& collector) {
     return collector.enabled && !collector.collecting && collector.generations[0].threshold != 0;
 }
 
-/// Whose lists hold the object; nothing where none of several do.
+/// The collector whose lists contain the object; null if there are several and none does.
 const GcState* collector_of(const CycleReasons& reasons, ObjectId object, CycleReason& reason) {
     const std::uint16_t place =
         reasons.interpreters.empty() ? std::uint16_t{0} : reasons.interpreters[object];
@@ -29,7 +29,7 @@ const GcState* collector_of(const CycleReasons& reasons, ObjectId object, CycleR
     return &reasons.collectors[place];
 }
 
-// The collector is asked in the order in which its answers decide.
+// The questions to the collector are in the order in which their answers decide.
 void explain_waiting(const ObjectStates& states, const CycleReasons& reasons,
                      std::span<const ObjectId> members, CycleReason& reason) {
     using Kind = CycleReason::Kind;
@@ -61,7 +61,8 @@ void explain_waiting(const ObjectStates& states, const CycleReasons& reasons,
                                         : Kind::hanging;
 }
 
-/// A member that the collector does not know; of several, one that is no container of Python's own.
+/// The type of a member that the collector does not know; if there are several, one that is no container of
+/// Python's own.
 TypeId blind_type(const HeapSnapshot& heap, const ObjectStates& states, std::span<const ObjectId> members) {
     TypeId found = no_type;
     for (const ObjectId member : members) {
@@ -84,7 +85,8 @@ CycleReasons cycle_reasons(const HeapReader& heap) {
             gc_state(heap.core().memory(), columns.python, interpreter, columns.object_count(), false)
                 .value_or(GcState()));
     if (collectors.empty()) collectors.emplace_back();
-    // Walking the lists takes longer than all else here: not where the age of an object says nothing.
+    // Walking the lists takes longer than everything else here: skipped if the age of an object explains
+    // nothing.
     if (std::any_of(collectors.begin(), collectors.end(), starts_by_itself) || collectors.size() > 1)
         reasons.generations = generations(heap);
     else
@@ -136,7 +138,7 @@ CycleReason reason_of(const HeapSnapshot& heap, const ObjectStates& states, cons
     return reason;
 }
 
-// What is not tracked hangs on the rest, and has the reason of that.
+// What is not tracked depends on the rest, and has its reason.
 std::string most_common_reason(const HeapReader& heap, const ObjectStates& states,
                                const CycleReasons& reasons, const std::function<bool(ObjectId)>& in) {
     using Kind = CycleReason::Kind;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Why a cycle is still there, in plain words.
+// Why a cycle has not been freed, in plain words.
 
 #include "analysis/object_states.h"
 #include "parsers/cpython/gc_state.h"
@@ -16,50 +16,50 @@ namespace heapsift {
 struct CycleReason {
     enum class Kind : std::uint8_t {
         in_use,  // a root reaches it
-        held,    // only what was not found holds it
+        held,    // only references that were not found hold it
         young,   // the next collection of its generation would find it
         middle,
         old,
-        hanging,           // not tracked, and held by garbage that waits
-        collecting,        // a collection was under way
+        hanging,           // not tracked, and held by garbage that has not been collected
+        collecting,        // a collection was running
         disabled,          // gc.disable()
         threshold_0,       // gc.set_threshold(0)
         frozen,            // gc.freeze()
-        guessed,           // whether its types report what holds it is not known
-        legacy_finalizer,  // tp_del
-        saved,             // in gc.garbage, where DEBUG_SAVEALL puts it
+        guessed,           // it is not known whether its types report what holds it
+        legacy_finalizer,  // a type has tp_del
+        saved,             // in gc.garbage, because of DEBUG_SAVEALL
         in_garbage_list,   // in gc.garbage
-        over_released,     // references are found that a member does not count: the collector's subtraction
-                           // wraps
-        invisible          // closed under references that no traverse reports
+        // more references to a member are found than it counts: the collector's subtraction wraps
+        over_released,
+        invisible  // closed under references that no traverse reports
     } kind = Kind::young;
-    TypeId type = no_type;          // that the collector does not look into, or that has the legacy finalizer
-    TypeId finalizer = no_type;     // a type with a finalizer that would run first and could keep it
-    std::uint16_t interpreter = 0;  // whose collector it is about: its place in PythonRuntime::interpreters
+    // the one that the collector does not look into, or that has the legacy finalizer
+    TypeId type = no_type;
+    TypeId finalizer = no_type;     // a type whose finalizer would run first and may keep it alive
+    std::uint16_t interpreter = 0;  // whose collector is meant: index in PythonRuntime::interpreters
     bool operator==(const CycleReason&) const = default;
 };
 
-/// What the collectors of a heap tell of why: how each is set, and which objects are in its lists.
+/// What the collectors of a heap say about the reasons: how each is set, and which objects are in its lists.
 struct CycleReasons {
     FinalizerSlots finalizers;
     std::vector<GcState> collectors;          // by interpreter; at least one
-    std::vector<std::int8_t> generations;     // by object; where none starts by itself, not known
-    std::vector<std::uint16_t> interpreters;  // by object; empty where there is but one
+    std::vector<std::int8_t> generations;     // by object; not known if no collection starts by itself
+    std::vector<std::uint16_t> interpreters;  // by object; empty if there is only one interpreter
 };
 
-/// It walks the collector's lists, where the age of an object says something: some 0.2 µs for each that is
-/// tracked.
+/// Walks the collector's lists if the age of an object can be a reason: some 0.2 µs per tracked object.
 CycleReasons cycle_reasons(const HeapReader& heap);
 
-/// `members`: of one cycle, or one object.
+/// `members`: those of one cycle, or a single object.
 CycleReason reason_of(const HeapSnapshot& heap, const ObjectStates& states, const CycleReasons& reasons,
                       std::span<const ObjectId> members);
-/// `in_garbage`: says also that they are in gc.garbage, where that is why.
+/// `in_garbage`: also says that they are in gc.garbage, if that is the reason.
 std::string reason_words(const HeapSnapshot& heap, const CycleReasons& reasons, const CycleReason& reason,
                          bool in_garbage = true);
 
-/// Of those for which `in` holds and that are garbage: why they, or most of their memory, are still there, in
-/// words, without that they are in gc.garbage. Empty where there are none that the collector would look at.
+/// Why the garbage for which `in` is true, or most of its memory, has not been freed, in words; does not
+/// mention gc.garbage. Empty if none of it is an object that the collector would look at.
 std::string most_common_reason(const HeapReader& heap, const ObjectStates& states,
                                const CycleReasons& reasons, const std::function<bool(ObjectId)>& in);
 

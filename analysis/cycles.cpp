@@ -1,11 +1,11 @@
 // Equal cycles. A program that leaks one cycle leaks thousands like it, and a table of thousands says
-// nothing. Two are of one kind when the same types refer to each other by the same names: the set of (type,
-// name, type) of the references between the members, indices and keys of containers left out. So rings of
-// three and of fifty links are one kind, as are trees of any size. A
-// `__dict__` and its instance are one in this: up to 3.12 it depends on chance whether there is one.
+// nothing. Two cycles are of one kind if the same types refer to each other by the same names: if the sets of
+// (type, name, type) of the references between their members are equal, without the indices and keys of
+// containers. So rings of three and of fifty links are one kind, as are trees of any size. A `__dict__` and
+// its instance count as one: up to 3.12 chance decides whether there is a dict.
 //
-// Of what a cycle holds besides its members, that is counted which dies with it by reference counts: it need
-// not be searched for in all the heap.
+// Of what a cycle holds besides its members, only what dies with it by reference counts is counted: that
+// needs no search of the whole heap.
 
 #include "analysis/cycles.h"
 
@@ -32,8 +32,8 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return mixed(mixed(a) + 
 
 std::uint64_t text_hash(std::string_view text) { return std::hash<std::string_view>()(text); }
 
-/// A number for what a reference is called, the same for all items of a container. Names of attributes are
-/// interned: their address tells them apart.
+/// A number for the name of a reference, the same for all items of a container. Names of attributes are
+/// interned: their address identifies them.
 std::uint64_t name_hash(const ReferenceName& name, bool source_is_dict_of_an_instance) {
     using Form = ReferenceName::Form;
     const auto form = static_cast<std::uint64_t>(name.form);
@@ -64,7 +64,7 @@ bool is_dict_step(const ReferenceName& name) {
     return name.form == ReferenceName::Form::text && name.text.field == Field::attributes;
 }
 
-/// Visits with a callable.
+/// A visitor that calls `function`.
 template <class F>
 struct EachReference final : OwnedReferenceVisitor {
     explicit EachReference(F& f) : function(f) {}
@@ -77,7 +77,7 @@ void each_reference(const HeapReader& heap, ObjectId source, F function) {
     heap.visit_owned_references(source, visitor);
 }
 
-/// By component: how many objects, and whether it is a cycle.
+/// By component: the number of objects, and whether it is a cycle.
 struct ComponentSizes {
     std::vector<std::uint32_t> sizes;
     std::vector<bool> cyclic;
@@ -110,7 +110,7 @@ ObjectComponents components_of(const HeapGraph& graph, In in) {
     return {std::move(found.of_node.values()), found.count};
 }
 
-/// Keeps the components that are cycles, numbered anew by their first members.
+/// Keeps the components that are cycles, renumbered by their first members.
 CycleMembers list_members(const HeapGraph& graph, std::vector<std::uint32_t> component_of,
                           std::uint32_t components) {
     const auto [sizes, cyclic] = sizes_of(graph, component_of, components);
@@ -133,7 +133,7 @@ CycleMembers list_members(const HeapGraph& graph, std::vector<std::uint32_t> com
     return members;
 }
 
-/// Garbage and what is in use each by itself: what else is looked for changes no cycle of garbage, and so no
+/// Searches garbage and what is in use separately: then other queries change no cycle of garbage, and no
 /// number.
 CycleMembers find_members(const HeapGraph& graph, const ObjectStates& states, bool reachable) {
     ObjectComponents garbage = components_of(graph, [&](ObjectId object) { return states.garbage(object); });
@@ -166,7 +166,7 @@ CycleSum sum_of_held(const HeapReader& heap, const HeapGraph& graph, const Objec
     return held;
 }
 
-/// Tells equal cycles by a number. It refers to what it reads: for the time of one call.
+/// Finds equal cycles by a number. Refers to what it reads: use it within one call.
 class KindReader {
 public:
     KindReader(const HeapGraph& graph, const CycleMembers& members)
@@ -208,10 +208,10 @@ private:
 
     const HeapReader& heap_;
     const CycleMembers& members_;
-    std::vector<TypeId> owner_of_dict_;  // by object: whose __dict__ it is; else no_type
+    std::vector<TypeId> owner_of_dict_;  // by object: the type whose __dict__ it is; else no_type
 };
 
-/// One for each component, in their order; without a number yet.
+/// One for each component, in order; not numbered yet.
 std::vector<Cycle> measured(const HeapGraph& graph, const ObjectStates& states, const CycleReasons& reasons,
                             const CycleMembers& members) {
     const HeapReader& heap = graph.heap();
@@ -247,10 +247,10 @@ std::vector<Cycle> measured(const HeapGraph& graph, const ObjectStates& states, 
 
 bool is_garbage(ObjectState state) { return state != ObjectState::reachable && state != ObjectState::held; }
 
-/// Numbers cycles, and adds up those of a kind.
+/// Numbers the cycles, and adds up those of each kind.
 void group(std::vector<Cycle> found, CyclesResult& result) {
     std::unordered_map<std::uint64_t, std::size_t> row_of;
-    std::vector<CycleKind>& kinds = result.kinds;  // `example` is a place in `found` at first
+    std::vector<CycleKind>& kinds = result.kinds;  // at first `example` is an index into `found`
     for (std::size_t i = 0; i < found.size(); ++i) {
         const Cycle& cycle = found[i];
         const auto [it, is_new] = row_of.try_emplace(cycle.kind, kinds.size());
@@ -265,7 +265,7 @@ void group(std::vector<Cycle> found, CyclesResult& result) {
         const bool a_used = !is_garbage(found[a.example].state), b_used = !is_garbage(found[b.example].state);
         return a_used != b_used ? b_used : a.retained > b.retained;
     });
-    // Numbers: examples first, then their equals; what is in use comes last, whether it was asked for or not.
+    // Numbers: examples first, then their equals; what is in use comes last, asked for or not.
     std::vector<Cycle>& numbered = result.cycles;
     numbered.reserve(found.size());
     std::unordered_map<std::uint64_t, std::uint32_t> first_id;
@@ -305,7 +305,7 @@ void add_up(CyclesResult& result) {
     }
 }
 
-/// Why each is there, in words; of thousands of cycles there are few.
+/// The reasons in words; thousands of cycles have few different ones.
 void explain(const HeapSnapshot& heap, const CycleReasons& reasons, CyclesResult& result) {
     using Key = std::tuple<CycleReason::Kind, TypeId, TypeId, std::uint16_t>;
     std::map<Key, std::uint32_t> places;
@@ -318,7 +318,7 @@ void explain(const HeapSnapshot& heap, const CycleReasons& reasons, CyclesResult
     }
 }
 
-/// What the rows of kinds say; of two that read alike, how the second differs.
+/// The texts in the rows of kinds; if two read alike, how the second differs.
 void describe_kinds(const HeapGraph& graph, CyclesResult& result) {
     const std::size_t limit = result.query.kinds;
     const std::size_t count = limit == 0 ? result.kinds.size() : std::min(limit, result.kinds.size());

@@ -1,7 +1,8 @@
 #pragma once
 
-// Objects that keep each other alive: what they are, how many are equal, and why they are still there. (How equal
-// ones are told: cycles.cpp; why they are there: cycle_reasons.h; one in full: cycle_details.h.)
+// Objects that keep each other alive: what they are, how many cycles are equal, and why they have not been
+// freed. (How equal cycles are recognized: cycles.cpp; the reasons: cycle_reasons.h; one cycle in full:
+// cycle_details.h.)
 
 #include "analysis/cycle_details.h"
 #include "analysis/cycle_reasons.h"
@@ -16,39 +17,39 @@
 namespace heapsift {
 
 struct CyclesQuery {
-    // Which cycles are shown. It does not change their ids.
-    bool unreachable = true;    // garbage that waits, or that no traverse sees
+    // Which cycles are shown. Ids do not depend on this.
+    bool unreachable = true;    // garbage not yet collected, or that no traverse sees
     bool uncollectable = true;  // garbage that is never freed: uncollectable and invisible
-    bool reachable = false;     // those in use as well
-    // Of how many kinds, and of how many objects in gc.garbage, everything is said; 0: of all.
+    bool reachable = false;     // also those in use
+    // How many kinds, and how many objects in gc.garbage, are described in full; 0: all.
     std::size_t kinds = 20, garbage_list = 20;
 };
 
 /// A strongly connected component over the references that are followed: more than one object, or one that
 /// refers to itself.
 struct Cycle {
-    // from 1 on: first an example of each kind of garbage, then the others, then what is in use
+    // from 1: first one example of each kind of garbage, then the other garbage, then what is in use
     std::uint32_t id = 0;
     std::uint32_t equal_to = 0;  // the id of the first of its kind; 0 for that one itself
     ObjectState state = ObjectState::waiting;
     CycleReason reason;
-    std::uint32_t reason_words = 0;  // a place in CyclesResult::reasons
+    std::uint32_t reason_words = 0;  // index into CyclesResult::reasons
     std::uint64_t count = 0, size = 0;
-    std::uint64_t freed_count = 0,
-                  retained = 0;  // by reference counts, if it went: its members included; bytes of memory
+    // what reference counts would free if the cycle went away, its members included; bytes of memory
+    std::uint64_t freed_count = 0, retained = 0;
     std::uint32_t component = 0;
     std::uint64_t kind = 0;  // equal for equal cycles
 };
 
-/// Equal cycles: by the types of their members and the names of the references between them, and why they are
-/// there.
+/// Equal cycles: the same types of members, the same names of the references between them, and the same
+/// reason.
 struct CycleKind {
-    std::uint32_t example = 0;  // the id of the first
+    std::uint32_t example = 0;  // the id of the first one
     std::uint64_t cycles = 0, objects = 0, size = 0, retained = 0;
-    // Of the first CyclesQuery::kinds of them:
+    // Only for the first CyclesQuery::kinds kinds:
     CyclePath path;           // of the example
     std::uint32_t alike = 0;  // the example of an earlier kind whose path and reason read the same; 0: none
-    std::string unlike;       // and how it differs from that: "also by .last_error". Not escaped
+    std::string unlike;       // how it differs from that one: "also by .last_error". Not escaped
 };
 
 struct CycleSum {
@@ -57,22 +58,21 @@ struct CycleSum {
 
 struct CyclesResult {
     CyclesQuery query;
-    /// By id: all garbage, whether it is shown or not, and behind it what is in use, where that was asked
-    /// for.
+    /// By id: all garbage, shown or not; then what is in use, if that was asked for.
     std::vector<Cycle> cycles;
-    /// Of what is shown: garbage first, then the largest first.
+    /// Of the cycles that are shown: garbage first, then the largest first.
     std::vector<CycleKind> kinds;
-    std::vector<std::string> reasons;  // why cycles are still there, each once. Not escaped
+    std::vector<std::string> reasons;  // why cycles have not been freed, each once. Not escaped
     CycleMembers members;              // by Cycle::component
     std::uint64_t shown_count = 0, shown_objects = 0, shown_size = 0;
-    CycleSum waiting, never, used;  // of what is shown: garbage that waits, that is never freed; in use
-    /// Those of what only references hold that were not found, where what is in use is not shown: their
-    /// members alone.
+    CycleSum waiting, never, used;  // shown: garbage not yet collected; never freed; in use
+    /// Cycles that only references that were not found hold, if those in use are not shown: their members
+    /// alone.
     CycleSum held;
-    std::array<std::uint64_t, 5> objects_in_state{};  // of all objects, by ObjectState
+    std::array<std::uint64_t, 5> objects_in_state{};  // all objects, by ObjectState
     bool certain = true;                              // Collection::certain
     std::uint64_t mapped_bytes = 0;                   // of the core
-    std::vector<ObjectRow> garbage_list;              // what is in gc.garbage, in its order; cut
+    std::vector<ObjectRow> garbage_list;              // the items of gc.garbage, in order; cut to the limit
 
     bool shown(const Cycle& cycle) const;
     /// By address; never empty.
@@ -80,24 +80,24 @@ struct CyclesResult {
     const std::string& reason(const Cycle& cycle) const { return reasons[cycle.reason_words]; }
 };
 
-/// It has the collector replayed. Two searches for components, and some microseconds for each member of one; 4
-/// bytes an object.
+/// Replays the collector, and searches twice for components; some microseconds per member of a cycle, and 4
+/// bytes per object.
 CyclesResult cycles(Work& work, const CyclesQuery& query);
 
-/// One cycle with everything that is said of it.
+/// One cycle with everything that is known about it.
 struct CycleRow {
     Cycle cycle;
     CyclePath path;
     CycleDetails details;
     std::string reason;   // not escaped
-    bool certain = true;  // is_certain, of its first member
+    bool certain = true;  // is_certain of its first member
 };
 
-/// What of a cycle is wanted.
+/// What is wanted of a cycle.
 struct CycleWishes {
     std::size_t steps = 4;   // of its path, at most
     std::size_t limit = 50;  // of members and of references, at most; 0: all
-    bool opening = false;    // which references to break: a look at all of them, and CycleOpening
+    bool opening = false;    // which references to break: looks at all of them, and computes CycleOpening
 };
 
 CycleRow cycle_row(Work& work, const CyclesResult& result, const Cycle& cycle, const CycleWishes& wishes);

@@ -1,5 +1,5 @@
-// What the core holds and lacks. Segments and modules need no interpreter; the rest is the references, and
-// one pass over the objects.
+// What the core contains and lacks. Segments and modules need no interpreter; the rest takes the references,
+// and one pass over the objects.
 
 #include "analysis/doctor.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The types that make up a heap, by name.
+// The names of the types that make up most of a heap.
 
 #include "analysis/types.h"
 
@@ -10,8 +10,8 @@
 
 namespace heapsift {
 
-/// The names of the types that have a quarter of `total` or more, all types of one name together, in the
-/// order of the alphabet; where there is none, the largest.
+/// The names of the types that have a quarter of `total` or more, in alphabetical order; if there is none,
+/// the largest. Types of one name count together.
 std::vector<std::string> dominant_types(const std::vector<TypeRow>& types, std::uint64_t total);
 
 }  // namespace heapsift

@@ -1,5 +1,5 @@
 // An object may have millions of referrers. All are counted; of those that hold it, and of those that do not,
-// no more are kept than will be shown.
+// only as many are kept as will be shown.
 
 #include "analysis/edges.h"
 
@@ -33,7 +33,7 @@ private:
     std::vector<EdgeRow> others_;
 };
 
-/// Of a native reference the row has the address of the word alone.
+/// For a native reference the row has only the address of the word.
 ObjectRow source_row(const HeapReader& heap, ObjectId source, const Reference& reference) {
     if (source != no_object) return brief_object_row(heap, source);
     ObjectRow row;

@@ -1,6 +1,6 @@
 #pragma once
 
-// References one step up or down, as rows (EDGE of the contract).
+// The references of an object and those to it, as rows (EDGE of the contract).
 
 #include "analysis/holding/structural_references.h"
 #include "analysis/object_row.h"
@@ -10,18 +10,18 @@
 namespace heapsift {
 
 struct EdgeRow {
-    ObjectRow source;  // with only address, type and value filled; of a native reference only the address: of
-                       // the word
-    ObjectRow target;  // id no_object and type empty where no object was found at the address
+    // only address, type and value are filled; for a native reference only the address: that of the word
+    ObjectRow source;
+    ObjectRow target;  // id no_object and empty type if no object was found at the address
     Reference reference;
     bool followed = true;
 };
 
-/// All references of an object, or all to it: those that are followed first, else in their own order.
+/// All references of an object, or all to it: those that are followed first, otherwise in their own order.
 struct EdgeList {
     std::vector<EdgeRow> edges;  // cut to the limit
     std::uint64_t total = 0;
-    std::int64_t owned = 0;  // of all, those that a reference count counts
+    std::int64_t owned = 0;  // of all, those that a reference count includes
     bool guesses = false;    // some of the owned ones are guesses
 };
 
@@ -29,7 +29,7 @@ struct EdgeList {
 EdgeList referents(const HeapReader& heap, const StructuralTargets& structural, ObjectId object,
                    std::size_t limit);
 
-/// Who refers to `object`. One pass over the heap.
+/// What refers to `object`. Cost: one pass over the heap.
 EdgeList referrers(const HeapReader& heap, const StructuralTargets& structural, ObjectId object,
                    std::size_t limit);
 
@@ -38,7 +38,7 @@ struct EdgesResult {
     EdgeList list;
 };
 
-/// The same for a command of its own.
+/// The same for a command that asks for nothing else.
 EdgesResult referents(const HeapReader& heap, ObjectId object, std::size_t limit);
 EdgesResult referrers(const HeapReader& heap, ObjectId object, std::size_t limit,
                       const ProgressCallback& progress = {});

@@ -1,10 +1,9 @@
-// A table shows what its columns ask for, and people have questions that no table foresaw: those go to SQL or
-// to a data frame. An export is therefore the heap as it is, one row a type, an object and an array, nothing
-// grouped and nothing cut. Rows are made one by one as they are written: all at once they would be several
-// times the heap.
+// A table shows what its columns are made for. Questions that no table foresaw go to SQL or a data frame. An
+// export is therefore the heap as it is: one row per type, object and array, nothing grouped and nothing cut.
+// Rows are made one by one as they are written: all at once would take several times the memory of the heap.
 //
-// What an array shows and what it owns are different things; the columns of `array` are those of ndarray's
-// own attributes, and `owner` follows the bases to whoever holds the bytes (parsers/numpy).
+// What an array shows and what it owns are different things: the columns of `array` are ndarray's own
+// attributes, and `owner` follows the bases to the owner of the bytes (parsers/numpy).
 
 #include "analysis/export.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything that is known of a heap, as the rows of a few tables.
+// Everything that is known about a heap, as the rows of a few tables.
 
 #include "analysis/array_row.h"
 #include "analysis/holding/retained.h"
@@ -27,9 +27,9 @@ struct ExportedType {
 struct ExportedObject {
     ObjectRow row;
     std::optional<TypeId> type;
-    std::optional<int> generation;  // 0, 1, 2; 3: frozen; nothing where it is in no list of the collector
-    std::optional<Address>
-        dominator;  // the immediate one; nothing where that is no object: a frame, a group, the root
+    std::optional<int> generation;  // 0, 1, 2; 3: frozen; nothing if it is in no list of the collector
+    // the immediate one; nothing if that is no object (a frame, a group, the root)
+    std::optional<Address> dominator;
 };
 
 struct ExportedRoot {
@@ -38,15 +38,15 @@ struct ExportedRoot {
     std::string name;  // RootNamer::name. Not escaped
 };
 
-/// One reference. `source` and `target` are addresses: of a native reference the source is no object.
+/// One reference. `source` and `target` are addresses; the source of a native reference is not an object.
 struct ExportedReference {
     Address source;
     Reference reference;
     bool followed = false;  // StructuralTargets::follows
 };
 
-/// Reads the rows one by one. It keeps a byte an object, and no rows; it refers to the graph and the columns:
-/// for the time of one export.
+/// Makes the rows one by one, and keeps none: memory is one byte per object. Refers to the graph and the
+/// columns: use it for one export.
 class ExportReader {
 public:
     ExportReader(const HeapGraph& graph, const RetainedSizes& sizes, const ObjectStates& states);
@@ -56,7 +56,7 @@ public:
 
     ExportedType type(TypeId id) const;
     ExportedObject object(ObjectId id) const;
-    /// Calls with each root as an ExportedRoot, by object.
+    /// Calls `visit` with each root as an ExportedRoot, sorted by object.
     template <class F>
     void visit_roots(F&& visit) const {
         RootNamer names(retained_.graph());
@@ -64,7 +64,7 @@ public:
             visit(ExportedRoot{columns().address_of(placed.root.object), placed.root.kind,
                                names.name(placed.root)});
     }
-    /// Calls with each reference of an object, as an ExportedReference.
+    /// Calls `visit` with each reference of an object, as an ExportedReference.
     template <class F>
     void visit_references(ObjectId id, F&& visit) const {
         heap_.visit_references(id, [&](const Reference& reference) {
@@ -72,7 +72,7 @@ public:
                                     structural().follows(columns().address_of(id), reference)});
         });
     }
-    /// The same for those from memory that is no object's.
+    /// The same for references from memory that belongs to no object.
     template <class F>
     void visit_native_references(F&& visit) const {
         heap_.visit_native_references([&](const Reference& reference) {
@@ -91,8 +91,8 @@ private:
     std::vector<std::int8_t> generations_;
 };
 
-/// Hands out every row: types by id, objects by address, then references by source, roots by object, and
-/// arrays by address. The `sink` has members type, object, reference, root and array.
+/// Passes every row to `sink`: types by id, objects by address, references by source, roots by object, and
+/// arrays by address. `Sink` has members type, object, reference, root and array.
 template <class Sink>
 void for_each_row(const ExportReader& rows, const HeapReader& heap, const ProgressCallback& progress,
                   Sink& sink) {

@@ -1,6 +1,6 @@
-// An expression may begin in several ways (json.decoder: a module, or what the module json has), and a name
-// may be that of several references. So all of them are followed, step by step, in the order of the text;
-// what is left at its end are the answers.
+// An expression may begin in several ways (json.decoder: a module, or an attribute of the module json), and a
+// name may fit several references. So all of them are followed, step by step, in the order of the text; what
+// is left at its end is the answer.
 
 #include "analysis/expression.h"
 
@@ -44,8 +44,7 @@ public:
 
 private:
     void follow(const std::vector<ExpressionPlace>& roots) {
-        std::map<std::size_t, std::set<ExpressionPlace>>
-            waiting;  // by how much of the text they have behind them
+        std::map<std::size_t, std::set<ExpressionPlace>> waiting;  // by how much of the text is done
         for (const ExpressionPlace& root : roots) waiting[root.at].insert(root);
         while (!waiting.empty() && waiting.begin()->first < text_.size()) {
             const auto places = waiting.extract(waiting.begin());
@@ -110,7 +109,7 @@ private:
     }
 
     void choose_near(const std::vector<ReferenceStep>& names) {
-        std::vector<std::string> texts;  // without quotes: a shell eats them, and a person forgets them
+        std::vector<std::string> texts;  // without quotes: shells remove them, people forget them
         for (const ReferenceStep& name : names) texts.push_back(without_quotes(notation(name)));
         const auto with_name = [&](const std::string& text) {
             return names[static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) -

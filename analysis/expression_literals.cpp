@@ -1,5 +1,5 @@
-// Literals of Python. No text is too long and no parenthesis too deep: both are what somebody typed, or a key
-// as it is printed.
+// Python literals. No text is too long and no parenthesis too deep: either somebody typed it, or it is a
+// printed key.
 
 #include "analysis/expression_text.h"
 
@@ -41,7 +41,7 @@ void append_code_point(std::string& out, std::uint32_t c) {
     }
 }
 
-/// Digits to limbs; false where one of them is no digit of the base.
+/// Digits to limbs; false if one is not a digit of the base.
 bool read_limbs(std::string_view digits, int base, std::vector<std::uint32_t>& limbs) {
     bool any = false;
     for (const char c : digits) {
@@ -83,8 +83,8 @@ public:
         return bare_word();
     }
 
-    /// Values between commas up to `end`, or to the end of the text ('\0'). One value without a comma is
-    /// itself.
+    /// Values separated by commas, up to `end` or the end of the text ('\0'). A single value without a comma
+    /// is that value.
     std::optional<Literal> values(char end, int depth) {
         Literal tuple;
         tuple.kind = Literal::Kind::tuple;
@@ -135,7 +135,7 @@ private:
         return text_literal(name);
     }
 
-    /// The number of letters before a quote, and that it is one.
+    /// The number of letters before a quote; nothing if there is no quote.
     std::optional<std::size_t> quote_at() const {
         std::size_t i = at_;
         while (i < text_.size() && i < at_ + 2 &&

@@ -1,5 +1,5 @@
-// The beginning of an expression is read in every way at once: what leads nowhere drops out as the steps are
-// followed.
+// The beginning of an expression is read in every possible way at once; readings that lead nowhere drop out
+// as the steps are followed.
 
 #include "analysis/expression_roots.h"
 
@@ -18,7 +18,7 @@ std::optional<std::uint64_t> whole_number(std::string_view digits, int base) {
     return value;
 }
 
-/// Up to 3.10 a code object knows only the last part of its name.
+/// Up to 3.10 a code object has only the last part of its name.
 bool is_called(const PythonFrame& frame, std::string_view typed, bool qualified) {
     if (frame.name == typed) return true;
     if (frame.name.ends_with(typed) && frame.name[frame.name.size() - typed.size() - 1] == '.') return true;
@@ -143,7 +143,8 @@ void ExpressionRoots::add_special(std::string_view text, std::vector<ExpressionP
         add_generator(object, end, places);
 }
 
-// A dict of one thread's values, or the _thread._local: that has a dict for each thread that used it.
+// `local` is a dict of one thread's values, or the _thread._local, which has a dict for each thread that used
+// it.
 void ExpressionRoots::add_thread_local(Address local, std::size_t at,
                                        std::vector<ExpressionPlace>& places) const {
     const std::size_t before = places.size();

@@ -1,7 +1,7 @@
 #pragma once
 
-// What an expression may begin with: a module, a name in __main__, a call that runs, a thread, a
-// thread-local, a generator, an address.
+// What an expression can begin with: a module, a name in __main__, a running call, a thread, a thread-local,
+// a generator, an address.
 
 #include "analysis/expression_steps.h"
 
@@ -16,10 +16,10 @@ public:
     ExpressionRoots(const HeapReader& heap, const PythonHeap& python, const ExpressionSteps& steps)
         : heap_(heap), python_(python), steps_(steps) {}
 
-    /// Every way to read the beginning of `text`, but for the names of builtins.
+    /// Every way to read the beginning of `text`, except as a builtin.
     std::vector<ExpressionPlace> named(std::string_view text) const;
     std::vector<ExpressionPlace> builtins(std::string_view text) const;
-    /// Modules, names in __main__ and calls that run.
+    /// Modules, names in __main__ and running calls.
     void visit_names(const NameVisitor& visit) const;
 
 private:

@@ -1,6 +1,6 @@
-// References first, as they are printed or mean the same. Where none is called that, what Python looks up in
-// dicts on the way: an attribute of an instance, its class and their bases, a name of a module. Last, a key
-// whose quotes a shell has eaten.
+// First references, as they are printed or with the same meaning. If none has that name, what Python finds in
+// dicts: an attribute of an instance, its class and its bases, a name of a module. Last, a key whose quotes a
+// shell has removed.
 
 #include "analysis/expression_steps.h"
 
@@ -19,7 +19,7 @@ bool is_plain_attribute(std::string_view step) {
     return step.size() > 1 && step[0] == '.' && identifier_length(step.substr(1)) == step.size() - 1;
 }
 
-/// The character that a name begins with.
+/// True if the printed name begins with `typed`.
 bool begins_with(const ReferenceStep& step, char typed) {
     switch (step.kind) {
         case ReferenceStep::Kind::item:
@@ -38,7 +38,7 @@ bool begins_with(const ReferenceStep& step, char typed) {
 struct ExpressionSteps::Following {
     const ExpressionPlace& place;
     std::string_view rest;   // from `start` on
-    std::size_t start;       // place.at and the blanks behind it
+    std::size_t start;       // place.at, after any spaces
     std::string_view first;  // the first step of `rest`
     std::vector<ExpressionPlace>& found;
 
@@ -193,7 +193,7 @@ bool ExpressionSteps::equals(Address key, const Literal& literal) const {
     }
 }
 
-// Items of dicts, lists and tuples, without a name for each of the others.
+// Items of dicts, lists and tuples, without naming all the others.
 void ExpressionSteps::follow_index(const Following& step, bool unquoted) const {
     const auto bracket = bracket_at_start(step.rest);
     const auto key = bracket ? whole_literal(bracket->content, unquoted) : std::nullopt;
@@ -228,7 +228,7 @@ void ExpressionSteps::follow_references(const Following& step, bool unquoted) co
     });
 }
 
-// f_locals shows what is in a cell, where the reference is one to the cell.
+// f_locals shows the content of a cell, where the reference is one to the cell.
 void ExpressionSteps::follow_shared_local(const Following& step, const Reference& cell, bool unquoted) const {
     ReferenceStep local;
     local.kind = ReferenceStep::Kind::local;
@@ -265,7 +265,7 @@ Address ExpressionSteps::type_dict(Address type) const {
     return dict.is_null() ? referent(type, Field::attributes) : dict;
 }
 
-// A static type has an mro too, which no traverse reports in every version: there its bases will do.
+// A static type has an mro too, which no traverse reports in every version; its bases do instead.
 void ExpressionSteps::add_dicts_of_bases(Address type, std::vector<Address>& dicts) const {
     std::vector<Address> order;
     if (const Address mro = referent(type, Field::mro); !mro.is_null())
@@ -293,8 +293,8 @@ std::vector<Address> ExpressionSteps::dicts_on_the_way(Address object) const {
     return dicts;
 }
 
-// obj.__dict__['x'] where no __dict__ was ever asked for: the values lie in the instance, and the reference
-// is called .x.
+// obj.__dict__['x'] when no __dict__ was ever asked for: the values are in the instance, and the reference is
+// named .x.
 void ExpressionSteps::follow_values(const Following& step) const {
     const std::string_view index = step.rest.substr(step.first.size());
     const auto bracket = index.starts_with('[') ? bracket_at_start(index) : std::nullopt;
@@ -316,8 +316,8 @@ void ExpressionSteps::follow_attribute(const Following& step) const {
     }
 }
 
-// What the slots of a frame are called: by f_locals, with the contents of cells, and as references are. What
-// a reference from a running frame is called comes too: func() <code>, func() <function>.
+// The names of a frame's slots: by f_locals, with the contents of cells, and by their references. Also what a
+// reference from a running frame is called: func() <code>, func() <function>.
 void ExpressionSteps::visit_frame_names(
     const PythonFrame& frame, const std::function<void(Address, const ReferenceStep&)>& visit) const {
     using What = FrameSlot::What;
@@ -369,7 +369,7 @@ void ExpressionSteps::follow_frame(const Following& step) const {
         if (const auto length = match_name(notation(name), step.rest, !mark)) step.lead(target, *length);
     });
     if (!step.found.empty() || !is_plain_attribute(step.first)) return;
-    // Of a module or class that is being made: its names are in a dict.
+    // For a module or class body that is running: its names are in a dict.
     visit_slots(python_, *step.place.frame, [&](const FrameSlot& slot) {
         if (slot.what == FrameSlot::What::locals)
             step.lead(item(slot.value, text_literal(step.first.substr(1))), step.first.size());

@@ -1,7 +1,7 @@
 #pragma once
 
-// One step of an expression: from an object along what its references are called, and what Python would find
-// beside them.
+// One step of an expression: from an object along a named reference, or to what Python's own lookup would
+// find.
 
 #include "analysis/expression_text.h"
 #include "parsers/cpython/python_heap.h"
@@ -14,35 +14,35 @@
 
 namespace heapsift {
 
-/// Where the evaluation of an expression stands.
+/// How far the evaluation of an expression has got.
 struct ExpressionPlace {
-    std::size_t at = 0;  // so much of the text has been followed
+    std::size_t at = 0;  // how much of the text has been followed
     Address object;      // null for a frame that has no object
-    // whose locals are at hand: a call's, or that of the generator `object`
+    // the frame whose locals can follow: a call's, or that of the generator `object`
     const PythonFrame* frame = nullptr;
     bool items_are_attributes = false;  // `object` is a thread-local's dict
 
     auto operator<=>(const ExpressionPlace&) const = default;
 };
 
-/// An attribute, an item or a local that is there, for a person who mistyped one.
+/// An attribute, an item or a local that exists: suggestions for a mistyped one.
 using NameVisitor = std::function<void(const ReferenceStep&)>;
 
 class ExpressionSteps {
 public:
     ExpressionSteps(const HeapReader& heap, const PythonHeap& python);
 
-    /// All places that one step from `place` leads to; `text` is the whole expression. Reads storage, runs
-    /// nothing. Cost: the references of the object, once or twice.
+    /// All places that one step from `place` leads to; `text` is the whole expression. Reads storage and runs
+    /// no code. Cost: the references of the object, once or twice.
     std::vector<ExpressionPlace> from(const ExpressionPlace& place, std::string_view text) const;
-    /// What `from` would have found.
+    /// All names that `from` could have followed.
     void visit_names(const ExpressionPlace& place, const NameVisitor& visit) const;
 
-    /// The value of a key, in whatever is read as a dict; null where there is none.
+    /// The value of a key in anything that is read as a dict; null if there is none.
     Address item(Address dict, const Literal& key) const;
-    /// What the first reference by that field leads to; null for none.
+    /// The target of the first reference by that field; null if there is none.
     Address referent(Address object, Field field) const;
-    /// What its first attribute of that name is.
+    /// The first attribute of that name; null if there is none.
     Address attribute(Address object, const std::string& name) const;
     /// The values of a dict.
     std::vector<Address> values(Address dict) const;

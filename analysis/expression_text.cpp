@@ -1,5 +1,5 @@
-// Names against what was typed. A name as it is printed always fits itself, whatever is in it; only where it
-// does not, its keys are compared by what they mean.
+// Compares names with what was typed. A name as it is printed always matches itself, whatever it contains;
+// only otherwise are its keys compared by meaning.
 
 #include "analysis/expression_text.h"
 
@@ -22,7 +22,7 @@ bool ends_there(std::string_view name, std::string_view rest) {
     return name.empty() || rest.empty() || !in_identifier(name.back()) || !in_identifier(rest.front());
 }
 
-/// Where the quotes that open at `at` end, behind them; nothing where they do not.
+/// The end of the quotes that open at `at`, behind the closing ones; nothing if they are not closed.
 std::optional<std::size_t> end_of_quotes(std::string_view text, std::size_t at) {
     for (std::size_t i = at + 1; i < text.size(); ++i) {
         if (text[i] == '\\')
@@ -33,7 +33,7 @@ std::optional<std::size_t> end_of_quotes(std::string_view text, std::size_t at) 
     return std::nullopt;
 }
 
-/// A quote within a word is an apostrophe, after the letters of a prefix it is a quote: it's, b'x'.
+/// A quote inside a word is an apostrophe; after a prefix it is a quote: it's, b'x'.
 bool opens_quotes(std::string_view text, std::size_t at) {
     std::size_t letters = 0;
     while (letters < at && in_identifier(text[at - letters - 1])) ++letters;

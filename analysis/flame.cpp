@@ -1,6 +1,6 @@
-// One pass over the tree in preorder, where a node comes after its dominator: it belongs to the stack of its
-// dominator with one frame more, or with none where it repeats. A linked list is a million deep, and so is
-// one whose links are an object and its dict in turn.
+// One pass over the tree in preorder, where each node comes after its dominator: its stack is that of its
+// dominator with one frame more, or the same one if the frame repeats. A linked list is a million deep, and
+// so is one whose links alternate between an object and its dict.
 
 #include "analysis/flame.h"
 
@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    /// The number of a label: classes made again and again have one name, and so have the frames of a
+    /// The number of a label: classes that are created repeatedly have one name, and so have the frames of a
     /// recursion.
     std::uint32_t label(const std::string& text) {
         const auto [known, is_new] =
@@ -101,7 +101,7 @@ private:
         const Stack& own = stacks_[stack];
         if (own.label == label || (own.label == 0 && stack != 0)) return stack;
         if (own.above != no_stack && own.above != 0) {
-            // a, b, a and now b again
+            // a, b, a, and now b again
             const Stack& before = stacks_[own.above];
             if (before.label == label && before.above != no_stack && stacks_[before.above].label == own.label)
                 return own.above;

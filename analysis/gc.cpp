@@ -1,5 +1,5 @@
-// Each interpreter has a collector of its own. Where there are several, whose an object is is told by the
-// list it is in.
+// Each interpreter has a collector of its own. If there are several, the list that an object is in tells its
+// interpreter.
 
 #include "analysis/gc.h"
 
@@ -49,7 +49,7 @@ private:
         result_.interpreters.push_back(std::move(row));
     }
 
-    /// The items of a list, as rows; how many there are.
+    /// Makes rows of the items of a list, and returns how many there are.
     std::uint64_t rows_of(Address address, std::vector<ObjectRow>& rows) const {
         const ObjectId list = address.is_null() ? no_object : columns().find(address);
         if (list == no_object) return 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The collector as the core has it, and what it would do next.
+// The state of the collector, and what it would do next.
 
 #include "analysis/collector.h"
 #include "analysis/object_row.h"
@@ -14,7 +14,7 @@ namespace heapsift {
 
 struct GcInterpreter {
     std::int64_t id = 0;
-    std::optional<GcState> state;  // nothing where it does not read
+    std::optional<GcState> state;  // nothing if it cannot be read
     std::vector<ObjectRow> garbage, callbacks;
     std::uint64_t garbage_count = 0;  // all of them
     CollectorTally collectable, uncollectable, frozen_garbage, doubtful;
@@ -23,18 +23,18 @@ struct GcInterpreter {
 
 struct GcFinalizer {
     std::string type;
-    std::uint64_t count = 0;  // of its instances that would be found, and whose finalizer has not run
+    std::uint64_t count = 0;  // of its instances that would be found, with a finalizer that has not run
 };
 
 struct GcResult {
     std::vector<GcInterpreter> interpreters;
     std::vector<GcFinalizer> finalizers;  // most first
     bool certain = true;
-    std::vector<ObjectId> found;    // what a collection would find, by id, cut to the limit; with `list`
-    std::uint64_t found_count = 0;  // all of it
+    std::vector<ObjectId> found;    // what a collection would find, by id, cut to the limit; only with `list`
+    std::uint64_t found_count = 0;  // without the limit
 };
 
-/// `limit`: so many of gc.garbage as rows, and of what would be found; 0 all.
+/// `limit`: how many objects of gc.garbage become rows, and how many of `found` are listed; 0: all.
 GcResult gc(const HeapReader& heap, std::size_t limit, bool list, const ProgressCallback& progress = {});
 
 }  // namespace heapsift

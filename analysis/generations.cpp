@@ -1,5 +1,5 @@
-// The generation of an object is written nowhere in it: it is in the list it is in, so each list of the
-// collector is walked once.
+// An object does not store its generation: the list it is in is its generation, so each list of the collector
+// is walked once.
 
 #include "analysis/generations.h"
 

@@ -1,7 +1,7 @@
-// Every object has its cheapest path, and so one reference by which it is said to be held. What the owner
-// calls it is a label: the owner's type and the names of the steps from there, through containers: (Node,
-// children, [*]). Labels are numbered as they are met, in the order in which the paths grew: an object's
-// label is made of that of the object before it.
+// Every object has one cheapest path, and so one reference by which it is said to be held. Its label is what
+// the owner calls it: the owner's type and the names of the steps from there, through containers: (Node,
+// children, [*]). Labels are numbered as they are met, in the order in which the paths grew, so that each
+// object's label extends that of the object before it.
 
 #include "analysis/holder_labels.h"
 
@@ -68,7 +68,7 @@ void HolderLabeler::label_all() {
             label.owner = owner_is_root + static_cast<std::uint64_t>(&root - graph_.roots().data());
             if (root.root.kind == RootKind::native || root.root.kind == RootKind::native_unseen ||
                 root.root.kind == RootKind::immortal || root.root.kind == RootKind::static_type)
-                label.owner = owner_is_root + first_root_like(root);  // of these one is like another
+                label.owner = owner_is_root + first_root_like(root);  // any of these stands for all of them
         } else {
             label.step = paths_.step(object);
             const TypeId type = columns().type_of(previous);
@@ -123,7 +123,7 @@ ReferenceStep HolderLabeler::step(std::uint32_t number) const {
     return step;
 }
 
-/// "func()" and the local of a frame, "app" of a module.
+/// "func()" and the local for a frame, "app" for a module.
 HolderName HolderLabeler::root_name(const Root& root) const {
     HolderName name;
     if (root.frame >= 0) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// By which words a person would say that something holds an object: a number for each way of being held.
-// (What a label is: holder_labels.cpp.)
+// The words in which a person would say what holds an object: one number for each way of being held. (What a
+// label is: holder_labels.cpp.)
 
 #include "analysis/holding/root_paths.h"
 
@@ -13,22 +13,22 @@
 
 namespace heapsift {
 
-/// Who holds, and by which steps from there; indices and keys are those of all (ReferenceStep::any).
+/// The holder, and the steps from it; indices and keys are those of all (ReferenceStep::any).
 struct HolderName {
-    std::string owner;   // a type, "app.Node"; a module, "app"; a function that runs, "func()". Not escaped
-    bool frame = false;  // it is a function that runs
+    std::string owner;   // a type, "app.Node"; a module, "app"; a running function, "func()". Not escaped
+    bool frame = false;  // it is a running function
     std::vector<ReferenceStep> steps;
 
-    /// "hActs1", "children[*]": the steps, without the dot that they begin with.
+    /// "hActs1", "children[*]": the steps, without the dot at the start.
     std::string attribute() const;
-    /// Nothing stands between the owner and the attribute: it is an item, or a key.
+    /// True if nothing stands between owner and attribute: it is an item or a key.
     bool joined() const;
-    /// Python has no name for the first step.
+    /// True if Python has no name for the first step.
     bool nameless() const { return !steps.empty() && steps.front().nameless; }
 };
 
-/// Gives all objects that a root reaches their labels. It has the cheapest paths searched; 16 bytes an object.
-/// It refers to the graph: for the time of one call.
+/// Labels every object that a root reaches. Searches the cheapest paths; 16 bytes per object. Refers to the
+/// graph: use it within one call.
 class HolderLabeler {
 public:
     static constexpr std::uint32_t none = RootPaths::none;
@@ -37,19 +37,19 @@ public:
 
     const RootPaths& paths() const { return paths_; }
     std::size_t count() const { return labels_.size(); }
-    /// `none` where no path was found.
+    /// `none` if no path was found.
     std::uint32_t label(ObjectId object) const { return label_[object]; }
     /// Several labels may have the same name.
     HolderName name(std::uint32_t label) const;
-    /// The path to `object` with [*] for indices and keys; equal steps one after another once, with an
+    /// The path to `object` with [*] for indices and keys; equal consecutive steps appear once, with an
     /// ellipsis.
     std::string merged_expression(ObjectId object) const;
 
 private:
     struct Label {
-        std::uint32_t above = none;  // the label that it goes on; else `owner` says who holds it
+        std::uint32_t above = none;  // the label that it extends; if none, `owner` is the holder
         std::uint32_t step = none;   // RootPaths::step_names
-        std::uint64_t owner = 0;     // a type's number, or a root's place + owner_is_root
+        std::uint64_t owner = 0;     // a type's number, or a root's index + owner_is_root
         std::uint8_t depth = 0;
         bool operator==(const Label& o) const {
             return above == o.above && step == o.step && owner == o.owner;
@@ -77,7 +77,7 @@ private:
 
     const HeapReader& heap_;
     RootPaths paths_;
-    std::vector<bool> plain_, module_;  // by type, the last one for those not found
+    std::vector<bool> plain_, module_;  // by type; the last one for types that were not found
     std::vector<Label> labels_;
     std::vector<std::uint32_t> label_;  // by object
     std::unordered_map<Label, std::uint32_t, LabelHash> numbers_;

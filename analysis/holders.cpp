@@ -1,4 +1,4 @@
-// Rows of objects that are held in one way: by their labels, and those of equal words as one.
+// Rows of objects that are held in one way: by label, with labels of equal words merged.
 
 #include "analysis/holders.h"
 
@@ -80,7 +80,7 @@ public:
     }
 
 private:
-    /// Equal names may have had several numbers: a name is an address before it is a word.
+    /// Equal names may have several numbers: labels compare names by address, not by text.
     void merge_same_words(HoldersResult& result, std::vector<std::int32_t>& row_of_object) const {
         std::map<std::tuple<TypeId, std::string, std::string>, std::size_t> by_words;
         std::vector<HolderRow> merged;
@@ -118,7 +118,7 @@ private:
         std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
             return result.rows[a].memory > result.rows[b].memory;
         });
-        constexpr std::size_t most_sets = 640;  // of more the rest is small
+        constexpr std::size_t most_sets = 640;  // beyond these the rows are small
         const std::size_t asked = std::min(
             {order.size(), most_sets, limit == 0 ? most_sets : std::max<std::size_t>(64, 2 * limit)});
         std::vector<std::int32_t> set_of_row(result.rows.size(), -1);

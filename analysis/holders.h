@@ -1,7 +1,7 @@
 #pragma once
 
-// Who holds objects of a kind, in a person's words: the type of the owner and the attribute. "19 of 20 arrays
-// are Node.hActs1".
+// What holds the objects of a kind, in a person's words: the type of the owner, and the attribute. "19 of 20
+// arrays are Node.hActs1".
 
 #include "analysis/holding/retained.h"
 #include "analysis/holding/root_paths.h"
@@ -13,35 +13,35 @@
 namespace heapsift {
 
 /// Objects of one type that are held in one way. The owner is the nearest object on the cheapest path that is
-/// no plain container: what a list in an attribute holds, the attribute's owner holds.
+/// not a plain container: what is in a list in an attribute is held by the attribute's owner.
 struct HolderRow {
     TypeId type = no_type;  // of the objects
     std::string type_name;
     std::string holder;  // the owner's type, "app.Node"; a module, "app"; a frame, "func()". Not escaped
-    // "hActs1", "children[*]", "params['*']". Not escaped; keys of dicts are never in it
+    // "hActs1", "children[*]", "params['*']". Not escaped; never contains keys of dicts
     std::string attribute;
-    bool joined = false;           // no dot stands between holder and attribute
-    bool nameless = false;         // the attribute is one that Python has no name for
-    std::string expression;        // the path to one of them, its indices as [*]. Not escaped
+    bool joined = false;           // no dot between holder and attribute
+    bool nameless = false;         // Python has no name for the attribute
+    std::string expression;        // the path to one of them, with [*] for indices. Not escaped
     ObjectId example = no_object;  // that one
     Address example_address;
     std::uint64_t count = 0, size = 0, memory = 0, array_data = 0;
-    std::optional<std::uint64_t> retained;  // by the objects of the row together
+    std::optional<std::uint64_t> retained;  // by all objects of the row together
 };
 
 struct HoldersResult {
-    std::vector<HolderRow> rows;  // by retained, cut to the limit
+    std::vector<HolderRow> rows;  // by retained; cut to the limit
     std::uint64_t total_rows = 0, total_count = 0, total_size = 0, total_memory = 0, total_array_data = 0;
     std::uint64_t without_path = 0;  // objects that no root reaches
 };
 
-/// Of the objects of `types`, or of all where it is empty. `limit` 0: all rows. Rows are chosen by memory
-/// where there are more than a hundred to each that is wanted.
+/// For the objects of `types`, or all if it is empty. `limit` 0: all rows. If there are more than a hundred
+/// rows for each one wanted, they are chosen by memory.
 HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes,
                       std::size_t limit, const ProgressCallback& progress = {});
 
-/// The objects that an owner's attribute holds: "app.Node.children[*]", as a HolderRow names it (owner, dot,
-/// attribute); and what an attribute of that name holds at once, "app.Node.children". By id.
+/// The objects that an owner's attribute holds: "app.Node.children[*]", named as in a HolderRow (owner, dot,
+/// attribute); or what an attribute of that name refers to directly, "app.Node.children". By id.
 std::vector<ObjectId> held_by(const HeapGraph& graph, const std::string& holder,
                               const ProgressCallback& progress = {});
 

@@ -34,7 +34,7 @@ std::vector<std::pair<NodeEdge, ReferenceStep>> NodeEdgeFinder::of_no_object(Nod
     const auto add = [&](NodeId target, bool followed, std::string called) {
         edges.emplace_back(NodeEdge{target, followed}, named_step(std::move(called)));
     };
-    if (node == graph_.root()) {  // empty groups too, which the graph leaves out
+    if (node == graph_.root()) {  // including empty groups, which the graph leaves out
         for (GroupId group{0}; group < graph_.groups().all.size(); ++group)
             add(graph_.node_of(group), true, name(graph_.node_of(group)));
         return edges;
@@ -49,7 +49,7 @@ std::vector<std::pair<NodeEdge, ReferenceStep>> NodeEdgeFinder::of_no_object(Nod
     std::sort(hanging.begin(), hanging.end());
     for (; root != by_parent_.end() && roots[*root].parent == node; ++root) {
         const NodeId object = graph_.node_of(roots[*root].root.object);
-        // Not all hang there: a word of C code does not take a module's dict from the module.
+        // Not all of them hang there: a word of C code does not take a module's dict from the module.
         const bool hangs = std::binary_search(hanging.begin(), hanging.end(), object);
         add(object, hangs, names_.name(roots[*root].root));
     }

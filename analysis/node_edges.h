@@ -1,7 +1,7 @@
 #pragma once
 
-// The graph of a heap as other programs are to see it: every node with every edge, named, those that are not
-// followed too.
+// A heap's graph for other programs: every node with all its edges, named, including those that are not
+// followed.
 
 #include "analysis/holding/heap_graph.h"
 #include "analysis/root_names.h"
@@ -17,19 +17,20 @@ struct NodeEdge {
     bool followed = true;  // HeapGraph::follows; false for weak references and those that are only reported
 };
 
-/// It refers to the graph: for the time of one call.
+/// Refers to the graph: use it within one call.
 class NodeEdgeFinder {
 public:
-    /// 4 bytes a root.
+    /// 4 bytes per root.
     explicit NodeEdgeFinder(const HeapGraph& graph);
 
-    /// "thread MainThread", "func(), worker.py, now at line 41"; of the virtual root "(GC roots)". Not of
-    /// objects. Not escaped.
+    /// "thread MainThread", "func(), worker.py, now at line 41"; "(GC roots)" for the virtual root. `node`
+    /// must not be an object. Not escaped.
     std::string name(NodeId node) const;
 
-    /// Calls with each edge as a NodeEdge, and what it is called: where the source is no object, a root, a
-    /// group, a frame. In one order always. Names last as long as the call. References to no object are left out; the
-    /// followed ones are those of HeapGraph::targets; of the virtual root, all groups.
+    /// Calls `visit` with each edge as a NodeEdge, and its name. An edge from the virtual root, a group or a
+    /// frame is named after the group, frame or root it leads to. The order is always the same. Names are
+    /// valid during the call. References to no object are left out; the followed edges are those of
+    /// HeapGraph::targets, for the virtual root all groups.
     template <class F>
     void visit(NodeId node, F&& visit) {
         if (graph_.kind(node) == NodeKind::object)
@@ -52,7 +53,7 @@ private:
 
     const HeapGraph& graph_;
     RootNamer names_;
-    std::vector<std::uint32_t> by_parent_;  // numbers in HeapGraph::roots
+    std::vector<std::uint32_t> by_parent_;  // indices into HeapGraph::roots
 };
 
 }  // namespace heapsift

@@ -13,13 +13,13 @@ struct ObjectRow {
     Address address;
     std::string type;
     ObjectFacts facts;
-    std::optional<std::uint64_t> retained;  // bytes; nothing where it was not computed
-    std::optional<ObjectState> state;       // nothing where it was not computed
+    std::optional<std::uint64_t> retained;  // bytes; nothing if not computed
+    std::optional<ObjectState> state;       // nothing if not computed
     ShortValue value;
     FoundBy found_by = FoundBy::collector;
 };
 
-/// Reads everything of `object` that the core tells.
+/// Reads everything that the core says about `object`.
 ObjectRow object_row(const HeapReader& heap, ObjectId object);
 
 /// Only address, type and value: for the other end of a reference.
@@ -28,7 +28,7 @@ ObjectRow brief_object_row(const HeapReader& heap, ObjectId object);
 /// The qualified name of a type, or "<type not found>" for `no_type`.
 std::string type_name(const TypeTable& types, TypeId type);
 
-/// The last word of a qualified name: "Node" of "app.Node"; "<type not found>" whole.
+/// The last part of a qualified name: "Node" of "app.Node"; "<type not found>" as a whole.
 std::string short_type_name(const std::string& name);
 
 }  // namespace heapsift

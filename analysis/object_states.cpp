@@ -1,8 +1,8 @@
-// What the collector would find waits for it, even where a guess of ours seems to hold it: the collector
-// counts by what it knows. What gc.garbage alone holds was found and not freed: uncollectable, though the
-// list can be reached. Of what no root reaches and the collector does not find, the counts are all explained
-// by references found (else it were held), and these come from nothing that is alive: it is closed under
-// references that no traverse reports. Nobody will ever free it.
+// Whatever the collector would find is waiting for it, even if one of our guesses seems to hold it: the
+// collector decides by what it knows. What gc.garbage alone holds was found and not freed: uncollectable,
+// although the list is reachable. For what no root reaches and the collector does not find, references
+// explain every count (otherwise it would be held), and none of them comes from anything alive: it is closed
+// under references that no traverse reports, and will never be freed.
 
 #include "analysis/object_states.h"
 
@@ -15,7 +15,7 @@
 namespace heapsift {
 namespace {
 
-/// The lists themselves.
+/// The gc.garbage lists themselves.
 std::vector<ObjectId> garbage_lists(const HeapReader& heap) {
     const HeapSnapshot& columns = heap.snapshot();
     std::vector<ObjectId> lists;
@@ -68,7 +68,7 @@ std::vector<ObjectId> garbage_list_items(const HeapReader& heap) {
 
 namespace {
 
-/// By object; empty where the lists are.
+/// By object; empty if the lists are empty.
 std::vector<bool> held_by_garbage_lists(const HeapGraph& graph) {
     if (garbage_list_items(graph.heap()).empty()) return {};
     const std::vector<ObjectId> lists = garbage_lists(graph.heap());

@@ -13,10 +13,10 @@
 
 namespace heapsift {
 
-/// Of all objects: five bytes an object.
+/// For all objects: five bytes per object.
 struct ObjectStates {
     Collection collection;
-    std::vector<bool> of_garbage_list;  // by object; empty where gc.garbage is
+    std::vector<bool> of_garbage_list;  // by object; empty if gc.garbage is
     std::vector<ObjectState> state;     // by object
     std::array<std::uint64_t, 5> counts{};
 
@@ -25,21 +25,21 @@ struct ObjectStates {
     bool garbage(ObjectId object) const {
         return of(object) != ObjectState::reachable && of(object) != ObjectState::held;
     }
-    /// Is it in gc.garbage, or held by that alone?
+    /// True if it is in gc.garbage, or only that holds it.
     bool in_garbage_list(ObjectId object) const {
         return !of_garbage_list.empty() && of_garbage_list[object];
     }
     std::uint64_t count(ObjectState of_state) const { return counts[static_cast<std::size_t>(of_state)]; }
 };
 
-/// It replays the collector (replay_collector says what that costs).
+/// Replays the collector (for the cost see replay_collector).
 ObjectStates object_states(const HeapGraph& graph, const ProgressCallback& progress = {});
 
-/// False where guesses decide between `waiting` and another word, and of an invisible object whose count the
-/// references found do not equal.
+/// False if guesses decide between `waiting` and another state, and for an invisible object whose count
+/// differs from the references found.
 bool is_certain(const HeapReader& heap, const ObjectStates& states, ObjectId object);
 
-/// The objects in the lists gc.garbage of all interpreters, in their order; the same object once.
+/// The objects in the gc.garbage lists of all interpreters, in order; each once.
 std::vector<ObjectId> garbage_list_items(const HeapReader& heap);
 
 }  // namespace heapsift

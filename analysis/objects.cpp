@@ -1,6 +1,6 @@
-// Single objects in an order. What decides the order is packed into 16 bytes an object; with a limit, a heap
-// of that many entries is kept whose top is the worst of those kept, so twelve million objects cost no more
-// memory than twenty.
+// Single objects in sorted order. The sort key takes 16 bytes per object; with a limit, a heap of that many
+// entries is kept, with the worst of them at the top, so that twelve million objects take no more memory than
+// twenty.
 
 #include "analysis/objects.h"
 
@@ -12,10 +12,10 @@
 namespace heapsift {
 namespace {
 
-// Smaller comes first. Ids follow addresses.
+// The smaller one comes first. Ids are in address order.
 struct Ranked {
-    std::uint64_t order;      // what is sorted by, turned around where larger comes first
-    std::uint32_t type_rank;  // place of the type's name among all names
+    std::uint64_t order;      // the value sorted by, inverted if larger comes first
+    std::uint32_t type_rank;  // index of the type's name among all names
     ObjectId object;
     bool operator<(const Ranked& other) const {
         return std::tie(order, type_rank, object) < std::tie(other.order, other.type_rank, other.object);
@@ -31,7 +31,7 @@ std::vector<std::uint32_t> rank_types_by_name(const TypeTable& types) {
     std::uint32_t next = 0;
     for (std::size_t i = 0; i < by_name.size(); ++i) {
         if (i > 0 && types[by_name[i]].name != types[by_name[i - 1]].name)
-            ++next;  // types of one name are mixed by address
+            ++next;  // types of one name are mixed, by address
         rank[by_name[i]] = next;
     }
     return rank;

@@ -24,26 +24,26 @@ struct ObjectsQuery {
     std::size_t limit = 20;  // 0: all
 };
 
-/// Which objects match, in the order asked for; 4 bytes a match. Rows are read one by one with `object_row`:
-/// all objects of a large heap as rows at once would be several times the heap.
+/// The objects that match, in the order asked for; 4 bytes per match. Rows are read one by one with
+/// `object_row`: the rows of all objects of a large heap would take several times its memory.
 struct ObjectsResult {
     std::vector<ObjectId> objects;  // cut to the limit
-    std::uint64_t total_count = 0;  // of all that match
+    std::uint64_t total_count = 0;  // all that match
     std::uint64_t total_size = 0;
     std::uint64_t total_memory = 0;
     std::uint64_t shown_memory = 0;     // of the rows given
-    std::uint64_t damaged_objects = 0;  // of all that were looked at; see ObjectFacts::damaged
+    std::uint64_t damaged_objects = 0;  // of all objects looked at; see ObjectFacts::damaged
 };
 
-/// One pass; with a limit it keeps only so many matches in memory. Ties: by type name, then address. Without
-/// `retained` every object retains 0.
+/// One pass; with a limit, only that many matches are kept in memory. Ties: by type name, then address.
+/// Without `retained` every object counts as retaining 0.
 ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedLookup* retained,
                       const ProgressCallback& progress = {});
 
-/// A row of the list, with what the graph tells of it.
+/// A row of the list, with what the graph tells about it.
 ObjectRow object_row(const RetainedLookup& retained, const ObjectStates& states, ObjectId object);
 
-/// True where every condition holds.
+/// True if every condition holds.
 bool satisfies(const ObjectFacts& facts, std::uint64_t retained,
                const std::vector<ObjectCondition>& conditions);
 

@@ -1,7 +1,7 @@
-// The first screen. Its sentence is chosen by what a reader can act upon: array data that nobody uses, where
-// it is half of what the first holder has, or more; the object that holds a good part of the memory, else
-// array data and who owns it, else one type that has a good part of the memory, else the part of the memory
-// that is largest, whoever owns it.
+// The first screen. Its sentence is chosen by what a reader can act upon: first array data that nobody uses,
+// if it is at least half of what the first holder has; then the object that holds a good part of the memory;
+// then array data and its owner; then a type that has a good part of the memory; then the largest part of the
+// memory, whoever owns it.
 
 #include "analysis/overview.h"
 
@@ -71,7 +71,7 @@ bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen) {
                                      share(unseen, result.object_memory) >= holder_of_objects);
 }
 
-/// The holder whose slices pin most, if it is much.
+/// The holder whose slices pin most, if that is much.
 void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressCallback& progress) {
     std::vector<PandasFrame> frames = pandas_frames(graph.heap(), 0);
     const std::vector<DroppedFrame> dropped = dropped_frames(graph.heap(), frames, 0);
@@ -88,7 +88,7 @@ void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressC
         result.pinned = holders.rows.front();
 }
 
-/// Garbage in bytes, and, where it is much, why it is still there: the collector is replayed then.
+/// Garbage in bytes; if there is much, also why it has not been freed, for which the collector is replayed.
 void find_garbage(Work& work, OverviewResult& result) {
     const RetainedLookup retained(work.graph(), work.retained());
     const HeapReader& heap = work.heap();

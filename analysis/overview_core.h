@@ -1,6 +1,6 @@
 #pragma once
 
-// What the first screen says of the core beside its heap.
+// What the first screen says about the core, apart from its heap.
 
 #include "parsers/cpython/runtime.h"
 #include "parsers/elf/core_file.h"
@@ -17,11 +17,11 @@ struct OverviewCore {
     CoreExtent extent;
     std::string signature;         // analysis/signature.h
     std::string python;            // "CPython 3.11.2", "CPython 3.13.0, free-threaded"
-    std::size_t module_count = 0;  // that have a file
+    std::size_t module_count = 0;  // those that have a file
     std::size_t modules_missing = 0;
 };
 
-/// All but the signature.
+/// Everything except the signature.
 OverviewCore overview_core(const CoreFile& core, const PythonRuntime& python);
 
 }  // namespace heapsift

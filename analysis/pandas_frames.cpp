@@ -1,5 +1,5 @@
-// A DataFrame has no array of its own. It has a block manager (`_mgr`), that has a tuple of blocks and a list
-// of axes:
+// A DataFrame has no array of its own. It has a block manager (`_mgr`), with a tuple of blocks and a list of
+// axes:
 //
 //     DataFrame._mgr   BlockManager        .axes    [columns, index]   each an Index (pandas_index.cpp)
 //                                          .blocks  (Block, Block, …)  one for all columns of a dtype, once
@@ -10,19 +10,19 @@
 //     Series._mgr      SingleBlockManager  .axes    [index]
 //                                          .blocks  (Block,)           values of one dimension
 //
-// BlockManager and the blocks are Cython classes, and their Python subclasses add nothing: the fields stand
-// at offsets that every release may change, and are known here by what they lead to. A tuple (or list) of
-// blocks is `blocks`, a list of Index is `axes`. A SingleBlockManager has the same as attributes.
+// BlockManager and the blocks are Cython classes, and their Python subclasses add nothing. Every release may
+// change the offsets of their fields, so fields are recognized by what they lead to: a tuple (or list) of
+// blocks is `blocks`, a list of Index is `axes`. A SingleBlockManager has the same fields as attributes.
 //
-// Who keeps bytes. Slices of rows, and columns taken out, are views: their block's values have the parent's
-// array for their base. In pandas 1.5 that is not all. A manager there has `parent`, a strong reference to
-// the manager it was cut from: a slice of rows (iloc, loc, head, a group) keeps the manager of its DataFrame,
-// and so every block of it, also those of other dtypes, when the DataFrame itself is gone; slicing again and
-// again makes a chain of them. A column has a parent only under copy-on-write. Beside it `refs` is a list of
-// weak references to blocks. 1.1 has neither; since 2.0 a block has `refs`, a BlockValuesRefs with weak
-// references to blocks and Index objects, and a slice keeps what its views have for their base, no more.
+// Who keeps bytes alive. Slices of rows, and columns taken out, are views: the base of their block's values
+// is the parent's array. In pandas 1.5 there is more: a manager has `parent`, a strong reference to the
+// manager it was cut from. A slice of rows (iloc, loc, head, a group) keeps the manager of its DataFrame, and
+// so all of its blocks, also those of other dtypes, even when the DataFrame itself is gone; slicing again and
+// again makes a chain of them. A column has a parent only under copy-on-write. In addition `refs` is a list
+// of weak references to blocks. 1.1 has neither. Since 2.0 a block has `refs`, a BlockValuesRefs with weak
+// references to blocks and Index objects, and a slice keeps only the bases of its views.
 //
-// Whatever is read may lie: each walk is bounded, and so is all of them together.
+// Anything that is read may be wrong: each walk is bounded, and so are all of them together.
 //
 // Sources: pandas/core/internals/{managers,blocks}.py, pandas/_libs/internals.pyx of 1.1, 1.5 and 2.2.
 
@@ -149,8 +149,8 @@ private:
         return manager;
     }
 
-    /// The array or extension array of a block. Beside it there are where its columns stand, and since 2.0
-    /// who shares it.
+    /// The array or extension array of a block. The block also has the places of its columns, and since 2.0
+    /// the blocks that share its values.
     ObjectId values_of(ObjectId block) {
         for (const ObjectId part : pandas_.parts(block)) {
             const PandasKind& kind = pandas_.kind(part);
@@ -188,8 +188,8 @@ private:
         frame.shape_known = rows && columns && same_rows;
     }
 
-    /// Columns in the values of a block: rows of an array of two dimensions; an extension array of one has
-    /// one.
+    /// Columns in the values of a block: the rows of a two-dimensional array; 1 for an extension array of one
+    /// dimension.
     std::optional<std::uint64_t> columns_in(ObjectId values) {
         const std::vector<ObjectId>& arrays = pandas_.arrays_below(values);
         if (arrays.empty()) return {};
@@ -210,7 +210,7 @@ private:
             frame.column_names.push_back(index_label(pandas_, columns, i));
     }
 
-    /// False where all walks together have gone further than an honest heap has them go.
+    /// False once all walks together have gone further than any valid heap requires.
     bool step() { return steps_left_ > 0 && steps_left_-- > 0; }
 
     const HeapSnapshot& columns() const { return heap_.snapshot(); }

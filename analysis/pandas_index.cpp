@@ -1,8 +1,8 @@
-// Four ways to keep labels, told by the attribute that is there. A RangeIndex has a `_range` and no array. A
-// MultiIndex has `_levels`, an Index of the different labels of each level, and `_codes`, for each level an
-// array that says which one stands where. Any other has `_data`: an ndarray, mostly of str, or an extension
-// array: a Categorical (again codes, and the categories in its dtype), or one around an ndarray
-// (DatetimeArray). Source: pandas/core/indexes/{base,range,multi,extension}.py of 1.5 and 2.2.
+// There are four ways to keep labels, recognized by the attribute that exists. A RangeIndex has a `_range`
+// and no array. A MultiIndex has `_levels`, one Index of the distinct labels for each level, and `_codes`,
+// one array for each level with the places of the labels. Any other has `_data`: an ndarray, mostly of str,
+// or an extension array: a Categorical (codes again, and the categories in its dtype), or one around an
+// ndarray (DatetimeArray). Source: pandas/core/indexes/{base,range,multi,extension}.py of 1.5 and 2.2.
 
 #include "analysis/pandas_index.h"
 
@@ -55,7 +55,7 @@ std::string object_label(const HeapReader& heap, Address object) {
     return text.empty() ? "<" + type_of(heap.snapshot(), id) + ">" : text;
 }
 
-/// Of a datetime64: "2024-01-31", with the time where that is not midnight.
+/// For a datetime64: "2024-01-31", with the time unless it is midnight.
 std::string date_label(std::int64_t ticks, std::string_view unit) {
     const std::int64_t a_second = unit == "ns"   ? 1000000000
                                   : unit == "us" ? 1000000
@@ -84,7 +84,7 @@ struct Element {
     Address at;
 };
 
-/// One of the elements along the last axis, in the first row of an array of two dimensions.
+/// The element at a place along the last axis; of an array of two dimensions, in the first row.
 std::optional<Element> element(PandasReader& pandas, ObjectId array, std::uint64_t place) {
     const auto facts = facts_of(pandas, array);
     if (!facts || facts->nd < 1) return {};
@@ -128,7 +128,7 @@ std::string element_label(const HeapReader& heap, const Element& one) {
 
 std::string label(PandasReader& pandas, ObjectId index, std::uint64_t place, int depth);
 
-/// The label that an array of codes names at a place.
+/// The label at a place of an array of codes.
 std::string coded_label(PandasReader& pandas, ObjectId codes, ObjectId labels, std::uint64_t place,
                         int depth) {
     const auto one = element(pandas, codes, place);
@@ -185,7 +185,7 @@ std::string label(PandasReader& pandas, ObjectId index, std::uint64_t place, int
 }  // namespace
 
 std::optional<std::uint64_t> values_length(PandasReader& pandas, ObjectId values) {
-    // A sparse array keeps only the elements that differ from the one it is filled with.
+    // A sparse array keeps only the elements that differ from its fill value.
     if (type_of(pandas.heap().snapshot(), values).ends_with(".SparseArray")) return {};
     const std::vector<ObjectId>& arrays = pandas.arrays_below(values);
     const auto facts = arrays.empty() ? std::nullopt : facts_of(pandas, arrays.front());

@@ -9,15 +9,15 @@
 
 namespace heapsift {
 
-/// Nothing where its range or arrays do not read, or where the labels are no NumPy array (pyarrow).
+/// Nothing if its range or arrays cannot be read, or if the labels are not a NumPy array (pyarrow).
 std::optional<std::uint64_t> index_length(PandasReader& pandas, ObjectId index);
 
-/// Elements along the last axis of an array or an extension array.
+/// Number of elements along the last axis of an array or an extension array.
 std::optional<std::uint64_t> values_length(PandasReader& pandas, ObjectId values);
 
 /// The label at a place as print shows it: a str without quotes and cut at 60 characters, a number,
-/// "2024-01-31", "(a, 3)" of a MultiIndex; "?" where it does not read. What the program stored: not escaped,
-/// and replaced under --redact by whoever shows it.
+/// "2024-01-31", "(a, 3)" for a MultiIndex; "?" if it cannot be read. Stored by the program: not escaped, and
+/// to be replaced under --redact by the caller.
 std::string index_label(PandasReader& pandas, ObjectId index, std::uint64_t place);
 
 }  // namespace heapsift

@@ -1,9 +1,9 @@
-// A class is told by its name, and a subclass by its bases: `class GeoDataFrame(GeoPandasBase, DataFrame)`
-// has GeoPandasBase as its tp_base, and DataFrame only in its __mro__. pandas 3 gives its public classes the
-// module `pandas`.
+// A class is recognized by its name, and a subclass by its bases: `class GeoDataFrame(GeoPandasBase,
+// DataFrame)` has GeoPandasBase as its tp_base, and DataFrame only in its __mro__. The public classes of
+// pandas 3 have the module `pandas`.
 //
-// Walks keep to pandas' own objects and plain containers: a cached accessor or the name of an index may lead
-// anywhere. Frames, managers and blocks end them too: what lies behind is another frame's.
+// Walks stay within pandas objects and plain containers: a cached accessor or the name of an index may lead
+// anywhere. Frames, managers and blocks end them, too: what is behind them belongs to another frame.
 
 #include "analysis/pandas_objects.h"
 
@@ -61,7 +61,7 @@ PandasKind PandasReader::kind_of_type(TypeId type) const {
     return kind;
 }
 
-/// The type itself, and those of its __mro__ or, where that is not there, the chain of tp_base.
+/// The type itself, and the types in its __mro__, or in its chain of tp_base if that is missing.
 template <class F>
 void PandasReader::visit_ancestors(TypeId type, F&& visit) const {
     const TypeTable& types = columns().types;

@@ -1,7 +1,7 @@
 #pragma once
 
-// pandas' objects as the walks of pandas_frames.cpp need them: what an object is, its attributes by name, the
-// arrays below it.
+// pandas objects as pandas_frames.cpp needs them: what an object is, its attributes by name, the arrays below
+// it.
 
 #include "parsers/reading/heap_reader.h"
 
@@ -12,12 +12,12 @@
 
 namespace heapsift {
 
-/// What an instance of a type is. Nothing of it where the type has nothing to do with pandas.
+/// What the instances of a type are. All false if the type has nothing to do with pandas.
 struct PandasKind {
     bool frame = false, series = false, manager = false, block = false, index = false;
     bool array = false;      // numpy.ndarray or a subclass
     bool container = false;  // dict, list, tuple
-    // of pandas or a class derived from one of its own, and part of a frame's values or indexes
+    // a class of pandas or derived from one, and part of a frame's values or indexes
     bool below = false;
 };
 
@@ -26,8 +26,8 @@ struct NamedObject {
     ObjectId object = no_object;
 };
 
-/// Keeps what it has read; a heap's containers are read once, whoever shares them. Not for two threads. It
-/// refers to the heap: for the time of one call.
+/// Caches what it reads, so that containers shared by several objects are read once. Not thread-safe. Refers
+/// to the heap: use it within one call.
 class PandasReader {
 public:
     explicit PandasReader(const HeapReader& heap);
@@ -35,17 +35,17 @@ public:
     const HeapReader& heap() const { return heap_; }
     const PandasKind& kind(ObjectId object);
 
-    /// What the object owns; attributes in its __dict__ are its own.
+    /// What the object owns; the attributes in its __dict__ count as its own.
     std::vector<NamedObject> attributes(ObjectId object) const;
     /// The attribute of that name, or `no_object`.
     ObjectId attribute(ObjectId object, std::string_view name) const;
 
-    /// What a container, or an object of pandas', leads to: arrays, blocks, managers, indexes, other objects
-    /// of pandas' and containers, in order and at most 65,536.
+    /// What a container or a pandas object leads to: arrays, blocks, managers, indexes, other pandas objects
+    /// and containers; in order, at most 65,536.
     const std::vector<ObjectId>& parts(ObjectId object);
 
-    /// The arrays that objects of pandas' and containers lead to, nearest first, each once; `object` itself
-    /// where it is one. It looks into 4,096 objects at most.
+    /// The arrays that pandas objects and containers lead to, nearest first, each once; `object` itself if it
+    /// is an array. Looks into at most 4,096 objects.
     const std::vector<ObjectId>& arrays_below(ObjectId object);
 
 private:

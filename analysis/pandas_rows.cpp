@@ -34,7 +34,8 @@ PandasFrameRow frame_row(const HeapReader& heap, const PandasFrame& frame, std::
     return row;
 }
 
-/// Places by what is kept, most first, and no more than are shown; all, as they are, where `every` is wanted.
+/// Indices sorted by what is kept, largest first, cut to the number shown; with `every`, all in their own
+/// order.
 std::vector<std::size_t> places_shown(const std::vector<std::uint64_t>& kept, bool every) {
     std::vector<std::size_t> places(kept.size());
     std::iota(places.begin(), places.end(), std::size_t{0});

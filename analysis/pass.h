@@ -1,6 +1,6 @@
 #pragma once
 
-// One pass over all objects of a heap, with its progress told now and then.
+// A pass over all objects of a heap that reports its progress.
 
 #include "parsers/base/progress.h"
 #include "parsers/snapshot/heap_snapshot.h"

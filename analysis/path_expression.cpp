@@ -14,8 +14,8 @@ std::string text_of(const HeapGraph& graph, Address str) {
     return graph.heap().python_heap().unicode_text(str, 200).value_or("?");
 }
 
-/// A key that has no literal, "[<ContextVar user>]", and what has no name in Python, ".<cache>", can be typed
-/// as they are printed if no other is printed like it.
+/// A key without a literal, "[<ContextVar user>]", or a step without a name in Python, ".<cache>", can be
+/// typed as it is printed if no other is printed the same.
 bool is_only_one(const HeapGraph& graph, ObjectId source, const ReferenceStep& step) {
     if (!can_be_typed_if_single(step)) return false;
     std::size_t count = 0;
@@ -23,8 +23,8 @@ bool is_only_one(const HeapGraph& graph, ObjectId source, const ReferenceStep& s
     return count == 1;
 }
 
-/// Does the object itself call something else by the name of an attribute in its __dict__? A class's
-/// `__base__` is one thing, and the descriptor of that name in the dict of `type` another.
+/// True if the object itself has another reference with the name of an attribute in its __dict__: a class's
+/// `__base__` differs from the descriptor of that name in the dict of `type`.
 bool has_another(const HeapGraph& graph, ObjectId object, const ReferenceStep& attribute, ObjectId than) {
     bool found = false;
     const Address target = graph.columns().address_of(than);
@@ -65,7 +65,7 @@ std::string frame_expression(const HeapGraph& graph, const Root& root) {
     return {};
 }
 
-/// ", of app.LOCAL": the threading.local, where a module's variable is one.
+/// ", of app.LOCAL": the threading.local, if it is a module's variable.
 std::string of_which_local(const HeapGraph& graph, const Root& root) {
     if (root.of == no_object) return {};
     const HeapSnapshot& columns = graph.columns();
@@ -80,7 +80,7 @@ std::string of_which_local(const HeapGraph& graph, const Root& root) {
     return fmt::format(", of {} {:#x}", columns.type_info(root.of).name, columns.address_of(root.of).value);
 }
 
-/// Dotted identifiers, and no other module of that name before it.
+/// True if its name consists of identifiers and dots, and no module before it has the same name.
 bool can_be_typed(const LoadedModule& module) {
     std::string_view rest = module.name;
     while (true) {
@@ -91,7 +91,7 @@ bool can_be_typed(const LoadedModule& module) {
     }
 }
 
-/// A slot of a frame that a person can name: a local.
+/// True for a slot of a frame that a person can name: a local.
 bool is_local(const Root& root) { return root.frame >= 0 && !root.name.is_null(); }
 
 }  // namespace
@@ -125,13 +125,13 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
     };
     result.root = root_expression(graph, root);
     const bool named = !result.root.empty();
-    // what was reached is a __dict__: its items are attributes
+    // true after a __dict__: its items are attributes
     bool transparent = root.kind == RootKind::thread_local_;
     bool cell = false;  // a cell that stands for a local
     if (is_local(root)) {
         ReferenceStep local = attribute_step(text_of(graph, root.name));
         cell = root.cell && !steps.empty() && steps.front().step.is(Field::cell_contents);
-        if (root.cell && !cell) {  // the cell itself is meant: its variable's name leads to what is in it
+        if (root.cell && !cell) {  // the cell itself is meant: the variable's name leads to its content
             local.kind = ReferenceStep::Kind::cell;
             local.nameless = true;
         }

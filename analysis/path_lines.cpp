@@ -1,4 +1,5 @@
-// A link of a list may be one step, or two (`.__dict__`, `['next']`), so runs of a few steps are looked for as well.
+// A link of a list may be one step or two (`.__dict__`, `['next']`), so runs of a few steps are looked for,
+// too.
 
 #include "analysis/path_lines.h"
 
@@ -11,7 +12,7 @@ bool alike(const PathLine& a, const PathLine& b) {
     return a.names == b.names && a.without_dot == b.without_dot && a.type == b.type;
 }
 
-/// Lines from some place on that repeat: `period` of them, `times` over.
+/// Lines that repeat: `period` of them, `times` times.
 struct Run {
     std::size_t period = 1, times = 1;
     std::size_t size() const { return period * times; }

@@ -1,7 +1,8 @@
 #pragma once
 
-// A path as it is read: a line for each step that a person would write. A run of equal steps (a linked list) is its
-// first link, how many more, and its last; of what is still too long the middle is left out.
+// A path as people read it: one line for each step that a person would write. A run of equal steps (a linked
+// list) becomes its first link, the number of further links, and its last link; of what is still too long the
+// middle is left out.
 
 #include "parsers/cpython/step.h"
 
@@ -14,20 +15,20 @@ namespace heapsift {
 
 struct PathLine {
     enum class Kind : std::uint8_t {
-        object,    // a step, and what it leads to
-        more,      // so many more links of `names`
-        left_out,  // so many steps
+        object,    // a step, and its target
+        more,      // `count` more links of `names`
+        left_out,  // `count` steps
     } kind = Kind::object;
-    std::vector<ReferenceStep> names =
-        {};                    // of an object one, or none at a root; of a link each of its steps
-    bool without_dot = false;  // a local of the frame that the path begins with
-    std::size_t place = 0;     // of the object on the path: 0 is where it begins
+    // for an object one, or none at a root; for a link each of its steps
+    std::vector<ReferenceStep> names = {};
+    bool without_dot = false;  // a local of the frame in which the path begins
+    std::size_t place = 0;     // index of the object on the path; 0 is its beginning
     std::uint64_t count = 0;   // of links, or of steps left out
     std::string type = {};     // of the object
 };
 
-/// `lines` of objects, with runs as one, and of more than `limit` lines (0: any number) those in the middle left out.
-/// Linear.
+/// The `lines` of objects with runs folded, and the middle left out if there are more than `limit` lines (0:
+/// no limit). Linear.
 std::vector<PathLine> folded_lines(const std::vector<PathLine>& lines, std::size_t limit);
 
 }  // namespace heapsift

@@ -22,7 +22,7 @@ public:
 
     bool full() const { return picture_.nodes.size() >= limit_; }
 
-    /// Its place, which may be new; nothing where there is no room.
+    /// The node's index, added if it is new; nothing if there is no room.
     std::optional<std::size_t> place(NodeId node, std::uint32_t distance) {
         if (const auto known = place_of_.find(node); known != place_of_.end()) return known->second;
         if (full()) return std::nullopt;
@@ -45,7 +45,7 @@ public:
     }
     PictureNode& operator[](std::size_t place) { return picture_.nodes[place]; }
 
-    /// Of an object's references to another, the first, and how many more there are.
+    /// Adds the first of an object's references to another, and the number of further ones.
     void connect(std::size_t source, std::size_t target) {
         if (!connected_.emplace(source, target).second) return;
         PictureEdge edge;
@@ -59,7 +59,7 @@ public:
         edge.more = count > 1 ? count - 1 : 0;
         picture_.edges.push_back(std::move(edge));
     }
-    /// Of the dominator tree: it has no name.
+    /// For the dominator tree: edges have no names.
     void connect_dominated(std::size_t source, std::size_t target) {
         PictureEdge edge;
         edge.source = source;
@@ -80,7 +80,7 @@ private:
     std::set<std::pair<std::size_t, std::size_t>> connected_;
 };
 
-/// Who refers to each of `targets`, each referrer once, by number. One pass over the graph.
+/// The referrers of each of `targets`, each referrer once, sorted by number. One pass over the graph.
 std::map<NodeId, std::vector<NodeId>> referrers_of(const HeapGraph& graph,
                                                    const std::vector<NodeId>& targets) {
     std::map<NodeId, std::vector<NodeId>> result;
@@ -129,7 +129,7 @@ void add_referrers(Painter& painter, const RetainedLookup& retained, ObjectId ob
     for (std::uint32_t distance = 1; distance <= depth && !level.empty(); ++distance) {
         std::vector<NodeId> next;
         for (auto& [target, referrers] : referrers_of(graph, level)) {
-            // Those that retain most say most.
+            // Those that retain most come first.
             std::stable_sort(referrers.begin(), referrers.end(),
                              [&](NodeId a, NodeId b) { return retained.memory(a) > retained.memory(b); });
             const auto below = painter.place(target, distance - 1);
@@ -214,7 +214,7 @@ Picture picture_of_top(const HeapGraph& graph, const RetainedSizes& sizes, std::
         }
         if (next.node != root) painter.connect_dominated(next.above, *place);
         if (next.distance > depth) continue;
-        // No more of them than there is room for can ever be drawn.
+        // Only as many as there is room for can be drawn.
         const std::vector<NodeId> children = retained.children(next.node);
         const std::size_t count = std::min(children.size(), limit);
         for (std::size_t i = 0; i < count; ++i)

@@ -1,6 +1,6 @@
 #pragma once
 
-// A part of a heap that is small enough to be drawn.
+// A part of a heap that is small enough to draw.
 
 #include "analysis/holding/retained.h"
 #include "analysis/object_row.h"
@@ -14,29 +14,30 @@ namespace heapsift {
 struct PictureNode {
     NodeId node{0};
     NodeKind kind = NodeKind::object;
-    ObjectRow object;     // of an object: address, type, value
-    std::string name;     // of a group or a frame. Not escaped
-    bool module = false;  // an object that is a module
+    ObjectRow object;     // for an object: address, type, value
+    std::string name;     // for a group or a frame. Not escaped
+    bool module = false;  // the object is a module
     std::uint64_t retained = 0;
-    std::uint32_t distance = 0;  // steps from the object that was asked for, or from the top
-    std::uint64_t left_out = 0;  // neighbours that there was no room for: referrers, or what it dominates
+    std::uint32_t distance = 0;  // steps from the object asked for, or from the top
+    std::uint64_t left_out = 0;  // neighbours for which there was no room: referrers, or what it dominates
 };
 
 struct PictureEdge {
-    std::size_t source = 0, target = 0;  // places in `nodes`
+    std::size_t source = 0, target = 0;  // indices into `nodes`
     ReferenceStep name;                  // not known in the dominator tree
-    std::uint64_t more = 0;              // references beside this one
+    std::uint64_t more = 0;              // parallel references, besides this one
 };
 
 struct Picture {
-    std::vector<PictureNode> nodes;  // an object that was asked for is the first
+    std::vector<PictureNode> nodes;  // if an object was asked for, it is the first
     std::vector<PictureEdge> edges;
     std::uint32_t deepest = 0;
     bool of_object = false;
 };
 
-/// The cheapest path from a root to `object`; `depth` steps up, who refers to it, and down, what it refers
-/// to; ten of each, and `limit` nodes in all, nearest first. References that are not followed are left out.
+/// The cheapest path from a root to `object`, its referrers up to `depth` steps away, and its referents
+/// likewise; ten of each per node, and `limit` nodes in all, nearest first. References that are not followed
+/// are left out.
 Picture picture_of(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, std::size_t depth,
                    std::size_t limit);
 

@@ -1,19 +1,20 @@
-// What an object counts and no other object, running frame or field of the interpreter refers to is held by C
-// code, or by nobody: a reference that was taken and never given back. Words of C code's memory that point at
-// it say which; but a leaked reference may meet a word that was left there, so a word is a hint.
+// If an object counts references that come from no object, running frame or field of the interpreter, then C
+// code holds it, or nobody does: a reference was taken and never given back. Words in C code's memory that
+// point at it say which; but a leaked reference may coincide with a word that was left there, so such a word
+// is a hint.
 //
 // C code also keeps a str or bytes for its characters alone, and points at these: NumPy's docstrings, names
-// of types. Such a word in a module's data is taken for one of the references.
+// of types. Such a word in a module's data counts as one of the references.
 //
-// Where all words of memory that are the object's address are references that were found, nothing that was
-// not found can hold it: the others leaked, whatever module took them. (But for what a register held, and
-// what stood in memory that was not saved.)
+// If all words of memory that contain the object's address are references that were found, nothing else can
+// hold it: the other references leaked, whatever module took them. (Except for what was in a register, or in
+// memory that was not saved.)
 //
-// A static object is made with one reference, which belongs to nobody but the program that it is part of.
+// A static object starts with one reference, which belongs to nobody but the program that contains it.
 //
 // Immortal objects do not count; 3.11, which has none yet, gives the objects of its own program 999,999,999
-// references. Where more is found than counted, one of those found is not held: a pointer that is borrowed,
-// or a guess.
+// references. If more references are found than counted, one of those found does not hold the object: a
+// borrowed pointer, or a guess.
 
 #include "analysis/refcounts.h"
 
@@ -87,14 +88,14 @@ private:
         return static_cast<std::uint32_t>(last - first);
     }
 
-    /// The module in whose image an object lies; null for none.
+    /// The module whose image contains the object; null if none does.
     const Module* module_of(Address address) const {
         for (const Module& module : heap_.core().modules())
             if (address >= module.start && address < module.image_end) return &module;
         return nullptr;
     }
 
-    /// Of a word that points at characters.
+    /// The place of a word that points at characters.
     std::string word_place(Address word) const {
         const Module* module = module_of(word);
         if (!module) return "<module data>";
@@ -159,7 +160,7 @@ private:
             wanted.push_back(text.value);
         }
         if (wanted.empty()) return;
-        std::vector<AddressRange> others;  // all that is no module's
+        std::vector<AddressRange> others;  // everything that belongs to no module
         Address from;
         for (const Module& module : heap_.core().modules()) {
             if (module.start > from) others.push_back({from, module.start});
@@ -179,8 +180,8 @@ private:
                     });
     }
 
-    /// Those of which no word is left over. A static object may be meant by words that were compiled in, and
-    /// is none of these.
+    /// Finds the excess references for which no word is left over. Leaves out static objects: compiled words
+    /// may refer to them.
     void find_leaked() {
         std::unordered_map<std::uint64_t, std::size_t> open;
         std::vector<std::uint64_t> addresses;
@@ -207,8 +208,8 @@ private:
         }
     }
 
-    /// What static objects refer to as they were compiled is not counted: deep-frozen code, its constants,
-    /// bases of static types.
+    /// What static objects refer to as compiled is not counted: deep-frozen code, its constants, bases of
+    /// static types.
     void explain_deficits() {
         if (deficit_.empty()) return;
         std::unordered_map<ObjectId, std::uint64_t> borrowed;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What would come free if a set of objects went away.
+// What deleting a set of objects would free.
 
 #include "analysis/holding/retained.h"
 
@@ -12,7 +12,7 @@ namespace heapsift {
 
 struct RetainedResult {
     std::uint64_t asked = 0;     // objects of the set
-    std::uint64_t objects = 0;   // that would come free, those of the set among them
+    std::uint64_t objects = 0;   // that would be freed, including those of the set
     std::uint64_t retained = 0;  // their memory, bytes
     std::uint64_t retained_size = 0;
     struct Row {

@@ -1,8 +1,8 @@
-// Exact sizes of sets are dear: one walk over the heap for 64 of them, and a heap has a thousand types. The
-// dominator tree gives an estimate of all in one pass: what the objects of a type dominate, of those that lie
-// one below the other only the upper one. What several objects hold jointly is missing in it, what lies below
-// a third type is in it twice; so six times as many rows as a screen has are computed, and of these the
-// largest are shown. A type with one instance needs no walk: it retains what that does.
+// Exact sizes of sets are expensive: one walk over the heap for 64 of them, and a heap has a thousand types.
+// The dominator tree gives an estimate for all in one pass: what the topmost objects of a type dominate. This
+// leaves out what several objects hold jointly, and counts twice what is below a third type; so six times as
+// many rows as a screen has are computed exactly, and the largest of these are shown. A type with one
+// instance needs no walk: it retains what its instance does.
 
 #include "analysis/retained_types.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t least_candidates = 128, sets_at_once = 64;
 
-/// By type, the last one for objects whose type was not found.
+/// By type; the last one for objects whose type was not found.
 class RowsByType {
 public:
     explicit RowsByType(const HeapSnapshot& heap) : heap_(heap) {}
@@ -29,7 +29,7 @@ private:
 std::vector<std::uint64_t> dominated_by_type(const RetainedLookup& retained, const RowsByType& type) {
     std::vector<std::uint64_t> sums(type.count());
     const HeapGraph& graph = retained.graph();
-    // In preorder: what dominates a node was met shortly before it.
+    // In preorder: the dominators of a node were met shortly before it.
     const Preorder& preorder = graph.preorder();
     for (std::uint32_t p = 0; p < preorder.reached(); ++p) {
         const NodeId node = preorder.node_at(p);
@@ -44,7 +44,7 @@ std::vector<std::uint64_t> dominated_by_type(const RetainedLookup& retained, con
     return sums;
 }
 
-/// The rows, those with the largest estimates first.
+/// The rows, largest estimate first.
 std::vector<TypeRow*> by_estimate(TypesResult& result, const RetainedLookup& retained,
                                   const RowsByType& type) {
     const std::vector<std::uint64_t> dominated = dominated_by_type(retained, type);
@@ -93,7 +93,7 @@ void add_retained(TypesResult& result, const HeapGraph& graph, const RetainedSiz
         compute(rows, retained, type, progress);
     } else {
         std::vector<TypeRow*> rows = by_estimate(result, retained, type);
-        // Whole walks: what is wanted, and some that the estimate may have misplaced.
+        // Whole walks: those wanted, and some that the estimate may have misplaced.
         const std::size_t wanted = (limit + sets_at_once - 1) / sets_at_once * sets_at_once + sets_at_once;
         rows.resize(std::min(rows.size(), std::max(least_candidates, wanted)));
         compute(rows, retained, type, progress);

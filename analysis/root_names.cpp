@@ -32,7 +32,8 @@ std::string RootNamer::name(const Root& root) {
 const RootNamer::FrameName& RootNamer::frame_name(const Root& root) {
     const auto [known, is_new] = frames_.try_emplace({root.thread, root.frame});
     if (!is_new) return known->second;
-    // Only a frame object's root and that of a local have an expression: all of a frame have the same.
+    // Only the roots of a frame object and of a local have an expression: all roots of a frame have the same
+    // one.
     Root frame = root;
     frame.name = Address();
     frame.text = "";

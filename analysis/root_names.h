@@ -1,6 +1,6 @@
 #pragma once
 
-// What all roots are called, one after the other.
+// The names of many roots.
 
 #include "analysis/holding/heap_graph.h"
 #include "parsers/cpython/python_heap.h"
@@ -11,19 +11,19 @@
 
 namespace heapsift {
 
-/// Names many roots: what they have in common is put into words once. It refers to the graph: for the time of
+/// Names roots one by one, and words what they have in common only once. Refers to the graph: use it within
 /// one call.
 class RootNamer {
 public:
     explicit RootNamer(const HeapGraph& graph);
 
-    /// "app", "func().selected", "threadlocal(0x…)"; of a root that cannot be typed its words (root_words).
-    /// Not escaped.
+    /// "app", "func().selected", "threadlocal(0x…)"; for a root that cannot be typed, words for people
+    /// (root_words). Not escaped.
     std::string name(const Root& root);
 
 private:
     struct FrameName {
-        std::string text;  // "func()", or its words
+        std::string text;  // "func()", or words for people
         bool typed;        // it is an expression
     };
     const FrameName& frame_name(const Root& root);

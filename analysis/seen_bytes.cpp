@@ -1,10 +1,10 @@
-// An array is runs of adjacent bytes, one after another at the strides of its outer dimensions. Dimensions of
-// one element or of stride 0 show nothing new; a negative stride is a positive one from the other end; and
-// taken by their strides, smallest first, a dimension whose stride is no longer than the run so far makes the
-// run longer. What is left over are outer dimensions, and the runs are written down one by one, up to a
-// number at which the extent of the array is taken for what it shows, and said to be that: a column of a
-// table of a hundred million rows shows an eighth of it, and nobody wants a list of them. But one such view
-// alone whose runs do not touch is simply counted: nearly all are.
+// An array is a series of runs of adjacent bytes, spaced by the strides of its outer dimensions. Dimensions
+// of one element or of stride 0 show nothing new; a negative stride is a positive one from the other end. In
+// order of their strides, smallest first, a dimension whose stride is no longer than the run so far makes the
+// run longer. The remaining ones are outer dimensions. Their runs are written down one by one, up to a number
+// beyond which the extent of the array counts as what it shows, as an upper bound: a column of a table of a
+// hundred million rows shows an eighth of it, and a list of its runs would be too long. But a single view
+// whose runs do not touch is simply counted; nearly all are like that.
 
 #include "analysis/seen_bytes.h"
 
@@ -23,7 +23,7 @@ struct Dimension {
 
 struct Runs {
     std::uint64_t begin = 0, length = 0;  // length 0: nothing is shown
-    std::uint64_t number = 1;             // how many, repeated ones included
+    std::uint64_t number = 1;             // how many, including repeated ones
     std::uint64_t extent = 0;             // from the first byte to the end of the last run
     bool apart = true;                    // none overlaps or touches another
     std::vector<Dimension> outer;         // smallest stride first

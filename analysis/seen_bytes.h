@@ -1,6 +1,6 @@
 #pragma once
 
-// Which bytes arrays show: of views that overlap, repeat or leave gaps, each byte once. (How:
+// Which bytes arrays show: views may overlap, repeat or leave gaps; each byte counts once. (How:
 // seen_bytes.cpp.)
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace heapsift {
 
-/// An array's elements in memory. Extents and strides of any size: what overflows shows nothing.
+/// An array's elements in memory. Extents and strides may have any value: an array that overflows shows
+/// nothing.
 struct ArrayElements {
     std::uint64_t data = 0;                        // the address of the element whose indices are all 0
     std::uint64_t itemsize = 0;                    // bytes
@@ -18,21 +19,21 @@ struct ArrayElements {
 };
 
 struct ByteRange {
-    std::uint64_t begin = 0, end = 0;  // end is not in it
+    std::uint64_t begin = 0, end = 0;  // `end` is exclusive
     std::uint64_t size() const { return end - begin; }
 };
 
 /// From the lowest byte shown to the last; empty for an array without elements.
 ByteRange extent_of(const ArrayElements& array);
 
-/// Of one owner's arrays, added one by one.
+/// Counts the bytes shown by one owner's arrays, which are added one by one.
 class SeenBytes {
 public:
-    /// Only what lies in `owner` counts.
+    /// Only bytes in `owner` count.
     explicit SeenBytes(ByteRange owner) : owner_(owner) {}
 
     void add(const ArrayElements& array);
-    /// How many bytes are shown; where `exact` is false it is that or less. It sorts what was added.
+    /// The number of bytes shown, or an upper bound if `exact` is false. Sorts what was added.
     std::uint64_t count();
     bool exact() const { return exact_; }
 
@@ -42,7 +43,7 @@ private:
 
     ByteRange owner_;
     std::vector<ByteRange> runs_;
-    std::uint64_t counted_ = 0;  // of one view with many runs, while it is alone
+    std::uint64_t counted_ = 0;  // of a single view with many runs, until another is added
     ByteRange of_counted_;
     bool exact_ = true;
 };

@@ -1,8 +1,8 @@
-// Whoever gets a hundred cores wants to know how many causes there are. Crash reporters group by the frames
-// of the stack; a heap has none that says why it is full, but it has what fills it. What two runs of one
-// fault share is the program, how it ended and which types dominate; what they never share is addresses, ids
-// and exact sizes. Shares come in coarse steps (a quarter of all objects' memory), and names in the order of
-// the alphabet, so that a little more or less changes nothing.
+// Whoever gets a hundred cores wants to know how many causes they have. Crash reporters group by the frames
+// of the stack; no frame says why a heap is full, but its content does. Two runs with the same fault share
+// the program, how it ended and which types dominate; they never share addresses, ids and exact sizes. Shares
+// come in coarse steps (a quarter of all objects' memory), and names in alphabetical order, so that small
+// differences change nothing.
 
 #include "analysis/signature.h"
 
@@ -51,7 +51,7 @@ std::string script_of(const std::vector<std::string>& words) {
     return std::string(base_name(words.front()));
 }
 
-// gcore stops a process with a signal of its own, and the core has that.
+// gcore stops a process with a signal of its own, and the core records that signal.
 std::string end_of(const ProcessInfo& process) {
     const int signal = process.signal.value_or(0);
     const bool of_gdb = signal == SIGSTOP || signal == SIGTRAP || signal == SIGINT || signal == SIGCONT;

@@ -1,4 +1,5 @@
-// The rule that folds __dict__, cells and frames, once for all: why, holders, cycles, dominators, exports.
+// The rule that folds __dict__, cells and frames, for all that print paths: why, holders, cycles, dominators,
+// exports.
 
 #include "analysis/steps.h"
 
@@ -9,7 +10,7 @@
 namespace heapsift {
 namespace {
 
-/// A key that can be looked up by its literal: nan is not equal to itself.
+/// True for a key that its literal finds: nan is not equal to itself.
 bool is_found_again(const ShortValue& key) {
     return !key.cut && !key.nan && (key.kind == ShortValue::Kind::literal || key.constant);
 }

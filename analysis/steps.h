@@ -1,7 +1,7 @@
 #pragma once
 
-// What steps mean to whoever says where something is: which of them stand only between two that a person
-// writes, and which can be typed.
+// What the steps of a path mean to a person: which only stand between two that a person writes, and which can
+// be typed.
 
 #include "parsers/cpython/object_facts.h"
 
@@ -9,24 +9,25 @@
 
 namespace heapsift {
 
-/// The attribute that an item of a __dict__ is; nothing where its key is no identifier.
+/// The attribute that an item of a __dict__ is; nothing if its key is not an identifier.
 std::optional<ReferenceStep> as_attribute(const ReferenceStep& item);
 
-/// Does it stand only between two steps that a person writes? An object's __dict__, unless it is itself what
-/// is meant (`is_last`); the way into a cell.
+/// True if it only stands between two steps that a person writes: an object's __dict__, unless that is the
+/// object meant (`is_last`), or the way into a cell.
 bool stands_between(const ReferenceStep& step, bool is_last);
 
-/// The local that a frame's reference to a value or a cell is called by: ".x" of ".f_locals['x']".
+/// The local that a frame's reference to a value or a cell is: ".x" for ".f_locals['x']".
 std::optional<ReferenceStep> as_local(const ReferenceStep& step);
 
-/// Does Python have no name for it, or none that is a path: ".<cache>", "<+24>", "key 'x'"?
+/// True if Python has no name for it, or none that is a path: ".<cache>", "<+24>", "key 'x'".
 bool has_no_name(const ReferenceStep& step);
-/// Can it be typed into Python as it is written?
+/// True if it can be typed into Python as it is written.
 bool can_be_typed(const ReferenceStep& step);
-/// If it cannot: does heapsift understand it, where no other reference of its owner is called the same?
+/// For a step that cannot: true if heapsift understands it as long as no other reference of its owner has the
+/// same name.
 bool can_be_typed_if_single(const ReferenceStep& step);
 
-/// An attribute that begins with two underscores.
+/// True for an attribute that begins with two underscores.
 bool is_dunder(const ReferenceStep& step);
 
 }  // namespace heapsift

@@ -10,14 +10,14 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t longest_local_name = 200;
-// calls of one function at one line, one from the other: so many are written out
+// of consecutive calls of one function at one line, this many are written out
 constexpr std::size_t shown_of_a_run = 3;
 
 bool is_same_place(const FrameRow& a, const FrameRow& b) {
     return a.frame.code == b.frame.code && a.frame.line == b.frame.line;
 }
 
-/// Of a run the first two and the last are shown, the outermost call first.
+/// Of a run the first two calls and the last are shown, outermost first.
 void find_runs(std::vector<FrameRow>& frames) {
     std::size_t run = 0;  // calls before this one, of the same function at the same line
     for (std::size_t i = frames.size(); i-- > 0;) {
@@ -120,7 +120,7 @@ void lay_out(ThreadsResult& result) {
         result.any_has_gil = result.any_has_gil || row.thread.gil;
         row.name_is_given = !row.thread.name.empty() && row.thread.name != "MainThread";
         find_runs(row.frames);
-        // Code that is no function's is called "<module>", "<lambda>".
+        // Code outside functions is called "<module>", "<lambda>".
         for (FrameRow& call : row.frames)
             call.called = call.frame.name.ends_with('>') ? call.frame.name : call.frame.name + "()";
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What each thread was doing: the Python functions that it was in, and their local variables.
+// What each thread was doing: the Python functions it was in, and their local variables.
 
 #include "analysis/holding/retained.h"
 #include "analysis/object_row.h"
@@ -14,45 +14,45 @@ namespace heapsift {
 
 struct LocalRow {
     std::string name;  // not escaped
-    ObjectRow object;  // of a variable shared with an inner function what its cell holds; type empty where no
-                       // object was found
-    Address cell;      // of such a variable
+    // for a variable shared with an inner function, what its cell holds; empty type if no object was found
+    ObjectRow object;
+    Address cell;  // for a variable shared with an inner function
 };
 
 struct FrameRow {
     PythonFrame frame;
-    std::vector<LocalRow> locals;           // cut to the limit; unbound ones left out
-    std::uint64_t local_count = 0;          // all of them
-    bool variables_of_module = false;       // a module's body: its variables are the module's, and not listed
-    std::optional<std::uint64_t> retained;  // what would come free if the call returned: bytes
-    // How it is shown among the others (`lay_out`).
+    std::vector<LocalRow> locals;           // cut to the limit; without unbound ones
+    std::uint64_t local_count = 0;          // without the limit
+    bool variables_of_module = false;       // a module's body: its variables are the module's, not listed
+    std::optional<std::uint64_t> retained;  // bytes that would be freed if the call returned
+    // How it is shown among the others (`lay_out`):
     std::string called;            // "func()", "<module>"; not escaped
-    bool in_run = false;           // of several calls of one function at one line it is one in the middle
-    std::uint64_t run_before = 0;  // the last of such a run: so many are in the middle
+    bool in_run = false;           // one in the middle of several calls of the same function at the same line
+    std::uint64_t run_before = 0;  // for the last call of such a run: the number of calls in the middle
 };
 
 struct ThreadRow {
-    PythonThread thread;                    // its frames moved to `frames`
-    std::vector<FrameRow> frames;           // the innermost call first
-    std::optional<std::uint64_t> retained;  // by its calls and its own data together: bytes
-    bool name_is_given = true;              // by the program: it is none of Python's own
+    PythonThread thread;                    // its frames are moved to `frames`
+    std::vector<FrameRow> frames;           // innermost call first
+    std::optional<std::uint64_t> retained;  // bytes, by its calls and its own data together
+    bool name_is_given = true;              // by the program, not by Python
 };
 
 struct ThreadsResult {
     std::vector<ThreadRow> threads;
-    std::vector<std::int32_t> native_threads;  // of the core, of which Python knows nothing
+    std::vector<std::int32_t> native_threads;  // threads of the core that Python does not know
     struct Largest {
         std::string function;
         LocalRow local;
     };
     bool any_has_gil = false;
-    std::optional<Largest> largest;  // the local that retains most (has most memory), of those listed
+    std::optional<Largest> largest;  // of the locals listed, the one that retains most (or has most memory)
 };
 
-/// Says of each thread and call how it is shown. `threads` does so itself.
+/// Decides how each thread and call is shown. Part of `threads`.
 void lay_out(ThreadsResult& result);
 
-/// `limit`: locals of each frame that are listed; 0 all. Without `retained` what is optional stays empty.
+/// `limit`: locals listed per frame; 0: all. Without `retained`, optional values stay empty.
 ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedLookup* retained = nullptr);
 
 }  // namespace heapsift

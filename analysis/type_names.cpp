@@ -1,4 +1,4 @@
-// People type `Node` and mean `__main__.Node`; and one name may be had by many types, when a class statement
+// People type `Node` and mean `__main__.Node`; and many types may have the same name, when a class statement
 // runs again and again.
 
 #include "analysis/type_names.h"
@@ -18,7 +18,7 @@ std::string_view last_component(std::string_view name) {
     return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
-// Nearest qualified names; where none is near, the qualified names whose last component is near.
+// The most similar qualified names; if none is similar, those whose last component is.
 std::vector<std::string> nearest_type_names(const std::set<std::string>& names, std::string_view name) {
     const std::vector<std::string> all(names.begin(), names.end());
     std::vector<std::string> nearest = nearest_words(name, all, candidate_limit);

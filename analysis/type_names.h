@@ -1,6 +1,6 @@
 #pragma once
 
-// The types a person means by a name.
+// The types that a person means by a name.
 
 #include "parsers/cpython/types.h"
 
@@ -11,14 +11,14 @@
 namespace heapsift {
 
 struct TypeSearch {
-    std::vector<TypeId> types;  // all that have the name meant; empty: none, or several names fit
-    std::vector<std::string>
-        candidates;          // where `types` is empty: the names that fit, or else the nearest ones
-    bool ambiguous = false;  // several names fit
+    std::vector<TypeId> types;  // all types with that name; empty: none, or several names match
+    // if `types` is empty: the names that match, or else the most similar ones
+    std::vector<std::string> candidates;
+    bool ambiguous = false;  // several names match
 };
 
-/// Every type whose qualified name is `name`; else every type whose name ends in ".name", if they share one
-/// qualified name.
+/// Every type whose qualified name is `name`; else every type whose name ends in ".name", if all of them have
+/// the same qualified name.
 TypeSearch find_types(const TypeTable& types, std::string_view name);
 
 }  // namespace heapsift

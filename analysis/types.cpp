@@ -1,4 +1,4 @@
-// The type table: one pass that adds each object to its type's row. Rows are an array by TypeId, so the pass
+// The type table: one pass adds each object to its type's row. Rows are an array by TypeId, so the pass
 // allocates nothing.
 
 #include "analysis/types.h"
@@ -17,7 +17,7 @@ struct Sums {
     ObjectId largest = no_object;
     std::uint64_t largest_memory = 0, largest_size = 0;
 
-    // Objects come in address order, so that of equals the lowest address stays.
+    // Objects come in address order, so that among equals the lowest address stays.
     void add(ObjectId object, const ObjectSizes& facts) {
         ++count;
         size += facts.size;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Objects grouped by type: how many, how large. Types of one name are one row each: a class made again and
-// again is a finding.
+// Objects grouped by type: how many, how large. Types of the same name get a row each: a class that is
+// created again and again is a finding.
 
 #include "analysis/object_row.h"
 
@@ -26,7 +26,7 @@ struct TypeRow {
 
 struct TypesResult {
     std::vector<TypeRow> types;     // sorted, cut to the limit
-    std::uint64_t total_types = 0;  // of all, not only the rows given
+    std::uint64_t total_types = 0;  // these: of all types, not only the rows given
     std::uint64_t total_count = 0;
     std::uint64_t total_size = 0;
     std::uint64_t total_memory = 0;
@@ -34,19 +34,19 @@ struct TypesResult {
     std::uint64_t shown_memory = 0;     // of the rows given
     std::uint64_t uncertain_sizes = 0;  // objects whose __sizeof__ is not known
     std::vector<std::pair<std::string, std::uint64_t>> uncertain_types;  // name, objects; largest first
-    std::vector<std::pair<std::string, std::uint64_t>>
-        python_sizeof_types;              // their __sizeof__ is written in Python, not run
+    // their __sizeof__ is written in Python and is not run
+    std::vector<std::pair<std::string, std::uint64_t>> python_sizeof_types;
     std::uint64_t damaged_objects = 0;    // see ObjectFacts::damaged
     std::uint64_t anonymous_objects = 0;  // of types whose name could not be read
-    bool retained_computed = false;       // rows have what they retain, those that are given at least
+    bool retained_computed = false;       // at least the rows given have `retained`
 };
 
-/// One pass over all objects. Sorted descending by `sort` (name: ascending), ties by name, then address;
-/// `limit` 0: all.
+/// One pass over all objects. Sorted by `sort`, largest first (name: alphabetically), ties by name, then
+/// address; `limit` 0: all.
 TypesResult types(const HeapReader& heap, SortKey sort, std::size_t limit,
                   const ProgressCallback& progress = {});
 
-/// The order of `types`.
+/// Sorts as `types` does.
 void sort_types(std::vector<TypeRow>& rows, SortKey sort);
 
 /// Keeps the first `limit` rows (0: all); the totals stay.

@@ -1,6 +1,6 @@
-// The first path is the cheapest. Each further one comes through another referrer: the referrers by the cost
-// of their own cheapest path that avoids the object; where that path has an object in common with those
-// already given, one that has none is looked for, and taken if there is one.
+// The first path is the cheapest. Each further path comes through a different referrer: referrers are taken
+// by the cost of their own cheapest path that avoids the object. If that path shares an object with those
+// already given, one that shares none is looked for, and taken if it exists.
 
 #include "analysis/why.h"
 
@@ -77,8 +77,8 @@ private:
                     path_of(paths.path(object_), cheapest_root(graph_, paths.path(object_).front()).root));
             return;
         }
-        // One search that ends at the object itself tells the cheapest path to it, and to each referrer
-        // without it.
+        // One search that ends at the object itself gives the cheapest path to it, and the cheapest path to
+        // each referrer that avoids it.
         std::vector<ObjectId> wanted = referrers_;
         wanted.push_back(object_);
         const RootPaths paths = root_paths(graph_, wishes(), wanted, {object_}, progress_);
@@ -125,7 +125,7 @@ private:
                 disjoint = true;
             }
         }
-        // Modules are on many paths, and are no news.
+        // Modules are on many paths, and tell nothing new.
         for (std::size_t i = root.kind == RootKind::module ? 2 : 0; i < path.size(); ++i)
             used.push_back(path[i]);
         std::sort(used.begin(), used.end());
@@ -198,7 +198,7 @@ private:
 
     // --- garbage
 
-    /// The shortest way from one of `starts` to `end` among what is unreachable.
+    /// The shortest path from one of `starts` to `end` through unreachable objects.
     std::vector<ObjectId> way(const std::vector<ObjectId>& starts, ObjectId end) const {
         std::vector<ObjectId> previous(graph_.object_count(), no_object);
         std::vector<bool> seen(graph_.object_count());
@@ -261,7 +261,7 @@ std::vector<PathLine> lines_of(const WhyPath& path) {
     };
     const std::vector<PrintedStep>& printed = path.expression.steps;
     const bool root_is_printed = !printed.empty() && printed.front().leads_to == 0;
-    // A module and a frame are said by the line above; other roots are objects of their own.
+    // The line above names modules and frames; other roots are objects of their own.
     const bool said_above = path.root.kind == RootKind::module || path.root.kind == RootKind::frame;
     if (printed.empty() || (!root_is_printed && !said_above))
         lines.push_back({.names = {}, .place = 0, .type = type_of(0)});

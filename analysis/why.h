@@ -18,48 +18,48 @@ namespace heapsift {
 struct WhyStep {
     EdgeRow edge;
     std::uint64_t retained = 0;  // by its target
-    std::string remark;  // of a target that is a suspended generator: "suspended in poll(), app.py, line 12";
-                         // not escaped
+    // for a target that is a suspended generator: "suspended in poll(), app.py, line 12"; not escaped
+    std::string remark;
 };
 
 struct WhyPath {
     Root root;
-    Address root_address;    // the object at the root; of a running frame that is no object, the frame
+    Address root_address;    // the object at the root; for a running frame without an object, the frame
     std::string root_words;  // not escaped
     std::optional<GroupKind> group_kind;
-    std::string group;  // below which it hangs, "thread worker"; not escaped
-    std::optional<EdgeRow>
-        first;          // the reference of the root itself, where it has a name: a local of a frame
-    ObjectRow at_root;  // brief
+    std::string group;  // the one below which it hangs: "thread worker"; not escaped
+    // the reference of the root itself, if it has a name: a local of a frame
+    std::optional<EdgeRow> first;
+    ObjectRow at_root;                // brief
     std::uint64_t root_retained = 0;  // by the object at the root
-    std::vector<WhyStep> steps;       // from there down; empty where the object itself hangs at the root
+    std::vector<WhyStep> steps;       // from there down; empty if the object itself hangs at the root
     PathExpression expression;
-    std::vector<PathLine> lines;  // place 0 is the object at the root, 1 that of the first step
-    bool disjoint = true;         // has no object in common with the paths before it, but for the ends
+    std::vector<PathLine> lines;  // place 0 is the object at the root, 1 the target of the first step
+    bool disjoint = true;         // shares no object with the paths before it, except the ends
 };
 
 struct WhyResult {
     ObjectRow target;
     std::uint64_t retained = 0;
     Reach reach = Reach::named;
-    std::string group;  // of those that hold it: "app", or "shared by several groups"
+    std::string group;  // the one that holds it: "app", or "shared by several groups"
     std::vector<WhyPath> paths;
-    std::uint64_t referrers = 0;  // references found that are followed, roots among them
+    std::uint64_t referrers = 0;  // references found that are followed, including roots
     std::uint64_t references_found = 0, references_counted = 0;
     bool immortal = false;
-    std::vector<WhyStep> cycle;  // of garbage: from it back to itself; empty where it is in none
-    std::vector<WhyStep>
-        from_cycle;  // of garbage that is in none: from garbage that nothing else holds, down to it
-    std::vector<PathLine> garbage_lines;  // of whichever of these there is; place 0 is where it begins
+    std::vector<WhyStep> cycle;  // for garbage: from it back to itself; empty if it is in no cycle
+    // for garbage in no cycle: down to it from garbage that nothing else holds
+    std::vector<WhyStep> from_cycle;
+    std::vector<PathLine> garbage_lines;  // of whichever of these exists; place 0 is its beginning
 };
 
 struct WhyQuery {
     std::size_t paths = 1;
     bool without_frames = false, without_tracebacks = false;
-    std::size_t lines = 0;  // of a path, at most; 0: all
+    std::size_t lines = 0;  // per path, at most; 0: all
 };
 
-/// Lays the paths of a result out in at most `limit` lines each, 0: all. `why` does so itself.
+/// Lays out the paths of a result in at most `limit` lines each; 0: no limit. Part of `why`.
 void lay_out(WhyResult& result, std::size_t limit);
 
 WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,

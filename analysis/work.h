@@ -1,7 +1,7 @@
 #pragma once
 
 // What several analyses of one heap need: its graph, retained sizes, and why each object is still there. Each
-// is computed when it is first asked for, and once.
+// is computed once, when first asked for.
 
 #include "analysis/holding/retained.h"
 #include "analysis/object_states.h"
@@ -10,8 +10,8 @@
 
 namespace heapsift {
 
-/// Not for two threads at once. It refers to the heap, and so does the graph: it stays where it is. Retained sizes
-/// and states are columns, and refer to nothing.
+/// Not thread-safe. Refers to the heap, and so does the graph: it cannot be moved. Retained sizes and states
+/// are columns, and refer to nothing.
 class Work {
 public:
     explicit Work(const HeapReader& heap, ProgressCallback progress = {})

@@ -1,11 +1,11 @@
 #pragma once
 
-// A graph as Boost.Graph sees it, so that its algorithms run on the arrays that are there.
+// A graph as Boost.Graph sees it, so that its algorithms run on arrays that exist already.
 //
-// The problem: Boost.Graph brings searches, components and paths that many have proved, and its containers
-// take some hundred bytes a node. The idea: its algorithms ask for concepts (Siek, Lee, Lumsdaine: The Boost
-// Graph Library, chapter 12), and a view of two pointers satisfies them: vertices are numbers, an out-edge is
-// a place in the row of its source, and rows are stepped over where an edge does not count.
+// The problem: Boost.Graph has well-proven searches, components and paths, but its containers take some
+// hundred bytes per node. The idea: its algorithms ask only for concepts (Siek, Lee, Lumsdaine: The Boost
+// Graph Library, chapter 12), and a view of two pointers models them: a vertex is a number, an out-edge is a
+// position in the row of its source, and iteration skips the edges that do not count.
 
 #include "analysis/graph/targets_graph.h"
 
@@ -21,7 +21,7 @@
 
 namespace heapsift {
 
-/// A VertexListGraph and an IncidenceGraph. Refers to `graph`; copied at no cost. Parallel edges are there as
+/// Models VertexListGraph and IncidenceGraph. Refers to `graph`; cheap to copy. Parallel edges appear as
 /// often as `targets` has them.
 template <TargetsGraph Graph>
 class BoostView {
@@ -78,7 +78,7 @@ private:
     const Graph* graph_;
 };
 
-// What Boost.Graph calls, and finds by the type of its arguments.
+// The functions that Boost.Graph finds by argument-dependent lookup.
 
 template <TargetsGraph Graph>
 std::size_t num_vertices(const BoostView<Graph>& view) {

@@ -1,6 +1,6 @@
-// The nearest common ancestor of many nodes. The walk up from the first of them is marked; each other one
-// walks up until it meets a mark. The highest place where the first walk is met is the ancestor. A number a
-// set makes clearing the marks unnecessary.
+// The nearest common ancestor of many nodes. The walk up from the first node is marked; each other node walks
+// up until it meets a mark. The highest place where such a walk meets the first one is the ancestor. Each set
+// has its own number, so marks need not be cleared.
 
 #include "analysis/graph/common_dominator.h"
 
@@ -36,8 +36,8 @@ void CommonDominatorFinder::add(NodeId node) {
         found_ = at;
         return;
     }
-    // Below what was met the walk went beside the first one; a mark of a later walk leads to a place that was
-    // seen to already.
+    // Below what was met, the walk ran beside the first one; a mark of a later walk leads to a place that has
+    // been taken into account already.
     if (p != Preorder::none && mark_[p] == 2 * set_) found_ = std::min(found_, p);
 }
 

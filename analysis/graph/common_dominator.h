@@ -12,15 +12,15 @@
 
 namespace heapsift {
 
-/// Asked of one set after another; 4 bytes a node that the root reaches. `tree`, of the nodes that `preorder`
-/// met, and `preorder` are referred to: for the time of one call.
+/// Answers for one set after another; 4 bytes per node that the root reaches. Refers to `preorder`, and to
+/// `tree`, which must be built from it: use it within one call.
 class CommonDominatorFinder {
 public:
     CommonDominatorFinder(const DominatorTree& tree, const Preorder& preorder);
 
-    /// Of one member its own dominator (`no_node` where it has none), of several the nearest node
-    /// above all of them, which may be one of them. Members that the root does not reach do not count;
-    /// nothing where none of several is reached. Walks over no node twice.
+    /// For one member its own dominator (`no_node` if it has none); for several the nearest node above all of
+    /// them, which may be one of them. Members that the root does not reach are ignored; nothing if none of
+    /// several is reached. Visits no node twice.
     std::optional<NodeId> of(std::span<const NodeId> members);
 
 private:
@@ -29,7 +29,7 @@ private:
 
     const DominatorTree& tree_;
     const Preorder& preorder_;
-    std::vector<std::uint32_t> mark_;  // by position: 2 * set of the first walk, one more of later ones
+    std::vector<std::uint32_t> mark_;  // by position: 2 * set in the first walk, one more in later ones
     std::uint32_t set_ = 0;
     std::uint32_t found_ = Preorder::none;
 };

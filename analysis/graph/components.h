@@ -1,10 +1,10 @@
 #pragma once
 
-// Strongly connected components, of a part of a graph: D. Pearce, A Space-Efficient Algorithm for Finding
-// Strongly Connected Components (Information Processing Letters 116, 2016), with stacks of its own. 4 bytes a
-// node, and 4 more while it works; 50 to 100 ns a node. (Boost's strong_components takes 16 bytes a node
-// while it works, and 0.95 and 1.09 times as long in two runs of tests/benchmarks/graph.cpp, 1.4 times on a
-// real heap.)
+// Strongly connected components of a part of a graph: D. Pearce, A Space-Efficient Algorithm for Finding
+// Strongly Connected Components (Information Processing Letters 116, 2016), with explicit stacks. Memory: 4
+// bytes per node, and 4 more while it works; time: 50 to 100 ns per node. (Boost's strong_components takes 16
+// bytes per node while it works, and 0.95 and 1.09 times as long in two runs of tests/benchmarks/graph.cpp,
+// 1.4 times on a real heap.)
 
 #include "analysis/graph/preorder.h"
 
@@ -17,16 +17,18 @@ namespace heapsift {
 
 struct Components {
     static constexpr std::uint32_t none = Preorder::none;
-    Column<NodeId, std::uint32_t> of_node;  // a component's number; `none` outside the part
-    std::uint32_t count = 0;                // a component has a larger number than those that it leads to
+    // by node: the number of its component, larger than those of the components it leads to; `none` outside
+    // the part
+    Column<NodeId, std::uint32_t> of_node;
+    std::uint32_t count = 0;
 };
 
-/// Of the nodes for which `in(node)` holds, and the edges between them.
+/// Components of the nodes for which `in(node)` is true, and of the edges between them.
 template <TargetsGraph Graph, class In>
 Components strong_components(const Graph& graph, In in) {
     constexpr std::uint32_t none = Components::none;
-    // While a node is open it has its number in the walk, or the least that it leads back to; closed, the
-    // number of its component, counted down from the largest.
+    // For an open node its number in the walk, or the smallest it leads back to; for a closed node the number
+    // of its component, counted down from the largest.
     Column<NodeId, std::uint32_t> low(graph.node_count(), 0);
     struct Step {
         NodeId node;
@@ -44,7 +46,7 @@ Components strong_components(const Graph& graph, In in) {
             Step& step = path.back();
             const NodeId node = step.node;
             const NodeRow targets = graph.targets(node);
-            if (step.next > 0) {  // back from the target before
+            if (step.next > 0) {  // back from the previous target
                 const NodeId target = targets[step.next - 1];
                 if (in(target) && edge_counts(graph, node, target) && low[target] < low[node]) {
                     low[node] = low[target];

@@ -1,6 +1,6 @@
 #pragma once
 
-// A graph as compressed sparse rows: 4 bytes an edge, 8 a node.
+// A graph in compressed sparse rows: 4 bytes per edge, 8 per node.
 
 #include "analysis/graph/node.h"
 
@@ -14,12 +14,12 @@ namespace heapsift {
 
 class Adjacency {
 public:
-    /// Edges of node i are targets[begin[i]] up to targets[begin[i + 1]]; `begin` has one more than there are
-    /// nodes.
+    /// The edges of node i are targets[begin[i]] up to targets[begin[i + 1]]; `begin` has one element more
+    /// than there are nodes.
     Adjacency(std::vector<std::uint64_t> begin, std::vector<NodeId> targets)
         : begin_(std::move(begin)), targets_(std::move(targets)) {}
 
-    /// Of edges (source, target) in any order; those of one source stay in theirs.
+    /// From edges (source, target) in any order; edges of one source keep theirs.
     static Adjacency of_edges(std::size_t node_count, std::span<const std::pair<NodeId, NodeId>> edges) {
         std::vector<std::uint64_t> begin(node_count + 1, 0);
         for (const auto& edge : edges) ++begin[edge.first + 1];

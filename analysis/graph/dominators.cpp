@@ -4,9 +4,9 @@
 
 namespace heapsift {
 
-// Semidominators from the last position to the first. `ancestor` starts as the parent in the depth-first tree
-// and is shortened as it is walked; of what a shortened path leaves out, `label` keeps the position with the
-// least semidominator.
+// Computes semidominators from the last position to the first. `ancestor` starts as the parent in the
+// depth-first tree and is shortened as it is walked; for the nodes that a shortened path skips, `label` keeps
+// the position with the smallest semidominator.
 void DominatorTree::solve(const std::vector<std::uint32_t>& parents,
                           const std::vector<std::uint64_t>& first_source,
                           const std::vector<std::uint32_t>& sources) {
@@ -16,7 +16,7 @@ void DominatorTree::solve(const std::vector<std::uint32_t>& parents,
     std::vector<std::uint32_t> semi(count), label(count);
     for (std::uint32_t p = 0; p < count; ++p) semi[p] = label[p] = p;
     std::vector<std::uint32_t> path;
-    // Positions from `last` on are linked: the paths among them may be shortened.
+    // Positions from `last` on are linked: the paths between them may be shortened.
     auto least = [&](std::uint32_t p, std::uint32_t last) {
         if (p < last) return p;
         for (std::uint32_t at = p; parent[at] != none && parent[at] >= last; at = parent[at])

@@ -1,15 +1,14 @@
 #pragma once
 
-// Dominators of everything that a root reaches, and sums over the tree that they make.
+// Dominators of everything that a root reaches, and sums over their tree.
 //
-// The problem: what would come free if an object went away is all that is reached through it alone: the
-// objects that it dominates. Heaps have ten million objects, chains of as many, and lists that hold each
-// other, so that an algorithm that recurses overflows its stack, and one that keeps a container a node takes
-// a kilobyte for each.
+// The problem: deleting an object frees what is reached through it alone: the objects that it dominates.
+// Heaps have ten million objects, chains just as long, and lists that refer to each other. A recursive
+// algorithm overflows its stack; one with a container per node takes a kilobyte for each.
 //
 // The idea: Semi-NCA (L. Georgiadis, Linear-Time Algorithms for Dominators and Related Problems, Princeton
-// 2005, chapter 2), on arrays of 32 bits in preorder. Neighbours in the tree are then neighbours in memory;
-// every loop is a loop.
+// 2005, chapter 2), on 32-bit arrays in preorder, so that neighbours in the tree are neighbours in memory,
+// and without recursion.
 
 #include "analysis/graph/preorder.h"
 
@@ -18,26 +17,26 @@
 
 namespace heapsift {
 
-/// The tree of immediate dominators below a root. Positions are places in the preorder: the root has 0, and
-/// every node a larger one than its dominator. 4 bytes a node beside the preorder's.
+/// The tree of immediate dominators below a root. A position is a place in the preorder: the root has 0, and
+/// every node a larger one than its dominator. 4 bytes per node, in addition to the preorder.
 class DominatorTree {
 public:
     static constexpr std::uint32_t none = Preorder::none;
 
     /// Nodes that the root reaches, itself included.
     std::size_t reached() const { return dominator_.size(); }
-    /// The position of the immediate dominator; `none` for the root's.
+    /// The position of the immediate dominator; `none` for the root.
     std::uint32_t dominator(std::uint32_t position) const { return dominator_[position]; }
 
-    /// Adds what each node has to what its dominator has, from the leaves up: a sum over all that it
-    /// dominates, itself included. By position.
+    /// Adds each node's value to its dominator's, from the leaves up: each value becomes the sum over all
+    /// that the node dominates, itself included. By position.
     template <class T>
     void add_up(std::vector<T>& of_position) const {
         for (std::size_t p = dominator_.size(); p-- > 1;) of_position[dominator_[p]] += of_position[p];
     }
 
-    /// Of the nodes of `graph` that `preorder` met. Cost: some 150 ns a node of a heap, memory 20 bytes a
-    /// node and 4 an edge while it works.
+    /// For the nodes of `graph` that `preorder` met. Cost: some 150 ns per node of a heap; while it works, 20
+    /// bytes per node and 4 per edge.
     template <TargetsGraph Graph>
     static DominatorTree build(const Graph& graph, const Preorder& preorder);
 
@@ -51,8 +50,8 @@ private:
 template <TargetsGraph Graph>
 DominatorTree DominatorTree::build(const Graph& graph, const Preorder& preorder) {
     DominatorTree tree;
-    // Who refers to each node, by position: counted, then filled from the end of each part. The parent in the
-    // walk need not be among them: a node's semidominator begins with it.
+    // The sources of each node, by position: counted, then filled in from the end of each part. The parent in
+    // the walk need not be among them: a node's semidominator starts with it.
     const auto count = static_cast<std::uint32_t>(preorder.reached());
     std::vector<std::uint64_t> first(std::size_t{count} + 1, 0);
     const auto visit_edges = [&](auto&& visit) {

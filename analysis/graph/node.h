@@ -1,6 +1,6 @@
 #pragma once
 
-// The nodes of a graph by number, and a row of them as it lies in memory.
+// The nodes of a graph as numbers, and a row of them as it lies in memory.
 
 #include "parsers/base/ids.h"
 
@@ -13,13 +13,13 @@
 namespace heapsift {
 
 struct NodeOfGraph;
-/// What it stands for is its graph's business: in that of a heap, objects have their own numbers, then come
-/// groups and frames (analysis/holding/heap_graph.h).
+/// What a node stands for depends on its graph: in a heap's graph, objects keep their own numbers, and groups
+/// and frames follow (analysis/holding/heap_graph.h).
 using NodeId = Id<NodeOfGraph>;
 inline constexpr NodeId no_node;
 
-/// Numbers that lie one behind the other, read as ids of nodes: what one array holds may be read so whatever
-/// ids it was filled with. Refers to it; copied at no cost.
+/// Contiguous numbers, read as ids of nodes: the same array can be read so whatever kind of ids it was filled
+/// with. Refers to the array; cheap to copy.
 class NodeRow {
 public:
     class iterator {
@@ -64,7 +64,7 @@ public:
     NodeRow() = default;
     explicit NodeRow(std::span<const std::uint32_t> numbers)
         : first_(numbers.data()), last_(numbers.data() + numbers.size()) {}
-    /// Of ids of any kind: they are their numbers, and nothing else.
+    /// From ids of any kind: an id consists of its number alone.
     template <class Kind>
     explicit NodeRow(std::span<const Id<Kind>> ids)
         : first_(reinterpret_cast<const std::uint32_t*>(ids.data())), last_(first_ + ids.size()) {

@@ -1,8 +1,9 @@
 #pragma once
 
 // A depth-first numbering of a graph: the order in which nodes are first met. Neighbours in the walk are
-// neighbours in memory, and a node's number is larger than those of all that dominate it. (Boost's
-// depth_first_visit takes 1.3 times as long: 0.62 s against 0.49 on the graph of tests/benchmarks/graph.cpp.)
+// neighbours in memory, and a node's number is larger than those of all its dominators. (Boost's
+// depth_first_visit takes 1.3 times as long: 0.62 s against 0.49 s on the graph of
+// tests/benchmarks/graph.cpp.)
 
 #include "analysis/graph/targets_graph.h"
 
@@ -12,7 +13,7 @@
 
 namespace heapsift {
 
-/// 12 bytes a node.
+/// 12 bytes per node.
 class Preorder {
 public:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
@@ -28,9 +29,9 @@ public:
     std::uint32_t parent(std::uint32_t position) const { return parent_[position]; }
     const std::vector<std::uint32_t>& parents() const { return parent_; }
 
-    /// Meets `node` and all that it reaches and that was not met. `parent`: the position of the root, whose
-    /// walk is then taken to be still under way; `none` for the root itself. Does nothing where `node` was
-    /// met. Some 50 to 100 ns a node of a heap.
+    /// Meets `node` and everything it reaches, except what was met before; does nothing if `node` was.
+    /// `parent`: the position of the root, whose walk then counts as still running; `none` for the root
+    /// itself. Some 50 to 100 ns per node of a heap.
     template <TargetsGraph Graph>
     void walk(const Graph& graph, NodeId node, std::uint32_t parent = none);
 
@@ -44,7 +45,7 @@ template <TargetsGraph Graph>
 void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent) {
     struct Step {
         std::uint32_t position;
-        NodeRow::iterator next;  // the target to be looked at
+        NodeRow::iterator next;  // the next target to look at
         NodeRow::iterator end;
     };
     std::vector<Step> path;

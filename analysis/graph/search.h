@@ -1,8 +1,8 @@
 #pragma once
 
-// All that a node reaches, each node once: Boost.Graph's breadth_first_visit, which takes hardly longer than
-// a loop written by hand (0.99 and 1.12 times in two runs of tests/benchmarks/graph.cpp, where marking is all
-// there is to do). What is still to be looked at lies on a stack, for the order does not matter here, and
+// Everything that a node reaches, each node once: Boost.Graph's breadth_first_visit, which takes hardly
+// longer than a loop written by hand (0.99 and 1.12 times in two runs of tests/benchmarks/graph.cpp, where
+// marking is all the work). What is still to be looked at is on a stack: the order does not matter here, and
 // neighbours on a stack are neighbours in memory.
 
 #include "analysis/graph/boost_view.h"
@@ -16,7 +16,7 @@
 
 namespace heapsift {
 
-/// What a search still has to look at: a Buffer of Boost.Graph's. One may serve many searches.
+/// What a search still has to look at: a Buffer of Boost.Graph. One can serve many searches.
 class SearchStack {
 public:
     using value_type = NodeId;
@@ -33,7 +33,7 @@ private:
     std::vector<NodeId> nodes_;
 };
 
-/// Boost.Graph's colours, by two functions: is a node marked, and mark it.
+/// Boost.Graph's colours, from two functions: one tells whether a node is marked, one marks it.
 template <class IsMarked, class Mark>
 struct MarkColours {
     using key_type = NodeId;
@@ -45,15 +45,15 @@ struct MarkColours {
         return colours.is_marked(node) ? boost::black_color : boost::white_color;
     }
     friend void put(const MarkColours& colours, NodeId node, value_type colour) {
-        if (colour == boost::gray_color) colours.mark(node);  // black: it was marked when it was met
+        if (colour == boost::gray_color) colours.mark(node);  // black: already marked when it was met
     }
 
     IsMarked is_marked;
     Mark mark;
 };
 
-/// Marks `start` and all that it reaches by nodes that are not marked: `is_marked(node)`, `mark(node)`. A
-/// node for which `is_marked` holds is neither entered nor left, but `start`, which always is.
+/// Marks `start` and everything it reaches through unmarked nodes, by `is_marked(node)` and `mark(node)`.
+/// Marked nodes are not entered; `start` always is.
 template <TargetsGraph Graph, class IsMarked, class Mark>
 void search(const Graph& graph, NodeId start, IsMarked is_marked, Mark mark, SearchStack& stack) {
     boost::breadth_first_visit(BoostView<Graph>(graph), start, stack, boost::default_bfs_visitor(),

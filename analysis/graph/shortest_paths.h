@@ -1,12 +1,12 @@
 #pragma once
 
-// Cheapest paths from many starts at once, where steps cost small whole numbers: R. Dial, Algorithm 360:
+// Cheapest paths from many starts at once, for steps that cost small whole numbers: R. Dial, Algorithm 360:
 // Shortest-path forest with topological ordering (Communications of the ACM 12, 1969).
 //
-// The idea: a queue for each cost, and as many in turn as the dearest step costs, serve in place of a heap;
-// each node is settled in constant time. Steps are told by the caller while the search is under way, for what
-// a step costs may be dear to find out. (Boost's dijkstra_shortest_paths keeps a heap, and asks for weights
-// beforehand: it takes 3 times as long, 1.10 s against 0.36 on the graph of tests/benchmarks/graph.cpp.)
+// The idea: instead of a heap, one queue for each cost, as many as the dearest step costs, reused in turn;
+// each node is settled in constant time. The caller names the steps while the search runs, since the cost of
+// a step may be expensive to find out. (Boost's dijkstra_shortest_paths keeps a heap, and wants the weights
+// beforehand: it takes 3 times as long, 1.10 s against 0.36 s on the graph of tests/benchmarks/graph.cpp.)
 
 #include "analysis/graph/node.h"
 
@@ -19,19 +19,19 @@
 
 namespace heapsift {
 
-/// What a search found. 8 bytes a node, and 4 for each that was settled.
+/// The result of a search. 8 bytes per node, and 4 per settled node.
 struct PathForest {
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
     explicit PathForest(std::size_t node_count) : cost(node_count, none), previous(node_count) {}
 
-    Column<NodeId, std::uint32_t> cost;  // `none` where no path was found (yet)
+    Column<NodeId, std::uint32_t> cost;  // `none` if no path was found (yet)
     Column<NodeId, NodeId> previous;     // `no_node` for a start
-    std::vector<NodeId> settled;         // in the order in which their costs were known: after `previous`
+    std::vector<NodeId> settled;         // in the order in which they were settled: each after its `previous`
 };
 
-/// One search. No step and no start costs more than `most_cost`. A bit a node, and 4 bytes for each path that
-/// was offered, while it works.
+/// One search. No step and no start may cost more than `most_cost`. While it works: one bit per node, and 4
+/// bytes per path offered.
 template <std::uint32_t most_cost>
 class PathSearch {
 public:
@@ -39,8 +39,8 @@ public:
 
     bool is_settled(NodeId node) const { return settled_[node]; }
 
-    /// Takes the path to `node` that costs `cost` and comes from `previous` (`no_node`: it starts there), if it
-    /// is cheaper than what is known. Of two that cost the same the first one stays.
+    /// Takes the path to `node` that comes from `previous` and costs `cost`, if it is cheaper than the known
+    /// one; of two equal ones the first stays. `previous` is `no_node` if the path starts at `node`.
     bool offer(NodeId node, NodeId previous, std::uint32_t cost) {
         if (cost >= forest_.cost[node]) return false;
         forest_.cost[node] = cost;
@@ -50,8 +50,8 @@ public:
         return true;
     }
 
-    /// Settles one node after the other, the cheapest first: `settle(node)` offers the paths that go on from
-    /// it, and returns false to end the search.
+    /// Settles nodes one by one, cheapest first: `settle(node)` offers the paths that continue from it, and
+    /// returns false to end the search.
     template <class Settle>
     void run(Settle settle) {
         for (std::uint32_t cost = 0; pending_ > 0; ++cost) {

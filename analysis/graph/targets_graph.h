@@ -1,6 +1,6 @@
 #pragma once
 
-// What the algorithms of this folder ask of a graph. They know nothing of what its nodes stand for: a heap's
+// What the algorithms of this folder require of a graph. They do not know what its nodes stand for: a heap's
 // objects and groups are numbers here (analysis/holding gives them their meaning).
 
 #include "analysis/graph/node.h"
@@ -10,7 +10,7 @@
 
 namespace heapsift {
 
-/// Nodes are numbers from 0 on; `graph.targets(node)` are those it refers to, with multiplicity, in any
+/// Nodes are numbers from 0; `graph.targets(node)` are the nodes it refers to, with multiplicity, in any
 /// order.
 template <class Graph>
 concept TargetsGraph = requires(const Graph& graph, NodeId node) {
@@ -18,8 +18,7 @@ concept TargetsGraph = requires(const Graph& graph, NodeId node) {
     { graph.targets(node) } -> std::same_as<NodeRow>;
 };
 
-/// Is an edge one that counts? A graph may have `follows(source, target)` and leave some of its targets out
-/// by it.
+/// True if the edge counts. A graph may have `follows(source, target)`, to leave out some of its targets.
 template <TargetsGraph Graph>
 bool edge_counts(const Graph& graph, NodeId source, NodeId target) {
     if constexpr (requires {

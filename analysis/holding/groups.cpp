@@ -24,7 +24,7 @@ std::string package_of_file(std::string_view path) {
         const std::size_t slash = rest.find('/');
         std::string_view name = rest.substr(0, slash);
         if (slash == std::string_view::npos) name = name.substr(0, name.find('.'));  // a module of one file
-        // numpy.libs beside numpy: shared libraries that a wheel brings along.
+        // numpy.libs beside numpy: shared libraries that come with a wheel.
         if (name.ends_with(".libs")) name.remove_suffix(5);
         return std::string(name);
     }
@@ -74,7 +74,8 @@ GroupId GroupFinder::of_module(const LoadedModule& module, int depth) {
         return group(GroupKind::package, package);
     if (!library_.empty() && module.file.starts_with(library_)) return python();
     if (module.file.empty() && module.name != "__main__") {
-        // Built in, frozen, or made by a program: then it has no __spec__, and belongs where its parent does.
+        // Built in, frozen, or made by a program, and then without a __spec__: it belongs where its parent
+        // does.
         if (const std::size_t dot = module.name.rfind('.'); dot != std::string::npos && depth < deepest_name)
             if (const LoadedModule* parent = find_module(std::string_view(module.name).substr(0, dot)))
                 return of_module(*parent, depth + 1);
@@ -91,7 +92,7 @@ GroupId GroupFinder::of_module(const LoadedModule& module, int depth) {
 }
 
 GroupId GroupFinder::of_type(std::string_view type_name) {
-    // The longest name of a module that it begins with.
+    // By the longest name of a module that it begins with.
     for (std::size_t dot = type_name.rfind('.'); dot != std::string_view::npos && dot > 0;
          dot = type_name.rfind('.', dot - 1))
         if (const LoadedModule* module = find_module(type_name.substr(0, dot))) return of_module(*module);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Who a person would say keeps something: a thread, a module of the program, a package, Python itself, C
-// code.
+// Whom a person would name as keeping something alive: a thread, a module of the program, a package, Python
+// itself, C code.
 
 #include "parsers/reading/heap_reader.h"
 #include "parsers/snapshot/native_references.h"
@@ -18,8 +18,8 @@ enum class GroupKind : std::uint8_t {
     module,      // a module of the program
     package,     // all modules of a package in site-packages, its static types, its C variables
     python,      // Python and its library
-    native,      // C code of nobody in particular
-    held,        // references that must be there and were not found
+    native,      // C code that belongs to none of these
+    held,        // references that must exist and were not found
     immortal,    // nobody: objects that are never freed, and that nothing else reaches
     unreachable  // nothing
 };
@@ -28,14 +28,14 @@ struct Group {
     GroupKind kind = GroupKind::python;
     std::string name;  // "thread MainThread", "app.models", "numpy", "Python and its library"; not escaped
     std::int32_t thread = -1;  // index in RootSet::threads
-    Address module;            // the module object, of a `module`
+    Address module;            // the module object; for `module`
 };
 
 struct GroupOfHolders;
 using GroupId = Id<GroupOfHolders>;
 inline constexpr GroupId no_group;
 
-/// All groups of a heap, and those that are there in any. One is made for each module of the program.
+/// All groups of a heap; the three named ones exist in every heap. Each module of the program has its own.
 struct Groups {
     Column<GroupId, Group> all;
     GroupId held, immortal, unreachable;
@@ -43,18 +43,18 @@ struct Groups {
     const Group& operator[](GroupId id) const { return all[id]; }
 };
 
-/// Finds the group of each root, making groups as they are asked for. Told by where files lie: beside os.py
-/// (the library), in a site-packages or dist-packages (a package), or elsewhere (the program). It refers to
-/// what it reads: for the time of one call.
+/// Finds the group of each root, and makes groups as they are needed. A file beside os.py belongs to the
+/// library, one in site-packages or dist-packages to a package, any other to the program. Refers to what it
+/// reads: use it within one call.
 class GroupFinder {
 public:
     GroupFinder(const HeapReader& heap, const RootSet& roots);
 
     GroupId of(const Root& root);
-    /// The root that a word of C code is, with its thread and frame where it has one.
+    /// The root for a word of C code, with its thread and frame if it has them.
     Root native_root(const NativeReference& native) const;
     GroupId of_native(const Root& root, NativePlace place);
-    /// Those that were made, and those that every heap has.
+    /// The groups that were made, and those that every heap has.
     Groups take();
 
 private:
@@ -71,7 +71,7 @@ private:
 
     const HeapReader& heap_;
     const RootSet& roots_;
-    std::string library_;  // the folder of os.py, with a slash behind it; "" unknown
+    std::string library_;  // the folder of os.py, with a slash at its end; "" if not known
     Groups groups_;
     std::map<std::pair<GroupKind, std::string>, GroupId> by_name_;
     std::map<ObjectId, const LoadedModule*> by_object_;
@@ -82,8 +82,8 @@ private:
     std::vector<FramePlace> frames_;  // by address
 };
 
-/// The package that a file in a site-packages belongs to: "numpy" of ".../site-packages/numpy/core/x.py",
-/// "six" of ".../dist-packages/six.py". Empty for a file elsewhere.
+/// The package that a file in site-packages belongs to: "numpy" for ".../site-packages/numpy/core/x.py",
+/// "six" for ".../dist-packages/six.py". Empty for a file elsewhere.
 std::string package_of_file(std::string_view path);
 
 }  // namespace heapsift

@@ -1,15 +1,15 @@
-// What is a root, and in which order (tried on real heaps; others were worse):
+// What counts as a root, and in which order (tried on real heaps; other orders were worse):
 //
 // 1. What the interpreter names (RootSet), and words of C code that point at an object whose count has room
-//    for them. They hang below groups that a person knows; a frame is a node of its own below its thread.
-// 2. Last resort: of the objects that none of these reaches, those with references left that were not found.
-//    Where one leads to another, the first is enough. (An unexplained count on an object that is reached
-//    makes no root: there are thousands, and each would take memory from its real holder.)
-// 3. Immortal objects that nothing reaches: nobody frees them.
-// 4. The rest is garbage. It hangs below a group of its own by the components that no other garbage leads to,
-//    every member of one, and its references to what is alive are not followed: it holds nothing.
+//    for them. They hang below groups that a person knows; each frame is a node of its own below its thread.
+// 2. Last resort: of the objects that none of these reaches, those with references that were not found. If
+//    one leads to another, the first is enough. (An unexplained count on an object that is reached does not
+//    make it a root: there are thousands, and each would take memory from its real holder.)
+// 3. Immortal objects that nothing reaches: they are never freed.
+// 4. The rest is garbage. It hangs below a group of its own: every member of each component that no other
+//    garbage leads to. Its references to what is alive are not followed: garbage holds nothing.
 //
-// All of it is one depth-first walk: what is hung below the virtual root late is walked late, and the
+// All of this is one depth-first walk: what is hung below the virtual root later is walked later, and so the
 // numbering tells which is which.
 
 #include "analysis/holding/heap_graph.h"
@@ -40,13 +40,13 @@ HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress)
                      [](const PlacedRoot& a, const PlacedRoot& b) { return a.root.object < b.root.object; });
 }
 
-// `parent` is a group's number at first: nodes are numbered when all groups are known.
+// At first `parent` is a group's number: nodes are numbered once all groups are known.
 void HeapGraph::place_roots() {
     GroupFinder groups(heap_, root_set_);
     for (const Root& root : root_set_.roots())
         roots_.push_back({root, NodeId(std::uint32_t{groups.of(root)})});
-    std::vector<Address>
-        named;  // slots of frames that are locals or the like: known by more than their words
+    // slots of frames that are locals or the like: known by more than their words
+    std::vector<Address> named;
     for (const Root& root : root_set_.roots())
         if (root.frame >= 0 && !root.word.is_null()) named.push_back(root.word);
     std::sort(named.begin(), named.end());
@@ -99,8 +99,8 @@ void HeapGraph::make_nodes() {
     }
 }
 
-// A local that is a module, or the dict of one in which a frame runs, makes a frame no holder of all that is
-// in it.
+// A local that is a module, or the module dict in which a frame runs, does not make the frame a holder of
+// everything in it.
 bool HeapGraph::is_own_root(const Root& root) {
     return root.kind == RootKind::module || root.kind == RootKind::static_type ||
            root.kind == RootKind::thread_local_ ||
@@ -122,13 +122,13 @@ void HeapGraph::hang(GroupId group, const std::vector<ObjectId>& objects) {
 
 namespace {
 
-/// Of `candidates`, in order: as few as reach all the others, where the graph is walked outside of what `met`
-/// has met.
+/// As few of `candidates` as together reach all the others without passing through what `met` has met; in
+/// order.
 template <class Met>
 std::vector<ObjectId> without_the_led_to(const HeapGraph& graph, const std::vector<ObjectId>& candidates,
                                          Met met) {
     std::vector<ObjectId> chosen = candidates;
-    // Those that an earlier one leads to go first, then those that a later one leads to.
+    // First drops those that an earlier one reaches, then those that a later one reaches.
     for (int direction = 0; direction < 2 && chosen.size() > 1; ++direction) {
         std::vector<bool> seen(graph.object_count());
         std::vector<ObjectId> kept;

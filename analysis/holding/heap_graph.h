@@ -1,6 +1,6 @@
 #pragma once
 
-// The graph that paths, dominators and components are asked of: the objects of a heap, the references that
+// The graph in which paths, dominators and components are found: the objects of a heap, the references that
 // are followed, and above them what keeps them alive: one virtual root, the groups below it, and the frames
 // of threads. (The policy: heap_graph.cpp.)
 
@@ -16,21 +16,23 @@
 
 namespace heapsift {
 
-/// Nodes of a heap's graph: objects have their own numbers, then come the virtual root, groups and frames.
+/// The nodes of a heap's graph: objects keep their own numbers; the virtual root, groups and frames follow.
 enum class NodeKind : std::uint8_t { object, root, group, frame };
 
 /// Why an object is alive.
 enum class Reach : std::uint8_t {
-    unreachable,  // it need not be
-    named,        // from a root that the interpreter names, or from a word of C code that was found; or it is
-                  // immortal
-    held          // only from references that its count, or another's, has and that were not found
+    unreachable,  // nothing keeps it alive
+    // reached from a root that the interpreter names, or from a word of C code that was found; or it is
+    // immortal
+    named,
+    // reached only from references that were not found, although its or another's count includes them
+    held
 };
 
 class HeapGraph {
 public:
-    /// Of a heap with references and roots, which must outlive it. Cost: 60 to 100 nanoseconds an
-    /// object; 12 bytes an object.
+    /// For a heap with references and roots; `heap` must outlive it. Cost: 60 to 100 ns and 12 bytes per
+    /// object.
     explicit HeapGraph(const HeapReader& heap, const ProgressCallback& progress = {});
 
     const HeapReader& heap() const { return heap_; }
@@ -41,28 +43,28 @@ public:
 
     std::size_t node_count() const { return object_count_ + extra_targets_.size(); }
     std::size_t object_count() const { return object_count_; }
-    /// What a node refers to, with multiplicity; of these `follows` says which count.
+    /// What a node refers to, with multiplicity; `follows` tells which of these count.
     NodeRow targets(NodeId node) const {
         return node < object_count_ ? NodeRow(references_.targets(object_of(node)))
                                     : NodeRow(std::span<const NodeId>(extra_targets_[node - object_count_]));
     }
-    /// Of an object: objects.
+    /// The same for an object; the targets are objects.
     std::span<const ObjectId> targets(ObjectId object) const { return references_.targets(object); }
-    /// Not into what everything refers to in the end (StructuralTargets), nor from what is unreachable to
-    /// what is not.
+    /// False for a reference to what everything refers to in the end (StructuralTargets), and for one from an
+    /// unreachable object to one that is reachable.
     bool follows(NodeId source, NodeId target) const {
         if (source < object_count_ && is_structural(target) && !is_owner(source, target)) return false;
         return preorder_.position(source) < first_unreachable_ ||
                preorder_.position(target) >= first_unreachable_;
     }
     bool follows(ObjectId source, ObjectId target) const { return follows(node_of(source), node_of(target)); }
-    /// All that the virtual root reaches: every object is there, below a group.
+    /// Everything the virtual root reaches; that includes every object, below a group.
     const Preorder& preorder() const { return preorder_; }
-    /// Of an object in it.
+    /// The object's position in the preorder.
     std::uint32_t position(ObjectId object) const { return preorder_.position(node_of(object)); }
 
     static NodeId node_of(ObjectId object) { return NodeId(std::uint32_t{object}); }
-    /// Of a node that is an object.
+    /// `node` must be an object.
     static ObjectId object_of(NodeId node) { return ObjectId(std::uint32_t{node}); }
     NodeId root() const { return NodeId(object_count_); }
     NodeKind kind(NodeId node) const {
@@ -93,11 +95,11 @@ public:
 
     struct PlacedRoot {
         Root root;
-        NodeId parent;  // the group or frame below which it hangs
+        NodeId parent;  // the group or frame that it hangs below
     };
-    /// By object.
+    /// Sorted by object.
     const std::vector<PlacedRoot>& roots() const { return roots_; }
-    /// All that one object has.
+    /// All roots of one object.
     std::span<const PlacedRoot> roots_of(ObjectId object) const;
 
 private:
@@ -108,11 +110,11 @@ private:
     void add_unreachable();
     void hang(GroupId group, const std::vector<ObjectId>& objects);  // below the virtual root
     bool met(ObjectId object) const { return position(object) != Preorder::none; }
-    /// Of an object. (What objects refer to are objects: a source that is none is asked first.)
+    /// For an object. (Objects refer only to objects: ask first whether a source is one.)
     bool is_structural(NodeId object) const { return structural_bits_[object / 64] >> (object % 64) & 1; }
-    /// The root by which a structural target is held.
+    /// True for a root of the kinds that hold structural targets.
     static bool is_own_root(const Root& root);
-    /// Does a structural target belong to it?
+    /// True if a structural target belongs to `source`.
     bool is_owner(NodeId source, NodeId target) const;
 
     const HeapReader& heap_;

@@ -1,12 +1,12 @@
-// An object is reached in many ways. The shortest path by number of references is seldom the one that
-// explains: every instance is four steps away from a weak registry, a subclass list, a traceback that
-// somebody keeps. So steps that a person writes cost 1; those that only stand between two of them (an
-// instance and its __dict__, a cell and its content) cost nothing; those that are true but explain nothing (a
-// class, its bases, tracebacks of exceptions that were caught, what the debugger left in gc.garbage) cost 20.
-// The same holds for roots: a module's name and a local of a frame are what people know; a word in a C
-// library is what is left when nothing better is there.
+// An object is reached in many ways. The path with fewest references seldom explains anything: every instance
+// is four steps away from a weak registry, a subclass list, a traceback that somebody keeps. So steps that a
+// person writes cost 1; steps that only stand between two of them (an instance and its __dict__, a cell and
+// its content) cost nothing; steps that are true but explain nothing (a class, its bases, tracebacks of
+// exceptions that were caught, what the debugger left in gc.garbage) cost 20. The same holds for roots:
+// people know a module's name and a local of a frame; a word in a C library is used only when there is
+// nothing better.
 //
-// Two paths of one cost: the first root in order has it, and modules of the program come before those of
+// If two paths cost the same, the first root in order has it, and modules of the program come before those of
 // libraries.
 
 #include "analysis/holding/root_paths.h"
@@ -91,7 +91,7 @@ namespace {
 
 constexpr std::uint32_t none = RootPaths::none;
 
-/// Fills paths. It refers to what it reads: for the time of one call.
+/// Fills in the paths. Refers to what it reads: use it within one call.
 class RootSearch final : public OwnedReferenceVisitor {
 public:
     RootSearch(const HeapGraph& graph, RootPaths& paths, const PathWishes& wishes, std::vector<ObjectId> ends)
@@ -214,7 +214,7 @@ private:
         return at->second;
     }
 
-    /// The dict of an instance, a module or a thread-local: its items are attributes.
+    /// True for the dict of an instance, a module or a thread-local: its items are attributes.
     bool is_attribute_dict(ObjectId object) const {
         if (paths_.previous(object) == no_object)
             return cheapest_root(graph_, object).root.kind == RootKind::thread_local_;
@@ -232,7 +232,7 @@ private:
     ObjectId source_ = no_object;
     std::uint32_t surcharge_ = 0;
     std::unordered_map<StepKey, std::uint32_t, StepKeyHash> steps_;
-    std::uint32_t dict_step_ = none;  // of ".__dict__"
+    std::uint32_t dict_step_ = none;  // for ".__dict__"
 };
 
 }  // namespace
