@@ -9,6 +9,7 @@
 #include "cli/render/dominators.h"
 #include "cli/units.h"
 #include "parsers/base/error.h"
+#include "parsers/base/program_name.h"
 
 #include <fmt/format.h>
 #include <charconv>
@@ -19,6 +20,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t rows_in_text = 8;
+// A chain of 100,000 objects has as many levels, and readers of JSON give up at a thousand brackets: two a level.
+constexpr std::size_t most_levels = 400;
 // A chain of 100,000 objects is as many levels. Readers of JSON give up at a thousand brackets, two a level.
 constexpr std::size_t most_levels = 400;
 
@@ -45,6 +48,9 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     std::optional<AddressArgument> argument;
     if (session.words().address) argument = parse_address(*session.words().address);
     if (!options.least.empty()) least_bytes(options.least, 0);  // reports a bad value before the work
+    if (options.depth.value_or(0) > most_levels)
+        throw wrong_usage("bad-option", fmt::format("--depth takes at most {} levels", most_levels),
+                          command_line("dominators 0x…") + " goes on below an object");
     Question question(session, {Need::retained});
     const HeapReader& heap = question.heap();
     DominatorsQuery query;
@@ -66,7 +72,7 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
 
 CommandRunner setup_dominators(CommandOptions& declare) {
     auto options = std::make_shared<DominatorsOptions>();
-    declare.number("--depth", options->depth, "levels to show below the top (default 3)");
+    declare.number("--depth", options->depth, "levels to show below the top (default 3, at most 400)");
     declare.text("--min", options->least, "SIZE|N%",
                  "only what retains at least 10M, or 1% of the top (text: 0.5%)");
     return [options](Session& session) { return run_dominators(session, *options); };

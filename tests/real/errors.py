@@ -102,6 +102,8 @@ def check_command_line(heapsift, folder):
         fail("a good core", "exit %d: %s" % (answered.returncode, answered.stderr.strip()))
     expect(heapsift, folder, "an address of nothing", ["show", "0x10", core], WRONG_USAGE, "0x10")
     expect(heapsift, folder, "no address", ["show", "0xyz", core], WRONG_USAGE, "0xyz")
+    expect(heapsift, folder, "an address of 65 bits", ["show", "18446744073709551616", core], WRONG_USAGE, "18446744073709551616")
+    expect(heapsift, folder, "a depth without end", ["dominators", "--depth", "100000", core], WRONG_USAGE, "--depth", "400")
     expect(heapsift, folder, "an unknown option", ["types", "--nonsense", core], WRONG_USAGE, "--nonsense")
     expect(heapsift, folder, "an unknown command", ["tpyes", core], WRONG_USAGE, "tpyes", "types")
     expect(heapsift, folder, "a process id", ["4711"], WRONG_USAGE, "4711", "gcore")
