@@ -48,8 +48,8 @@ struct ArrayOwner {
 /// Sums over owners.
 struct ArraySums {
     std::uint64_t arrays = 0, views = 0;  // ndarrays; those of them that own nothing
-    std::uint64_t view_bytes = 0;  // nbytes of the views, summed: bytes that two show count twice
-    std::uint64_t scalars = 0;     // numpy.void objects that keep an array alive
+    std::uint64_t view_bytes = 0;         // nbytes of the views, summed: bytes that two show count twice
+    std::uint64_t scalars = 0;            // numpy.void objects that keep an array alive
     std::uint64_t owners = 0, owned_bytes = 0;
     std::uint64_t array_owners = 0, array_owned_bytes = 0;  // of the owners, arrays that own their elements
     std::uint64_t native_owners = 0, native_bytes = 0;      // and native memory

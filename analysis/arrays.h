@@ -22,8 +22,7 @@ struct ArraysQuery {
     enum class Table : std::uint8_t { summary, owners, views, holders, waste } table = Table::summary;
     bool only_pinned = false;  // for owners or holders: only those kept by views alone
     std::size_t rows = 20;     // of each table; 0: all
-    bool every_frame =
-        false;  // all DataFrames and Series, by id; else the few that keep most, largest first
+    bool every_frame = false;  // all DataFrames and Series, by id; else the few that keep most, largest first
 };
 
 /// How many holders are found with a list of pinned owners, and how many of all holders the summary shows.

@@ -17,7 +17,7 @@ bool is_too_long(const RootPaths& paths, ObjectId object) {
     return length > longest_path;
 }
 
-/// Keeps `reference` if it is a better name for the step than what `best` has: `found` says whether it has one.
+/// Keeps `reference` in `best` if it is a better name for the step; `found` says whether `best` has one yet.
 void prefer(Reference& best, bool& found, const Reference& reference) {
     if (!reference.followed || (found && !has_no_name(best.step))) return;
     if (!found || !has_no_name(reference.step)) best = reference;

@@ -16,8 +16,8 @@ namespace heapsift {
 /// the first; an empty one where there is none.
 Reference step_between(const HeapReader& heap, ObjectId source, ObjectId target);
 
-/// The same of many pairs, each source read once, however many of its targets are asked for: a dict of 200,000
-/// entries that are all shown. Some 200 bytes a pair.
+/// The same of many pairs. Each source is read once, however many of its targets are asked for, as of a dict
+/// of 200,000 entries that are all shown. Memory: some 200 bytes per pair.
 class StepsBetween {
 public:
     struct Pair {

@@ -20,10 +20,9 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t rows_in_text = 8;
-// A chain of 100,000 objects has as many levels, and readers of JSON give up at a thousand brackets: two a level.
-constexpr std::size_t most_levels = 400;
-// A chain of 100,000 objects is as many levels. Readers of JSON give up at a thousand brackets, two a level.
-constexpr std::size_t most_levels = 400;
+// A chain of 100,000 objects has as many levels, and readers of JSON give up at a thousand brackets: two a
+// level.
+constexpr std::size_t deepest_level = 400;
 
 struct DominatorsOptions {
     std::optional<std::size_t> depth;
@@ -48,8 +47,8 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     std::optional<AddressArgument> argument;
     if (session.words().address) argument = parse_address(*session.words().address);
     if (!options.least.empty()) least_bytes(options.least, 0);  // reports a bad value before the work
-    if (options.depth.value_or(0) > most_levels)
-        throw wrong_usage("bad-option", fmt::format("--depth takes at most {} levels", most_levels),
+    if (options.depth.value_or(0) > deepest_level)
+        throw wrong_usage("bad-option", fmt::format("--depth takes at most {} levels", deepest_level),
                           command_line("dominators 0x…") + " goes on below an object");
     Question question(session, {Need::retained});
     const HeapReader& heap = question.heap();
