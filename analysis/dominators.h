@@ -30,7 +30,7 @@ struct DominatorNode {
 };
 
 struct DominatorsQuery {
-    std::optional<ObjectId> object;  // nothing: all, from the groups on
+    std::optional<ObjectId> object = std::nullopt;  // nothing: all, from the groups on
     std::size_t depth = 3;
     std::size_t limit = 20;   // children of a node; 0: all
     std::uint64_t least = 0;  // bytes that a child must retain

@@ -249,9 +249,9 @@ void ProgramHeap::finish() {
     own_ = 0;
     if (std::any_of(threads_.begin() + 1, threads_.end(), [](const Thread& t) { return !t.name.empty(); }))
         name_threads();
-    for (const Thread& thread : threads_)
-        if (!thread.frames.empty())
-            heap.set(thread.state, heap.layout().thread_state.current_frame, thread.frames.back());
+    for (const Thread& each : threads_)
+        if (!each.frames.empty())
+            heap.set(each.state, heap.layout().thread_state.current_frame, each.frames.back());
     for (own_ = 0; own_ < interpreters_.size(); ++own_) finish_interpreter();
     count_references();
 }

@@ -93,14 +93,14 @@ private:
         Address state;
         std::string name;
         std::int32_t tid = 0;
-        std::vector<Address> frames;
-        Address stack;  // a mapping; null for none
+        std::vector<Address> frames = {};
+        Address stack = {};  // a mapping; null for none
     };
     struct Interpreter {
         Address state;
-        Named modules;
-        std::vector<Address> tracked, frozen, codes;
-        Address garbage;
+        Named modules = {};
+        std::vector<Address> tracked = {}, frozen = {}, codes = {};
+        Address garbage = {};
     };
     struct Library {
         Address start;
