@@ -36,11 +36,10 @@ void flatten(const RetainedLookup& retained, const ModuleNodes& modules, NodeId 
 std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node) {
     const HeapGraph& graph = retained.graph();
     std::vector<NodeId> result;
-    const bool own_module =
-        graph.kind(node) == NodeKind::group && graph.groups()[graph.group_of(node)].kind == GroupKind::module;
-    flatten(retained, modules, node, own_module, result);
+    const bool module_group = is_module_group(graph, node);
+    flatten(retained, modules, node, module_group, result);
     if (node == graph.root()) std::erase_if(result, [&](NodeId child) { return is_object(graph, child); });
-    if (!is_module_group(graph, node) && !modules.is_module(node)) return result;  // sorted as they are
+    if (!module_group && !modules.is_module(node)) return result;  // sorted as they are
     std::stable_sort(result.begin(), result.end(),
                      [&](NodeId a, NodeId b) { return retained.memory(a) > retained.memory(b); });
     return result;
