@@ -7,14 +7,11 @@
 #include "analysis/object_paths.h"
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace heapsift {
 namespace {
 
-constexpr std::uint32_t none = Preorder::none;
 constexpr std::size_t most_joint_entries = 5;
 constexpr int least_run = 3;
 
