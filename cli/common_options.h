@@ -19,6 +19,8 @@ enum class Format { text, json, jsonl, csv };
 struct CommonOptions {
     std::string core;
     FileSearch search;
+    bool no_index = false;  // neither read nor written
+    std::string index_dir;  // empty: the cache directory
     Format format = Format::text;
     std::optional<std::size_t> limit;  // 0: all
     bool exact_bytes = false;

@@ -35,6 +35,7 @@ constexpr Need all_needs[] = {Need::sizes, Need::memory,   Need::references, Nee
 Question::Question(Session& session, std::initializer_list<Need> needs)
     : session_(session), heap_(session.open_heap()), work_(heap_, session.progress()) {
     for (const Need need : needs) needs_ |= 1U << static_cast<unsigned>(need);
+    session_.keep_afterwards([this] { return heap_.parts(); });
 }
 
 const HeapReader& Question::filled() {

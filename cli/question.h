@@ -27,7 +27,11 @@ enum class Need : std::uint8_t {
 class Question {
 public:
     /// Opens the heap and computes nothing else yet. Only what is declared in `needs` may be asked for.
+    /// What is computed is kept in the core's index after the answer was written, while this still exists.
     explicit Question(Session& session, std::initializer_list<Need> needs);
+    Question(const Question&) = delete;
+    Question& operator=(const Question&) = delete;
+    ~Question() { session_.keep_afterwards(nullptr); }
 
     /// The objects. Columns are absent until `filled` or a function below it is called, so a command that
     /// looks up an object can report that there is none before the work.

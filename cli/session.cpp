@@ -4,6 +4,7 @@
 #include "cli/session.h"
 
 #include "analysis/object_row.h"
+#include "cli/index_place.h"
 #include "cli/pass_times.h"
 #include "cli/units.h"
 #include "cli/write/csv.h"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -98,6 +100,32 @@ CoreFile Session::read_core() {
     return core;
 }
 
+void Session::open_index(const CoreFile& core) {
+    if (options_.no_index) return;
+    enter("the index");
+    const std::string directory = index_directory(options_.index_dir);
+    if (directory.empty()) return;
+    index_ = std::make_unique<IndexFile>(index_path(directory, *choice_), index_key(*choice_, core));
+}
+
+void Session::keep_index() {
+    if (!index_ || !parts_) return;
+    enter("writing the index");
+    const auto parts = std::exchange(parts_, nullptr);
+    using State = IndexFile::State;
+    if (index_->state() == State::foreign)
+        console_.note("the index of this core was another core's or another build's: it is made anew");
+    if (index_->state() == State::damaged)
+        console_.note("the index of this core is damaged (" + index_->why() + "): it is made anew");
+    if (index_->state() == State::refused) {
+        console_.note("the index of this core is not used: " + index_->why());
+        return;
+    }
+    index_->remember_checked();
+    const auto result = keep_in_index(*index_, parts());
+    if (!result.empty()) console_.note(result);
+}
+
 CoreFile Session::open_core() {
     CoreFile core = read_core();
     next_command_knows_ = remember_core(*choice_, wishes_, store_);
@@ -105,7 +133,9 @@ CoreFile Session::open_core() {
 }
 
 CoreHeap Session::open_heap() {
-    CoreHeap heap = CoreHeap::open(read_core(), diagnostics_, progress());
+    CoreFile core = read_core();
+    open_index(core);
+    CoreHeap heap = CoreHeap::open(std::move(core), diagnostics_, progress(), index_.get());
     const PythonRuntime& python = heap.snapshot().python;
     know_core(heap.core(), &python);
     next_command_knows_ = remember_core(*choice_, wishes_, store_);
@@ -232,6 +262,7 @@ ExitCode Session::write(const Document& document, const std::optional<Error>& er
 
 ExitCode Session::written(Output& output, const std::optional<Error>& error) {
     output.flush();
+    keep_index();
     enter("giving memory back");
     if (error) {
         console_.error(*error);

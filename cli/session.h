@@ -15,7 +15,9 @@
 #include "parsers/reading/core_heap.h"
 
 #include <functional>
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace heapsift {
 
@@ -44,6 +46,8 @@ public:
     CoreFile open_core();
     /// The same, and finds all objects; the core becomes the one in use only after that.
     CoreHeap open_heap();
+    /// What the index is to keep of this run: called once after the answer was written, if there is an index.
+    void keep_afterwards(std::function<std::vector<PartWriter>()> parts) { parts_ = std::move(parts); }
     /// For a heap with references: reports how they are known (with -v), and which of them could not be read.
     /// `object`: the one that was asked about, or no_object.
     void note_references(const HeapReader& heap, ObjectId object = no_object);
@@ -71,6 +75,8 @@ public:
 
 private:
     CoreFile read_core();
+    void open_index(const CoreFile& core);
+    void keep_index();
     void enter(std::string_view pass);
     void know_secrets(const CoreFile& core);
     void know_core(const CoreFile& core, const PythonRuntime* python);
@@ -92,6 +98,8 @@ private:
     bool cut_ = false;
     bool next_command_knows_ = true;  // a later command that names no core will be about this one
     Diagnostics diagnostics_;
+    std::unique_ptr<IndexFile> index_;
+    std::function<std::vector<PartWriter>()> parts_;
     Progress progress_;
     std::optional<PassClock> clock_;  // with -v
 };

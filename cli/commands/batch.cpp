@@ -43,7 +43,8 @@ std::size_t default_jobs(const std::vector<std::string>& paths) {
 }
 
 std::vector<std::string> arguments_for(const std::string& path, const CommonOptions& options) {
-    std::vector<std::string> arguments = {"overview", "--json", "--progress=never", "--core=" + path};
+    std::vector<std::string> arguments = {"overview", "--json", "--progress=never", "--no-index",
+                                          "--core=" + path};
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) arguments.push_back(name + value);
     };

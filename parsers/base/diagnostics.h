@@ -25,14 +25,18 @@ struct Diagnostic {
 class Diagnostics {
 public:
     void add(std::string_view code, std::string_view message, Severity severity = Severity::note) {
+        add({std::string(code), std::string(message), severity, 1});
+    }
+    /// One that was counted elsewhere.
+    void add(const Diagnostic& diagnostic) {
         for (Diagnostic& known : all_) {
-            if (known.code == code) {
-                ++known.count;
-                if (severity == Severity::damage) known.severity = severity;
+            if (known.code == diagnostic.code) {
+                known.count += diagnostic.count;
+                if (diagnostic.severity == Severity::damage) known.severity = Severity::damage;
                 return;
             }
         }
-        all_.push_back({std::string(code), std::string(message), severity, 1});
+        all_.push_back(diagnostic);
     }
     const std::vector<Diagnostic>& all() const { return all_; }
     /// False once a diagnostic of severity `damage` was added.

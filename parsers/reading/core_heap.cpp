@@ -12,8 +12,10 @@ namespace heapsift {
 CoreHeap::CoreHeap(std::unique_ptr<HeapSnapshot> heap, std::unique_ptr<HeapSources> sources)
     : HeapReader(*heap), heap_(std::move(heap)), sources_(std::move(sources)) {}
 
-CoreHeap CoreHeap::open(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress) {
+CoreHeap CoreHeap::open(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress,
+                        IndexFile* index) {
     auto sources = std::make_unique<HeapSources>(std::move(core));
+    sources->index = index;
     auto heap = std::make_unique<HeapSnapshot>();
     find_heap(*sources, *heap, diagnostics, progress);
     return {std::move(heap), std::move(sources)};

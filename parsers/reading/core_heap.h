@@ -4,9 +4,11 @@
 
 #include "parsers/base/diagnostics.h"
 #include "parsers/reading/heap_reader.h"
+#include "parsers/snapshot/kept_parts.h"
 #include "parsers/snapshot/passes.h"
 
 #include <memory>
+#include <vector>
 
 namespace heapsift {
 
@@ -14,7 +16,9 @@ class CoreHeap final : public HeapReader {
 public:
     /// Finds the interpreter and all objects (`find_heap`). Throws `Error` (exit 1) if there is no CPython,
     /// or none that is supported.
-    static CoreHeap open(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress = {});
+    /// What `index` keeps is read from there; it must live as long.
+    static CoreHeap open(CoreFile core, Diagnostics& diagnostics, const ProgressCallback& progress = {},
+                         IndexFile* index = nullptr);
     /// The same, with columns.
     static CoreHeap open(CoreFile core, Columns columns, Diagnostics& diagnostics,
                          const ProgressCallback& progress = {});
@@ -23,6 +27,9 @@ public:
     void add(const ColumnWishes& wishes, const ProgressCallback& progress = {}) {
         add_columns(*sources_, *heap_, wishes, progress);
     }
+
+    /// The parts of an index that this heap has, to be written while it lives.
+    std::vector<PartWriter> parts() const { return parts_of(*heap_, sources_->learned, sources_->odd); }
 
     const CoreFile& core() const override { return sources_->core; }
     const PythonHeap& python_heap() const override { return *sources_->python; }

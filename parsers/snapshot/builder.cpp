@@ -51,6 +51,13 @@ struct Entry {
     FoundBy found_by;
 };
 
+/// The columns while they are filled.
+struct ColumnsBeingFilled {
+    std::vector<Address> addresses;
+    std::vector<TypeId> types;
+    std::vector<FoundBy> found_by;
+};
+
 class Builder {
 public:
     Builder(const CoreFile& core, const ObjectAccess& access, Diagnostics& diagnostics,
@@ -85,7 +92,7 @@ public:
         drop_array_data();
         prove_doubtful();
         merge();
-        return std::move(pooled_);
+        return {std::move(pooled_.addresses), std::move(pooled_.types), std::move(pooled_.found_by)};
     }
 
 private:
@@ -559,7 +566,7 @@ private:
     const ProgressCallback& progress_;
     CollectorLinks links_;
     std::vector<AddressRange> stacks_;
-    FoundObjects pooled_;
+    ColumnsBeingFilled pooled_;
     std::vector<Entry> others_;
     std::vector<Entry> doubtful_;
 };

@@ -4,11 +4,11 @@
 
 #include "parsers/base/address.h"
 #include "parsers/base/ids.h"
+#include "parsers/base/stored.h"
 #include "parsers/cpython/types.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 namespace heapsift {
 
@@ -28,9 +28,9 @@ enum class FoundBy : std::uint8_t {
 
 /// Columns sorted by address, no duplicates.
 struct FoundObjects {
-    std::vector<Address> addresses;
-    std::vector<TypeId> types;
-    std::vector<FoundBy> found_by;
+    Stored<Address> addresses;
+    Stored<TypeId> types;
+    Stored<FoundBy> found_by;
 
     /// The object that starts at `address`, or `no_object`. A binary search.
     ObjectId find(Address address) const {

@@ -8,6 +8,7 @@
 #include "parsers/snapshot/object_index.h"
 #include "parsers/snapshot/owned_memory.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -28,6 +29,7 @@ struct NativeReference {
     Address word;  // its own address, not its value
     ObjectId target = no_object;
     NativePlace place = NativePlace::block;
+    std::array<std::uint8_t, 3> unused{};  // no padding: it is kept as it lies in memory
 };
 
 /// In words: "load() local 'orders'", "<libfoo.so cache+0x10>", "<python3.11+0x5a3c10>", "<interpreter

@@ -1,6 +1,8 @@
 #include "parsers/snapshot/object_index.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace heapsift {
 
@@ -15,36 +17,40 @@ ObjectIndex::ObjectIndex(std::span<const Address> addresses) : addresses_(addres
     for (std::size_t i = 0; i < addresses.size(); ++i)
         chunks += i == 0 || addresses[i].value >> chunk_bits != addresses[i - 1].value >> chunk_bits;
     if (chunks * words_a_chunk * sizeof(Word) > free_bytes + bytes_an_object * addresses.size()) return;
-    pages_.assign(std::size_t{1} << (address_bits - page_bits), none);
-    std::uint64_t last_word = ~std::uint64_t{0};
-    Word* word = nullptr;
-    // All chunks first, so that no word moves while chunks are filled.
+    std::vector<std::uint32_t> of_page(pages, none), of_chunk;
+    // All chunks first: then the number of words is known.
     std::uint64_t last_chunk = ~std::uint64_t{0};
     std::uint32_t words = 0;
     for (const Address address : addresses) {
         if (address.value >> address_bits) break;
         if (address.value >> chunk_bits == last_chunk) continue;
         last_chunk = address.value >> chunk_bits;
-        std::uint32_t& page = pages_[address.value >> page_bits];
+        std::uint32_t& page = of_page[address.value >> page_bits];
         if (page == none) {
-            page = static_cast<std::uint32_t>(chunks_.size());
-            chunks_.resize(chunks_.size() + chunks_a_page, none);
+            page = static_cast<std::uint32_t>(of_chunk.size());
+            of_chunk.resize(of_chunk.size() + chunks_a_page, none);
         }
-        chunks_[page + (last_chunk & (chunks_a_page - 1))] = words;
+        of_chunk[page + chunk_in_page(address)] = words;
         words += words_a_chunk;
     }
-    words_.resize(words);
+    std::vector<Word> filled(words);
+    std::uint64_t last_word = ~std::uint64_t{0};
+    Word* word = nullptr;
     for (ObjectId id{0}; id < addresses.size(); ++id) {
         const Address address = addresses[id];
         if (address.value >> address_bits) break;
         if (address.value >> word_bits != last_word) {
             last_word = address.value >> word_bits;
-            word = const_cast<Word*>(word_of(address));
+            const std::uint32_t page = of_page[address.value >> page_bits];
+            word = &filled[of_chunk[page + chunk_in_page(address)] + word_in_chunk(address)];
             word->before = id;
         }
         word->bits |= std::uint64_t{1} << (address.value >> granule_bits & 63);
-        word->unaligned = word->unaligned || address.value % 16 != 0;
+        if (address.value % 16 != 0) word->unaligned = 1;
     }
+    pages_ = std::move(of_page);
+    chunks_ = std::move(of_chunk);
+    words_ = std::move(filled);
 }
 
 ObjectId ObjectIndex::search(Address address) const {

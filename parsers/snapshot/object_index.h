@@ -8,12 +8,12 @@
 // widely over the address space that it would be far more, there is no index, and the search is binary.
 
 #include "parsers/base/address.h"
+#include "parsers/base/stored.h"
 #include "parsers/snapshot/found_objects.h"
 
 #include <bit>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace heapsift {
 
@@ -41,33 +41,61 @@ public:
         if (const Word* word = word_of(address)) __builtin_prefetch(word);
     }
 
+    /// As a part of an index (parsers/index/part.h), for these addresses, which must outlive it.
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, std::span<const Address> addresses);
+
 private:
     static constexpr unsigned granule_bits = 4, word_bits = granule_bits + 6, chunk_bits = 20, page_bits = 33,
                               address_bits = 47;
     static constexpr std::uint32_t words_a_chunk = 1U << (chunk_bits - word_bits);
     static constexpr std::uint32_t chunks_a_page = 1U << (page_bits - chunk_bits);
+    static constexpr std::size_t pages = std::size_t{1} << (address_bits - page_bits);
     static constexpr std::uint32_t none = 0xffffffff;
 
     struct Word {
         std::uint64_t bits = 0;
         std::uint32_t before = 0;
-        bool unaligned = false;  // one of its objects does not start at a multiple of 16
+        std::uint32_t unaligned = 0;  // not 0: one of its objects does not start at a multiple of 16
     };
 
     const Word* word_of(Address address) const {
         if (address.value >> address_bits || pages_.empty()) return nullptr;
         const std::uint32_t page = pages_[address.value >> page_bits];
         if (page == none) return nullptr;
-        const std::uint32_t chunk = chunks_[page + (address.value >> chunk_bits & (chunks_a_page - 1))];
+        const std::uint32_t chunk = chunks_[page + chunk_in_page(address)];
         if (chunk == none) return nullptr;
-        return &words_[chunk + (address.value >> word_bits & (words_a_chunk - 1))];
+        return &words_[chunk + word_in_chunk(address)];
+    }
+    static std::uint32_t chunk_in_page(Address address) {
+        return static_cast<std::uint32_t>(address.value >> chunk_bits & (chunks_a_page - 1));
+    }
+    static std::uint32_t word_in_chunk(Address address) {
+        return static_cast<std::uint32_t>(address.value >> word_bits & (words_a_chunk - 1));
     }
     ObjectId search(Address address) const;
 
     std::span<const Address> addresses_;
-    std::vector<std::uint32_t> pages_;   // by 8 GiB: where its chunks begin
-    std::vector<std::uint32_t> chunks_;  // by MiB of such a page: where its words begin
-    std::vector<Word> words_;            // by KiB
+    Stored<std::uint32_t> pages_;   // by 8 GiB: where its chunks begin
+    Stored<std::uint32_t> chunks_;  // by MiB of such a page: where its words begin
+    Stored<Word> words_;            // by KiB
 };
+
+template <class Self, class Part>
+void ObjectIndex::fields(Self& self, Part& part, std::span<const Address> addresses) {
+    const auto leads_into = [](std::uint32_t first, std::uint32_t count, std::size_t size) {
+        return first == none || (first <= size && count <= size - first);
+    };
+    part.column(self.words_, [&](const Word& word) {
+        return word.before <= addresses.size() &&
+               static_cast<std::size_t>(std::popcount(word.bits)) <= addresses.size() - word.before;
+    });
+    part.column(self.chunks_,
+                [&](std::uint32_t chunk) { return leads_into(chunk, words_a_chunk, self.words_.size()); });
+    part.column(self.pages_,
+                [&](std::uint32_t page) { return leads_into(page, chunks_a_page, self.chunks_.size()); });
+    part.require(self.pages_.empty() || self.pages_.size() == pages, "the index of objects has no pages");
+    if constexpr (Part::reading) self.addresses_ = addresses;
+}
 
 }  // namespace heapsift

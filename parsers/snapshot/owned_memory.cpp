@@ -92,12 +92,12 @@ void for_each_object(const char* pass, const FoundObjects& objects, const Object
 OwnedMemory measure_objects(const FoundObjects& objects, const ObjectAccess& access,
                             const ProgressCallback& progress) {
     PlaceCollector places(access.allocations());
-    SizeColumn sizes;
+    SizeColumnBuilder sizes;
     sizes.reserve(objects.addresses.size());
     for_each_object("sizes", objects, access, progress, [&](Address object, const TypeInfo& type) {
         sizes.add(access.sizes(object, type, &places));
     });
-    return {std::move(sizes), places.finish()};
+    return {sizes.finish(), places.finish()};
 }
 
 OwnedPlaces find_places(const FoundObjects& objects, const ObjectAccess& access,

@@ -25,6 +25,7 @@
 #include "parsers/cpython/type_finder.h"
 #include "parsers/snapshot/array_items.h"
 #include "parsers/snapshot/builder.h"
+#include "parsers/snapshot/kept_parts.h"
 #include "parsers/snapshot/learned_dicts.h"
 #include "parsers/snapshot/left_out_mappings.h"
 #include "parsers/snapshot/object_kinds.h"
@@ -74,6 +75,17 @@ void note_allocators(const CoreFile& core, const MallocHeaps& heaps, Diagnostics
     }
 }
 
+/// Facts that only the heap tells. What is learned first is there for the next.
+LearnedFacts learn(const FoundObjects& objects, const HeapSources& sources, Diagnostics& odd) {
+    LearnedFacts learned;
+    learned.array_items = learn_array_items(objects, *sources.access, odd);
+    sources.python->set_learned_array_items(learned.array_items);
+    learned.left_out = left_out_mappings(sources.core, objects, *sources.access);
+    learned.interned_tables = find_interned_tables(sources.core, *sources.python);
+    learned.general_lookup = find_general_lookup(objects, *sources.python);
+    return learned;
+}
+
 }  // namespace
 
 void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostics,
@@ -102,15 +114,22 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
     note_allocators(core, sources.allocations->malloc_heaps(), diagnostics);
     sources.access = std::make_unique<ObjectAccess>(*sources.python, *sources.allocations);
 
-    pass("collector's lists");
-    heap.objects = find_objects(core, *sources.access, diagnostics, progress);
-
-    pass("what the heap says of itself");
-    sources.python->set_learned_array_items(learn_array_items(heap.objects, *sources.access, diagnostics));
-    if (const auto ranges = left_out_mappings(core, heap.objects, *sources.access); !ranges.empty())
-        core.add_not_saved(ranges);
-    sources.python->set_interned_tables(find_interned_tables(core, *sources.python));
-    sources.python->set_general_lookup(find_general_lookup(heap.objects, *sources.python));
+    FoundHeap found;
+    pass("the index");
+    if (!sources.index || !read_objects(*sources.index, heap.python, heap.types, found)) {
+        pass("collector's lists");
+        found.objects = find_objects(core, *sources.access, found.odd, progress);
+        pass("what the heap says of itself");
+        found.learned = learn(found.objects, sources, found.odd);
+    }
+    heap.objects = std::move(found.objects);
+    if (!found.learned.left_out.empty()) core.add_not_saved(found.learned.left_out);
+    sources.python->set_learned_array_items(found.learned.array_items);
+    sources.python->set_interned_tables(found.learned.interned_tables);
+    sources.python->set_general_lookup(found.learned.general_lookup);
+    sources.learned = std::move(found.learned);
+    for (const Diagnostic& odd : found.odd.all()) diagnostics.add(odd);
+    sources.odd = std::move(found.odd);
 }
 
 void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWishes& wishes,
@@ -120,10 +139,18 @@ void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWis
     };
     const CoreFile& core = sources.core;
     const ObjectAccess& access = *sources.access;
-    const bool sizes = wishes.columns.sizes && !heap.sizes.there();
-    const bool memory = wishes.columns.memory && !heap.memory.there();
-    const bool references = wishes.columns.references && !heap.references.there();
+    bool sizes = wishes.columns.sizes && !heap.sizes.there();
+    bool memory = wishes.columns.memory && !heap.memory.there();
+    bool references = wishes.columns.references && !heap.references.there();
     const bool roots = wishes.columns.roots && !heap.roots.there();
+
+    if (IndexFile* const index = sources.index) {
+        pass("the index");
+        sizes = sizes && !read_sizes(*index, heap);
+        memory = memory && !read_memory(*index, heap);
+        if (references && heap.index.empty()) read_lookup(*index, heap);
+        references = references && !read_references(*index, *sources.python, heap);
+    }
 
     OwnedPlaces places;
     if (sizes || memory) {

@@ -5,7 +5,9 @@
 
 #include "parsers/base/diagnostics.h"
 #include "parsers/base/progress.h"
+#include "parsers/index/index_file.h"
 #include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/snapshot/learned_facts.h"
 #include "parsers/snapshot/object_access.h"
 
 #include <memory>
@@ -21,9 +23,12 @@ struct HeapSources {
     HeapSources& operator=(const HeapSources&) = delete;
 
     CoreFile core;
+    IndexFile* index = nullptr;  // columns that it has are not computed; null: none
     std::unique_ptr<PythonHeap> python;
     std::unique_ptr<Allocations> allocations;
     std::unique_ptr<ObjectAccess> access;
+    LearnedFacts learned;
+    Diagnostics odd;  // found with the objects, and told already
 };
 
 /// The first part of the page: the runtime, the types and all objects. Throws `Error` (exit 1) if there is no

@@ -25,22 +25,33 @@ public:
         : addresses_(addresses), types_(types), access_(access), index_(index), gather_(*this) {}
 
     ReferenceGraph build(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
-        graph_.begin_.reserve(addresses_.size() + 1);
-        graph_.targets_.reserve(4 * addresses_.size());  // unused room is never touched
-        graph_.found_.assign(addresses_.size(), 0);
-        graph_.all_strong_.assign(addresses_.size() / 64 + 1, 0);
+        begin_.reserve(addresses_.size() + 1);
+        targets_.reserve(4 * addresses_.size());  // unused room is never touched
+        found_.assign(addresses_.size(), 0);
+        all_strong_.assign(addresses_.size() / 64 + 1, 0);
         gather_all(progress);
-        graph_.begin_.push_back(graph_.targets_.size());
+        begin_.push_back(targets_.size());
         if (progress) progress("guesses", 0);
         judge_guesses();
         take_out_refused();
         add_natives(core, std::move(places), progress);
+        std::vector<ReferenceGraph::Guess> judged;
+        judged.reserve(guesses_.size());
+        for (const Guess& guess : guesses_) judged.push_back(guess);
+        graph_.begin_ = std::move(begin_);
+        graph_.targets_ = std::move(targets_);
+        graph_.found_ = std::move(found_);
+        graph_.all_strong_ = std::move(all_strong_);
+        graph_.guesses_ = std::move(judged);
+        graph_.natives_ = std::move(natives_);
         return std::move(graph_);
     }
 
 private:
     static constexpr std::size_t gathered_at_once = 4096, ahead = 24;
-    using Guess = ReferenceGraph::Guess;
+    struct Guess : ReferenceGraph::Guess {
+        std::uint64_t place = 0;  // in targets_, until the refused are taken out
+    };
 
     struct Gather final : ReferenceVisitor {
         explicit Gather(ReferenceGraphBuilder& b) : builder(b) {}
@@ -70,7 +81,7 @@ private:
             const std::size_t before = pending_.size();
             gather_.all_strong = true;
             access_.visit_references(addresses_[id], table[types_[id]], gather_);
-            graph_.all_strong_[id / 64] |= std::uint64_t{gather_.all_strong} << (id % 64);
+            all_strong_[id / 64] |= std::uint64_t{gather_.all_strong} << (id % 64);
             sizes_.push_back(pending_.size() - before);
             graph_.counts_.objects += !access_.references_exact(addresses_[id], table[types_[id]]);
             if (pending_.size() >= gathered_at_once || sizes_.size() >= gathered_at_once) resolve();
@@ -85,20 +96,20 @@ private:
         for (std::size_t i = 0; i < pending_.size(); ++i) {
             if (i + ahead < pending_.size()) index_.fetch(pending_[i + ahead].target);
             ids_[i] = index_.find(pending_[i].target);
-            if (ids_[i] != no_object) __builtin_prefetch(&graph_.found_[ids_[i]], 1);
+            if (ids_[i] != no_object) __builtin_prefetch(&found_[ids_[i]], 1);
         }
         std::size_t at = 0;
         for (const std::size_t size : sizes_) {
-            graph_.begin_.push_back(graph_.targets_.size());
+            begin_.push_back(targets_.size());
             for (const std::size_t end = at + size; at < end; ++at) {
                 const ObjectId target = ids_[at];
                 if (target != no_object) {
                     if (pending_[at].guess)
-                        graph_.guesses_.push_back({resolved_, target, pending_[at].word,
-                                                   GuessVerdict::refused, graph_.targets_.size()});
+                        guesses_.push_back(
+                            {{resolved_, target, pending_[at].word, GuessVerdict::refused}, targets_.size()});
                     else
-                        ++graph_.found_[target];
-                    graph_.targets_.push_back(target);
+                        ++found_[target];
+                    targets_.push_back(target);
                 } else if (!pending_[at].guess &&
                            access_.heap().memory().state_of(pending_[at].target) != ByteState::not_saved) {
                     if (graph_.dangling_++ == 0) graph_.first_dangling_ = {resolved_, pending_[at].target};
@@ -125,12 +136,12 @@ private:
     std::uint64_t left_to_explain(ObjectId target) const {
         if (access_.immortal(addresses_[target])) return ~std::uint64_t{0};
         const std::int64_t count = access_.refcount(addresses_[target]);
-        const std::int64_t found = graph_.found_[target];
+        const std::int64_t found = found_[target];
         return count > found ? static_cast<std::uint64_t>(count - found) : 0;
     }
 
     void judge_guesses() {
-        std::vector<Guess>& guesses = graph_.guesses_;
+        std::vector<Guess>& guesses = guesses_;
         std::vector<std::uint32_t> by_target(guesses.size());
         for (std::uint32_t i = 0; i < by_target.size(); ++i) by_target[i] = i;
         std::sort(by_target.begin(), by_target.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -161,7 +172,7 @@ private:
             }
         });
         for (const Guess& guess : guesses) {
-            graph_.found_[guess.target] += guess.verdict != GuessVerdict::refused;
+            found_[guess.target] += guess.verdict != GuessVerdict::refused;
             ++(guess.verdict == GuessVerdict::proved    ? graph_.counts_.proved
                : guess.verdict == GuessVerdict::allowed ? graph_.counts_.allowed
                                                         : graph_.counts_.refused);
@@ -171,9 +182,9 @@ private:
     template <class F>
     void for_each_target(std::vector<std::uint32_t>& by_target, F&& judge) const {
         for (std::size_t from = 0; from < by_target.size();) {
-            const ObjectId target = graph_.guesses_[by_target[from]].target;
+            const ObjectId target = guesses_[by_target[from]].target;
             std::size_t to = from;
-            while (to < by_target.size() && graph_.guesses_[by_target[to]].target == target) ++to;
+            while (to < by_target.size() && guesses_[by_target[to]].target == target) ++to;
             judge(std::span(by_target).subspan(from, to - from), left_to_explain(target));
             from = to;
         }
@@ -184,25 +195,24 @@ private:
         std::uint64_t from = 0;
         ObjectId object{0};
         auto move_up_to = [&](std::uint64_t place) {
-            for (; object < graph_.begin_.size() && graph_.begin_[object] <= place; ++object)
-                graph_.begin_[object] -= from - kept;
+            for (; object < begin_.size() && begin_[object] <= place; ++object) begin_[object] -= from - kept;
             if (kept != from)
-                std::copy(graph_.targets_.begin() + static_cast<std::ptrdiff_t>(from),
-                          graph_.targets_.begin() + static_cast<std::ptrdiff_t>(place),
-                          graph_.targets_.begin() + static_cast<std::ptrdiff_t>(kept));
+                std::copy(targets_.begin() + static_cast<std::ptrdiff_t>(from),
+                          targets_.begin() + static_cast<std::ptrdiff_t>(place),
+                          targets_.begin() + static_cast<std::ptrdiff_t>(kept));
             kept += place - from;
             from = place;
         };
-        for (const Guess& guess : graph_.guesses_) {
+        for (const Guess& guess : guesses_) {
             if (guess.verdict != GuessVerdict::refused) continue;
             move_up_to(guess.place);
             from = guess.place + 1;
         }
-        move_up_to(graph_.targets_.size());
-        graph_.targets_.resize(kept);
+        move_up_to(targets_.size());
+        targets_.resize(kept);
         // They are sorted by source; within one source, a kind's own guesses may come before those of lower
         // words.
-        std::sort(graph_.guesses_.begin(), graph_.guesses_.end(), [](const Guess& a, const Guess& b) {
+        std::sort(guesses_.begin(), guesses_.end(), [](const Guess& a, const Guess& b) {
             return std::pair(a.source, a.word) < std::pair(b.source, b.word);
         });
     }
@@ -210,10 +220,10 @@ private:
     void add_natives(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         if (progress) progress("native references", 0);
         graph_.frames_ = RunningFrames(access_.heap());
-        graph_.natives_ = find_native_references(
+        natives_ = find_native_references(
             core, access_, addresses_, index_, std::move(places), graph_.frames_,
             [&](ObjectId id) { return access_.immortal(addresses_[id]) ? 0 : left_to_explain(id); });
-        for (const NativeReference& reference : graph_.natives_) ++graph_.found_[reference.target];
+        for (const NativeReference& reference : natives_) ++found_[reference.target];
     }
 
     std::span<const Address> addresses_;
@@ -222,6 +232,12 @@ private:
     const ObjectIndex& index_;
     Gather gather_;
     ReferenceGraph graph_;
+    // Its columns while they are filled.
+    std::vector<std::uint64_t> begin_, all_strong_;
+    std::vector<ObjectId> targets_;
+    std::vector<std::uint32_t> found_;
+    std::vector<Guess> guesses_;
+    std::vector<NativeReference> natives_;
     std::vector<Pending> pending_;
     std::vector<std::size_t> sizes_;  // number of targets of each gathered object
     std::vector<ObjectId> ids_;
@@ -229,19 +245,20 @@ private:
 };
 
 ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets,
-                               std::vector<NativeReference> natives)
-    : begin_(std::move(begin)),
-      targets_(std::move(targets)),
-      found_(begin_.size() - 1),
-      natives_(std::move(natives)) {
-    for (const ObjectId target : targets_) ++found_[target];
-    for (const NativeReference& native : natives_) ++found_[native.target];
+                               std::vector<NativeReference> natives) {
+    std::vector<std::uint32_t> found(begin.size() - 1);
+    for (const ObjectId target : targets) ++found[target];
+    for (const NativeReference& native : natives) ++found[native.target];
+    all_strong_ = std::vector<std::uint64_t>(found.size() / 64 + 1);
+    begin_ = std::move(begin);
+    targets_ = std::move(targets);
+    found_ = std::move(found);
+    natives_ = std::move(natives);
 }
 
 std::uint64_t ReferenceGraph::memory_bytes() const {
-    return begin_.size() * sizeof(begin_[0]) + targets_.size() * sizeof(targets_[0]) +
-           found_.size() * sizeof(found_[0]) + guesses_.size() * sizeof(guesses_[0]) +
-           natives_.size() * sizeof(natives_[0]);
+    return begin_.memory_bytes() + targets_.memory_bytes() + found_.memory_bytes() +
+           all_strong_.memory_bytes() + guesses_.memory_bytes() + natives_.memory_bytes();
 }
 
 GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const {

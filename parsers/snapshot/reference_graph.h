@@ -4,17 +4,20 @@
 // are judged: reference_graph.cpp.)
 //
 // Memory: 4 bytes per reference, 12 per object (8 for where its references begin, 4 for the number of
-// references found to it), and 24 per guess. Cost: 50 to 150 ns per object, with two to three references
+// references found to it), and 16 per guess. Cost: 50 to 150 ns per object, with two to three references
 // each.
 
 #include "parsers/base/progress.h"
+#include "parsers/base/stored.h"
 #include "parsers/snapshot/native_references.h"
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_index.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace heapsift {
@@ -75,26 +78,66 @@ public:
     };
     const GuessCounts& guesses() const { return counts_; }
 
+    /// As a part of an index (parsers/index/part.h), for so many objects. The frames of running functions are
+    /// not in it (`set_frames`).
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, std::size_t objects);
+    void set_frames(RunningFrames frames) { frames_ = std::move(frames); }
+
 private:
     friend class ReferenceGraphBuilder;
     struct Guess {
         ObjectId source, target;
         std::uint32_t word;  // the number in its name: which word of the source it is
         GuessVerdict verdict;
-        std::uint64_t place;  // in targets_, until the refused are taken out
+        std::array<std::uint8_t, 3> unused{};
     };
 
-    std::vector<std::uint64_t> begin_;  // by object, and one more
-    std::vector<ObjectId> targets_;
-    std::vector<std::uint32_t> found_;
-    std::vector<std::uint64_t> all_strong_;  // one bit per object
-    std::vector<Guess> guesses_;             // by source and word
-    std::vector<NativeReference> natives_;
+    Stored<std::uint64_t> begin_;  // by object, and one more
+    Stored<ObjectId> targets_;
+    Stored<std::uint32_t> found_;
+    Stored<std::uint64_t> all_strong_;  // one bit per object
+    Stored<Guess> guesses_;             // by source and word
+    Stored<NativeReference> natives_;
     RunningFrames frames_;
     GuessCounts counts_;
     std::uint64_t dangling_ = 0;
     std::optional<DanglingReference> first_dangling_;
 };
+
+template <class Self, class Part>
+void ReferenceGraph::fields(Self& self, Part& part, std::size_t objects) {
+    const auto is_object = [&](ObjectId id) { return id < objects; };
+    part.column(self.targets_, is_object);
+    part.column(self.begin_, [&](const std::uint64_t& begin, std::size_t at) {
+        return begin <= self.targets_.size() && (at == 0 ? begin == 0 : *(&begin - 1) <= begin);
+    });
+    part.require(self.begin_.size() == objects + 1 && self.begin_[objects] == self.targets_.size(),
+                 "the rows of references do not end with them");
+    part.column(self.found_, [](std::uint32_t) { return true; });
+    part.column(self.all_strong_, [](std::uint64_t) { return true; });
+    part.require(self.found_.size() == objects && self.all_strong_.size() == objects / 64 + 1,
+                 "not every object has its references");
+    part.column(self.guesses_, [&](const Guess& guess, std::size_t at) {
+        return is_object(guess.source) && is_object(guess.target) && guess.verdict <= GuessVerdict::refused &&
+               (at == 0 || (&guess - 1)->source <= guess.source);
+    });
+    part.column(self.natives_, [&](const NativeReference& native, std::size_t at) {
+        return is_object(native.target) && native.place <= NativePlace::stack &&
+               (at == 0 || (&native - 1)->word <= native.word);
+    });
+    for (auto* count :
+         {&self.counts_.proved, &self.counts_.allowed, &self.counts_.refused, &self.counts_.objects})
+        part.number(*count);
+    part.number(self.dangling_);
+    DanglingReference first = self.first_dangling_.value_or(DanglingReference{});
+    bool dangles = self.first_dangling_.has_value();
+    part.number(dangles);
+    part.number(first.source);
+    part.number(first.target);
+    part.require(!dangles || is_object(first.source), "a reference is no object's");
+    if constexpr (Part::reading) self.first_dangling_ = dangles ? std::optional(first) : std::nullopt;
+}
 
 /// `index` is of the addresses of `objects`; `places` is used up. Cost: one pass over the objects, and one
 /// sweep over other memory. `progress` may be empty.

@@ -109,15 +109,19 @@ HeapSnapshot HandmadeHeap::columns() const {
     HeapSnapshot heap;
     heap.python = runtime_of(*this);
     heap.types = TypeTable(types_of(*this));
-    SizeColumn sizes;
+    SizeColumnBuilder sizes;
+    std::vector<Address> addresses;
+    std::vector<TypeId> of_types;
+    std::vector<FoundBy> found_by;
     for (const HandmadeObject& object : objects) {
-        heap.objects.addresses.push_back(object.address);
-        heap.objects.types.push_back(heap.types.named(object.type).front());
-        heap.objects.found_by.push_back(object.found_by);
+        addresses.push_back(object.address);
+        of_types.push_back(heap.types.named(object.type).front());
+        found_by.push_back(object.found_by);
         sizes.add(object.facts);
     }
+    heap.objects = {std::move(addresses), std::move(of_types), std::move(found_by)};
     heap.index = ObjectIndex(heap.objects.addresses);
-    heap.sizes = std::move(sizes);
+    heap.sizes = sizes.finish();
     heap.memory = MemoryRows{memory, 0};
     heap.references = references_of(*this, heap);
     return heap;

@@ -118,16 +118,13 @@ TEST_CASE("lookup function: that of any dict with a key that is no str", "[snaps
     for (const Address dict : {strings, numbers, asked})
         heap.set(heap.heap().pointer(dict + *layout->dict.ma_keys), l.dk_lookup,
                  dict == strings ? of_str : general);
-    FoundObjects objects;
-    const auto add = [&](Address address) {
-        objects.addresses.push_back(address);
-        objects.types.push_back(heap.heap().type_of(address));
+    const auto lookup_of = [&](const std::vector<Address>& dicts) {
+        std::vector<TypeId> types;
+        for (const Address dict : dicts) types.push_back(heap.heap().type_of(dict));
+        return find_general_lookup({dicts, std::move(types), {}}, heap.heap());
     };
-    add(strings);
-    add(asked);
-    CHECK(find_general_lookup(objects, heap.heap()).is_null());
-    add(numbers);
-    CHECK(find_general_lookup(objects, heap.heap()) == (l.dk_lookup.present() ? general : Address()));
+    CHECK(lookup_of({strings, asked}).is_null());
+    CHECK(lookup_of({strings, asked, numbers}) == (l.dk_lookup.present() ? general : Address()));
 }
 
 TEST_CASE("owned memory: blocks of objects and their buffers, each byte once", "[snapshot][owned]") {

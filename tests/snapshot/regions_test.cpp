@@ -143,8 +143,9 @@ TEST_CASE("size column: what fits in four bytes and what does not come back the 
                                           of(112, 8112, 8000, false),
                                           of(48, 48, 0, true),
                                           of(1ULL << 40, 1ULL << 40, 0, false)};
-    SizeColumn column;
-    for (const ObjectSizes& sizes : all) column.add(sizes);
+    SizeColumnBuilder filled;
+    for (const ObjectSizes& sizes : all) filled.add(sizes);
+    const SizeColumn column = filled.finish();
     REQUIRE(column.count() == all.size());
     for (std::uint32_t i = 0; i < all.size(); ++i) {
         CHECK(column[i].size == all[i].size);

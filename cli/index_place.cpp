@@ -1,0 +1,237 @@
+#include "cli/index_place.h"
+
+#include "cli/units.h"
+#include "cli/version.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace heapsift {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view ending = ".index", unfinished_ending = ".new", checked_ending = ".checked";
+constexpr std::uint64_t default_limit = std::uint64_t{20} << 30, always_free = std::uint64_t{1} << 30;
+constexpr std::uint64_t head_bytes = 64 << 10, sample_bytes = 4 << 10, samples = 64;
+constexpr std::size_t longest_name = 60;
+
+std::uint64_t number_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
+
+/// The build-id of this program, from its own notes; "" without one.
+std::string own_build_id() {
+    std::string id;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* out) {
+            for (int i = 0; i < info->dlpi_phnum; ++i) {
+                const auto& header = info->dlpi_phdr[i];
+                if (header.p_type != PT_NOTE) continue;
+                const auto* at = reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr);
+                for (std::uint64_t left = header.p_memsz; left >= sizeof(ElfW(Nhdr));) {
+                    ElfW(Nhdr) note;
+                    std::memcpy(&note, at, sizeof note);
+                    const std::uint64_t name = (note.n_namesz + 3) / 4 * 4,
+                                        value = (note.n_descsz + 3) / 4 * 4;
+                    if (sizeof note + name + value > left) break;
+                    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4)
+                        static_cast<std::string*>(out)->assign(at + sizeof note + name, note.n_descsz);
+                    at += sizeof note + name + value;
+                    left -= sizeof note + name + value;
+                }
+            }
+            return 1;  // the program itself comes first
+        },
+        &id);
+    return id;
+}
+
+/// Whatever distinguishes this program from another build of it.
+std::string own_identity() {
+    std::string identity = version() + " " + own_build_id();
+    struct stat status {};
+    if (::stat("/proc/self/exe", &status) == 0)
+        identity += fmt::format(" {} {}.{}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    return identity;
+}
+
+/// The head of the core and samples of it, after each other; nothing if it cannot be read.
+std::string sampled(const std::string& path, std::uint64_t size) {
+    std::string bytes;
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return bytes;
+    const auto add = [&](std::uint64_t at, std::uint64_t count) {
+        const std::size_t before = bytes.size();
+        bytes.resize(before + count);
+        const ssize_t read = ::pread(file, bytes.data() + before, count, static_cast<off_t>(at));
+        bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(read, 0)));
+    };
+    add(0, head_bytes);
+    for (std::uint64_t i = 1; i <= samples; ++i) add(size / (samples + 1) * i, sample_bytes);
+    ::close(file);
+    return bytes;
+}
+
+struct KeptIndex {
+    fs::path path;
+    std::uint64_t bytes = 0;
+    fs::file_time_type used;  // when it was last written or checked
+};
+
+std::vector<KeptIndex> all_in(const std::string& directory) {
+    std::vector<KeptIndex> found;
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (entry->path().extension() != ending || !entry->is_regular_file(error)) continue;
+        KeptIndex index{entry->path(), entry->file_size(error), entry->last_write_time(error)};
+        const auto checked = fs::last_write_time(entry->path().string() + std::string(checked_ending), error);
+        if (!error) index.used = std::max(index.used, checked);
+        error.clear();
+        found.push_back(std::move(index));
+    }
+    return found;
+}
+
+std::uint64_t limit_of_all() {
+    const char* text = std::getenv("HEAPSIFT_INDEX_LIMIT");
+    const auto limit = text ? parse_quantity(text) : std::nullopt;
+    return limit ? static_cast<std::uint64_t>(*limit) : default_limit;
+}
+
+/// What a writer that was killed left. (A writer renames its file at once when it is whole.)
+void remove_unfinished(const std::string& directory) {
+    std::error_code error;
+    const auto oldest = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (!name.ends_with(unfinished_ending) || name.find(ending) == std::string::npos) continue;
+        std::error_code ignored;
+        if (entry->last_write_time(ignored) < oldest && !ignored) fs::remove(entry->path(), ignored);
+    }
+}
+
+}  // namespace
+
+std::string index_directory(const std::string& given) {
+    if (!given.empty()) return given;
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    if (cache && *cache == '/') return std::string(cache) + "/heapsift";
+    const char* home = std::getenv("HOME");
+    return home && *home == '/' ? std::string(home) + "/.cache/heapsift" : std::string();
+}
+
+std::string index_path(const std::string& directory, const CoreChoice& choice) {
+    std::error_code error;
+    const fs::path whole = fs::weakly_canonical(choice.path, error);
+    const std::string place = error ? choice.path : whole.string();
+    std::string name;
+    for (const char c : fs::path(place).filename().string())
+        name += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_' ? c : '_';
+    if (name.size() > longest_name) name.resize(longest_name);
+    const std::string shaped = fmt::format("{}\n{}\n{}\n{}", place, choice.search.executable,
+                                           choice.search.sysroot, choice.search.debug_dir);
+    return fmt::format("{}/{}-{:016x}{}", directory, name, number_of(shaped), ending);
+}
+
+IndexKey index_key(const CoreChoice& choice, const CoreFile& core) {
+    const auto identity = identity_of(choice.path);
+    if (!identity) return {};
+    std::string text =
+        fmt::format("{}\n{} {} {}\n", own_identity(), identity->size, identity->modified_ns, identity->inode);
+    for (const Module& module : core.modules()) {
+        text += fmt::format("{} {} {} {}\n", module.path, module.build_id,
+                            static_cast<unsigned>(module.file_state), module.file);
+        const auto file = module.file.empty() ? std::nullopt : identity_of(module.file);
+        if (file) text += fmt::format("{} {} {}\n", file->size, file->modified_ns, file->inode);
+    }
+    text += sampled(choice.path, identity->size);
+    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+    return {hash.low64, hash.high64};
+}
+
+std::uint64_t index_limit(const std::string& path) {
+    std::uint64_t limit = limit_of_all();
+    struct statvfs disk {};
+    if (::statvfs(fs::path(path).parent_path().c_str(), &disk) != 0) return limit;
+    struct stat there {};
+    const std::uint64_t used =
+        ::stat(path.c_str(), &there) == 0 ? static_cast<std::uint64_t>(there.st_size) : 0;
+    const std::uint64_t free = std::uint64_t{disk.f_bavail} * disk.f_frsize + used;
+    return std::min(limit, free > always_free ? free - always_free : 0);
+}
+
+std::string keep_in_index(IndexFile& index, const std::vector<PartWriter>& parts) {
+    const fs::path directory = fs::path(index.path()).parent_path();
+    std::error_code error;
+    if (!fs::exists(directory, error)) {
+        fs::create_directories(directory, error);
+        fs::permissions(directory, fs::perms::owner_all, error);
+    }
+    using Kept = IndexFile::Kept;
+    const IndexFile::Result result = index.keep(parts, index_limit(index.path()));
+    switch (result.kept) {
+        case Kept::kept:
+            drop_old_indexes(index.path());
+            return "";
+        case Kept::nothing_new:
+        case Kept::being_written:
+            return "";
+        case Kept::no_room:
+            return fmt::format(
+                "there is no room for the core's index in {}: the next question starts anew "
+                "(--index-dir DIR, --no-index)",
+                directory.string());
+        case Kept::cannot_write:
+            return fmt::format(
+                "the core's index cannot be written to {} ({}): the next question starts anew "
+                "(--index-dir DIR, --no-index)",
+                directory.string(), std::strerror(result.error_number));
+    }
+    return "";
+}
+
+std::size_t drop_old_indexes(const std::string& path) {
+    const std::string directory = fs::path(path).parent_path().string();
+    remove_unfinished(directory);
+    std::vector<KeptIndex> all = all_in(directory);
+    std::uint64_t sum = 0;
+    for (const KeptIndex& index : all) sum += index.bytes;
+    const std::uint64_t limit = limit_of_all();
+    std::sort(all.begin(), all.end(), [](const KeptIndex& a, const KeptIndex& b) { return a.used < b.used; });
+    std::size_t removed = 0;
+    for (const KeptIndex& index : all) {
+        if (sum <= limit) break;
+        if (index.path == fs::path(path)) continue;
+        std::error_code error;
+        if (!fs::remove(index.path, error)) continue;
+        fs::remove(index.path.string() + std::string(checked_ending), error);
+        sum -= index.bytes;
+        ++removed;
+    }
+    return removed;
+}
+
+IndexesThere indexes_in(const std::string& directory) {
+    IndexesThere there;
+    for (const KeptIndex& index : all_in(directory)) {
+        there.bytes += index.bytes;
+        ++there.count;
+    }
+    return there;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,44 @@
+#pragma once
+
+// Where the index of a core lies, for what it is valid, and how much room indexes may take.
+
+#include "cli/core_choice.h"
+#include "parsers/index/index_file.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+/// --index-dir if given, else $XDG_CACHE_HOME/heapsift, else ~/.cache/heapsift; "" if there is no home.
+std::string index_directory(const std::string& given);
+
+/// The file for a core: its name, and a number made of its absolute path and of the options that shape what is
+/// read from it. So another core at the same path replaces it, and two sets of options do not.
+std::string index_path(const std::string& directory, const CoreChoice& choice);
+
+/// Of the core: its size, time, inode, its first 64 KiB, and 64 samples of the rest; of the modules: their
+/// build-ids and which files were accepted for them; and of this program: its version and build-id. All
+/// zeros if the core cannot be read.
+IndexKey index_key(const CoreChoice& choice, const CoreFile& core);
+
+/// How many bytes the index at `path` may have: what all indexes together may take ($HEAPSIFT_INDEX_LIMIT,
+/// "20G" without it), and no more than leaves 1 GiB of the disk free.
+std::uint64_t index_limit(const std::string& path);
+
+/// Adds parts to the index, in its directory, which is made if need be, and drops old indexes if all of them
+/// are too large. Returns a line for people if it could not be written; else "".
+std::string keep_in_index(IndexFile& index, const std::vector<PartWriter>& parts);
+
+/// Removes the indexes that were not used for longest, until all of them fit into the limit; `path` stays.
+/// Also removes what killed writers left. Returns how many were removed.
+std::size_t drop_old_indexes(const std::string& path);
+
+/// Bytes of all indexes in that directory, and how many they are.
+struct IndexesThere {
+    std::uint64_t bytes = 0, count = 0;
+};
+IndexesThere indexes_in(const std::string& directory);
+
+}  // namespace heapsift

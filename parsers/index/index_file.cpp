@@ -1,0 +1,335 @@
+#include "parsers/index/index_file.h"
+
+#include "parsers/index/descriptor.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+namespace heapsift {
+namespace {
+
+constexpr std::array<char, 16> magic{'h', 'e', 'a', 'p', 's', 'i', 'f',  't',
+                                     ' ', 'i', 'n', 'd', 'e', 'x', '\n', 1};
+constexpr std::uint64_t slot_bytes = 4096, first_blob = 2 * slot_bytes;
+constexpr std::uint64_t blob_alignment = 64;
+constexpr std::size_t most_blobs = 83;
+/// File systems note times in steps of some milliseconds; a change within the same step is not seen.
+constexpr std::int64_t time_step = 100'000'000;  // ns
+
+std::uint64_t checksum_of(std::span<const std::byte> bytes) {
+    return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+std::uint64_t aligned_up(std::uint64_t offset) {
+    return (offset + blob_alignment - 1) / blob_alignment * blob_alignment;
+}
+
+std::string_view name_of(const IndexBlob& blob) {
+    const auto end = std::find(blob.part.begin(), blob.part.end(), '\0');
+    return {blob.part.data(), static_cast<std::size_t>(end - blob.part.begin())};
+}
+
+/// What changes whenever somebody writes to the file, and when the machine starts anew; "" if unknown.
+std::string stamp_of(const struct stat& file) {
+    static const std::string boot = [] {
+        std::string id;
+        if (std::FILE* at = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
+            char line[64] = "";
+            if (std::fgets(line, sizeof line, at)) id = line;
+            std::fclose(at);
+        }
+        while (!id.empty() && id.back() == '\n') id.pop_back();
+        return id;
+    }();
+    if (boot.empty()) return "";
+    return fmt::format("{} {} {} {} {}.{:09}", boot, file.st_dev, file.st_ino, file.st_size,
+                       file.st_ctim.tv_sec, file.st_ctim.tv_nsec);
+}
+
+bool may_be_used(const struct stat& file) {
+    return S_ISREG(file.st_mode) && file.st_uid == geteuid() && (file.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+}  // namespace
+
+/// As it lies in the file.
+struct IndexFile::Slot {
+    std::array<char, 16> mark = magic;
+    IndexKey key{};
+    std::uint64_t generation = 0;     // the larger one is in force
+    std::uint64_t used = first_blob;  // bytes of the file that blobs and slots take up
+    std::uint64_t count = 0;
+    std::array<IndexBlob, most_blobs> blobs{};
+    std::uint64_t checksum = 0;  // of all before it
+
+    std::uint64_t right_checksum() const {
+        return checksum_of(std::as_bytes(std::span(this, 1)).first(offsetof(Slot, checksum)));
+    }
+    /// True for a slot that a writer finished, for a file of that size.
+    bool reads(std::uint64_t file_bytes) const {
+        if (mark != magic || checksum != right_checksum() || count > most_blobs) return false;
+        if (used < first_blob || used > file_bytes) return false;
+        return std::all_of(blobs.begin(), blobs.begin() + static_cast<std::ptrdiff_t>(count),
+                           [&](const IndexBlob& blob) {
+                               return blob.offset >= first_blob && blob.offset % blob_alignment == 0 &&
+                                      blob.offset <= used && blob.bytes <= used - blob.offset;
+                           });
+    }
+    std::span<const IndexBlob> all() const { return {blobs.data(), count}; }
+    bool has(std::string_view part) const {
+        return std::any_of(all().begin(), all().end(),
+                           [&](const IndexBlob& blob) { return name_of(blob) == part; });
+    }
+
+    /// Copies the slots out of the first two pages of a file. Of those that read, the one in force.
+    static std::optional<Slot> in_force(std::span<const std::byte> pages, std::uint64_t file_bytes) {
+        std::optional<Slot> newest;
+        for (std::uint64_t at = 0; at + slot_bytes <= pages.size() && at < first_blob; at += slot_bytes) {
+            Slot slot;
+            std::memcpy(static_cast<void*>(&slot), pages.data() + at, sizeof slot);
+            if (slot.reads(file_bytes) && (!newest || slot.generation > newest->generation)) newest = slot;
+        }
+        return newest;
+    }
+};
+
+struct IndexFile::Mapped {
+    explicit Mapped(std::span<const std::byte> b) : bytes(b) {}
+    Mapped(const Mapped&) = delete;
+    Mapped& operator=(const Mapped&) = delete;
+    ~Mapped() { munmap(const_cast<std::byte*>(bytes.data()), bytes.size()); }
+
+    std::span<const std::byte> bytes;
+    struct stat status = {};
+};
+
+IndexFile::IndexFile(std::string path, const IndexKey& key) : path_(std::move(path)), key_(key) {
+    static_assert(sizeof(Slot) <= slot_bytes);
+    const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!file) {
+        if (errno == ELOOP) {
+            state_ = State::refused;
+            why_ = "it is a symbolic link";
+        }
+        return;
+    }
+    struct stat status = {};
+    if (fstat(file.number(), &status) != 0 || !may_be_used(status)) {
+        state_ = State::refused;
+        why_ = "it is not this user's own file, or others may write it";
+        return;
+    }
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (size < first_blob) {
+        if (size > 0) give_up("it is cut");
+        return;
+    }
+    void* mapped = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
+    if (mapped == MAP_FAILED) return;
+    auto all = std::make_shared<Mapped>(std::span(static_cast<const std::byte*>(mapped), size));
+    all->status = status;
+    const auto slot = Slot::in_force(all->bytes, size);
+    if (!slot) {
+        give_up("its header does not read");
+        return;
+    }
+    if (slot->key != key_) {
+        state_ = State::foreign;
+        return;
+    }
+    blobs_.assign(slot->all().begin(), slot->all().end());
+    file_ = std::move(all);
+    state_ = State::usable;
+    read_trusted();
+}
+
+IndexFile::~IndexFile() = default;
+
+bool IndexFile::has(std::string_view part) const {
+    return state_ == State::usable && std::any_of(blobs_.begin(), blobs_.end(), [&](const IndexBlob& blob) {
+               return name_of(blob) == part;
+           });
+}
+
+PartReader IndexFile::open(std::string_view part) const {
+    const bool check = std::find(trusted_.begin(), trusted_.end(), part) == trusted_.end();
+    std::vector<std::span<const std::byte>> found;
+    for (const IndexBlob& blob : blobs_) {
+        if (name_of(blob) != part) continue;
+        const auto bytes = file_->bytes.subspan(blob.offset, blob.bytes);
+        if (check && checksum_of(bytes) != blob.checksum)
+            throw IndexDamage(fmt::format("the checksum of its {} is wrong", part));
+        found.push_back(bytes);
+    }
+    return {std::move(found), check, file_};
+}
+
+void IndexFile::give_up(const std::string& why) {
+    state_ = State::damaged;
+    why_ = why;
+}
+
+void IndexFile::note_checked(std::string_view part) {
+    if (std::find(trusted_.begin(), trusted_.end(), part) == trusted_.end()) checked_.emplace_back(part);
+}
+
+// --- what was found right before
+
+void IndexFile::read_trusted() {
+    const std::string stamp = stamp_of(file_->status);
+    const Descriptor file(::open(trusted_path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status = {};
+    if (stamp.empty() || !file || fstat(file.number(), &status) != 0 || !may_be_used(status)) return;
+    std::array<char, 4096> text{};
+    const ssize_t read = ::read(file.number(), text.data(), text.size());
+    if (read <= 0) return;
+    std::istringstream lines(std::string(text.data(), static_cast<std::size_t>(read)));
+    std::string line;
+    if (!std::getline(lines, line) || line != stamp) return;
+    while (std::getline(lines, line))
+        if (!lines.eof()) trusted_.push_back(line);  // the last line may be cut
+}
+
+void IndexFile::remember_checked() {
+    if (checked_.empty() || state_ != State::usable) return;
+    const std::string stamp = stamp_of(file_->status);
+    struct stat now_there = {};
+    timespec now = {};
+    clock_gettime(CLOCK_REALTIME, &now);
+    const timespec& changed = file_->status.st_ctim;
+    const std::int64_t age = (now.tv_sec - changed.tv_sec) * 1'000'000'000 + (now.tv_nsec - changed.tv_nsec);
+    if (stamp.empty() || age < time_step || stat(path_.c_str(), &now_there) != 0 ||
+        stamp_of(now_there) != stamp)
+        return;
+    std::string text = stamp + "\n";
+    for (const auto* parts : {&trusted_, &checked_})
+        for (const std::string& part : *parts) text += part + "\n";
+    const std::string unfinished = fmt::format("{}.{}.new", trusted_path(), getpid());
+    Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return;
+    if (!write_all(file.number(), 0, std::as_bytes(std::span(text))) ||
+        rename(unfinished.c_str(), trusted_path().c_str()) != 0)
+        unlink(unfinished.c_str());
+}
+
+// --- writing
+
+namespace {
+
+/// Writes the blobs of parts from `at` on, and says in `blobs` where they are.
+bool write_parts(int file, const std::vector<const PartWriter*>& parts, std::uint64_t& at,
+                 std::vector<IndexBlob>& blobs) {
+    for (const PartWriter* part : parts) {
+        for (const std::span<const std::byte> bytes : part->blobs()) {
+            at = aligned_up(at);
+            IndexBlob blob;
+            std::copy_n(part->name().begin(), std::min(part->name().size(), blob.part.size() - 1),
+                        blob.part.begin());
+            blob.offset = at;
+            blob.bytes = bytes.size();
+            blob.checksum = checksum_of(bytes);
+            if (!write_all(file, at, bytes)) return false;
+            at += bytes.size();
+            blobs.push_back(blob);
+        }
+    }
+    return true;
+}
+
+std::uint64_t bytes_of(const std::vector<const PartWriter*>& parts) {
+    std::uint64_t sum = 0;
+    for (const PartWriter* part : parts)
+        for (const auto& blob : part->blobs()) sum += aligned_up(blob.size());
+    return sum;
+}
+
+IndexFile::Result failed(int error_number) {
+    const bool room = error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
+    return {room ? IndexFile::Kept::no_room : IndexFile::Kept::cannot_write, error_number, 0};
+}
+
+}  // namespace
+
+IndexFile::Result IndexFile::keep(const std::vector<PartWriter>& parts, std::uint64_t limit) {
+    if (state_ == State::refused) return {Kept::cannot_write, EPERM, 0};
+    return state_ == State::usable ? append(parts, limit) : replace(parts, limit);
+}
+
+IndexFile::Result IndexFile::append(const std::vector<PartWriter>& parts, std::uint64_t limit) {
+    const Descriptor file(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!file) return failed(errno);
+    if (flock(file.number(), LOCK_EX | LOCK_NB) != 0) return {Kept::being_written, 0, 0};
+    struct stat status = {};
+    if (fstat(file.number(), &status) != 0) return failed(errno);
+    // Somebody else may have added parts since, or have replaced the file.
+    if (status.st_ino != file_->status.st_ino || status.st_dev != file_->status.st_dev)
+        return {Kept::being_written, 0, 0};
+    std::array<std::byte, first_blob> pages{};
+    if (pread(file.number(), pages.data(), pages.size(), 0) != static_cast<ssize_t>(pages.size()))
+        return failed(EIO);
+    auto slot = Slot::in_force(pages, static_cast<std::uint64_t>(status.st_size));
+    if (!slot || slot->key != key_) return replace(parts, limit);
+    std::vector<const PartWriter*> missing;
+    for (const PartWriter& part : parts)
+        if (!slot->has(part.name())) missing.push_back(&part);
+    if (missing.empty()) return {Kept::nothing_new, 0, slot->used};
+
+    const std::uint64_t used = slot->used;
+    if (used + bytes_of(missing) > limit) return {Kept::no_room, 0, used};
+    std::vector<IndexBlob> blobs(slot->all().begin(), slot->all().end());
+    if (!write_parts(file.number(), missing, slot->used, blobs) || blobs.size() > most_blobs) {
+        const int error_number = errno;
+        if (ftruncate(file.number(), static_cast<off_t>(used)) != 0) {
+        }  // what is too much does no harm
+        return failed(error_number);
+    }
+    slot->count = blobs.size();
+    std::copy(blobs.begin(), blobs.end(), slot->blobs.begin());
+    ++slot->generation;
+    slot->checksum = slot->right_checksum();
+    if (!write_all(file.number(), slot->generation % 2 * slot_bytes, std::as_bytes(std::span(&*slot, 1))))
+        return failed(errno);
+    return {Kept::kept, 0, slot->used};
+}
+
+IndexFile::Result IndexFile::replace(const std::vector<PartWriter>& parts, std::uint64_t limit) {
+    std::vector<const PartWriter*> all;
+    for (const PartWriter& part : parts) all.push_back(&part);
+    if (all.empty()) return {};
+    if (first_blob + bytes_of(all) > limit) return {Kept::no_room, 0, 0};
+    const std::string unfinished = fmt::format("{}.{}.new", path_, getpid());
+    const Descriptor file(
+        ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return failed(errno);
+    Slot slot;
+    slot.key = key_;
+    std::vector<IndexBlob> blobs;
+    const auto write = [&] {
+        if (flock(file.number(), LOCK_EX | LOCK_NB) != 0) return false;  // as a sign that it is not left over
+        if (!write_parts(file.number(), all, slot.used, blobs) || blobs.size() > most_blobs) return false;
+        slot.count = blobs.size();
+        std::copy(blobs.begin(), blobs.end(), slot.blobs.begin());
+        slot.checksum = slot.right_checksum();
+        return write_all(file.number(), 0, std::as_bytes(std::span(&slot, 1))) &&
+               rename(unfinished.c_str(), path_.c_str()) == 0;
+    };
+    if (write()) return {Kept::kept, 0, slot.used};
+    const int error_number = errno;
+    unlink(unfinished.c_str());
+    return failed(error_number);
+}
+
+}  // namespace heapsift

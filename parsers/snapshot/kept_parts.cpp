@@ -1,0 +1,154 @@
+#include "parsers/snapshot/kept_parts.h"
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace heapsift {
+namespace {
+
+constexpr auto objects_part = "objects", sizes_part = "sizes", memory_part = "memory", lookup_part = "lookup",
+               references_part = "references";
+
+/// When writing, fields are read only; when reading, they are filled.
+template <class Part, class T>
+using Field = std::conditional_t<std::remove_reference_t<Part>::reading, T, const T>;
+
+template <class Part>
+void learned_fields(Field<Part, LearnedFacts>& learned, Part& part) {
+    part.list(learned.array_items, [](auto& items, Part& p) {
+        p.number(items.descriptor);
+        p.number(items.typecode);
+        p.number(items.size);
+    });
+    part.list(learned.left_out, [](auto& range, Part& p) {
+        p.number(range.start);
+        p.number(range.end);
+        p.require(range.start <= range.end, "a range ends before it begins");
+    });
+    part.list(learned.interned_tables, [](auto& dict, Part& p) { p.number(dict); });
+    part.number(learned.general_lookup);
+}
+
+/// A build's name, to be equal when it is read: it is computed anew before.
+template <class Part>
+void equal_text(const std::string& now, Part& part) {
+    std::string kept = now;
+    part.text(kept);
+    part.require(kept == now, "the interpreter is read in another way now");
+}
+
+template <class Part>
+void objects_fields(Field<Part, FoundObjects>& objects, const PythonRuntime& python, const TypeTable& types,
+                    Part& part) {
+    equal_text(python.found_by, part);
+    equal_text(python.layout_source, part);
+    std::uint64_t type_count = types.size();
+    part.number(type_count);
+    part.require(type_count == types.size(), "there are other types now");
+    part.column(objects.addresses,
+                [](const Address& address, std::size_t at) { return at == 0 || *(&address - 1) < address; });
+    part.column(objects.types, [&](TypeId type) { return type < types.size(); });
+    part.column(objects.found_by, [](FoundBy by) { return by <= FoundBy::reference; });
+    part.require(objects.addresses.size() < no_object && objects.types.size() == objects.addresses.size() &&
+                     objects.found_by.size() == objects.addresses.size(),
+                 "the columns of objects have different lengths");
+}
+
+void write_odd(const Diagnostics& odd, PartWriter& part) {
+    part.list(odd.all(), [](const Diagnostic& one, PartWriter& p) {
+        p.text(one.code);
+        p.text(one.message);
+        p.number(one.severity);
+        p.number(one.count);
+    });
+}
+
+void read_odd(Diagnostics& odd, PartReader& part) {
+    std::vector<Diagnostic> all;
+    part.list(all, [](Diagnostic& one, PartReader& p) {
+        p.text(one.code);
+        p.text(one.message);
+        p.number(one.severity);
+        p.number(one.count);
+        p.require(one.severity <= Severity::damage, "a warning is of no kind");
+    });
+    for (const Diagnostic& one : all) odd.add(one);
+}
+
+template <class Part>
+void memory_fields(Field<Part, MemoryRows>& memory, Part& part) {
+    part.list(memory.rows, [](auto& row, Part& p) {
+        p.text(row.name);
+        p.number(row.bytes);
+    });
+    part.number(memory.overlaps);
+}
+
+}  // namespace
+
+bool read_objects(IndexFile& index, const PythonRuntime& python, const TypeTable& types, FoundHeap& found) {
+    FoundHeap read;
+    if (!index.read(objects_part, [&](PartReader& part) {
+            objects_fields(read.objects, python, types, part);
+            learned_fields(read.learned, part);
+            read_odd(read.odd, part);
+        }))
+        return false;
+    found = std::move(read);
+    return true;
+}
+
+bool read_sizes(IndexFile& index, HeapSnapshot& heap) {
+    SizeColumn sizes;
+    if (!index.read(sizes_part,
+                    [&](PartReader& part) { SizeColumn::fields(sizes, part, heap.object_count()); }))
+        return false;
+    heap.sizes = std::move(sizes);
+    return true;
+}
+
+bool read_memory(IndexFile& index, HeapSnapshot& heap) {
+    MemoryRows memory;
+    if (!index.read(memory_part, [&](PartReader& part) { memory_fields(memory, part); })) return false;
+    heap.memory = std::move(memory);
+    return true;
+}
+
+bool read_lookup(IndexFile& index, HeapSnapshot& heap) {
+    ObjectIndex lookup;
+    if (!index.read(lookup_part,
+                    [&](PartReader& part) { ObjectIndex::fields(lookup, part, heap.objects.addresses); }))
+        return false;
+    heap.index = std::move(lookup);
+    return true;
+}
+
+bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& heap) {
+    ReferenceGraph references;
+    if (!index.read(references_part,
+                    [&](PartReader& part) { ReferenceGraph::fields(references, part, heap.object_count()); }))
+        return false;
+    references.set_frames(RunningFrames(python));
+    heap.references = std::move(references);
+    return true;
+}
+
+std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const LearnedFacts& learned,
+                                 const Diagnostics& odd) {
+    std::vector<PartWriter> parts;
+    PartWriter& objects = parts.emplace_back(objects_part);
+    objects_fields(heap.objects, heap.python, heap.types, objects);
+    learned_fields(learned, objects);
+    write_odd(odd, objects);
+    if (heap.sizes.there())
+        SizeColumn::fields(*heap.sizes, parts.emplace_back(sizes_part), heap.object_count());
+    if (heap.memory.there()) memory_fields(*heap.memory, parts.emplace_back(memory_part));
+    if (!heap.index.empty())
+        ObjectIndex::fields(heap.index, parts.emplace_back(lookup_part), heap.objects.addresses);
+    if (heap.references.there())
+        ReferenceGraph::fields(*heap.references, parts.emplace_back(references_part), heap.object_count());
+    return parts;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,41 @@
+#pragma once
+
+// Which columns of a heap an index keeps, in which parts, and what must hold of their values.
+//
+//   objects      address, type and proof of each; what the heap said of itself; what was odd on the way
+//   sizes        of all objects
+//   memory       whose every byte is
+//   lookup       from addresses to objects
+//   references   who holds whom
+//
+// The interpreter, the types, the allocators and the roots are not kept: to find them takes milliseconds.
+
+#include "parsers/base/diagnostics.h"
+#include "parsers/index/index_file.h"
+#include "parsers/snapshot/heap_snapshot.h"
+#include "parsers/snapshot/learned_facts.h"
+
+#include <vector>
+
+namespace heapsift {
+
+/// What the first part of the passes gives beyond the runtime and the types.
+struct FoundHeap {
+    FoundObjects objects;
+    LearnedFacts learned;
+    Diagnostics odd;
+};
+
+/// Each reads one part for the heap of `python` and `types`, and returns false if it is not there or damaged.
+bool read_objects(IndexFile& index, const PythonRuntime& python, const TypeTable& types, FoundHeap& found);
+bool read_sizes(IndexFile& index, HeapSnapshot& heap);
+bool read_memory(IndexFile& index, HeapSnapshot& heap);
+bool read_lookup(IndexFile& index, HeapSnapshot& heap);
+bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& heap);
+
+/// Those parts that the heap has, to be written while it lives. `odd` is what was odd while its objects were
+/// found.
+std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const LearnedFacts& learned,
+                                 const Diagnostics& odd);
+
+}  // namespace heapsift
