@@ -234,11 +234,11 @@ bool write_parts(int file, const std::vector<const PartWriter*>& parts, std::uin
                  std::vector<IndexBlob>& blobs) {
     for (const PartWriter* part : parts) {
         for (const std::span<const std::byte> bytes : part->blobs()) {
-            at = aligned_up(at);
+            if (!bytes.empty()) at = aligned_up(at);
             IndexBlob blob;
             std::copy_n(part->name().begin(), std::min(part->name().size(), blob.part.size() - 1),
                         blob.part.begin());
-            blob.offset = at;
+            blob.offset = bytes.empty() ? first_blob : at;
             blob.bytes = bytes.size();
             blob.checksum = checksum_of(bytes);
             if (!write_all(file, at, bytes)) return false;
