@@ -28,6 +28,9 @@ public:
     /// The position from which it was met; `none` for the root.
     std::uint32_t parent(std::uint32_t position) const { return parent_[position]; }
     const std::vector<std::uint32_t>& parents() const { return parent_; }
+    /// Prefetches what `position` or `parent` will read.
+    void fetch_position(NodeId node) const { __builtin_prefetch(&position_[node]); }
+    void fetch_parent(std::uint32_t position) const { __builtin_prefetch(&parent_[position]); }
 
     /// Meets `node` and everything it reaches, except what was met before; does nothing if `node` was.
     /// `parent`: the position of the root, whose walk then counts as still running; `none` for the root
