@@ -39,18 +39,19 @@ public:
         tally();
         find_finalizers();
         find_dying();
+        result_.of = std::move(of_);
         return std::move(result_);
     }
 
 private:
     void find_candidates() {
-        result_.of.assign(columns().object_count(), CollectorVerdict::not_known);
+        of_.assign(columns().object_count(), CollectorVerdict::not_known);
         for (ObjectId object{0}; object < asked_.size(); ++object) {
             if (!columns().type_info(object).has_gc) continue;
             const CollectorFacts facts = heap_.collector_facts(object);
             if (!facts.tracked || facts.immortal) continue;
             asked_[object] = asked_collected;
-            result_.of[object] = CollectorVerdict::kept;
+            of_[object] = CollectorVerdict::kept;
             counts_[object] = static_cast<std::int32_t>(
                 std::clamp<std::int64_t>(facts.refcount, -most_counted, most_counted));
             ++result_.tracked;
@@ -62,7 +63,7 @@ private:
                                     const ObjectId object = columns().find(address);
                                     if (object == no_object || asked_[object] != asked_collected) return;
                                     asked_[object] = asked_frozen;
-                                    result_.of[object] = CollectorVerdict::frozen;
+                                    of_[object] = CollectorVerdict::frozen;
                                     ++result_.frozen;
                                 });
         }
@@ -125,7 +126,7 @@ private:
         wrap(asked_collected);
         const std::vector<bool> found = unreachable(asked_collected, false);
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (found[object]) result_.of[object] = CollectorVerdict::collectable;
+            if (found[object]) of_[object] = CollectorVerdict::collectable;
         mark_legacy(found);
         if (result_.frozen > 0) {
             subtract(asked_frozen);
@@ -143,17 +144,17 @@ private:
 
     void mark_more(const std::vector<bool>& found, CollectorVerdict verdict) {
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (found[object] && (result_.of[object] == CollectorVerdict::kept ||
-                                  result_.of[object] == CollectorVerdict::frozen))
-                result_.of[object] = verdict;
+            if (found[object] &&
+                (of_[object] == CollectorVerdict::kept || of_[object] == CollectorVerdict::frozen))
+                of_[object] = verdict;
     }
 
     void mark_legacy(const std::vector<bool>& found) {
         const FinalizerSlots slots(heap_);
         std::vector<ObjectId> pending;
         const auto mark = [&](ObjectId object) {
-            if (result_.of[object] != CollectorVerdict::collectable) return;
-            result_.of[object] = CollectorVerdict::uncollectable;
+            if (of_[object] != CollectorVerdict::collectable) return;
+            of_[object] = CollectorVerdict::uncollectable;
             pending.push_back(object);
         };
         if (std::find(slots.legacy.begin(), slots.legacy.end(), true) == slots.legacy.end()) return;
@@ -184,11 +185,11 @@ private:
     void tally() {
         std::vector<ObjectSizes> one(1);
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (CollectorTally* tally = tally_of(result_.of[object])) {
+            if (CollectorTally* tally = tally_of(of_[object])) {
                 heap_.sizes(object, one);
                 ++tally->count;
                 tally->size += one[0].size;
-                if (result_.of[object] == CollectorVerdict::collectable) {
+                if (of_[object] == CollectorVerdict::collectable) {
                     ++result_.freed_count;
                     result_.freed_bytes += one[0].memory;
                 }
@@ -203,8 +204,8 @@ private:
         const FinalizerSlots slots(heap_);
         if (result_.collectable.count == 0) return;
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (result_.of[object] == CollectorVerdict::collectable &&
-                slots.modern[columns().type_of(object)] && !heap_.collector_facts(object).finalized)
+            if (of_[object] == CollectorVerdict::collectable && slots.modern[columns().type_of(object)] &&
+                !heap_.collector_facts(object).finalized)
                 result_.finalizers.push_back(object);
     }
 
@@ -212,7 +213,7 @@ private:
         if (result_.collectable.count + result_.frozen_garbage.count + result_.doubtful.count == 0) return;
         std::vector<ObjectId> freed;
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (result_.of[object] == CollectorVerdict::collectable) freed.push_back(object);
+            if (of_[object] == CollectorVerdict::collectable) freed.push_back(object);
         DyingByCounts death(heap_);
         std::vector<ObjectSizes> one(1);
         std::vector<ObjectId> dying;
@@ -224,12 +225,11 @@ private:
         });
         // What the rest of the garbage holds is not freed either, and is not counted.
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (result_.of[object] == CollectorVerdict::frozen_garbage ||
-                result_.of[object] == CollectorVerdict::doubtful)
+            if (of_[object] == CollectorVerdict::frozen_garbage || of_[object] == CollectorVerdict::doubtful)
                 freed.push_back(object);
         if (freed.size() > result_.collectable.count)
             death.run(freed, [&](ObjectId object) { dying.push_back(object); });
-        for (const ObjectId object : dying) result_.of[object] = CollectorVerdict::dies;
+        for (const ObjectId object : dying) of_[object] = CollectorVerdict::dies;
     }
 
     static constexpr std::int64_t most_counted = 1 << 30;
@@ -242,6 +242,7 @@ private:
     std::vector<std::int32_t> counts_;  // by object
     ReportedReferences reported_;
     Collection result_;
+    std::vector<CollectorVerdict> of_;  // becomes result_.of
 };
 
 bool has_slot(const HeapReader& heap, const TypeInfo& type, LayoutOffset slot) {

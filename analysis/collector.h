@@ -3,6 +3,7 @@
 // What gc.collect() would have found at the moment of the dump: a replay of the collector. (How:
 // collector.cpp.)
 
+#include "parsers/base/stored.h"
 #include "parsers/reading/heap_reader.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ struct CollectorTally {
 };
 
 struct Collection {
-    std::vector<CollectorVerdict> of;  // by object
+    Stored<CollectorVerdict> of;  // by object
     CollectorTally collectable, uncollectable, frozen_garbage, doubtful;
     std::uint64_t tracked = 0, frozen = 0;  // objects
     // the collectable ones and those that die with them; bytes: ObjectSizes::memory
@@ -41,6 +42,26 @@ struct Collection {
     std::vector<ObjectId> short_of_counts;
     /// False if the result depends on guesses, or if a collection was running.
     bool certain = true;
+
+    /// As a part of an index (parsers/index/part.h), for so many objects.
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, std::size_t objects) {
+        const auto id = [&](auto& object, Part& p) {
+            p.number(object);
+            p.require(object < objects, "a number is no object's");
+        };
+        part.column(self.of, [](CollectorVerdict verdict) { return verdict <= CollectorVerdict::dies; });
+        part.require(self.of.size() == objects, "not every object has a verdict");
+        for (auto* tally : {&self.collectable, &self.uncollectable, &self.frozen_garbage, &self.doubtful}) {
+            part.number(tally->count);
+            part.number(tally->size);
+        }
+        for (auto* number : {&self.tracked, &self.frozen, &self.freed_count, &self.freed_bytes})
+            part.number(*number);
+        part.list(self.finalizers, id);
+        part.list(self.short_of_counts, id);
+        part.number(self.certain);
+    }
 
     bool over_released(ObjectId object) const {
         return std::binary_search(short_of_counts.begin(), short_of_counts.end(), object);

@@ -6,7 +6,7 @@
 
 namespace heapsift {
 
-enum class ObjectState { reachable, held, waiting, uncollectable, invisible };
+enum class ObjectState : std::uint8_t { reachable, held, waiting, uncollectable, invisible };
 
 struct ObjectRow {
     ObjectId id = no_object;

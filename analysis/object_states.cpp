@@ -69,13 +69,15 @@ std::vector<ObjectId> garbage_list_items(const HeapReader& heap) {
 namespace {
 
 /// By object; empty if the lists are empty.
-std::vector<bool> held_by_garbage_lists(const HeapGraph& graph) {
+std::vector<std::uint8_t> held_by_garbage_lists(const HeapGraph& graph) {
     if (garbage_list_items(graph.heap()).empty()) return {};
     const std::vector<ObjectId> lists = garbage_lists(graph.heap());
-    std::vector<bool> held(graph.object_count());
+    std::vector<std::uint8_t> held(graph.object_count());
     for (const ObjectId object : retained_by(graph, lists))
         held[object] =
-            graph.reach(object) == Reach::named && !std::binary_search(lists.begin(), lists.end(), object);
+            graph.reach(object) == Reach::named && !std::binary_search(lists.begin(), lists.end(), object)
+                ? 1
+                : 0;
     return held;
 }
 
@@ -85,12 +87,14 @@ ObjectStates object_states(const HeapGraph& graph, const ProgressCallback& progr
     ObjectStates states;
     states.collection = replay_collector(graph.heap(), progress);
     states.of_garbage_list = held_by_garbage_lists(graph);
-    states.state.reserve(graph.object_count());
+    std::vector<ObjectState> state_of;
+    state_of.reserve(graph.object_count());
     for (ObjectId object{0}; object < graph.object_count(); ++object) {
-        states.state.push_back(
+        state_of.push_back(
             state_by(states.collection.of[object], graph.reach(object), states.in_garbage_list(object)));
-        ++states.counts[static_cast<std::size_t>(states.state.back())];
+        ++states.counts[static_cast<std::size_t>(state_of.back())];
     }
+    states.state = std::move(state_of);
     return states;
 }
 

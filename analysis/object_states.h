@@ -13,11 +13,11 @@
 
 namespace heapsift {
 
-/// For all objects: five bytes per object.
+/// For all objects: three bytes per object at most.
 struct ObjectStates {
     Collection collection;
-    std::vector<bool> of_garbage_list;  // by object; empty if gc.garbage is
-    std::vector<ObjectState> state;     // by object
+    Stored<std::uint8_t> of_garbage_list;  // by object, 0 or 1; empty if gc.garbage is
+    Stored<ObjectState> state;             // by object
     std::array<std::uint64_t, 5> counts{};
 
     ObjectState of(ObjectId object) const { return state[object]; }
@@ -27,7 +27,18 @@ struct ObjectStates {
     }
     /// True if it is in gc.garbage, or only that holds it.
     bool in_garbage_list(ObjectId object) const {
-        return !of_garbage_list.empty() && of_garbage_list[object];
+        return !of_garbage_list.empty() && of_garbage_list[object] != 0;
+    }
+    /// As a part of an index (parsers/index/part.h), for so many objects.
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, std::size_t objects) {
+        Collection::fields(self.collection, part, objects);
+        part.column(self.of_garbage_list, [](std::uint8_t held) { return held <= 1; });
+        part.column(self.state, [](ObjectState state) { return state <= ObjectState::invisible; });
+        part.require(self.state.size() == objects &&
+                         (self.of_garbage_list.empty() || self.of_garbage_list.size() == objects),
+                     "not every object has a state");
+        for (auto& count : self.counts) part.number(count);
     }
     std::uint64_t count(ObjectState of_state) const { return counts[static_cast<std::size_t>(of_state)]; }
 };

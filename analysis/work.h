@@ -7,15 +7,21 @@
 #include "analysis/object_states.h"
 
 #include <optional>
+#include <vector>
 
 namespace heapsift {
+
+/// As the functions of these names without `kept_`, unless `index`, which may be null, has the result.
+RetainedSizes kept_retained_sizes(const HeapGraph& graph, IndexFile* index, const ProgressCallback& progress);
+ObjectStates kept_object_states(const HeapGraph& graph, IndexFile* index, const ProgressCallback& progress);
 
 /// Not thread-safe. Refers to the heap, and so does the graph: it cannot be moved. Retained sizes and states
 /// are columns, and refer to nothing.
 class Work {
 public:
-    explicit Work(const HeapReader& heap, ProgressCallback progress = {})
-        : heap_(heap), progress_(std::move(progress)) {}
+    /// What `index` keeps is read from there; it must live as long.
+    explicit Work(const HeapReader& heap, ProgressCallback progress = {}, IndexFile* index = nullptr)
+        : heap_(heap), progress_(std::move(progress)), index_(index) {}
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
 
@@ -23,21 +29,25 @@ public:
     const ProgressCallback& progress() const { return progress_; }
 
     const HeapGraph& graph() {
-        if (!graph_) graph_.emplace(heap_, progress_);
+        if (!graph_) graph_.emplace(heap_, progress_, index_);
         return *graph_;
     }
     const RetainedSizes& retained() {
-        if (!retained_) retained_.emplace(retained_sizes(graph(), progress_));
+        if (!retained_) retained_.emplace(kept_retained_sizes(graph(), index_, progress_));
         return *retained_;
     }
     const ObjectStates& states() {
-        if (!states_) states_.emplace(object_states(graph(), progress_));
+        if (!states_) states_.emplace(kept_object_states(graph(), index_, progress_));
         return *states_;
     }
+
+    /// Adds what was computed, as parts of an index; to be written while this lives.
+    void add_parts(std::vector<PartWriter>& parts) const;
 
 private:
     const HeapReader& heap_;
     ProgressCallback progress_;
+    IndexFile* index_;
     std::optional<HeapGraph> graph_;
     std::optional<RetainedSizes> retained_;
     std::optional<ObjectStates> states_;

@@ -4,6 +4,7 @@
 #include "cli/question.h"
 
 #include <cassert>
+#include <vector>
 
 namespace heapsift {
 namespace {
@@ -33,9 +34,13 @@ constexpr Need all_needs[] = {Need::sizes, Need::memory,   Need::references, Nee
 }  // namespace
 
 Question::Question(Session& session, std::initializer_list<Need> needs)
-    : session_(session), heap_(session.open_heap()), work_(heap_, session.progress()) {
+    : session_(session), heap_(session.open_heap()), work_(heap_, session.progress(), session.index()) {
     for (const Need need : needs) needs_ |= 1U << static_cast<unsigned>(need);
-    session_.keep_afterwards([this] { return heap_.parts(); });
+    session_.keep_afterwards([this] {
+        std::vector<PartWriter> parts = heap_.parts();
+        work_.add_parts(parts);
+        return parts;
+    });
 }
 
 const HeapReader& Question::filled() {

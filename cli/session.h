@@ -46,6 +46,8 @@ public:
     CoreFile open_core();
     /// The same, and finds all objects; the core becomes the one in use only after that.
     CoreHeap open_heap();
+    /// The index of the heap that was opened; null without one.
+    IndexFile* index() { return index_.get(); }
     /// What the index is to keep of this run: called once after the answer was written, if there is an index.
     void keep_afterwards(std::function<std::vector<PartWriter>()> parts) { parts_ = std::move(parts); }
     /// For a heap with references: reports how they are known (with -v), and which of them could not be read.

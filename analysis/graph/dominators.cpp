@@ -10,7 +10,7 @@ namespace {
 /// parent in the depth-first tree, and hangs together in paths; they are shortened as they are walked.
 class Semidominators {
 public:
-    explicit Semidominators(const std::vector<std::uint32_t>& parents) : links_(parents.size()) {
+    explicit Semidominators(std::span<const std::uint32_t> parents) : links_(parents.size()) {
         for (std::size_t p = 0; p < parents.size(); ++p) links_[p].above = parents[p];
     }
 
@@ -42,10 +42,10 @@ private:
 
 DominatorTree DominatorTree::build(const Preorder& preorder, const SourceRows& sources) {
     assert(sources.row_count() == preorder.reached());
-    const std::vector<std::uint32_t>& parents = preorder.parents();
+    const std::span<const std::uint32_t> parents = preorder.parents();
     DominatorTree tree;
     // At first the semidominators.
-    std::vector<std::uint32_t>& dominator = tree.dominator_;
+    std::vector<std::uint32_t>& dominator = tree.dominator_.fill();
     dominator.resize(parents.size());
     {
         Semidominators semi(parents);
@@ -65,6 +65,7 @@ DominatorTree DominatorTree::build(const Preorder& preorder, const SourceRows& s
         while (above > dominator[p]) above = dominator[above];
         dominator[p] = above;
     }
+    tree.dominator_.filled();
     return tree;
 }
 

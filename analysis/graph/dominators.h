@@ -45,8 +45,17 @@ public:
         return build(preorder, SourceRows::build(graph, preorder));
     }
 
+    /// As a part of an index (parsers/index/part.h), for so many nodes of a preorder.
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, std::size_t reached) {
+        part.column(self.dominator_, [](std::uint32_t dominator, std::size_t position) {
+            return position == 0 ? dominator == none : dominator < position;
+        });
+        part.require(self.dominator_.size() == reached, "not every node has a dominator");
+    }
+
 private:
-    std::vector<std::uint32_t> dominator_;  // by position
+    Stored<std::uint32_t> dominator_;  // by position
 };
 
 }  // namespace heapsift

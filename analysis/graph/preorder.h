@@ -6,9 +6,11 @@
 // tests/benchmarks/graph.cpp.)
 
 #include "analysis/graph/targets_graph.h"
+#include "parsers/base/stored.h"
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace heapsift {
@@ -18,7 +20,7 @@ class Preorder {
 public:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-    explicit Preorder(std::size_t node_count) : position_(node_count, none) {}
+    explicit Preorder(std::size_t node_count) : position_(std::vector<std::uint32_t>(node_count, none)) {}
 
     /// Nodes met so far.
     std::size_t reached() const { return node_at_.size(); }
@@ -27,7 +29,7 @@ public:
     NodeId node_at(std::uint32_t position) const { return node_at_[position]; }
     /// The position from which it was met; `none` for the root.
     std::uint32_t parent(std::uint32_t position) const { return parent_[position]; }
-    const std::vector<std::uint32_t>& parents() const { return parent_; }
+    std::span<const std::uint32_t> parents() const { return parent_; }
     /// Prefetches what `position` or `parent` will read.
     void fetch_position(NodeId node) const { __builtin_prefetch(&position_[node]); }
     void fetch_parent(std::uint32_t position) const { __builtin_prefetch(&parent_[position]); }
@@ -38,11 +40,29 @@ public:
     template <TargetsGraph Graph>
     void walk(const Graph& graph, NodeId node, std::uint32_t parent = none);
 
+    /// As a part of an index (parsers/index/part.h), of so many nodes. One that was read is not walked further.
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, std::size_t node_count);
+
 private:
-    Column<NodeId, std::uint32_t> position_;
-    std::vector<NodeId> node_at_;        // by position
-    std::vector<std::uint32_t> parent_;  // by position
+    Stored<std::uint32_t> position_;  // by node
+    Stored<NodeId> node_at_;          // by position
+    Stored<std::uint32_t> parent_;    // by position
 };
+
+template <class Self, class Part>
+void Preorder::fields(Self& self, Part& part, std::size_t node_count) {
+    part.column(self.node_at_, [&](NodeId node) { return node < node_count; });
+    const std::size_t reached = self.node_at_.size();
+    part.column(self.position_, [&](std::uint32_t position, std::size_t node) {
+        return position == none || (position < reached && self.node_at_[position] == NodeId(node));
+    });
+    part.column(self.parent_, [](std::uint32_t parent, std::size_t position) {
+        return position == 0 ? parent == none : parent < position;
+    });
+    part.require(self.position_.size() == node_count && self.parent_.size() == reached,
+                 "the columns of the preorder have different lengths");
+}
 
 template <TargetsGraph Graph>
 void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent) {
@@ -52,23 +72,28 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         NodeRow::iterator end;
     };
     std::vector<Step> path;
+    std::vector<std::uint32_t>& position_of = position_.fill();
+    std::vector<NodeId>& nodes = node_at_.fill();
+    std::vector<std::uint32_t>& parents = parent_.fill();
     const auto enter = [&](NodeId node, std::uint32_t parent) {
-        const auto position = static_cast<std::uint32_t>(node_at_.size());
-        position_[node] = position;
-        node_at_.push_back(node);
-        parent_.push_back(parent);
+        const auto position = static_cast<std::uint32_t>(nodes.size());
+        position_of[node] = position;
+        nodes.push_back(node);
+        parents.push_back(parent);
         const NodeRow targets = graph.targets(node);
         if (!targets.empty()) path.push_back({position, targets.begin(), targets.end()});
     };
-    if (position_[start] != none) return;
+    if (position_of[start] != none) return;
     enter(start, start_parent);
     while (!path.empty()) {
         Step& step = path.back();
         const NodeId target = *step.next++;
         const std::uint32_t from = step.position;
         if (step.next == step.end) path.pop_back();
-        if (position_[target] == none && edge_counts(graph, node_at_[from], target)) enter(target, from);
+        if (position_of[target] == none && edge_counts(graph, nodes[from], target)) enter(target, from);
     }
+    node_at_.filled();
+    parent_.filled();
 }
 
 }  // namespace heapsift

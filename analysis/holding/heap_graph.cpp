@@ -16,12 +16,13 @@
 
 #include "analysis/graph/components.h"
 #include "analysis/graph/search.h"
+#include "parsers/index/index_file.h"
 
 #include <algorithm>
 
 namespace heapsift {
 
-HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress)
+HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress, IndexFile* index)
     : heap_(heap),
       references_(*heap.snapshot().references),
       root_set_(*heap.snapshot().roots),
@@ -30,12 +31,14 @@ HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress)
     if (progress) progress("groups", 0);
     place_roots();
     make_nodes();
-    if (progress) progress("what the roots reach", 0);
-    preorder_ = Preorder(node_count());
-    preorder_.walk(*this, root());
-    add_held();
-    add_immortal();
-    add_unreachable();
+    if (!index || !read_walk(*index)) {
+        if (progress) progress("what the roots reach", 0);
+        preorder_ = Preorder(node_count());
+        preorder_.walk(*this, root());
+        add_held();
+        add_immortal();
+        add_unreachable();
+    }
     std::stable_sort(roots_.begin(), roots_.end(),
                      [](const PlacedRoot& a, const PlacedRoot& b) { return a.root.object < b.root.object; });
 }
@@ -113,9 +116,9 @@ bool HeapGraph::is_owner(NodeId source, NodeId target) const {
 
 void HeapGraph::hang(GroupId group, const std::vector<ObjectId>& objects) {
     const NodeId node = node_of(group);
-    std::vector<NodeId>& below = extra_targets_[node - object_count_];
-    below.clear();
-    for (const ObjectId object : objects) below.push_back(node_of(object));
+    std::vector<NodeId>& those = below(group);
+    those.clear();
+    for (const ObjectId object : objects) those.push_back(node_of(object));
     extra_targets_[0].push_back(node);
     preorder_.walk(*this, node, 0);
 }
@@ -199,6 +202,46 @@ void HeapGraph::add_unreachable() {
 const SourceRows& HeapGraph::sources() const {
     if (!sources_) sources_ = SourceRows::build(*this, preorder_);
     return *sources_;
+}
+
+// What hangs below the three groups that are found by the walk, and the walk itself.
+template <class Self, class Part>
+void HeapGraph::walk_fields(Self& self, Part& part) {
+    std::uint64_t nodes = self.node_count();
+    part.number(nodes);
+    part.require(nodes == self.node_count(), "there are other groups or frames now");
+    for (const GroupId group : {self.groups_.held, self.groups_.immortal, self.groups_.unreachable})
+        part.list(self.below(group), [&](auto& node, Part& p) {
+            p.number(node);
+            p.require(node < self.object_count_, "what hangs below a group is no object");
+        });
+    for (auto* number : {&self.first_held_, &self.first_immortal_only_, &self.first_unreachable_})
+        part.number(*number);
+    part.number(self.unreachable_count_);
+    Preorder::fields(self.preorder_, part, self.node_count());
+}
+
+void HeapGraph::write_walk(PartWriter& part) const { walk_fields(*this, part); }
+
+bool HeapGraph::read_walk(IndexFile& index) {
+    if (!index.read(part_name, [&](PartReader& part) { walk_fields(*this, part); })) {
+        for (const GroupId group : {groups_.held, groups_.immortal, groups_.unreachable})
+            below(group).clear();
+        first_held_ = first_immortal_only_ = first_unreachable_ = Preorder::none;
+        unreachable_count_ = 0;
+        return false;
+    }
+    const auto hangs = [&](GroupId group, std::optional<RootKind> kind) {
+        if (below(group).empty()) return;
+        extra_targets_[0].push_back(node_of(group));
+        if (!kind) return;
+        for (const NodeId node : below(group))
+            roots_.push_back({{.object = object_of(node), .kind = *kind}, node_of(group)});
+    };
+    hangs(groups_.held, RootKind::native_unseen);
+    hangs(groups_.immortal, RootKind::immortal);
+    hangs(groups_.unreachable, std::nullopt);
+    return true;
 }
 
 std::span<const HeapGraph::PlacedRoot> HeapGraph::roots_of(ObjectId object) const {

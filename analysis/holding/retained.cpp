@@ -28,15 +28,17 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
     if (progress) progress("dominators", 0);
     retained.tree = DominatorTree::build(graph.preorder(), graph.sources());
     if (progress) progress("retained sizes", 0);
-    retained.memory.assign(retained.tree.reached(), 0);
+    std::vector<std::uint64_t>& memory = retained.memory.fill();
+    memory.assign(retained.tree.reached(), 0);
     const SizeColumn& sizes = *graph.columns().sizes;
     const std::size_t objects = graph.object_count();
     for (ObjectId object{0}; object < objects; ++object) {
         if (objects - object > ahead)
-            __builtin_prefetch(&retained.memory[graph.position(ObjectId(object + ahead))], 1);
-        retained.memory[graph.position(object)] = sizes.memory(object);
+            __builtin_prefetch(&memory[graph.position(ObjectId(object + ahead))], 1);
+        memory[graph.position(object)] = sizes.memory(object);
     }
-    retained.tree.add_up(retained.memory);
+    retained.tree.add_up(memory);
+    retained.memory.filled();
     return retained;
 }
 
@@ -185,7 +187,7 @@ private:
 
     /// Each node's bits from those before it, which have theirs.
     void begin() {
-        const std::vector<std::uint32_t>& parents = graph_.preorder().parents();
+        const std::span<const std::uint32_t> parents = graph_.preorder().parents();
         graph_.sources().visit_up(
             [&](std::uint32_t p, std::span<const std::uint32_t> sources) {
                 if (p == 0) return;

@@ -16,7 +16,15 @@ namespace heapsift {
 /// bytes a node.
 struct RetainedSizes {
     DominatorTree tree;
-    std::vector<std::uint64_t> memory;  // bytes: RetainedLookup::memory
+    Stored<std::uint64_t> memory;  // bytes: RetainedLookup::memory
+
+    /// As a part of an index (parsers/index/part.h), for so many nodes of a preorder.
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, std::size_t reached) {
+        DominatorTree::fields(self.tree, part, reached);
+        part.column(self.memory, [](std::uint64_t) { return true; });
+        part.require(self.memory.size() == reached, "not every node has a retained size");
+    }
 };
 
 /// Some 200 ns an object.

@@ -1,0 +1,38 @@
+#include "analysis/work.h"
+
+#include "parsers/index/index_file.h"
+
+namespace heapsift {
+namespace {
+
+constexpr auto retained_part = "retained", states_part = "states";
+
+}  // namespace
+
+RetainedSizes kept_retained_sizes(const HeapGraph& graph, IndexFile* index,
+                                  const ProgressCallback& progress) {
+    RetainedSizes kept;
+    if (index && index->read(retained_part, [&](PartReader& part) {
+            RetainedSizes::fields(kept, part, graph.preorder().reached());
+        }))
+        return kept;
+    return retained_sizes(graph, progress);
+}
+
+ObjectStates kept_object_states(const HeapGraph& graph, IndexFile* index, const ProgressCallback& progress) {
+    ObjectStates kept;
+    if (index && index->read(states_part, [&](PartReader& part) {
+            ObjectStates::fields(kept, part, graph.object_count());
+        }))
+        return kept;
+    return object_states(graph, progress);
+}
+
+void Work::add_parts(std::vector<PartWriter>& parts) const {
+    if (graph_) graph_->write_walk(parts.emplace_back(HeapGraph::part_name));
+    if (retained_)
+        RetainedSizes::fields(*retained_, parts.emplace_back(retained_part), graph_->preorder().reached());
+    if (states_) ObjectStates::fields(*states_, parts.emplace_back(states_part), graph_->object_count());
+}
+
+}  // namespace heapsift
