@@ -1,46 +1,71 @@
 #include "analysis/graph/dominators.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace heapsift {
+namespace {
 
-// Computes semidominators from the last position to the first. `ancestor` starts as the parent in the
-// depth-first tree and is shortened as it is walked; for the nodes that a shortened path skips, `label` keeps
-// the position with the smallest semidominator.
-void DominatorTree::solve(const std::vector<std::uint32_t>& parents,
-                          const std::vector<std::uint64_t>& first_source,
-                          const std::vector<std::uint32_t>& sources) {
-    const auto count = static_cast<std::uint32_t>(parents.size());
-    std::vector<std::uint32_t> parent = parents;
-    dominator_ = parents;
-    std::vector<std::uint32_t> semi(count), label(count);
-    for (std::uint32_t p = 0; p < count; ++p) semi[p] = label[p] = p;
-    std::vector<std::uint32_t> path;
-    // Positions from `last` on are linked: the paths between them may be shortened.
-    auto least = [&](std::uint32_t p, std::uint32_t last) {
-        if (p < last) return p;
-        for (std::uint32_t at = p; parent[at] != none && parent[at] >= last; at = parent[at])
-            path.push_back(at);
-        while (!path.empty()) {
-            const std::uint32_t at = path.back();
-            path.pop_back();
-            const std::uint32_t above = parent[at];
-            if (semi[label[above]] < semi[label[at]]) label[at] = label[above];
-            parent[at] = parent[above];
+/// Semidominators: computed from the last position to the first. What has been computed is linked to its
+/// parent in the depth-first tree, and hangs together in paths; they are shortened as they are walked.
+class Semidominators {
+public:
+    explicit Semidominators(const std::vector<std::uint32_t>& parents) : links_(parents.size()) {
+        for (std::size_t p = 0; p < parents.size(); ++p) links_[p].above = parents[p];
+    }
+
+    void link(std::uint32_t position, std::uint32_t semidominator) { links_[position].least = semidominator; }
+    void fetch(std::uint32_t position) const { __builtin_prefetch(&links_[position]); }
+
+    /// The least semidominator on the path from `position` up to what is linked last, which is `last`.
+    std::uint32_t least(std::uint32_t position, std::uint32_t last) {
+        for (std::uint32_t at = position; links_[at].above >= last; at = links_[at].above)
+            path_.push_back(at);
+        for (; !path_.empty(); path_.pop_back()) {
+            Link& link = links_[path_.back()];
+            const Link& above = links_[link.above];
+            link = {above.above, std::min(link.least, above.least)};
         }
-        return label[p];
+        return links_[position].least;
+    }
+
+private:
+    struct Link {
+        std::uint32_t above;      // an ancestor
+        std::uint32_t least = 0;  // semidominator of all from here up to that ancestor, left out
     };
-    for (std::uint32_t p = count; p-- > 1;) {
-        std::uint32_t lowest = dominator_[p];
-        for (std::uint64_t i = first_source[p]; i < first_source[p + 1]; ++i)
-            lowest = std::min(lowest, semi[least(sources[i], p + 1)]);
-        semi[p] = lowest;
+    std::vector<Link> links_;          // by position
+    std::vector<std::uint32_t> path_;  // a linked list of ten million nodes is an ordinary heap
+};
+
+}  // namespace
+
+DominatorTree DominatorTree::build(const Preorder& preorder, const SourceRows& sources) {
+    assert(sources.row_count() == preorder.reached());
+    const std::vector<std::uint32_t>& parents = preorder.parents();
+    DominatorTree tree;
+    // At first the semidominators.
+    std::vector<std::uint32_t>& dominator = tree.dominator_;
+    dominator.resize(parents.size());
+    {
+        Semidominators semi(parents);
+        sources.visit_down(
+            [&](std::uint32_t p, std::span<const std::uint32_t> row) {
+                std::uint32_t lowest = parents[p];
+                if (p == 0) row = {};  // the root
+                for (const std::uint32_t source : row)
+                    lowest = std::min(lowest, source < p ? source : semi.least(source, p + 1));
+                semi.link(p, lowest);
+                dominator[p] = lowest;
+            },
+            [&](std::uint32_t source) { semi.fetch(source); });
     }
-    for (std::uint32_t p = 1; p < count; ++p) {
-        std::uint32_t above = dominator_[p];
-        while (above > semi[p]) above = dominator_[above];
-        dominator_[p] = above;
+    for (std::uint32_t p = 1; p < dominator.size(); ++p) {
+        std::uint32_t above = parents[p];
+        while (above > dominator[p]) above = dominator[above];
+        dominator[p] = above;
     }
+    return tree;
 }
 
 }  // namespace heapsift

@@ -7,6 +7,7 @@
 
 #include "analysis/graph/targets_graph.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -18,7 +19,10 @@ class Preorder {
 public:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-    explicit Preorder(std::size_t node_count) : position_(node_count, none) {}
+    explicit Preorder(std::size_t node_count) : position_(node_count, none) {
+        node_at_.reserve(node_count);
+        parent_.reserve(node_count);
+    }
 
     /// Nodes met so far.
     std::size_t reached() const { return node_at_.size(); }
@@ -28,6 +32,9 @@ public:
     /// The position from which it was met; `none` for the root.
     std::uint32_t parent(std::uint32_t position) const { return parent_[position]; }
     const std::vector<std::uint32_t>& parents() const { return parent_; }
+    /// Prefetches what `position` or `parent` will read.
+    void fetch_position(NodeId node) const { __builtin_prefetch(&position_[node]); }
+    void fetch_parent(std::uint32_t position) const { __builtin_prefetch(&parent_[position]); }
 
     /// Meets `node` and everything it reaches, except what was met before; does nothing if `node` was.
     /// `parent`: the position of the root, whose walk then counts as still running; `none` for the root
@@ -48,14 +55,23 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         NodeRow::iterator next;  // the next target to look at
         NodeRow::iterator end;
     };
+    // Prefetched: whether the next targets were met, and where their rows begin; of the very next, the row.
+    constexpr std::ptrdiff_t ahead = 8;
     std::vector<Step> path;
+    const auto fetch = [&](NodeId node) {
+        fetch_position(node);
+        fetch_row(graph, node);
+    };
     const auto enter = [&](NodeId node, std::uint32_t parent) {
         const auto position = static_cast<std::uint32_t>(node_at_.size());
         position_[node] = position;
         node_at_.push_back(node);
         parent_.push_back(parent);
         const NodeRow targets = graph.targets(node);
-        if (!targets.empty()) path.push_back({position, targets.begin(), targets.end()});
+        if (targets.empty()) return;
+        path.push_back({position, targets.begin(), targets.end()});
+        const auto last = targets.begin() + std::min<std::ptrdiff_t>(ahead, targets.end() - targets.begin());
+        for (auto it = targets.begin(); it != last; ++it) fetch(*it);
     };
     if (position_[start] != none) return;
     enter(start, start_parent);
@@ -63,7 +79,11 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         Step& step = path.back();
         const NodeId target = *step.next++;
         const std::uint32_t from = step.position;
-        if (step.next == step.end) path.pop_back();
+        if (step.end - step.next >= ahead) fetch(step.next[ahead - 1]);
+        if (step.next == step.end)
+            path.pop_back();
+        else
+            graph.targets(*step.next).fetch();
         if (position_[target] == none && edge_counts(graph, node_at_[from], target)) enter(target, from);
     }
 }

@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 
 namespace heapsift {
 
@@ -27,6 +28,22 @@ bool edge_counts(const Graph& graph, NodeId source, NodeId target) {
         return graph.follows(source, target);
     else
         return true;
+}
+/// The same, for who knows the positions of both in the preorder that the graph itself consults: it may have
+/// `follows(source, source_position, target, target_position)`.
+template <TargetsGraph Graph>
+bool edge_counts(const Graph& graph, NodeId source, std::uint32_t source_position, NodeId target,
+                 std::uint32_t target_position) {
+    if constexpr (requires { graph.follows(source, source_position, target, target_position); })
+        return graph.follows(source, source_position, target, target_position);
+    else
+        return edge_counts(graph, source, target);
+}
+
+/// Prefetches where the row of `node` begins, if the graph has `fetch_row`.
+template <TargetsGraph Graph>
+void fetch_row(const Graph& graph, NodeId node) {
+    if constexpr (requires { graph.fetch_row(node); }) graph.fetch_row(node);
 }
 
 }  // namespace heapsift

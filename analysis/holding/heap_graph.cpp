@@ -196,6 +196,11 @@ void HeapGraph::add_unreachable() {
     hang(groups_.unreachable, sources);
 }
 
+const SourceRows& HeapGraph::sources() const {
+    if (!sources_) sources_ = SourceRows::build(*this, preorder_);
+    return *sources_;
+}
+
 std::span<const HeapGraph::PlacedRoot> HeapGraph::roots_of(ObjectId object) const {
     const auto [first, last] =
         std::equal_range(roots_.begin(), roots_.end(), object, [](const auto& a, const auto& b) {

@@ -6,11 +6,13 @@
 
 #include "analysis/graph/node.h"
 #include "analysis/graph/preorder.h"
+#include "analysis/graph/source_rows.h"
 #include "analysis/holding/groups.h"
 #include "analysis/holding/structural_references.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,18 +50,31 @@ public:
         return node < object_count_ ? NodeRow(references_.targets(object_of(node)))
                                     : NodeRow(std::span<const NodeId>(extra_targets_[node - object_count_]));
     }
+    /// Prefetches what `targets` will read.
+    void fetch_row(NodeId node) const {
+        if (node < object_count_) references_.fetch_row(object_of(node));
+    }
     /// The same for an object; the targets are objects.
     std::span<const ObjectId> targets(ObjectId object) const { return references_.targets(object); }
     /// False for a reference to what everything refers to in the end (StructuralTargets), and for one from an
     /// unreachable object to one that is reachable.
     bool follows(NodeId source, NodeId target) const {
+        return follows(source, preorder_.position(source), target, preorder_.position(target));
+    }
+    /// The same, if their positions in the preorder are at hand.
+    bool follows(NodeId source, std::uint32_t source_position, NodeId target,
+                 std::uint32_t target_position) const {
         if (source < object_count_ && is_structural(target) && !is_owner(source, target)) return false;
-        return preorder_.position(source) < first_unreachable_ ||
-               preorder_.position(target) >= first_unreachable_;
+        return source_position < first_unreachable_ || target_position >= first_unreachable_;
     }
     bool follows(ObjectId source, ObjectId target) const { return follows(node_of(source), node_of(target)); }
     /// Everything the virtual root reaches; that includes every object, below a group.
     const Preorder& preorder() const { return preorder_; }
+    /// The edges that are followed, by position: made when first asked for, and kept for the next who asks.
+    /// Not thread-safe.
+    const SourceRows& sources() const;
+    /// Frees these rows: for who takes much memory and has no use for them.
+    void give_up_sources() const { sources_.reset(); }
     /// The object's position in the preorder.
     std::uint32_t position(ObjectId object) const { return preorder_.position(node_of(object)); }
 
@@ -133,6 +148,7 @@ private:
     std::uint32_t first_held_ = Preorder::none, first_immortal_only_ = Preorder::none,
                   first_unreachable_ = Preorder::none;
     std::uint64_t unreachable_count_ = 0;
+    mutable std::optional<SourceRows> sources_;
 };
 
 }  // namespace heapsift

@@ -19,18 +19,23 @@ namespace {
 constexpr std::uint32_t not_met = Preorder::none;
 // Children of one node: to sort fewer anew costs nothing.
 constexpr std::size_t worth_keeping = 1024;
+constexpr std::size_t ahead = 32;  // objects: how early what lies by position is prefetched
 
 }  // namespace
 
 RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& progress) {
     RetainedSizes retained;
     if (progress) progress("dominators", 0);
-    retained.tree = DominatorTree::build(graph, graph.preorder());
+    retained.tree = DominatorTree::build(graph.preorder(), graph.sources());
     if (progress) progress("retained sizes", 0);
     retained.memory.assign(retained.tree.reached(), 0);
     const SizeColumn& sizes = *graph.columns().sizes;
-    for (ObjectId object{0}; object < graph.object_count(); ++object)
+    const std::size_t objects = graph.object_count();
+    for (ObjectId object{0}; object < objects; ++object) {
+        if (objects - object > ahead)
+            __builtin_prefetch(&retained.memory[graph.position(ObjectId(object + ahead))], 1);
         retained.memory[graph.position(object)] = sizes.memory(object);
+    }
     retained.tree.add_up(retained.memory);
     return retained;
 }
@@ -72,6 +77,7 @@ std::uint64_t RetainedLookup::count(NodeId node) const {
 
 void RetainedLookup::link_children() const {
     if (!first_child_.empty()) return;
+    graph_.give_up_sources();  // who goes down the tree has walked before, if at all
     first_child_.assign(tree().reached(), not_met);
     next_sibling_.assign(tree().reached(), not_met);
     for (auto p = static_cast<std::uint32_t>(tree().reached()); p-- > 1;) {
@@ -81,8 +87,8 @@ void RetainedLookup::link_children() const {
     }
 }
 
-std::vector<NodeId> RetainedLookup::children(NodeId node) const {
-    if (node == last_parent_) return last_children_;
+std::vector<NodeId> RetainedLookup::children(NodeId node, std::uint64_t least) const {
+    if (node == last_parent_ && least == 0) return last_children_;
     link_children();
     struct Child {
         std::uint64_t memory;
@@ -92,14 +98,14 @@ std::vector<NodeId> RetainedLookup::children(NodeId node) const {
     const Preorder& preorder = graph_.preorder();
     if (preorder.position(node) == not_met) return {};
     for (std::uint32_t p = first_child_[preorder.position(node)]; p != not_met; p = next_sibling_[p])
-        children.push_back({sizes_.memory[p], preorder.node_at(p)});
+        if (sizes_.memory[p] >= least) children.push_back({sizes_.memory[p], preorder.node_at(p)});
     std::sort(children.begin(), children.end(), [](const Child& a, const Child& b) {
         return a.memory != b.memory ? a.memory > b.memory : a.node < b.node;
     });
     std::vector<NodeId> result;
     result.reserve(children.size());
     for (const Child& child : children) result.push_back(child.node);
-    if (result.size() >= worth_keeping) {
+    if (least == 0 && result.size() >= worth_keeping) {
         last_parent_ = node;
         last_children_ = result;
     }
@@ -146,50 +152,85 @@ GroupId RetainedLookup::group(NodeId node) const {
 
 namespace {
 
-/// Bits of up to 64 sets for every node.
+/// Bits of up to 64 sets for every node, by position.
 class ReachedWithout {
 public:
     ReachedWithout(const HeapGraph& graph, std::int32_t first_set,
                    const std::function<std::int32_t(ObjectId)>& set_of)
-        : graph_(graph), without_(graph.node_count(), 0), gone_(graph.object_count(), no_set) {
+        : graph_(graph), without_(graph.preorder().reached(), 0), gone_(without_.size(), no_set) {
         for (ObjectId object{0}; object < graph.object_count(); ++object) {
             const std::int32_t set = set_of(object);
             if (set >= first_set && set < first_set + 64)
-                gone_[object] = static_cast<std::uint8_t>(set - first_set);
+                gone_[graph.position(object)] = static_cast<std::uint8_t>(set - first_set);
         }
-        const Preorder& preorder = graph.preorder();
-        without_[graph.root()] = ~std::uint64_t{0};
-        for (std::uint32_t p = 0; p < preorder.reached(); ++p) spread(preorder.node_at(p), p);
+        without_[0] = ~std::uint64_t{0};
+        begin();
+        collect_from_later();
         while (!again_.empty()) {
-            const NodeId node = again_.back();
+            const std::uint32_t position = again_.back();
             again_.pop_back();
-            spread(node, not_met);
+            spread(position);
         }
     }
-    /// The bit of set k: is the node reached without it?
-    std::uint64_t operator[](NodeId node) const { return without_[node]; }
+    /// The bit of set k: is the object reached without it?
+    std::uint64_t operator[](ObjectId object) const { return without_[graph_.position(object)]; }
+    void fetch(ObjectId object) const { __builtin_prefetch(&without_[graph_.position(object)]); }
 
 private:
     static constexpr std::uint8_t no_set = 64;
 
-    /// What comes later in the first pass needs not be done again.
-    void spread(NodeId node, std::uint32_t position) {
-        const std::uint64_t bits = without_[node];
+    /// What a node lets in: all but its own set.
+    std::uint64_t allowed(std::uint32_t position) const {
+        return gone_[position] == no_set ? ~std::uint64_t{0} : ~(std::uint64_t{1} << gone_[position]);
+    }
+
+    /// Each node's bits from those before it, which have theirs.
+    void begin() {
+        const std::vector<std::uint32_t>& parents = graph_.preorder().parents();
+        graph_.sources().visit_up(
+            [&](std::uint32_t p, std::span<const std::uint32_t> sources) {
+                if (p == 0) return;
+                std::uint64_t bits = without_[parents[p]];
+                for (const std::uint32_t source : sources) {
+                    if (source > p) break;  // they ascend
+                    bits |= without_[source];
+                }
+                without_[p] = bits & allowed(p);
+            },
+            [&](std::uint32_t source) { __builtin_prefetch(&without_[source]); });
+    }
+
+    /// Of those after it, most have nothing to add.
+    void collect_from_later() {
+        graph_.sources().visit_up(
+            [&](std::uint32_t p, std::span<const std::uint32_t> sources) {
+                const std::uint64_t wanted = allowed(p) & ~without_[p];
+                if (wanted == 0) return;
+                std::uint64_t bits = 0;
+                for (std::size_t i = sources.size(); i-- > 0 && sources[i] > p;) bits |= without_[sources[i]];
+                if ((bits & wanted) == 0) return;
+                without_[p] |= bits & wanted;
+                again_.push_back(p);
+            },
+            [&](std::uint32_t source) { __builtin_prefetch(&without_[source]); });
+    }
+
+    void spread(std::uint32_t position) {
+        const std::uint64_t bits = without_[position];
+        const NodeId node = graph_.preorder().node_at(position);
         for (const NodeId target : graph_.targets(node)) {
-            const std::uint64_t allowed = target < gone_.size() && gone_[target] != no_set
-                                              ? bits & ~(std::uint64_t{1} << gone_[target])
-                                              : bits;
-            if ((allowed & ~without_[target]) == 0 || !graph_.follows(node, target)) continue;
-            without_[target] |= allowed;
-            if (position == not_met || graph_.preorder().position(target) <= position)
-                again_.push_back(target);
+            const std::uint32_t at = graph_.preorder().position(target);
+            const std::uint64_t added = bits & allowed(at) & ~without_[at];
+            if (added == 0 || !graph_.follows(node, position, target, at)) continue;
+            without_[at] |= added;
+            again_.push_back(at);
         }
     }
 
     const HeapGraph& graph_;
-    std::vector<std::uint64_t> without_;  // by node
-    std::vector<std::uint8_t> gone_;      // by object: in which set it is
-    std::vector<NodeId> again_;
+    std::vector<std::uint64_t> without_;
+    std::vector<std::uint8_t> gone_;  // in which set it is
+    std::vector<std::uint32_t> again_;
 };
 
 }  // namespace
@@ -199,19 +240,21 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
                                           const ProgressCallback& progress) {
     std::vector<SetRetained> result(sets);
     const SizeColumn& sizes = *graph.columns().sizes;
+    const std::size_t objects = graph.object_count();
     for (std::size_t first = 0; first < sets; first += 64) {
         if (progress)
             progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));
         const ReachedWithout reached(graph, static_cast<std::int32_t>(first), set_of);
         const std::size_t count = std::min<std::size_t>(64, sets - first);
         const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-        for (ObjectId object{0}; object < graph.object_count(); ++object)
-            for (std::uint64_t freed = ~reached[HeapGraph::node_of(object)] & asked; freed != 0;
-                 freed &= freed - 1) {
+        for (ObjectId object{0}; object < objects; ++object) {
+            if (objects - object > ahead) reached.fetch(ObjectId(object + ahead));
+            for (std::uint64_t freed = ~reached[object] & asked; freed != 0; freed &= freed - 1) {
                 SetRetained& row = result[first + static_cast<std::size_t>(std::countr_zero(freed))];
                 ++row.objects;
                 row.memory += sizes.memory(object);
             }
+        }
     }
     return result;
 }
