@@ -32,16 +32,66 @@ namespace {
 
 constexpr int longest_chain = 1000;  // of bases
 
-/// The graph as if no array had a base.
-struct WithoutBases {
-    const HeapGraph& graph;
-    const std::vector<ObjectId>& base_of;  // by object
-    std::size_t node_count() const { return graph.node_count(); }
-    NodeRow targets(NodeId node) const { return graph.targets(node); }
-    bool follows(NodeId source, NodeId target) const {
-        return graph.follows(source, target) &&
-               (source >= base_of.size() || base_of[source] != graph.object_of(target));
+/// What the roots reach as if no array had a base. Nearly everything is reached from what comes before it in
+/// the preorder, so one pass over the rows of edges finds nearly all.
+class ReachedWithoutBases {
+public:
+    /// `base_of`: by object.
+    ReachedWithoutBases(const HeapGraph& graph, const std::vector<ObjectId>& base_of)
+        : graph_(graph),
+          base_of_(base_of),
+          is_base_(graph.preorder().reached()),
+          reached_(graph.preorder().reached()) {
+        for (const ObjectId base : base_of)
+            if (base != no_object) is_base_[graph.position(base)] = true;
+        reached_[0] = true;
+        const std::vector<std::uint32_t>& parents = graph.preorder().parents();
+        const SourceRows& rows = graph.sources();
+        const auto no_fetch = [](std::uint32_t) {};
+        rows.visit_up(
+            [&](std::uint32_t p, std::span<const std::uint32_t> sources) {
+                if (p > 0) reached_[p] = leads(parents[p], p) || one_leads(sources, p);
+            },
+            no_fetch);
+        std::vector<std::uint32_t> again;
+        rows.visit_up(
+            [&](std::uint32_t p, std::span<const std::uint32_t> sources) {
+                if (reached_[p] || !one_leads(sources, p)) return;
+                reached_[p] = true;
+                again.push_back(p);
+            },
+            no_fetch);
+        while (!again.empty()) {
+            const std::uint32_t position = again.back();
+            again.pop_back();
+            const NodeId node = graph.preorder().node_at(position);
+            for (const NodeId target : graph.targets(node)) {
+                const std::uint32_t at = graph.preorder().position(target);
+                if (reached_[at] || !graph.follows(node, position, target, at) || !leads(position, at))
+                    continue;
+                reached_[at] = true;
+                again.push_back(at);
+            }
+        }
     }
+    bool operator[](ObjectId object) const { return reached_[graph_.position(object)]; }
+
+private:
+    /// For an edge that is followed.
+    bool leads(std::uint32_t source, std::uint32_t target) const {
+        if (!reached_[source] || !is_base_[target]) return reached_[source];
+        const NodeId node = graph_.preorder().node_at(source);
+        return graph_.kind(node) != NodeKind::object ||
+               HeapGraph::node_of(base_of_[HeapGraph::object_of(node)]) != graph_.preorder().node_at(target);
+    }
+    bool one_leads(std::span<const std::uint32_t> sources, std::uint32_t target) const {
+        return std::any_of(sources.begin(), sources.end(),
+                           [&](std::uint32_t source) { return leads(source, target); });
+    }
+
+    const HeapGraph& graph_;
+    const std::vector<ObjectId>& base_of_;
+    std::vector<bool> is_base_, reached_;  // by position
 };
 
 ObjectReader reader_of(const HeapReader& heap, ObjectId object) {
@@ -229,11 +279,10 @@ void TableBuilder::walk_without_bases(const std::vector<std::pair<ObjectId, Obje
     }
     for (const auto& [source, target] : like_bases)
         if (source < base_of.size()) base_of[source] = target;
-    Preorder reached(graph_.node_count());
-    reached.walk(WithoutBases{graph_, base_of}, graph_.root());
+    const ReachedWithoutBases reached(graph_, base_of);
     const ReferenceGraph& references = *columns().references;
     const auto held = [&](ObjectId object) {
-        if (reached.position(graph_.node_of(object)) != Preorder::none) return true;
+        if (reached[object]) return true;
         const CollectorFacts facts = heap_.collector_facts(object);
         return !facts.immortal && facts.refcount > static_cast<std::int64_t>(references.found(object));
     };

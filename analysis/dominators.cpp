@@ -18,11 +18,11 @@ constexpr int least_run = 3;
 bool is_object(const HeapGraph& graph, NodeId node) { return graph.kind(node) == NodeKind::object; }
 
 void flatten(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node, bool own_module,
-             std::vector<NodeId>& result) {
-    for (const NodeId child : retained.children(node)) {
+             std::uint64_t least, std::vector<NodeId>& result) {
+    for (const NodeId child : retained.children(node, least)) {
         const bool module = own_module && modules.is_module(child);
         if (module || (modules.is_module(node) && modules.is_dict(child)))
-            flatten(retained, modules, child, false, result);
+            flatten(retained, modules, child, false, least, result);
         else
             result.push_back(child);
     }
@@ -30,11 +30,12 @@ void flatten(const RetainedLookup& retained, const ModuleNodes& modules, NodeId 
 
 }  // namespace
 
-std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node) {
+std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node,
+                                   std::uint64_t least) {
     const HeapGraph& graph = retained.graph();
     std::vector<NodeId> result;
     const bool module_group = is_module_group(graph, node);
-    flatten(retained, modules, node, module_group, result);
+    flatten(retained, modules, node, module_group, least, result);
     if (node == graph.root()) std::erase_if(result, [&](NodeId child) { return is_object(graph, child); });
     if (!module_group && !modules.is_module(node)) return result;  // sorted as they are
     std::stable_sort(result.begin(), result.end(),

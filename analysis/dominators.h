@@ -48,8 +48,19 @@ DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, 
                             const ProgressCallback& progress = {});
 
 /// The children of a node as they are shown: modules and their dicts are left out, and theirs are there in
-/// their place.
-std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node);
+/// their place. Those that retain at least `least` bytes, largest first.
+std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node,
+                                   std::uint64_t least = 0);
+
+/// visit(child) for all of them, in any order; for a node other than the virtual root.
+template <class F>
+void visit_shown_children(const RetainedLookup& retained, const ModuleNodes& modules, NodeId node,
+                          F&& visit) {
+    if (is_module_group(retained.graph(), node) || modules.is_module(node))
+        for (const NodeId child : shown_children(retained, modules, node)) visit(child);
+    else
+        retained.visit_children(node, visit);
+}
 
 /// What is shared by several groups: children of the virtual root that are objects.
 std::vector<NodeId> shared_by_groups(const RetainedLookup& retained);

@@ -2,11 +2,11 @@
 
 namespace heapsift {
 
-ModuleNodes::ModuleNodes(const HeapGraph& graph) {
+ModuleNodes::ModuleNodes(const HeapGraph& graph) : modules_(graph.node_count()), dicts_(graph.node_count()) {
     for (const LoadedModule& module : graph.root_set().modules()) {
-        modules_.insert(HeapGraph::node_of(module.object));
+        if (module.object != no_object) modules_[HeapGraph::node_of(module.object)] = true;
         const ObjectId dict = module.dict.is_null() ? no_object : graph.columns().find(module.dict);
-        if (dict != no_object) dicts_.insert(HeapGraph::node_of(dict));
+        if (dict != no_object) dicts_[HeapGraph::node_of(dict)] = true;
     }
 }
 

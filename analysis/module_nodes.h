@@ -5,21 +5,21 @@
 
 #include "analysis/holding/heap_graph.h"
 
-#include <unordered_set>
+#include <vector>
 
 namespace heapsift {
 
-/// 16 bytes for each module of sys.modules, some hundreds.
+/// Two bits per node: it is asked for every child that is shown.
 class ModuleNodes {
 public:
     explicit ModuleNodes(const HeapGraph& graph);
 
-    bool is_module(NodeId node) const { return modules_.contains(node); }
+    bool is_module(NodeId node) const { return modules_[node]; }
     /// Is it the dict of a module?
-    bool is_dict(NodeId node) const { return dicts_.contains(node); }
+    bool is_dict(NodeId node) const { return dicts_[node]; }
 
 private:
-    std::unordered_set<NodeId> modules_, dicts_;
+    std::vector<bool> modules_, dicts_;  // by node
 };
 
 /// Is it the group of one of the program's own modules?

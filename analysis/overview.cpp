@@ -71,19 +71,34 @@ bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen) {
                                      share(unseen, result.object_memory) >= holder_of_objects);
 }
 
-/// The holder whose slices pin most, if that is much.
-void find_pinned(const HeapGraph& graph, OverviewResult& result, const ProgressCallback& progress) {
-    std::vector<PandasFrame> frames = pandas_frames(graph.heap(), 0);
-    const std::vector<DroppedFrame> dropped = dropped_frames(graph.heap(), frames, 0);
-    result.dropped_frames = dropped.size();
-    const ArrayTable table = array_table(graph, kept_parents(frames, dropped), progress);
-    if (table.arrays.empty()) return;
-    const ArraySums& sums = table.sums;
+struct ArraysAndFrames {
+    std::vector<PandasFrame> frames;
+    std::vector<DroppedFrame> dropped;
+    ArrayTable table;  // empty if nothing in it can become the headline
+};
+
+/// The sums of what slices pin, and what they were made of.
+ArraysAndFrames find_arrays(const HeapGraph& graph, OverviewResult& result,
+                            const ProgressCallback& progress) {
+    ArraysAndFrames found;
+    found.frames = pandas_frames(graph.heap(), 0);
+    found.dropped = dropped_frames(graph.heap(), found.frames, 0);
+    result.dropped_frames = found.dropped.size();
+    found.table = array_table(graph, kept_parents(found.frames, found.dropped), progress);
+    const ArraySums& sums = found.table.sums;
     result.pinned_owners = sums.pinned;
     result.pinned_bytes = sums.pinned_bytes - sums.pinned_visible;
-    if (!pinned_is_headline(result, result.pinned_bytes)) return;
-    add_dropped(frames, dropped);
-    const ArrayHolders holders = array_holders(graph, table, frames, true, 1, nullptr, progress);
+    // As if there were no holders: they come later.
+    if (!pinned_is_headline(result, result.pinned_bytes)) found.table = {};
+    return found;
+}
+
+/// The holder whose slices pin most, if that is much.
+void find_pinned(const HeapGraph& graph, ArraysAndFrames found, OverviewResult& result,
+                 const ProgressCallback& progress) {
+    if (found.table.arrays.empty() || !pinned_is_headline(result, result.pinned_bytes)) return;
+    add_dropped(found.frames, found.dropped);
+    const ArrayHolders holders = array_holders(graph, found.table, found.frames, true, 1, nullptr, progress);
     if (!holders.rows.empty() && pinned_is_headline(result, holders.rows.front().unseen_bytes()))
         result.pinned = holders.rows.front();
 }
@@ -126,12 +141,14 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     result.mapped_bytes = heap.core().extent().mapped_bytes;
     const HeapGraph& graph = work.graph();
     const RetainedLookup retained(graph, work.retained());
-    if (progress) progress("overview", 0);
     result.object_memory = retained.memory(graph.root());
     result.garbage_memory = retained.memory(graph.node_of(graph.unreachable_group()));
+    // Arrays first: their walk uses the rows of edges, which are given up with the top holders.
+    ArraysAndFrames arrays = find_arrays(graph, result, progress);
+    if (progress) progress("overview", 0);
     find_garbage(work, result);
     result.holders = top_holders(graph, work.retained(), result.object_memory / 50, most_holders, progress);
-    find_pinned(graph, result, progress);
+    find_pinned(graph, std::move(arrays), result, progress);
     if (result.pinned)
         result.headline = {OverviewHeadline::Kind::pinned, result.pinned->unseen_bytes(), {}, {}, false};
     else if (holder_is_headline(result))

@@ -22,6 +22,9 @@ public:
         return std::min<std::size_t>(heap_.type_of(object), heap_.types.size());
     }
 
+    /// Prefetches what an object's row is found by.
+    void fetch(ObjectId object) const { __builtin_prefetch(&heap_.objects.types[object]); }
+
 private:
     const HeapSnapshot& heap_;
 };
@@ -31,7 +34,12 @@ std::vector<std::uint64_t> dominated_by_type(const RetainedLookup& retained, con
     const HeapGraph& graph = retained.graph();
     // In preorder: the dominators of a node were met shortly before it.
     const Preorder& preorder = graph.preorder();
+    constexpr std::size_t ahead = 32;
+    const auto fetch = [&](NodeId node) {
+        if (graph.kind(node) == NodeKind::object) type.fetch(graph.object_of(node));
+    };
     for (std::uint32_t p = 0; p < preorder.reached(); ++p) {
+        if (preorder.reached() - p > ahead) fetch(preorder.node_at(p + ahead));
         const NodeId node = preorder.node_at(p);
         if (graph.kind(node) != NodeKind::object) continue;
         const std::uint32_t dominator = retained.tree().dominator(p);

@@ -27,7 +27,7 @@ public:
           least_(std::max<std::uint64_t>(least, 1)) {}
 
     std::vector<TopHolder> find(std::size_t most) {
-        for (const NodeId group : shown_children(retained_, modules_, graph_.root())) begin_at(group);
+        for (const NodeId group : shown_children(retained_, modules_, graph_.root(), least_)) begin_at(group);
         add_shared();
         std::stable_sort(found_.begin(), found_.end(),
                          [](const TopHolder& a, const TopHolder& b) { return a.retained > b.retained; });
@@ -77,8 +77,7 @@ private:
         if (!divided && is_interned_table(node)) return;  // Python's own, and everywhere
         if (!divided) return go_down(node);
         std::uint64_t in_children = 0;
-        for (const NodeId child : shown_children(retained_, modules_, node)) {
-            if (!is_large(child)) break;
+        for (const NodeId child : shown_children(retained_, modules_, node, least_)) {
             in_children += retained_.memory(child);
             begin_at(child);
         }
@@ -102,7 +101,8 @@ private:
         holder.group = graph_.groups()[graph_.group_of(group)].name;
         holder.group_kind = graph_.groups()[graph_.group_of(group)].kind;
         holder.retained = bytes;
-        for (const NodeId child : shown_children(retained_, modules_, group)) holder.many += !is_large(child);
+        visit_shown_children(retained_, modules_, group,
+                             [&](NodeId child) { holder.many += !is_large(child); });
         describe_content(holder, group);
         found_.push_back(std::move(holder));
     }
@@ -116,11 +116,10 @@ private:
         NodeId at = node;
         while (true) {
             if (starts_run(at)) break;
-            const std::vector<NodeId> children = shown_children(retained_, modules_, at);
             const double whole = static_cast<double>(retained_.memory(at));
-            if (!children.empty() &&
-                static_cast<double>(retained_.memory(children.front())) > most_of * whole) {
-                at = children.front();
+            const NodeId largest = largest_shown(at);
+            if (largest != no_node && static_cast<double>(retained_.memory(largest)) > most_of * whole) {
+                at = largest;
                 continue;
             }
             // Most of it may be held by several of its children together; then these are meant.
@@ -130,6 +129,13 @@ private:
             break;
         }
         add(at, std::nullopt);
+    }
+
+    /// The first of what is shown below it; `no_node` for a leaf.
+    NodeId largest_shown(NodeId node) const {
+        if (!modules_.is_module(node)) return retained_.largest_child(node);
+        const std::vector<NodeId> children = shown_children(retained_, modules_, node);
+        return children.empty() ? no_node : children.front();
     }
 
     /// A chain of objects of one type, each of which has nearly all that the one before has.
@@ -196,12 +202,14 @@ private:
     void describe_content(TopHolder& holder, NodeId node) const {
         if (is_object(node)) holder.remark = suspended_words(heap_, graph_.object_of(node));
         std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> by_type;  // memory, count
-        for (const NodeId child : shown_children(retained_, modules_, node)) {
-            if (!is_object(child) || (holder.many > 0 && is_large(child))) continue;
-            auto& [memory, count] = by_type[type_of(child)];
-            memory += retained_.memory(child);
-            ++count;
-        }
+        auto last = by_type.end();                                          // most are of one type
+        visit_shown_children(retained_, modules_, node, [&](NodeId child) {
+            if (!is_object(child) || (holder.many > 0 && is_large(child))) return;
+            const TypeId type = type_of(child);
+            if (last == by_type.end() || last->first != type) last = by_type.try_emplace(type).first;
+            last->second.first += retained_.memory(child);
+            ++last->second.second;
+        });
         const auto largest = std::max_element(
             by_type.begin(), by_type.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
         if (largest == by_type.end() || largest->second.first * 4 < holder.retained) return;

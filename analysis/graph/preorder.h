@@ -8,6 +8,7 @@
 #include "analysis/graph/targets_graph.h"
 #include "parsers/base/stored.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -20,7 +21,10 @@ class Preorder {
 public:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-    explicit Preorder(std::size_t node_count) : position_(std::vector<std::uint32_t>(node_count, none)) {}
+    explicit Preorder(std::size_t node_count) : position_(std::vector<std::uint32_t>(node_count, none)) {
+        node_at_.fill().reserve(node_count);
+        parent_.fill().reserve(node_count);
+    }
 
     /// Nodes met so far.
     std::size_t reached() const { return node_at_.size(); }
@@ -71,7 +75,13 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         NodeRow::iterator next;  // the next target to look at
         NodeRow::iterator end;
     };
+    // Prefetched: whether the next targets were met, and where their rows begin; of the very next, the row.
+    constexpr std::ptrdiff_t ahead = 8;
     std::vector<Step> path;
+    const auto fetch = [&](NodeId node) {
+        fetch_position(node);
+        fetch_row(graph, node);
+    };
     std::vector<std::uint32_t>& position_of = position_.fill();
     std::vector<NodeId>& nodes = node_at_.fill();
     std::vector<std::uint32_t>& parents = parent_.fill();
@@ -81,7 +91,10 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         nodes.push_back(node);
         parents.push_back(parent);
         const NodeRow targets = graph.targets(node);
-        if (!targets.empty()) path.push_back({position, targets.begin(), targets.end()});
+        if (targets.empty()) return;
+        path.push_back({position, targets.begin(), targets.end()});
+        const auto last = targets.begin() + std::min<std::ptrdiff_t>(ahead, targets.end() - targets.begin());
+        for (auto it = targets.begin(); it != last; ++it) fetch(*it);
     };
     if (position_of[start] != none) return;
     enter(start, start_parent);
@@ -89,7 +102,11 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         Step& step = path.back();
         const NodeId target = *step.next++;
         const std::uint32_t from = step.position;
-        if (step.next == step.end) path.pop_back();
+        if (step.end - step.next >= ahead) fetch(step.next[ahead - 1]);
+        if (step.next == step.end)
+            path.pop_back();
+        else
+            graph.targets(*step.next).fetch();
         if (position_of[target] == none && edge_counts(graph, nodes[from], target)) enter(target, from);
     }
     node_at_.filled();

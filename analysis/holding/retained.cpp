@@ -79,6 +79,7 @@ std::uint64_t RetainedLookup::count(NodeId node) const {
 
 void RetainedLookup::link_children() const {
     if (!first_child_.empty()) return;
+    graph_.give_up_sources();  // who goes down the tree has walked before, if at all
     first_child_.assign(tree().reached(), not_met);
     next_sibling_.assign(tree().reached(), not_met);
     for (auto p = static_cast<std::uint32_t>(tree().reached()); p-- > 1;) {
@@ -88,8 +89,8 @@ void RetainedLookup::link_children() const {
     }
 }
 
-std::vector<NodeId> RetainedLookup::children(NodeId node) const {
-    if (node == last_parent_) return last_children_;
+std::vector<NodeId> RetainedLookup::children(NodeId node, std::uint64_t least) const {
+    if (node == last_parent_ && least == 0) return last_children_;
     link_children();
     struct Child {
         std::uint64_t memory;
@@ -99,14 +100,14 @@ std::vector<NodeId> RetainedLookup::children(NodeId node) const {
     const Preorder& preorder = graph_.preorder();
     if (preorder.position(node) == not_met) return {};
     for (std::uint32_t p = first_child_[preorder.position(node)]; p != not_met; p = next_sibling_[p])
-        children.push_back({sizes_.memory[p], preorder.node_at(p)});
+        if (sizes_.memory[p] >= least) children.push_back({sizes_.memory[p], preorder.node_at(p)});
     std::sort(children.begin(), children.end(), [](const Child& a, const Child& b) {
         return a.memory != b.memory ? a.memory > b.memory : a.node < b.node;
     });
     std::vector<NodeId> result;
     result.reserve(children.size());
     for (const Child& child : children) result.push_back(child.node);
-    if (result.size() >= worth_keeping) {
+    if (least == 0 && result.size() >= worth_keeping) {
         last_parent_ = node;
         last_children_ = result;
     }

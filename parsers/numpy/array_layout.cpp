@@ -79,6 +79,30 @@ std::string DescrFacts::name() const {
     }
 }
 
+namespace {
+
+/// Which of the two variants it is. dtype instances of 1.x are 96 bytes; a subclass adds to the layout of its
+/// release.
+bool is_old_descr(const PythonHeap& heap, TypeId type) {
+    TypeId root = type;
+    while (heap.types()[root].base != no_type && heap.types()[heap.types()[root].base].base != no_type)
+        root = heap.types()[root].base;
+    return heap.types()[root].basicsize == old_descr_basicsize &&
+           heap.types().is(root, KnownType::numpy_dtype);
+}
+
+/// DescrFacts::itemsize alone: all that is asked of the dtypes of most arrays.
+std::optional<std::uint64_t> descr_itemsize(const PythonHeap& heap, Address descr) {
+    const TypeId type = descr.is_null() ? no_type : heap.type_of(descr);
+    if (type == no_type || !heap.memory().read<char>(descr + at_kind)) return std::nullopt;
+    const auto elsize = is_old_descr(heap, type)
+                            ? std::int64_t{heap.integer<std::int32_t>(descr + old_elsize)}
+                            : heap.integer<std::int64_t>(descr + new_elsize);
+    return elsize < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(elsize));
+}
+
+}  // namespace
+
 std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
     const TypeId type = descr.is_null() ? no_type : heap.type_of(descr);
     if (type == no_type) return std::nullopt;
@@ -88,13 +112,7 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
     facts.kind = *kind;
     facts.byteorder = heap.integer<char>(descr + at_byteorder);
     facts.type_num = heap.integer<std::int32_t>(descr + at_type_num);
-    // dtype instances of 1.x are 96 bytes; a subclass adds to the layout of its release.
-    TypeId root = type;
-    while (heap.types()[root].base != no_type && heap.types()[heap.types()[root].base].base != no_type)
-        root = heap.types()[root].base;
-    const bool is_old =
-        heap.types()[root].basicsize == old_descr_basicsize && heap.types().is(root, KnownType::numpy_dtype);
-    if (is_old) {
+    if (is_old_descr(heap, type)) {
         const auto elsize = heap.integer<std::int32_t>(descr + old_elsize);
         if (elsize < 0) return std::nullopt;
         facts.itemsize = static_cast<std::uint64_t>(elsize);
@@ -179,11 +197,12 @@ void add_object_places(const PythonHeap& heap, Address descr, std::uint64_t at, 
 }  // namespace
 
 std::vector<std::uint64_t> object_places(const PythonHeap& heap, Address descr) {
+    const auto facts = descr_facts(heap, descr);
+    if (!facts || (facts->type_num != object_type_num && !facts->has_objects)) return {};
     ObjectPlaces all;
     add_object_places(heap, descr, 0, 0, all);
     std::vector<std::uint64_t>& places = all.found;
-    const auto facts = descr_facts(heap, descr);
-    const std::uint64_t itemsize = facts ? facts->itemsize : 0;
+    const std::uint64_t itemsize = facts->itemsize;
     std::erase_if(places, [&](std::uint64_t place) { return itemsize < 8 || place > itemsize - 8; });
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
@@ -279,27 +298,32 @@ std::string descr_str(const PythonHeap& heap, const DescrFacts& descr) {
 
 std::optional<ArrayFacts> array_facts(const ObjectReader& array) {
     const PythonHeap& heap = array.heap();
-    ArrayFacts facts;
-    facts.data = heap.pointer(array.at(at_data));
-    facts.nd = heap.integer<std::int32_t>(array.at(at_nd));
-    facts.dimensions = heap.pointer(array.at(at_dimensions));
-    facts.base = heap.pointer(array.at(at_base));
-    facts.descr = heap.pointer(array.at(at_descr));
-    facts.flags = heap.integer<std::uint32_t>(array.at(at_flags));
+    // All that is asked of an array begins here, several times for each.
+    const AddressSpace::Window fields(heap.memory(), array.address(), at_flags + sizeof(std::uint32_t));
+    std::optional<ArrayFacts> result(std::in_place);
+    ArrayFacts& facts = *result;
+    facts.data = fields.pointer(at_data);
+    facts.nd = fields.read<std::int32_t>(at_nd).value_or(0);
+    facts.dimensions = fields.pointer(at_dimensions);
+    facts.base = fields.pointer(at_base);
+    facts.descr = fields.pointer(at_descr);
+    facts.flags = fields.read<std::uint32_t>(at_flags).value_or(0);
     if (facts.nd < 0 || facts.nd > max_dimensions) return std::nullopt;
-    const auto descr = descr_facts(heap, facts.descr);
-    if (!descr) return std::nullopt;
-    facts.itemsize = descr->itemsize;
+    const auto itemsize = descr_itemsize(heap, facts.descr);
+    if (!itemsize) return std::nullopt;
+    facts.itemsize = *itemsize;
     std::uint64_t bytes = facts.itemsize;
+    const AddressSpace::Window extents(
+        heap.memory(), facts.dimensions,
+        sizeof(std::int64_t) * static_cast<std::size_t>(std::max(facts.nd, 1)));
     for (std::int32_t i = 0; i < facts.nd; ++i) {
-        const auto extent =
-            heap.memory().read<std::int64_t>(facts.dimensions + 8 * static_cast<std::uint64_t>(i));
+        const auto extent = extents.read<std::int64_t>(8 * static_cast<std::uint64_t>(i));
         if (!extent || *extent < 0) return std::nullopt;
         facts.shape[static_cast<std::size_t>(i)] = *extent;
         if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(*extent), &bytes)) return std::nullopt;
     }
     facts.nbytes = bytes;
-    return facts;
+    return result;
 }
 
 std::optional<std::vector<std::int64_t>> array_strides(const ObjectReader& array, const ArrayFacts& facts) {

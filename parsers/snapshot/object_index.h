@@ -11,7 +11,6 @@
 #include "parsers/base/stored.h"
 #include "parsers/snapshot/found_objects.h"
 
-#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -32,8 +31,7 @@ public:
         if (!word) return pages_.empty() || address.value >> address_bits ? search(address) : no_object;
         const unsigned bit = address.value >> granule_bits & 63;
         if (!(word->bits >> bit & 1)) return no_object;
-        const ObjectId id(word->before + static_cast<std::uint32_t>(
-                                             std::popcount(word->bits & ((std::uint64_t{1} << bit) - 1))));
+        const ObjectId id(word->before + count_of(word->bits & ((std::uint64_t{1} << bit) - 1)));
         return address.value % 16 == 0 && !word->unaligned ? id : addresses_[id] == address ? id : no_object;
     }
     /// Prefetches the memory that `find` will read.
@@ -58,6 +56,14 @@ private:
         std::uint32_t before = 0;
         std::uint32_t unaligned = 0;  // not 0: one of its objects does not start at a multiple of 16
     };
+
+    /// std::popcount; on processors that may lack the instruction that is a call of a function.
+    static std::uint32_t count_of(std::uint64_t bits) {
+        bits -= bits >> 1 & 0x5555555555555555;
+        bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333);
+        bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f;
+        return static_cast<std::uint32_t>(bits * 0x0101010101010101 >> 56);
+    }
 
     const Word* word_of(Address address) const {
         if (address.value >> address_bits || pages_.empty()) return nullptr;

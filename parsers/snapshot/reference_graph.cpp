@@ -13,6 +13,8 @@
 
 #include "parsers/snapshot/reference_graph.h"
 
+#include "parsers/cpython/build/refcount.h"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -132,10 +134,12 @@ private:
         return std::uint64_t{types_[guess.source]} << 32 | guess.word;
     }
 
-    /// How many references to `target` its count has beyond those found; no limit for an immortal object.
-    std::uint64_t left_to_explain(ObjectId target) const {
-        if (access_.immortal(addresses_[target])) return ~std::uint64_t{0};
-        const std::int64_t count = access_.refcount(addresses_[target]);
+    /// How many references to `target` its count has beyond those found; for an immortal object as given, no
+    /// limit unless told.
+    std::uint64_t left_to_explain(ObjectId target, std::uint64_t of_immortal = ~std::uint64_t{0}) const {
+        const std::uint64_t stored = count_of(access_.heap(), addresses_[target]);
+        if (is_immortal_count(access_.heap().layout(), stored)) return of_immortal;
+        const auto count = static_cast<std::int64_t>(stored);
         const std::int64_t found = found_[target];
         return count > found ? static_cast<std::uint64_t>(count - found) : 0;
     }
@@ -220,9 +224,9 @@ private:
     void add_natives(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         if (progress) progress("native references", 0);
         graph_.frames_ = RunningFrames(access_.heap());
-        natives_ = find_native_references(
-            core, access_, addresses_, index_, std::move(places), graph_.frames_,
-            [&](ObjectId id) { return access_.immortal(addresses_[id]) ? 0 : left_to_explain(id); });
+        natives_ =
+            find_native_references(core, access_, addresses_, index_, std::move(places), graph_.frames_,
+                                   [&](ObjectId id) { return left_to_explain(id, 0); });
         for (const NativeReference& reference : natives_) ++found_[reference.target];
     }
 
