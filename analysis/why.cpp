@@ -6,8 +6,6 @@
 
 #include "analysis/object_paths.h"
 
-#include "analysis/object_states.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +31,6 @@ public:
         result.retained = retained_.memory(object_);
         result.target.retained = result.retained;
         result.reach = graph_.reach(object_);
-        result.target.state = object_states(graph_, progress_).of(object_);
         const GroupId group = retained_.group(object_);
         result.group = group == no_group ? "shared by several groups" : graph_.groups()[group].name;
         result.immortal = result.target.facts.immortal;
@@ -54,7 +51,7 @@ public:
 
 private:
     void find_referrers() {
-        for (ObjectId source{0}; source < graph_.object_count(); ++source) {
+        for (const ObjectId source : columns().references->sources_of(object_)) {
             std::uint64_t edges = 0;
             for (const ObjectId target : graph_.targets(source))
                 edges += target == object_ && graph_.follows(source, target);
@@ -288,8 +285,9 @@ void lay_out(WhyResult& result, std::size_t limit) {
 }
 
 WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
-              const ProgressCallback& progress) {
+              const ProgressCallback& progress, const ObjectStates* states) {
     WhyResult result = WhyFinder(RetainedLookup(graph, sizes), object, query, progress).find();
+    if (states) result.target.state = states->of(object);
     lay_out(result, query.lines);
     return result;
 }

@@ -6,6 +6,7 @@
 #include "analysis/edges.h"
 #include "analysis/holding/retained.h"
 #include "analysis/holding/root_paths.h"
+#include "analysis/object_states.h"
 #include "analysis/path_expression.h"
 #include "analysis/path_lines.h"
 
@@ -62,7 +63,8 @@ struct WhyQuery {
 /// Lays out the paths of a result in at most `limit` lines each; 0: no limit. Part of `why`.
 void lay_out(WhyResult& result, std::size_t limit);
 
+/// `states`, if given, tell the state of the object.
 WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
-              const ProgressCallback& progress = {});
+              const ProgressCallback& progress = {}, const ObjectStates* states = nullptr);
 
 }  // namespace heapsift

@@ -74,8 +74,8 @@ struct Invocation::Parser {
 
 Invocation::~Invocation() = default;
 
-Invocation::Invocation(std::vector<std::string> arguments, ProgramRun program)
-    : program_(program), console_(false, redactor_) {
+Invocation::Invocation(std::vector<std::string> arguments, ProgramRun program, EndProcess end)
+    : program_(program), end_(end), console_(false, redactor_) {
     for (const Command& command : all_commands())
         parsers_.push_back(std::make_unique<Parser>(command, options_));
     arguments_ = split_arguments(arguments, [this](const std::string& name) { return shape_of(name); });
@@ -244,7 +244,7 @@ void Invocation::parse_options(Parser& parser) {
 }
 
 ExitCode Invocation::run_command(Parser& parser, const Words& words) {
-    session_ = std::make_unique<Session>(options_, words, console_, redactor_, program_);
+    session_ = std::make_unique<Session>(options_, words, console_, redactor_, program_, end_);
     const ExitCode exit = parser.run(*session_);
     session_->tell_passes();
     return exit;

@@ -17,8 +17,8 @@ namespace heapsift {
 class Invocation {
 public:
     /// Splits the command line; never throws, whatever it contains. `program` runs another command line, for
-    /// commands that need to.
-    Invocation(std::vector<std::string> arguments, ProgramRun program);
+    /// commands that need to. `end` is called when an answer is written.
+    Invocation(std::vector<std::string> arguments, ProgramRun program, EndProcess end = nullptr);
     ~Invocation();
 
     /// Throws `Error`, and `OutputClosed` if the reader of standard output is gone.
@@ -49,6 +49,7 @@ private:
     ExitCode run_command(Parser& parser, const Words& words);
 
     ProgramRun program_;
+    EndProcess end_;
     std::vector<std::unique_ptr<Parser>> parsers_;
     CommonOptions options_;
     Arguments arguments_;

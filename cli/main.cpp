@@ -59,6 +59,13 @@ void handle_signals() {
     handle(SIGBUS, on_bus_error);
 }
 
+// The sanitizers look for leaks after everything has been destroyed.
+#ifdef HEAPSIFT_SANITIZE
+constexpr EndProcess end_process = nullptr;
+#else
+constexpr EndProcess end_process = std::exit;
+#endif
+
 // argv[0] is the caller's choice, and may be absent.
 void name_the_program(int argc, char** argv) {
     const char* path = std::getenv("PATH");
@@ -70,5 +77,5 @@ void name_the_program(int argc, char** argv) {
 int main(int argc, char** argv) {
     handle_signals();
     name_the_program(argc, argv);
-    return run_program(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+    return run_program(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc), end_process);
 }

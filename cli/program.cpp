@@ -29,9 +29,9 @@ ExitCode run(Invocation& invocation) {
 
 }  // namespace
 
-int run_program(std::vector<std::string> arguments) {
+int run_program(std::vector<std::string> arguments, EndProcess end) {
     try {
-        Invocation invocation(std::move(arguments), run_program);
+        Invocation invocation(std::move(arguments), run_program, end);
         return static_cast<int>(run(invocation));
     } catch (const OutputClosed&) {
         return 0;

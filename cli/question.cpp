@@ -33,14 +33,23 @@ constexpr Need all_needs[] = {Need::sizes, Need::memory,   Need::references, Nee
 
 }  // namespace
 
-Question::Question(Session& session, std::initializer_list<Need> needs)
+Question::Question(Session& session, const std::vector<Need>& needs)
     : session_(session), heap_(session.open_heap()), work_(heap_, session.progress(), session.index()) {
-    for (const Need need : needs) needs_ |= 1U << static_cast<unsigned>(need);
+    for (const Need need : needs) declare(need);
     session_.keep_afterwards([this] {
         std::vector<PartWriter> parts = heap_.parts();
         work_.add_parts(parts);
         return parts;
     });
+}
+
+void Question::take_what_is_at_hand() {
+    const IndexFile* index = session_.index();
+    if (session_.options().format != Format::text || !index) return;
+    for (const char* part : {"sizes", "lookup", "references", "walk", "retained", "states"})
+        if (!index->has(part)) return;
+    declare(Need::retained);
+    declare(Need::states);
 }
 
 const HeapReader& Question::filled() {

@@ -1,14 +1,14 @@
 #pragma once
 
 // One question about one heap: a command declares what its answer needs. Each of these is computed once, when
-// first used, and shared.
+// first used, and shared. What was not declared is not computed.
 
 #include "analysis/work.h"
 #include "cli/address_lookup.h"
 #include "cli/session.h"
 #include "parsers/reading/core_heap.h"
 
-#include <initializer_list>
+#include <vector>
 
 namespace heapsift {
 
@@ -28,7 +28,7 @@ class Question {
 public:
     /// Opens the heap and computes nothing else yet. Only what is declared in `needs` may be asked for.
     /// What is computed is kept in the core's index after the answer was written, while this still exists.
-    explicit Question(Session& session, std::initializer_list<Need> needs);
+    explicit Question(Session& session, const std::vector<Need>& needs);
     Question(const Question&) = delete;
     Question& operator=(const Question&) = delete;
     ~Question() { session_.keep_afterwards(nullptr); }
@@ -40,6 +40,12 @@ public:
     ObjectId object(const AddressArgument& argument);
     /// With all declared columns.
     const HeapReader& filled();
+    /// Declares retained sizes and states as well if the core's index has them: then a person sees them at no
+    /// cost. (What is printed for machines is the same with an index and without.)
+    void take_what_is_at_hand();
+    /// Whether retained sizes can be told without further cost: they were declared. An answer that can do
+    /// without them asks this before `graph`, `retained` and `states`.
+    bool graph_at_hand() const { return declared(Need::retained); }
     const HeapGraph& graph();
     const RetainedSizes& retained();
     const ObjectStates& states();
@@ -47,6 +53,7 @@ public:
     Work& work();
 
 private:
+    void declare(Need need) { needs_ |= 1U << static_cast<unsigned>(need); }
     bool declared(Need need) const { return needs_ >> static_cast<unsigned>(need) & 1; }
 
     unsigned needs_ = 0;  // one bit for each Need

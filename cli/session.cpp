@@ -31,12 +31,13 @@ std::string environment(const char* name) {
 }  // namespace
 
 Session::Session(const CommonOptions& options, const Words& words, Console& console, Redactor& redactor,
-                 ProgramRun program)
+                 ProgramRun program, EndProcess end)
     : options_(options),
       words_(words),
       console_(console),
       redactor_(redactor),
       program_(program),
+      end_(end),
       wishes_{words.core.value_or(""), options.core, environment("HEAPSIFT_CORE"), options.search},
       progress_(options.progress) {
     if (options.verbose) clock_.emplace();
@@ -262,13 +263,17 @@ ExitCode Session::write(const Document& document, const std::optional<Error>& er
 
 ExitCode Session::written(Output& output, const std::optional<Error>& error) {
     output.flush();
+    if (error) console_.error(*error);
     keep_index();
-    enter("giving memory back");
-    if (error) {
-        console_.error(*error);
-        return error->exit();
+    const ExitCode exit = error        ? error->exit()
+                          : is_whole() ? ExitCode::answered
+                                       : ExitCode::answered_in_part;
+    if (end_) {
+        tell_passes();
+        end_(static_cast<int>(exit));
     }
-    return is_whole() ? ExitCode::answered : ExitCode::answered_in_part;
+    enter("giving memory back");
+    return exit;
 }
 
 }  // namespace heapsift

@@ -24,7 +24,7 @@ namespace heapsift {
 class Session {
 public:
     Session(const CommonOptions& options, const Words& words, Console& console, Redactor& redactor,
-            ProgramRun program);
+            ProgramRun program, EndProcess end);
 
     const CommonOptions& options() const { return options_; }
     const Words& words() const { return words_; }
@@ -39,6 +39,8 @@ public:
     void clear_progress() { progress_.clear(); }
     /// Runs the whole program with other arguments; only for a process that does nothing else afterwards.
     ProgramRun program_run() const { return program_; }
+    /// Whether `write` ends the process.
+    bool ends_process() const { return end_ != nullptr; }
 
     /// The core that is asked about; chosen on first use.
     const CoreChoice& choice();
@@ -57,8 +59,7 @@ public:
     bool core_was_read() const { return core_was_read_; }
 
     /// Writes the answer, warnings first. `error`: why it is not the whole answer; the exit code is then its
-    /// own.
-
+    /// own. The last act of a command: the program ends here, except in tests and under the sanitizers.
     ExitCode write(const Document& document, const std::optional<Error>& error = std::nullopt);
 
     /// Throws if csv was asked for. `what` ("gc without --list") names what is no table.
@@ -92,6 +93,7 @@ private:
     Console& console_;
     Redactor& redactor_;
     ProgramRun program_;
+    EndProcess end_;
     CoreInUseStore store_ = CoreInUseStore::from_environment();
     CoreWishes wishes_;
     std::optional<CoreChoice> choice_;

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -59,7 +60,8 @@ std::vector<std::string> arguments_for(const std::string& path, const CommonOpti
 // In the child: it must not change which core is in use.
 int answer(const std::string& path, const Session& session) {
     ::setenv("HEAPSIFT_STATE", "off", 1);
-    return session.program_run()(arguments_for(path, session.options()));
+    return session.program_run()(arguments_for(path, session.options()),
+                                 session.ends_process() ? ::_exit : nullptr);
 }
 
 struct Tally {

@@ -46,10 +46,10 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
     if (options.type.empty()) {
         session.refuse_csv("why of one object", "use --json, or --type NAME");
         const AddressArgument argument = required_address(session, "why");
-        Question question(session, {Need::retained});
+        Question question(session, {Need::retained, Need::states});
         const ObjectId object = question.object(argument);
         const WhyResult result =
-            why(question.graph(), question.retained(), object, query, session.progress());
+            why(question.graph(), question.retained(), object, query, session.progress(), &question.states());
         session.note_references(question.heap(), object);
         return session.write(render_why(result));
     }

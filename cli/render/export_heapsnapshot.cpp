@@ -18,8 +18,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <initializer_list>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace heapsift {
@@ -117,7 +120,7 @@ private:
 
     void find_pieces() {
         for_each_object(heap_.snapshot(), "sizes", progress_, [&](ObjectId id) {
-            const std::uint64_t memory = heap_.facts(id).memory;
+            const std::uint64_t memory = columns().sizes->memory(id);
             if (memory <= largest_size) return;
             large_.push_back({id, memory});
             pieces_of_all_ += pieces(memory);
@@ -150,7 +153,7 @@ private:
             node(synthetic, ordinal(static_cast<NodeId>(id)), ordinal(static_cast<NodeId>(id)), 0,
                  edge_counts_[id]);
         for_each_object(heap_.snapshot(), "exporting objects", progress_, [&](ObjectId id) {
-            const std::uint64_t memory = heap_.facts(id).memory;
+            const std::uint64_t memory = columns().sizes->memory(id);
             node(node_type(known_type_of(id)), ordinal(graph_.node_of(id)), ordinal(graph_.node_of(id)),
                  std::min(memory, largest_size), edge_counts_[id]);
         });
@@ -164,8 +167,8 @@ private:
 
     void node(NodeType type, std::uint64_t name, std::uint64_t ordinal, std::uint64_t size,
               std::uint64_t edges) {
-        put(fmt::format("{}{},{},{},{},{}", ordinal == 0 ? "" : ",\n", static_cast<int>(type), name,
-                        2 * ordinal + 1, size, edges));
+        if (ordinal != 0) buffer_ += ",\n";
+        put_numbers({static_cast<std::uint64_t>(type), name, 2 * ordinal + 1, size, edges});
     }
 
     void write_edges() {
@@ -196,8 +199,8 @@ private:
     }
 
     void edge(EdgeType type, std::uint64_t name_or_index, std::uint64_t target) {
-        put(fmt::format("{}{},{},{}", std::exchange(first_edge_, false) ? "" : ",\n", static_cast<int>(type),
-                        name_or_index, node_fields * target));
+        if (!std::exchange(first_edge_, false)) buffer_ += ",\n";
+        put_numbers({static_cast<std::uint64_t>(type), name_or_index, node_fields * target});
     }
 
     std::uint64_t name_number(const std::string& name) {
@@ -208,7 +211,11 @@ private:
 
     void write_strings() {
         put("\"strings\":[\"\"");
-        const auto string_of = [&](const std::string& text) { put(",\n" + json_text(Json(text))); };
+        const auto string_of = [&](const std::string& text) {
+            buffer_ += ",\n";
+            add_json_string(buffer_, text);
+            put({});
+        };
         for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
             string_of(escape_for_terminal(edges_.name(static_cast<NodeId>(id))));
         for_each_object(heap_.snapshot(), "exporting names", progress_,
@@ -219,15 +226,37 @@ private:
     }
 
     std::string object_name(ObjectId id) {
-        const std::string type = type_name(columns().types, columns().type_of(id));
-        std::string group = type;
-        std::replace(group.begin(), group.end(), ' ', '_');
+        const NamesOfType& type = names_of(columns().type_of(id));
         const ShortValue value = heap_.value(id, value_limit);
-        const std::string shown =
-            value.kind == ShortValue::Kind::none ? "" : " " + redactor_.value(value, type);
-        return escape_for_terminal(fmt::format("<{} {:#x}{}>", group, columns().address_of(id).value, shown));
+        std::string name = type.beginning + hexadecimal(columns().address_of(id).value);
+        if (value.kind != ShortValue::Kind::none)
+            name.append(1, ' ').append(redactor_.value(value, type.name));
+        return escape_for_terminal(name.append(1, '>'));
     }
 
+    struct NamesOfType {
+        std::string name, beginning;  // "a b", "<a_b "
+    };
+    const NamesOfType& names_of(TypeId type) {
+        if (type_names_.empty()) type_names_.resize(columns().types.size() + 1);
+        NamesOfType& names = type_names_[std::min<std::size_t>(type, columns().types.size())];
+        if (names.beginning.empty()) {
+            names.name = type_name(columns().types, type);
+            names.beginning = "<" + names.name + " ";
+            std::replace(names.beginning.begin(), names.beginning.end() - 1, ' ', '_');
+        }
+        return names;
+    }
+
+    void put_numbers(std::initializer_list<std::uint64_t> numbers) {
+        std::array<char, 24> digits;
+        for (const std::uint64_t& number : numbers) {
+            if (&number != numbers.begin()) buffer_ += ',';
+            const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+            buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+        }
+        put({});
+    }
     void put(std::string_view text) {
         buffer_ += text;
         if (buffer_.size() > 1 << 16) flush();
@@ -255,6 +284,7 @@ private:
     bool first_edge_ = true;
     std::unordered_map<std::string, std::uint64_t> edge_names_;
     std::vector<const std::string*> edge_names_in_order_;
+    std::vector<NamesOfType> type_names_;  // the last one for no_type
     std::string buffer_;
 };
 

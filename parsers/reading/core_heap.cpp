@@ -5,6 +5,7 @@
 #include "parsers/snapshot/reported_references.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace heapsift {
@@ -160,9 +161,13 @@ void CoreHeap::visit_referrers(ObjectId target,
                                const std::function<void(ObjectId, const Reference&)>& visit) const {
     PutIntoWords words(*heap_, access(), visit);
     words.only = {heap_->address_of(target)};
-    for (ObjectId id{0}; id < heap_->object_count(); ++id) {
-        words.source = id;
-        access().visit_references(heap_->address_of(id), type_info(id), words);
+    const std::vector<ObjectId> owning = heap_->references->sources_of(target),
+                                others = heap_->references->unowned_sources_of(target);
+    std::vector<ObjectId> sources;
+    std::set_union(owning.begin(), owning.end(), others.begin(), others.end(), std::back_inserter(sources));
+    for (const ObjectId source : sources) {
+        words.source = source;
+        access().visit_references(heap_->address_of(source), type_info(source), words);
     }
     for (const NativeReference& native : heap_->references->natives())
         if (native.target == target) visit(no_object, native_reference(native));

@@ -94,7 +94,8 @@ public:
     /// ReferenceName instead of text. Cost: 50 to 150 ns per object.
     virtual void visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const = 0;
     /// All references to `target`, including weak ones and those that are only reported; native ones come
-    /// last, with `no_object` as their source. Cost: one pass over the heap, 30 to 100 ns per object.
+    /// last, with `no_object` as their source. Cost: a look at all references, less than 1 ns each, and a pass
+    /// over what each of the referrers refers to.
     virtual void visit_referrers(ObjectId target,
                                  const std::function<void(ObjectId, const Reference&)>& visit) const = 0;
     /// References from memory that is no object's, sorted by the address of the word.

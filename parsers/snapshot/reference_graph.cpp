@@ -46,6 +46,7 @@ public:
         graph_.all_strong_ = std::move(all_strong_);
         graph_.guesses_ = std::move(judged);
         graph_.natives_ = std::move(natives_);
+        graph_.unowned_ = std::move(unowned_);
         return std::move(graph_);
     }
 
@@ -59,9 +60,11 @@ private:
         explicit Gather(ReferenceGraphBuilder& b) : builder(b) {}
         void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
             all_strong = all_strong && (kind == ReferenceKind::strong || kind == ReferenceKind::weak);
-            if (kind == ReferenceKind::weak || kind == ReferenceKind::reported) return;
-            builder.pending_.push_back(
-                {target, static_cast<std::uint32_t>(name.number), kind == ReferenceKind::guess});
+            const bool unowned = kind == ReferenceKind::weak || kind == ReferenceKind::reported;
+            builder.pending_.push_back({target, static_cast<std::uint32_t>(name.number),
+                                        kind == ReferenceKind::guess ? Pending::Kind::guess
+                                        : unowned                    ? Pending::Kind::unowned
+                                                                     : Pending::Kind::owned});
         }
         ReferenceGraphBuilder& builder;
         bool all_strong = true;  // of the object being visited
@@ -69,7 +72,7 @@ private:
     struct Pending {
         Address target;
         std::uint32_t word;
-        bool guess;
+        enum class Kind : std::uint8_t { owned, unowned, guess } kind;
     };
 
     void gather_all(const ProgressCallback& progress) {
@@ -105,16 +108,19 @@ private:
             begin_.push_back(targets_.size());
             for (const std::size_t end = at + size; at < end; ++at) {
                 const ObjectId target = ids_[at];
-                if (target != no_object) {
-                    if (pending_[at].guess)
+                const Pending& one = pending_[at];
+                if (one.kind == Pending::Kind::unowned) {
+                    if (target != no_object) unowned_.push_back({resolved_, target});
+                } else if (target != no_object) {
+                    if (one.kind == Pending::Kind::guess)
                         guesses_.push_back(
-                            {{resolved_, target, pending_[at].word, GuessVerdict::refused}, targets_.size()});
+                            {{resolved_, target, one.word, GuessVerdict::refused}, targets_.size()});
                     else
                         ++found_[target];
                     targets_.push_back(target);
-                } else if (!pending_[at].guess &&
-                           access_.heap().memory().state_of(pending_[at].target) != ByteState::not_saved) {
-                    if (graph_.dangling_++ == 0) graph_.first_dangling_ = {resolved_, pending_[at].target};
+                } else if (one.kind == Pending::Kind::owned &&
+                           access_.heap().memory().state_of(one.target) != ByteState::not_saved) {
+                    if (graph_.dangling_++ == 0) graph_.first_dangling_ = {resolved_, one.target};
                 }
             }
             ++resolved_;
@@ -242,6 +248,7 @@ private:
     std::vector<std::uint32_t> found_;
     std::vector<Guess> guesses_;
     std::vector<NativeReference> natives_;
+    std::vector<ReferenceGraph::Unowned> unowned_;
     std::vector<Pending> pending_;
     std::vector<std::size_t> sizes_;  // number of targets of each gathered object
     std::vector<ObjectId> ids_;
@@ -262,7 +269,40 @@ ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<Obj
 
 std::uint64_t ReferenceGraph::memory_bytes() const {
     return begin_.memory_bytes() + targets_.memory_bytes() + found_.memory_bytes() +
-           all_strong_.memory_bytes() + guesses_.memory_bytes() + natives_.memory_bytes();
+           all_strong_.memory_bytes() + guesses_.memory_bytes() + natives_.memory_bytes() +
+           unowned_.memory_bytes();
+}
+
+std::vector<ObjectId> ReferenceGraph::sources_of(ObjectId target) const {
+    constexpr std::size_t at_once = 64;  // the compiler compares so many in a few instructions
+    std::vector<ObjectId> sources;
+    const std::uint64_t* row = begin_.begin();
+    const auto look = [&](std::size_t place) {
+        if (targets_[place] != target) return;
+        // The row that holds it: not far after the one before, if there are many.
+        std::ptrdiff_t step = 1;
+        while (step < begin_.end() - row && row[step] <= place) step *= 2;
+        row = std::upper_bound(row + step / 2, std::min(row + step, begin_.end()), place) - 1;
+        const ObjectId source(row - begin_.begin());
+        if (sources.empty() || sources.back() != source) sources.push_back(source);
+    };
+    std::size_t at = 0;
+    for (; at + at_once <= targets_.size(); at += at_once) {
+        unsigned hits = 0;
+        for (std::size_t i = 0; i < at_once; ++i) hits |= targets_[at + i] == target ? 1U : 0U;
+        if (hits == 0) continue;
+        for (std::size_t i = 0; i < at_once; ++i) look(at + i);
+    }
+    for (; at < targets_.size(); ++at) look(at);
+    return sources;
+}
+
+std::vector<ObjectId> ReferenceGraph::unowned_sources_of(ObjectId target) const {
+    std::vector<ObjectId> sources;
+    for (const Unowned& one : unowned_)
+        if (one.target == target && (sources.empty() || sources.back() != one.source))
+            sources.push_back(one.source);
+    return sources;
 }
 
 GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const {

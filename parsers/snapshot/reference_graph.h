@@ -4,7 +4,7 @@
 // are judged: reference_graph.cpp.)
 //
 // Memory: 4 bytes per reference, 12 per object (8 for where its references begin, 4 for the number of
-// references found to it), and 16 per guess. Cost: 50 to 150 ns per object, with two to three references
+// references found to it), and 16 per guess, and 8 per reference that is weak or only reported. Cost: 50 to 150 ns per object, with two to three references
 // each.
 
 #include "parsers/base/progress.h"
@@ -54,6 +54,11 @@ public:
     bool reports_what_it_owns(ObjectId source) const {
         return source / 64 < all_strong_.size() && (all_strong_[source / 64] >> (source % 64) & 1);
     }
+    /// The objects that own references to `target`, by id, each once. Cost: a look at all references, less than
+    /// 1 ns each; this is done for a few objects a run.
+    std::vector<ObjectId> sources_of(ObjectId target) const;
+    /// The same of references that are not owned: weak ones, and those that are only reported.
+    std::vector<ObjectId> unowned_sources_of(ObjectId target) const;
     /// How many references of the real view were found to `target`.
     std::uint32_t found(ObjectId target) const { return found_[target]; }
     /// The verdict on the guess of `source` whose name carries the number `word`, which is different for each
@@ -97,10 +102,15 @@ private:
 
     Stored<std::uint64_t> begin_;  // by object, and one more
     Stored<ObjectId> targets_;
+    struct Unowned {
+        ObjectId source, target;
+    };
+
     Stored<std::uint32_t> found_;
     Stored<std::uint64_t> all_strong_;  // one bit per object
     Stored<Guess> guesses_;             // by source and word
     Stored<NativeReference> natives_;
+    Stored<Unowned> unowned_;  // by source; weak references, and those that are only reported
     RunningFrames frames_;
     GuessCounts counts_;
     std::uint64_t dangling_ = 0;
@@ -128,6 +138,8 @@ void ReferenceGraph::fields(Self& self, Part& part, std::size_t objects) {
         return is_object(native.target) && native.place <= NativePlace::stack &&
                (at == 0 || (&native - 1)->word <= native.word);
     });
+    part.column(self.unowned_,
+                [&](const Unowned& one) { return is_object(one.source) && is_object(one.target); });
     for (auto* count :
          {&self.counts_.proved, &self.counts_.allowed, &self.counts_.refused, &self.counts_.objects})
         part.number(*count);

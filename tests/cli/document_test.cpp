@@ -111,8 +111,6 @@ HandmadeHeap three_objects() {
 TEST_CASE("documents: a writer of another kind gets every sentence, table and hint", "[cli][document]") {
     Shown shown;
     const HandmadeReader heap = three_objects().build();
-    const HeapGraph graph(heap);
-    const RetainedSizes retained = retained_sizes(graph);
     ObjectsQuery query;
     query.sort = SortKey::size;
     GcResult gc;
@@ -122,7 +120,7 @@ TEST_CASE("documents: a writer of another kind gets every sentence, table and hi
     documents.push_back(render_objects(
         objects(heap, query, nullptr), [&](ObjectId id) { return object_row(heap, id); }, "objects",
         query.sort));
-    documents.push_back(render_show(show(graph, retained, heap.snapshot().find(Address(0x10200)), 0)));
+    documents.push_back(render_show(show(heap, heap.snapshot().find(Address(0x10200)), 0)));
     documents.push_back(render_gc(gc));
     documents.push_back(render_threads({}));
     documents.push_back(render_by_holder({}, "app.Job"));
@@ -148,12 +146,34 @@ TEST_CASE("documents: what they are made of may go before they are written", "[c
     std::optional<Document> document;
     {
         const HandmadeReader heap = three_objects().build();
-        const HeapGraph graph(heap);
-        const RetainedSizes retained = retained_sizes(graph);
-        document = render_show(show(graph, retained, heap.snapshot().find(Address(0x10300)), 0));
+        document = render_show(show(heap, heap.snapshot().find(Address(0x10300)), 0));
     }
     CHECK_THAT(written(*document, shown.page), ContainsSubstring("  0x10200  .name  app.<Node>\n"));
     CHECK_THAT(json_text(document->data, shown.redactor), ContainsSubstring("\"source\":\"0x10200\""));
+}
+
+TEST_CASE("documents: rows that are written field by field are those that are data", "[cli][document]") {
+    const HandmadeReader heap = three_objects().build();
+    ObjectsQuery query;
+    query.limit = 0;
+    const auto row = [&](ObjectId id) { return object_row(heap, id); };
+    for (const bool redact : {false, true}) {
+        Document document = render_objects(objects(heap, query, nullptr), row, "objects", query.sort);
+        REQUIRE(document.field_rows);
+        const auto all_written = [&] {
+            Shown shown(redact);
+            std::string text;
+            const auto write = [&](std::string_view more) { text += more; };
+            write_json(Json::object({{"schema", "s"}}), document, shown.redactor, write);
+            write_json_lines(document, shown.redactor, write);
+            return text;
+        };
+        const std::string by_fields = all_written();
+        document.field_rows = nullptr;
+        CHECK(by_fields == all_written());
+        CHECK(count(by_fields, "'<hunter2>'") == (redact ? 0 : 2));
+        CHECK(count(by_fields, "\n{\"address\":\"0x1") == 6);
+    }
 }
 
 TEST_CASE("documents: a value has one number, in text and in JSON", "[cli][document][redact]") {
