@@ -45,7 +45,7 @@ public:
         for (const ObjectId base : base_of)
             if (base != no_object) is_base_[graph.position(base)] = true;
         reached_[0] = true;
-        const std::vector<std::uint32_t>& parents = graph.preorder().parents();
+        const std::span<const std::uint32_t> parents = graph.preorder().parents();
         const SourceRows& rows = graph.sources();
         const auto no_fetch = [](std::uint32_t) {};
         rows.visit_up(

@@ -18,6 +18,7 @@
 #include "cli/commands/dominators.h"
 #include "cli/commands/export.h"
 #include "cli/commands/gc.h"
+#include "cli/commands/index.h"
 #include "cli/commands/objects.h"
 #include "cli/commands/overview.h"
 #include "cli/commands/refcounts.h"
@@ -79,6 +80,7 @@ const std::vector<Command>& all_commands() {
          "Python calls of each thread, with their locals",
          false,
          setup_threads},
+        {{.name = "index"}, "[CORE]", "computes ahead what later questions need", false, setup_index},
         {{.name = "doctor"},
          "[CORE]",
          "what the core lacks, and which files were found",

@@ -225,12 +225,18 @@ std::size_t drop_old_indexes(const std::string& path) {
     return removed;
 }
 
-IndexesThere indexes_in(const std::string& directory) {
-    IndexesThere there;
-    for (const KeptIndex& index : all_in(directory)) {
-        there.bytes += index.bytes;
-        ++there.count;
+std::optional<IndexThere> index_there(const std::string& path, const IndexKey& key) {
+    const IndexFile index(path, key);
+    if (index.state() != IndexFile::State::usable) return std::nullopt;
+    IndexThere there;
+    there.path = path;
+    there.bytes = index.bytes();
+    there.parts = index.parts();
+    for (const KeptIndex& other : all_in(fs::path(path).parent_path().string())) {
+        there.all.bytes += other.bytes;
+        ++there.all.count;
     }
+    there.limit = limit_of_all();
     return there;
 }
 

@@ -6,6 +6,7 @@
 #include "parsers/index/index_file.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,17 @@ std::string keep_in_index(IndexFile& index, const std::vector<PartWriter>& parts
 /// Also removes what killed writers left. Returns how many were removed.
 std::size_t drop_old_indexes(const std::string& path);
 
-/// Bytes of all indexes in that directory, and how many they are.
-struct IndexesThere {
-    std::uint64_t bytes = 0, count = 0;
+/// The index of a core as it is now, and what it shares the room with.
+struct IndexThere {
+    std::string path;
+    std::uint64_t bytes = 0;
+    std::vector<IndexFile::PartSize> parts;
+    struct {
+        std::uint64_t bytes = 0, count = 0;
+    } all;                    // of the directory
+    std::uint64_t limit = 0;  // bytes, of all
 };
-IndexesThere indexes_in(const std::string& directory);
+/// Nothing if it is not usable.
+std::optional<IndexThere> index_there(const std::string& path, const IndexKey& key);
 
 }  // namespace heapsift

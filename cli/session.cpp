@@ -106,11 +106,13 @@ void Session::open_index(const CoreFile& core) {
     enter("the index");
     const std::string directory = index_directory(options_.index_dir);
     if (directory.empty()) return;
-    index_ = std::make_unique<IndexFile>(index_path(directory, *choice_), index_key(*choice_, core));
+    index_key_ = index_key(*choice_, core);
+    index_ = std::make_unique<IndexFile>(index_path(directory, *choice_), index_key_);
 }
 
-void Session::keep_index() {
-    if (!index_ || !parts_) return;
+/// Returns why it could not be written; "" if it was, or need not be.
+std::string Session::keep_index() {
+    if (!index_ || !parts_) return "";
     enter("writing the index");
     const auto parts = std::exchange(parts_, nullptr);
     using State = IndexFile::State;
@@ -118,13 +120,22 @@ void Session::keep_index() {
         console_.note("the index of this core was another core's or another build's: it is made anew");
     if (index_->state() == State::damaged)
         console_.note("the index of this core is damaged (" + index_->why() + "): it is made anew");
-    if (index_->state() == State::refused) {
-        console_.note("the index of this core is not used: " + index_->why());
-        return;
-    }
+    if (index_->state() == State::refused)
+        return "the index " + index_->path() + " is not used: " + index_->why();
     index_->remember_checked();
-    const auto result = keep_in_index(*index_, parts());
-    if (!result.empty()) console_.note(result);
+    return keep_in_index(*index_, parts());
+}
+
+IndexThere Session::write_index() {
+    const std::string why = keep_index();
+    const auto there = index_there();
+    if (!why.empty() || !there)
+        throw cannot_analyse("index-not-written", why.empty() ? "the index could not be written" : why);
+    return *there;
+}
+
+std::optional<IndexThere> Session::index_there() const {
+    return index_ ? heapsift::index_there(index_->path(), index_key_) : std::nullopt;
 }
 
 CoreFile Session::open_core() {
@@ -264,7 +275,7 @@ ExitCode Session::write(const Document& document, const std::optional<Error>& er
 ExitCode Session::written(Output& output, const std::optional<Error>& error) {
     output.flush();
     if (error) console_.error(*error);
-    keep_index();
+    if (const std::string why = keep_index(); !why.empty()) console_.note(why);
     const ExitCode exit = error        ? error->exit()
                           : is_whole() ? ExitCode::answered
                                        : ExitCode::answered_in_part;

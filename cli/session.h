@@ -6,6 +6,7 @@
 #include "cli/console.h"
 #include "cli/core_choice.h"
 #include "cli/document/document.h"
+#include "cli/index_place.h"
 #include "cli/json_envelope.h"
 #include "cli/page.h"
 #include "cli/program_run.h"
@@ -48,6 +49,12 @@ public:
     CoreFile open_core();
     /// The same, and finds all objects; the core becomes the one in use only after that.
     CoreHeap open_heap();
+    /// For a command that does not make its core the one in use.
+    void leave_core_in_use() { store_ = {}; }
+    /// Writes the index now, instead of after the answer. Throws `Error` (exit 1): "index-not-written".
+    IndexThere write_index();
+    /// The index of the heap that was opened as it is now; nothing if there is none.
+    std::optional<IndexThere> index_there() const;
     /// The index of the heap that was opened; null without one.
     IndexFile* index() { return index_.get(); }
     /// What the index is to keep of this run: called once after the answer was written, if there is an index.
@@ -79,7 +86,7 @@ public:
 private:
     CoreFile read_core();
     void open_index(const CoreFile& core);
-    void keep_index();
+    std::string keep_index();
     void enter(std::string_view pass);
     void know_secrets(const CoreFile& core);
     void know_core(const CoreFile& core, const PythonRuntime* python);
@@ -103,6 +110,7 @@ private:
     bool next_command_knows_ = true;  // a later command that names no core will be about this one
     Diagnostics diagnostics_;
     std::unique_ptr<IndexFile> index_;
+    IndexKey index_key_{};
     std::function<std::vector<PartWriter>()> parts_;
     Progress progress_;
     std::optional<PassClock> clock_;  // with -v

@@ -41,7 +41,7 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
         const DoctorResult result = doctor(heap, session.progress());
         note_damaged_objects(result.damaged_objects, session.diagnostics());
         session.note_references(heap);
-        return session.write(render_doctor(result));
+        return session.write(render_doctor(result, session.index_there()));
     }
     session.diagnostics() = Diagnostics();  // opening the core again would report the same again
     const CoreFile core = session.open_core();

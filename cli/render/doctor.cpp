@@ -3,6 +3,7 @@
 
 #include "cli/render/doctor.h"
 
+#include "cli/render/index.h"
 #include "cli/render/object.h"
 
 #include <algorithm>
@@ -218,7 +219,7 @@ void add_data(const DoctorResult& result, Datum& data) {
 
 }  // namespace
 
-Document render_doctor(const DoctorResult& result) {
+Document render_doctor(const DoctorResult& result, const std::optional<IndexThere>& index) {
     Document document{.command = "doctor"};
     add_data(result, document.data);
     say_segments(result, document);
@@ -228,6 +229,7 @@ Document render_doctor(const DoctorResult& result) {
     say_interpreter(result, document);
     document.say(gap());
     say_objects(result, document);
+    add_index(index, document);
     document.say(line(Text("What no core can tell").bold()));
     for (const std::string& words : result.cannot_tell) document.say(sentence(words, {}, 1));
     return document;

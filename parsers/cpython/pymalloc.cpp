@@ -1,5 +1,7 @@
 #include "parsers/cpython/pymalloc.h"
 
+#include "parsers/index/part.h"
+
 // Finding pools without symbols.
 //
 // pymalloc's table of arenas is in a static variable up to 3.11 (nameless in stripped builds), and part of
@@ -113,6 +115,28 @@ std::vector<Address> interpreter_arena_tables(const PythonHeap& heap, std::uint3
 }
 
 }  // namespace
+
+void Pymalloc::attach(const AddressSpace& memory, const Layout& layout) {
+    const auto require = [](bool holds) {
+        if (!holds) throw IndexDamage("a pool cannot be where it is said to be");
+    };
+    require(pools_.empty() || pool_header_reads(layout));
+    require(pools_.empty() || pool_size_ == 4096 || pool_size_ == 16384);
+    freeblock_ = layout.pool_header.freeblock;
+    for (std::size_t i = 0; i < pools_.size(); ++i) {
+        Pool& pool = pools_[i];
+        require(header_size_ >= 16 && header_size_ <= pool_size_ && pool.start.aligned(pool_size_));
+        require(pool.block_size >= 8 && pool.block_size % 8 == 0 && pool.allocated <= pool.carved);
+        require(pool.carved <= (pool_size_ - header_size_) / pool.block_size);
+        require(i == 0 || pools_[i - 1].start < pool.start);
+        const auto bytes = memory.view(pool.start, pool_size_);
+        require(bytes.size() == pool_size_);
+        pool.data = bytes.data();
+    }
+    for (std::size_t i = 0; i < arenas_.size(); ++i)
+        require(arenas_[i].start <= arenas_[i].end && (i == 0 || arenas_[i - 1].end <= arenas_[i].start));
+    index_pools();
+}
 
 Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
     Pymalloc result;

@@ -25,6 +25,13 @@ public:
     /// lists.
     static Pymalloc find(const PythonHeap& heap, Diagnostics& diagnostics);
 
+    /// As a part of an index (parsers/index/part.h), for the memory and the layout that it was found with. One
+    /// that was read has to be `attached` before it is used.
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part);
+    /// Finds the bytes of each pool, after the pools were read. Throws IndexDamage if one cannot be there.
+    void attach(const AddressSpace& memory, const Layout& layout);
+
     /// By address.
     const std::vector<Pool>& pools() const { return pools_; }
     std::uint32_t pool_size() const { return pool_size_; }
@@ -84,5 +91,24 @@ private:
     std::uint64_t damaged_pools_ = 0;
     LayoutOffset freeblock_;
 };
+
+template <class Self, class Part>
+void Pymalloc::fields(Self& self, Part& part) {
+    part.list(self.pools_, [](auto& pool, Part& p) {
+        p.number(pool.start);
+        p.number(pool.block_size);
+        p.number(pool.carved);
+        p.number(pool.allocated);
+    });
+    part.list(self.arenas_, [](auto& arena, Part& p) {
+        p.number(arena.start);
+        p.number(arena.end);
+    });
+    part.number(self.pool_size_);
+    part.number(self.header_size_);
+    part.number(self.arenas_proved_);
+    part.text(self.found_by_);
+    part.number(self.damaged_pools_);
+}
 
 }  // namespace heapsift

@@ -164,6 +164,19 @@ bool IndexFile::has(std::string_view part) const {
            });
 }
 
+std::vector<IndexFile::PartSize> IndexFile::parts() const {
+    std::vector<PartSize> sizes;
+    if (state_ != State::usable) return sizes;
+    for (const IndexBlob& blob : blobs_) {
+        if (sizes.empty() || sizes.back().name != name_of(blob))
+            sizes.push_back({std::string(name_of(blob)), 0});
+        sizes.back().bytes += blob.bytes;
+    }
+    return sizes;
+}
+
+std::uint64_t IndexFile::bytes() const { return state_ == State::usable ? file_->bytes.size() : 0; }
+
 PartReader IndexFile::open(std::string_view part) const {
     const bool check = std::find(trusted_.begin(), trusted_.end(), part) == trusted_.end();
     std::vector<std::span<const std::byte>> found;

@@ -64,6 +64,14 @@ public:
     const std::string& why() const { return why_; }
 
     bool has(std::string_view part) const;
+    struct PartSize {
+        std::string name;
+        std::uint64_t bytes = 0;
+    };
+    /// What it has, in the order in which it was written; nothing if it is not usable.
+    std::vector<PartSize> parts() const;
+    /// Of the whole file, as it was when it was opened; 0 if it is not usable.
+    std::uint64_t bytes() const;
     /// Fills something from a part: `fill(PartReader&)`, which must not change anything before it has read
     /// all. Returns false if the part is not there, or is damaged: then nothing of the file is used from now
     /// on, and `state` says so.

@@ -29,7 +29,10 @@ public:
     }
 
     /// The parts of an index that this heap has, to be written while it lives.
-    std::vector<PartWriter> parts() const { return parts_of(*heap_, sources_->learned, sources_->odd); }
+    std::vector<PartWriter> parts() const {
+        return parts_of(*heap_, {sources_->allocations->pymalloc(), sources_->odd_of_pools, sources_->learned,
+                                 sources_->odd_of_objects});
+    }
 
     const CoreFile& core() const override { return sources_->core; }
     const PythonHeap& python_heap() const override { return *sources_->python; }

@@ -7,8 +7,8 @@
 namespace heapsift {
 namespace {
 
-constexpr auto objects_part = "objects", sizes_part = "sizes", memory_part = "memory", lookup_part = "lookup",
-               references_part = "references";
+constexpr auto pools_part = "pools", objects_part = "objects", sizes_part = "sizes", memory_part = "memory",
+               lookup_part = "lookup", references_part = "references";
 
 /// When writing, fields are read only; when reading, they are filled.
 template <class Part, class T>
@@ -39,10 +39,15 @@ void equal_text(const std::string& now, Part& part) {
 }
 
 template <class Part>
-void objects_fields(Field<Part, FoundObjects>& objects, const PythonRuntime& python, const TypeTable& types,
-                    Part& part) {
+void build_fields(const PythonRuntime& python, Part& part) {
     equal_text(python.found_by, part);
     equal_text(python.layout_source, part);
+}
+
+template <class Part>
+void objects_fields(Field<Part, FoundObjects>& objects, const PythonRuntime& python, const TypeTable& types,
+                    Part& part) {
+    build_fields(python, part);
     std::uint64_t type_count = types.size();
     part.number(type_count);
     part.require(type_count == types.size(), "there are other types now");
@@ -86,6 +91,20 @@ void memory_fields(Field<Part, MemoryRows>& memory, Part& part) {
 }
 
 }  // namespace
+
+bool read_pools(IndexFile& index, const AddressSpace& memory, const PythonRuntime& python,
+                FoundPools& found) {
+    FoundPools read;
+    if (!index.read(pools_part, [&](PartReader& part) {
+            build_fields(python, part);
+            Pymalloc::fields(read.pymalloc, part);
+            read.pymalloc.attach(memory, python.layout);
+            read_odd(read.odd, part);
+        }))
+        return false;
+    found = std::move(read);
+    return true;
+}
 
 bool read_objects(IndexFile& index, const PythonRuntime& python, const TypeTable& types, FoundHeap& found) {
     FoundHeap read;
@@ -134,13 +153,16 @@ bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& h
     return true;
 }
 
-std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const LearnedFacts& learned,
-                                 const Diagnostics& odd) {
+std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& found) {
     std::vector<PartWriter> parts;
+    PartWriter& pools = parts.emplace_back(pools_part);
+    build_fields(heap.python, pools);
+    Pymalloc::fields(found.pymalloc, pools);
+    write_odd(found.odd_of_pools, pools);
     PartWriter& objects = parts.emplace_back(objects_part);
     objects_fields(heap.objects, heap.python, heap.types, objects);
-    learned_fields(learned, objects);
-    write_odd(odd, objects);
+    learned_fields(found.learned, objects);
+    write_odd(found.odd_of_objects, objects);
     if (heap.sizes.there())
         SizeColumn::fields(*heap.sizes, parts.emplace_back(sizes_part), heap.object_count());
     if (heap.memory.there()) memory_fields(*heap.memory, parts.emplace_back(memory_part));

@@ -2,13 +2,14 @@
 
 // Which columns of a heap an index keeps, in which parts, and what must hold of their values.
 //
+//   pools        of pymalloc
 //   objects      address, type and proof of each; what the heap said of itself; what was odd on the way
 //   sizes        of all objects
 //   memory       whose every byte is
 //   lookup       from addresses to objects
 //   references   who holds whom
 //
-// The interpreter, the types, the allocators and the roots are not kept: to find them takes milliseconds.
+// The interpreter, the types, malloc's heaps and the roots are not kept: to find them takes milliseconds.
 
 #include "parsers/base/diagnostics.h"
 #include "parsers/index/index_file.h"
@@ -26,6 +27,13 @@ struct FoundHeap {
     Diagnostics odd;
 };
 
+/// pymalloc, with what was odd about it.
+struct FoundPools {
+    Pymalloc pymalloc;
+    Diagnostics odd;
+};
+bool read_pools(IndexFile& index, const AddressSpace& memory, const PythonRuntime& python, FoundPools& found);
+
 /// Each reads one part for the heap of `python` and `types`, and returns false if it is not there or damaged.
 bool read_objects(IndexFile& index, const PythonRuntime& python, const TypeTable& types, FoundHeap& found);
 bool read_sizes(IndexFile& index, HeapSnapshot& heap);
@@ -33,9 +41,13 @@ bool read_memory(IndexFile& index, HeapSnapshot& heap);
 bool read_lookup(IndexFile& index, HeapSnapshot& heap);
 bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& heap);
 
-/// Those parts that the heap has, to be written while it lives. `odd` is what was odd while its objects were
-/// found.
-std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const LearnedFacts& learned,
-                                 const Diagnostics& odd);
+/// Those parts that the heap has, to be written while it lives.
+struct FoundBesides {
+    const Pymalloc& pymalloc;
+    const Diagnostics& odd_of_pools;
+    const LearnedFacts& learned;
+    const Diagnostics& odd_of_objects;
+};
+std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& found);
 
 }  // namespace heapsift

@@ -101,15 +101,20 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
 
     pass("allocators");
     // needs no types
-    Pymalloc pymalloc = Pymalloc::find(PythonHeap(memory, heap.python, heap.types), diagnostics);
+    FoundPools pools;
+    if (!sources.index || !read_pools(*sources.index, memory, heap.python, pools))
+        pools.pymalloc = Pymalloc::find(PythonHeap(memory, heap.python, heap.types), pools.odd);
+    for (const Diagnostic& odd : pools.odd.all()) diagnostics.add(odd);
+    sources.odd_of_pools = std::move(pools.odd);
 
     pass("types");
-    heap.types = find_types(memory, heap.python, all_object_kinds(), core.modules(), pymalloc.ranges());
+    heap.types = find_types(memory, heap.python, all_object_kinds(), core.modules(), pools.pymalloc.ranges());
     sources.python = std::make_unique<PythonHeap>(memory, heap.python, heap.types);
     heap.python.debug = is_debug_build(*sources.python);
 
     pass("allocators");
-    sources.allocations = std::make_unique<Allocations>(core, std::move(pymalloc), MallocHeaps::find(memory));
+    sources.allocations =
+        std::make_unique<Allocations>(core, std::move(pools.pymalloc), MallocHeaps::find(memory));
     sources.allocations->set_debug_hooks(has_debug_hooks(core, heap.python));
     note_allocators(core, sources.allocations->malloc_heaps(), diagnostics);
     sources.access = std::make_unique<ObjectAccess>(*sources.python, *sources.allocations);
@@ -129,7 +134,7 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
     sources.python->set_general_lookup(found.learned.general_lookup);
     sources.learned = std::move(found.learned);
     for (const Diagnostic& odd : found.odd.all()) diagnostics.add(odd);
-    sources.odd = std::move(found.odd);
+    sources.odd_of_objects = std::move(found.odd);
 }
 
 void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWishes& wishes,

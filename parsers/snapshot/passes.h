@@ -28,7 +28,7 @@ struct HeapSources {
     std::unique_ptr<Allocations> allocations;
     std::unique_ptr<ObjectAccess> access;
     LearnedFacts learned;
-    Diagnostics odd;  // found with the objects, and told already
+    Diagnostics odd_of_pools, odd_of_objects;  // told already
 };
 
 /// The first part of the page: the runtime, the types and all objects. Throws `Error` (exit 1) if there is no

@@ -1,0 +1,44 @@
+#include "cli/render/index.h"
+
+namespace heapsift {
+namespace {
+
+Datum index_data(const IndexThere& index) {
+    return entries({{"path", FilePath{index.path}},
+                    {"bytes", index.bytes},
+                    {"parts", Datum::list_of(index.parts,
+                                             [](const IndexFile::PartSize& part) {
+                                                 return entries({{"name", part.name}, {"bytes", part.bytes}});
+                                             })},
+                    {"all_bytes", index.all.bytes},
+                    {"all_count", index.all.count},
+                    {"limit", index.limit}});
+}
+
+Text size_words(const IndexThere& index) {
+    return says("{} of at most {} for the indexes of {}", ByteCount{index.all.bytes}, ByteCount{index.limit},
+                how_many(index.all.count, "core"));
+}
+
+}  // namespace
+
+Document render_index(const IndexThere& index) {
+    Document document{.command = "index"};
+    document.data = index_data(index);
+    document.say(
+        sentence(says("The index of this core has {}: {}", ByteCount{index.bytes}, FilePath{index.path})));
+    document.say(sentence(
+        says("Later questions begin with it. There are {} now; the oldest goes first.", size_words(index))));
+    return document;
+}
+
+void add_index(const std::optional<IndexThere>& index, Document& document) {
+    document.data["index"] = index ? index_data(*index) : Datum();
+    if (!index) return;
+    document.say(line(Text("Index").bold()));
+    document.say(sentence(says("{}: {}", ByteCount{index->bytes}, FilePath{index->path}), {}, 1));
+    document.say(sentence(says("{}; the oldest goes first", size_words(*index)), {}, 1));
+    document.say(gap());
+}
+
+}  // namespace heapsift
