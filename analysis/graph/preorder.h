@@ -55,12 +55,18 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         NodeRow::iterator next;  // the next target to look at
         NodeRow::iterator end;
     };
-    // Prefetched: whether the next targets were met, and where their rows begin; of the very next, the row.
+    // Prefetched: whether the next targets were met, and where their rows begin; then the rows, and in the
+    // middle of a long row also the same of what these lead to. (Of a node's first target nothing is there in
+    // time.)
     constexpr std::ptrdiff_t ahead = 8;
     std::vector<Step> path;
     const auto fetch = [&](NodeId node) {
         fetch_position(node);
         fetch_row(graph, node);
+    };
+    const auto fetch_first = [&](const NodeRow& row) {
+        const auto last = row.begin() + std::min<std::ptrdiff_t>(ahead, row.end() - row.begin());
+        for (auto it = row.begin(); it != last; ++it) fetch(*it);
     };
     const auto enter = [&](NodeId node, std::uint32_t parent) {
         const auto position = static_cast<std::uint32_t>(node_at_.size());
@@ -70,8 +76,7 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         const NodeRow targets = graph.targets(node);
         if (targets.empty()) return;
         path.push_back({position, targets.begin(), targets.end()});
-        const auto last = targets.begin() + std::min<std::ptrdiff_t>(ahead, targets.end() - targets.begin());
-        for (auto it = targets.begin(); it != last; ++it) fetch(*it);
+        fetch_first(targets);
     };
     if (position_[start] != none) return;
     enter(start, start_parent);
@@ -79,11 +84,15 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         Step& step = path.back();
         const NodeId target = *step.next++;
         const std::uint32_t from = step.position;
-        if (step.end - step.next >= ahead) fetch(step.next[ahead - 1]);
-        if (step.next == step.end)
-            path.pop_back();
-        else
+        if (step.end - step.next >= ahead) {
+            fetch(step.next[ahead - 1]);
+            graph.targets(step.next[ahead / 2]).fetch();
+            if (position_[step.next[1]] == none) fetch_first(graph.targets(step.next[1]));
+        } else if (step.next != step.end) {
             graph.targets(*step.next).fetch();
+        } else {
+            path.pop_back();
+        }
         if (position_[target] == none && edge_counts(graph, node_at_[from], target)) enter(target, from);
     }
 }
