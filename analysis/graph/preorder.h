@@ -38,7 +38,7 @@ public:
 
     /// Meets `node` and everything it reaches, except what was met before; does nothing if `node` was.
     /// `parent`: the position of the root, whose walk then counts as still running; `none` for the root
-    /// itself. Some 50 to 100 ns per node of a heap.
+    /// itself. Some 30 ns per node of a heap, 110 in one that has aged.
     template <TargetsGraph Graph>
     void walk(const Graph& graph, NodeId node, std::uint32_t parent = none);
 
