@@ -40,7 +40,7 @@ public:
 
     /// Meets `node` and everything it reaches, except what was met before; does nothing if `node` was.
     /// `parent`: the position of the root, whose walk then counts as still running; `none` for the root
-    /// itself. Some 50 to 100 ns per node of a heap.
+    /// itself. Some 30 ns per node of a heap, 110 in one that has aged.
     template <TargetsGraph Graph>
     void walk(const Graph& graph, NodeId node, std::uint32_t parent = none);
 
@@ -75,7 +75,9 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         NodeRow::iterator next;  // the next target to look at
         NodeRow::iterator end;
     };
-    // Prefetched: whether the next targets were met, and where their rows begin; of the very next, the row.
+    // Prefetched: whether the next targets were met, and where their rows begin; then the rows, and in the
+    // middle of a long row also the same of what these lead to. (Of a node's first target nothing is there in
+    // time.)
     constexpr std::ptrdiff_t ahead = 8;
     std::vector<Step> path;
     const auto fetch = [&](NodeId node) {
@@ -85,6 +87,10 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
     std::vector<std::uint32_t>& position_of = position_.fill();
     std::vector<NodeId>& nodes = node_at_.fill();
     std::vector<std::uint32_t>& parents = parent_.fill();
+    const auto fetch_first = [&](const NodeRow& row) {
+        const auto last = row.begin() + std::min<std::ptrdiff_t>(ahead, row.end() - row.begin());
+        for (auto it = row.begin(); it != last; ++it) fetch(*it);
+    };
     const auto enter = [&](NodeId node, std::uint32_t parent) {
         const auto position = static_cast<std::uint32_t>(nodes.size());
         position_of[node] = position;
@@ -93,8 +99,7 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         const NodeRow targets = graph.targets(node);
         if (targets.empty()) return;
         path.push_back({position, targets.begin(), targets.end()});
-        const auto last = targets.begin() + std::min<std::ptrdiff_t>(ahead, targets.end() - targets.begin());
-        for (auto it = targets.begin(); it != last; ++it) fetch(*it);
+        fetch_first(targets);
     };
     if (position_of[start] != none) return;
     enter(start, start_parent);
@@ -102,11 +107,15 @@ void Preorder::walk(const Graph& graph, NodeId start, std::uint32_t start_parent
         Step& step = path.back();
         const NodeId target = *step.next++;
         const std::uint32_t from = step.position;
-        if (step.end - step.next >= ahead) fetch(step.next[ahead - 1]);
-        if (step.next == step.end)
-            path.pop_back();
-        else
+        if (step.end - step.next >= ahead) {
+            fetch(step.next[ahead - 1]);
+            graph.targets(step.next[ahead / 2]).fetch();
+            if (position_[step.next[1]] == none) fetch_first(graph.targets(step.next[1]));
+        } else if (step.next != step.end) {
             graph.targets(*step.next).fetch();
+        } else {
+            path.pop_back();
+        }
         if (position_of[target] == none && edge_counts(graph, nodes[from], target)) enter(target, from);
     }
     node_at_.filled();

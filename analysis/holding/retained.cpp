@@ -157,13 +157,16 @@ namespace {
 /// Bits of up to 64 sets for every node, by position.
 class ReachedWithout {
 public:
-    ReachedWithout(const HeapGraph& graph, std::int32_t first_set,
-                   const std::function<std::int32_t(ObjectId)>& set_of)
-        : graph_(graph), without_(graph.preorder().reached(), 0), gone_(without_.size(), no_set) {
-        for (ObjectId object{0}; object < graph.object_count(); ++object) {
+    explicit ReachedWithout(const HeapGraph& graph)
+        : graph_(graph), without_(graph.preorder().reached()), gone_(without_.size()) {}
+
+    /// For the sets from this one on.
+    void find(std::int32_t first_set, const std::function<std::int32_t(ObjectId)>& set_of) {
+        std::fill(gone_.begin(), gone_.end(), no_set);
+        for (ObjectId object{0}; object < graph_.object_count(); ++object) {
             const std::int32_t set = set_of(object);
             if (set >= first_set && set < first_set + 64)
-                gone_[graph.position(object)] = static_cast<std::uint8_t>(set - first_set);
+                gone_[graph_.position(object)] = static_cast<std::uint8_t>(set - first_set);
         }
         without_[0] = ~std::uint64_t{0};
         begin();
@@ -243,10 +246,11 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
     std::vector<SetRetained> result(sets);
     const SizeColumn& sizes = *graph.columns().sizes;
     const std::size_t objects = graph.object_count();
+    ReachedWithout reached(graph);
     for (std::size_t first = 0; first < sets; first += 64) {
         if (progress)
             progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));
-        const ReachedWithout reached(graph, static_cast<std::int32_t>(first), set_of);
+        reached.find(static_cast<std::int32_t>(first), set_of);
         const std::size_t count = std::min<std::size_t>(64, sets - first);
         const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
         for (ObjectId object{0}; object < objects; ++object) {

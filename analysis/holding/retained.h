@@ -27,7 +27,7 @@ struct RetainedSizes {
     }
 };
 
-/// Some 60 ns an object, 130 in a heap that has aged. The graph keeps its rows (HeapGraph::sources).
+/// Some 65 ns an object, 100 in a heap that has aged. The graph keeps its rows (HeapGraph::sources).
 RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& progress = {});
 
 /// What is asked of these columns by node. It refers to what it was made of: for the time of one call.
@@ -123,7 +123,7 @@ struct SetRetained {
 };
 
 /// Of many sets at once: `set_of(object)` is the number of the set that it is in, or -1; an object is in one
-/// set at most. Some 20 to 30 ns an object for each 64 sets, and 9 bytes a node. The graph keeps its rows.
+/// set at most. Some 15 to 25 ns an object for each 64 sets, and 9 bytes a node. The graph keeps its rows.
 std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t sets,
                                           const std::function<std::int32_t(ObjectId)>& set_of,
                                           const ProgressCallback& progress = {});

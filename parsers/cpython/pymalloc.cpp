@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace heapsift {
@@ -155,6 +156,7 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
             if (found.pools.size() > best.pools.size() * 2) {
                 best = std::move(found);
                 result.pool_size_ = pool_size;
+                result.pool_bits_ = static_cast<unsigned>(std::countr_zero(pool_size));
                 result.header_size_ = header;
                 arena_size = pool_size == 16384 ? (1U << 20) : (1U << 18);
             }

@@ -55,7 +55,7 @@ public:
     const Pool* pool_at(Address address) const {
         const std::uint32_t chunk = chunks_.find(chunk_key(address));
         if (chunk == AddressIndex::missing) return nullptr;
-        const std::uint32_t pool = pool_of_slot_[chunk + (address.value % chunk_size) / pool_size_];
+        const std::uint32_t pool = pool_of_slot_[chunk + (address.value % chunk_size >> pool_bits_)];
         return pool == no_pool ? nullptr : &pools_[pool];
     }
     /// Nothing outside carved blocks.
@@ -85,6 +85,7 @@ private:
     std::vector<std::uint32_t> pool_of_slot_;
     std::vector<AddressRange> arenas_;
     std::uint32_t pool_size_ = 0;
+    unsigned pool_bits_ = 0;  // its logarithm
     std::uint32_t header_size_ = 48;
     bool arenas_proved_ = false;
     std::string found_by_;

@@ -45,7 +45,8 @@ private:
     void add_pool_block(const Pool& pool, Address start) {
         const std::uint64_t offset =
             start - pool.start - std::min<std::uint64_t>(pymalloc_.header_size(), start - pool.start);
-        const std::uint64_t block = offset / pool.block_size;
+        const std::uint32_t block =
+            static_cast<std::uint32_t>(offset) / pool.block_size;  // 64 bits take longer
         if (block >= pool.carved) return;
         const auto index = static_cast<std::size_t>(&pool - pymalloc_.pools().data());
         const std::uint64_t at = places_.first_block_[index] + block;
