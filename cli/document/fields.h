@@ -1,12 +1,14 @@
 #pragma once
 
-// A row for programs, field by field: what a Datum holds, without making one. A Datum of an object allocates
-// some forty times; of ten million rows that is most of the time.
+// A row for programs, field by field: what a Datum holds, without making one. A Datum of an object is a tree
+// of sixteen entries; to make one for each of ten million rows takes longer than to write them.
 
 #include "cli/document/datum.h"
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
