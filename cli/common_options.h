@@ -16,6 +16,8 @@ class CommandOptions;
 
 enum class Format { text, json, jsonl, csv };
 
+inline constexpr std::size_t rows_for_people = 20;
+
 struct CommonOptions {
     std::string core;
     FileSearch search;
@@ -31,7 +33,7 @@ struct CommonOptions {
     bool verbose = false;
 
     /// -n if given; else 20 in text, and 0 (all) for machines.
-    std::size_t rows() const { return limit.value_or(format == Format::text ? 20 : 0); }
+    std::size_t rows() const { return limit.value_or(format == Format::text ? rows_for_people : 0); }
 };
 
 /// Declares the options. Parsing the command line fills `options`, which must live until then. `own_format`:

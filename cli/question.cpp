@@ -39,6 +39,7 @@ Question::Question(Session& session, const std::vector<Need>& needs)
     session_.keep_afterwards([this] {
         std::vector<PartWriter> parts = heap_.parts();
         work_.add_parts(parts);
+        for (PartWriter& part : more_parts_) parts.push_back(std::move(part));
         return parts;
     });
 }

@@ -3,6 +3,7 @@
 #include "cli/commands/types.h"
 
 #include "analysis/holders.h"
+#include "analysis/kept_types.h"
 #include "analysis/retained_types.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
@@ -48,9 +49,16 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
     Question question(session, {sort == SortKey::retained ? Need::retained : Need::sizes});
     const HeapReader& heap = question.filled();
     const std::size_t rows = session.options().rows();
-    TypesResult result = types(heap, sort, question.graph_at_hand() ? 0 : rows, session.progress());
-    if (question.graph_at_hand()) {
-        add_retained(result, question.graph(), question.retained(), sort, rows, session.progress());
+    TypesResult result;
+    if (!question.graph_at_hand()) {
+        result = types(heap, sort, rows, session.progress());
+    } else {
+        std::optional<TypesResult> kept;
+        if (session.index()) kept = read_kept_types(*session.index(), heap, sort, rows);
+        result = kept ? std::move(*kept) : types(heap, sort, 0, session.progress());
+        if (!kept)
+            add_retained(result, question.graph(), question.retained(), sort, rows, session.progress());
+        question.keep_also(kept_types_part(result, sort, rows));
         session.note_references(heap);
     }
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,

@@ -25,7 +25,7 @@ constexpr std::array<char, 16> magic{'h', 'e', 'a', 'p', 's', 'i', 'f',  't',
                                      ' ', 'i', 'n', 'd', 'e', 'x', '\n', 1};
 constexpr std::uint64_t slot_bytes = 4096, first_blob = 2 * slot_bytes;
 constexpr std::uint64_t blob_alignment = 64;
-constexpr std::size_t most_blobs = 83;
+constexpr std::size_t most_blobs = 83, longest_name = sizeof(IndexBlob::part);
 /// File systems note times in steps of some milliseconds; a change within the same step is not seen.
 constexpr std::int64_t time_step = 100'000'000;  // ns
 
@@ -246,6 +246,8 @@ namespace {
 bool write_parts(int file, const std::vector<const PartWriter*>& parts, std::uint64_t& at,
                  std::vector<IndexBlob>& blobs) {
     for (const PartWriter* part : parts) {
+        // Neither is worth more than that it is not kept.
+        if (blobs.size() + part->blobs().size() > most_blobs || part->name().size() >= longest_name) continue;
         for (const std::span<const std::byte> bytes : part->blobs()) {
             if (!bytes.empty()) at = aligned_up(at);
             IndexBlob blob;
@@ -303,7 +305,7 @@ IndexFile::Result IndexFile::append(const std::vector<PartWriter>& parts, std::u
     const std::uint64_t used = slot->used;
     if (used + bytes_of(missing) > limit) return {Kept::no_room, 0, used};
     std::vector<IndexBlob> blobs(slot->all().begin(), slot->all().end());
-    if (!write_parts(file.number(), missing, slot->used, blobs) || blobs.size() > most_blobs) {
+    if (!write_parts(file.number(), missing, slot->used, blobs)) {
         const int error_number = errno;
         if (ftruncate(file.number(), static_cast<off_t>(used)) != 0) {
         }  // what is too much does no harm
@@ -332,7 +334,7 @@ IndexFile::Result IndexFile::replace(const std::vector<PartWriter>& parts, std::
     std::vector<IndexBlob> blobs;
     const auto write = [&] {
         if (flock(file.number(), LOCK_EX | LOCK_NB) != 0) return false;  // as a sign that it is not left over
-        if (!write_parts(file.number(), all, slot.used, blobs) || blobs.size() > most_blobs) return false;
+        if (!write_parts(file.number(), all, slot.used, blobs)) return false;
         slot.count = blobs.size();
         std::copy(blobs.begin(), blobs.end(), slot.blobs.begin());
         slot.checksum = slot.right_checksum();
