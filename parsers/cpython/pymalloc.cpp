@@ -156,7 +156,6 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
             if (found.pools.size() > best.pools.size() * 2) {
                 best = std::move(found);
                 result.pool_size_ = pool_size;
-                result.pool_bits_ = static_cast<unsigned>(std::countr_zero(pool_size));
                 result.header_size_ = header;
                 arena_size = pool_size == 16384 ? (1U << 20) : (1U << 18);
             }
@@ -218,6 +217,8 @@ Pymalloc Pymalloc::find(const PythonHeap& heap, Diagnostics& diagnostics) {
 }
 
 void Pymalloc::index_pools() {
+    if (pools_.empty()) return;
+    pool_bits_ = static_cast<unsigned>(std::countr_zero(pool_size_));
     const std::size_t slots_a_chunk = chunk_size / pool_size_;
     std::vector<Address> keys;
     for (const Pool& pool : pools_)
