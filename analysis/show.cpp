@@ -2,8 +2,6 @@
 
 #include "analysis/show.h"
 
-#include "analysis/object_states.h"
-
 namespace heapsift {
 namespace {
 
@@ -25,27 +23,32 @@ std::string found_by_words(FoundBy found_by) {
 
 }  // namespace
 
-ShowResult show(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, std::size_t limit,
+ShowResult show(const HeapReader& heap, ObjectId object, std::size_t limit,
                 const ProgressCallback& progress) {
     ShowResult result;
-    const RetainedLookup retained(graph, sizes);
-    const HeapReader& heap = graph.heap();
     result.object = object_row(heap, object);
-    result.object.retained = retained.memory(object);
-    result.object.state = object_states(graph, progress).of(object);
-    result.retained_size = retained.size(graph.node_of(object));
     result.found_by = found_by_words(heap.snapshot().found_by(object));
+    const StructuralTargets structural = structural_targets(heap.snapshot());
+    result.referents = referents(heap, structural, object, limit);
+    if (progress) progress("looking for referrers", 0);
+    result.referrers = referrers(heap, structural, object, limit);
+    return result;
+}
+
+void add_holder(ShowResult& result, const RetainedLookup& retained, const ObjectStates& states) {
+    const HeapGraph& graph = retained.graph();
+    const ObjectId object = result.object.id;
+    result.holder_computed = true;
+    result.object.retained = retained.memory(object);
+    result.object.state = states.of(object);
+    result.retained_size = retained.size(graph.node_of(object));
     const NodeId dominator = retained.dominator(object);
     if (graph.kind(dominator) == NodeKind::object) {
-        result.dominator = object_row(heap, graph.object_of(dominator));
+        result.dominator = object_row(graph.heap(), graph.object_of(dominator));
         result.dominator->retained = retained.memory(dominator);
     }
     const GroupId group = retained.group(object);
     result.group = group == no_group ? "shared by several groups" : graph.groups()[group].name;
-    result.referents = referents(heap, graph.structural(), object, limit);
-    if (progress) progress("looking for referrers", 0);
-    result.referrers = referrers(heap, graph.structural(), object, limit);
-    return result;
 }
 
 }  // namespace heapsift

@@ -4,6 +4,7 @@
 
 #include "analysis/edges.h"
 #include "analysis/holding/retained.h"
+#include "analysis/object_states.h"
 
 namespace heapsift {
 
@@ -11,13 +12,20 @@ struct ShowResult {
     ObjectRow object;
     std::string found_by;  // for people
     EdgeList referents;
-    EdgeList referrers;                  // `owned` of them were found: compare with the reference count
+    EdgeList referrers;  // `owned` of them were found: compare with the reference count
+
+    // From here on by `add_holder`, as are `retained` and `state` of the object.
+    bool holder_computed = false;
     std::optional<ObjectRow> dominator;  // nothing if it is not an object: a group, or several
     std::string group;                   // its only holder, else "shared by several groups"; not escaped
     std::uint64_t retained_size = 0;     // ObjectSizes::size of everything it retains
 };
 
-ShowResult show(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, std::size_t limit,
+/// For a heap with references and roots. Cost: one pass over it.
+ShowResult show(const HeapReader& heap, ObjectId object, std::size_t limit,
                 const ProgressCallback& progress = {});
+
+/// What the object retains, what holds it, and its state.
+void add_holder(ShowResult& result, const RetainedLookup& retained, const ObjectStates& states);
 
 }  // namespace heapsift

@@ -32,7 +32,7 @@ constexpr Need all_needs[] = {Need::sizes, Need::memory,   Need::references, Nee
 
 }  // namespace
 
-Question::Question(Session& session, std::initializer_list<Need> needs)
+Question::Question(Session& session, const std::vector<Need>& needs)
     : session_(session), heap_(session.open_heap()), work_(heap_, session.progress()) {
     for (const Need need : needs) needs_ |= 1U << static_cast<unsigned>(need);
 }

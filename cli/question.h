@@ -1,14 +1,14 @@
 #pragma once
 
 // One question about one heap: a command declares what its answer needs. Each of these is computed once, when
-// first used, and shared.
+// first used, and shared. What was not declared is not computed.
 
 #include "analysis/work.h"
 #include "cli/address_lookup.h"
 #include "cli/session.h"
 #include "parsers/reading/core_heap.h"
 
-#include <initializer_list>
+#include <vector>
 
 namespace heapsift {
 
@@ -27,7 +27,7 @@ enum class Need : std::uint8_t {
 class Question {
 public:
     /// Opens the heap and computes nothing else yet. Only what is declared in `needs` may be asked for.
-    explicit Question(Session& session, std::initializer_list<Need> needs);
+    explicit Question(Session& session, const std::vector<Need>& needs);
 
     /// The objects. Columns are absent until `filled` or a function below it is called, so a command that
     /// looks up an object can report that there is none before the work.
@@ -36,6 +36,9 @@ public:
     ObjectId object(const AddressArgument& argument);
     /// With all declared columns.
     const HeapReader& filled();
+    /// Whether retained sizes can be told without further cost: they were declared. An answer that can do
+    /// without them asks this before `graph`, `retained` and `states`.
+    bool graph_at_hand() const { return declared(Need::retained); }
     const HeapGraph& graph();
     const RetainedSizes& retained();
     const ObjectStates& states();

@@ -14,12 +14,12 @@ constexpr std::array keys = {SortKey::retained,   SortKey::memory, SortKey::size
 
 }  // namespace
 
-void add_sort_option(CommandOptions& declare, SortKey& sort) {
+void add_sort_option(CommandOptions& declare, std::optional<SortKey>& sort, const std::string& default_is) {
     std::vector<std::string> names;
     for (const SortKey key : keys) names.push_back(name_of(key));
     declare.choice(
         "--sort", names, [&sort](std::size_t choice) { sort = keys[choice]; },
-        "sort key (default " + name_of(sort) + ")");
+        "sort key (" + default_is + ")");
 }
 
 std::string name_of(SortKey sort) {

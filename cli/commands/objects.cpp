@@ -12,8 +12,12 @@
 #include "cli/where.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace heapsift {
 namespace {
@@ -22,7 +26,7 @@ struct ObjectsOptions {
     std::string type;
     bool subclasses = false;
     std::vector<std::string> where;
-    SortKey sort = SortKey::retained;
+    std::optional<SortKey> sort;
 };
 
 std::string what_was_asked(const ObjectsOptions& options) {
@@ -31,31 +35,48 @@ std::string what_was_asked(const ObjectsOptions& options) {
     return what;
 }
 
+/// Whether the answer needs retained sizes.
+bool asks_retained(const ObjectsQuery& query) {
+    return query.sort == SortKey::retained ||
+           std::any_of(query.where.begin(), query.where.end(), [](const ObjectCondition& condition) {
+               return condition.field == ObjectCondition::Field::retained;
+           });
+}
+
+/// By retained size if that is asked about.
+SortKey default_sort(const ObjectsQuery& query) {
+    return asks_retained(query) ? SortKey::retained : SortKey::memory;
+}
+
 ExitCode run_objects(Session& session, const ObjectsOptions& options) {
     ObjectsQuery query;
     for (const std::string& conditions : options.where)
         for (const ObjectCondition& condition : parse_conditions(conditions))
             query.where.push_back(condition);
     query.include_subclasses = options.subclasses;
-    query.sort = options.sort;
+    query.sort = options.sort ? *options.sort : default_sort(query);
     query.limit = session.options().rows();
     // Rows are read while they are written, so the question must live as long.
-    const auto question =
-        std::make_shared<Question>(session, std::initializer_list<Need>{Need::retained, Need::states});
+    const auto question = std::make_shared<Question>(
+        session, asks_retained(query) ? std::vector{Need::retained, Need::states} : std::vector<Need>());
     const HeapReader& heap = question->heap();
     if (!options.type.empty()) query.types = types_named(heap.snapshot(), options.type);
-    const RetainedLookup retained(question->graph(), question->retained());
-    question->states();
-    ObjectsResult result = objects(heap, query, &retained, session.progress());
+    std::optional<RetainedLookup> retained;
+    if (question->graph_at_hand()) {
+        retained.emplace(question->graph(), question->retained());
+        question->states();
+    }
+    ObjectsResult result = objects(heap, query, retained ? &*retained : nullptr, session.progress());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());
     note_damaged_objects(result.damaged_objects, session.diagnostics());
-    session.note_references(heap);
+    if (retained) session.note_references(heap);
     const auto row = [question](ObjectId object) {
+        if (!question->graph_at_hand()) return object_row(question->heap(), object);
         return object_row(RetainedLookup(question->graph(), question->retained()), question->states(),
                           object);
     };
-    return session.write(render_objects(std::move(result), row, what_was_asked(options), options.sort));
+    return session.write(render_objects(std::move(result), row, what_was_asked(options), query.sort));
 }
 
 }  // namespace
@@ -66,7 +87,7 @@ CommandRunner setup_objects(CommandOptions& declare) {
     declare.flag("--subclasses", options->subclasses, "with --type: subclasses too");
     declare.texts("--where", options->where, "FIELD<OP>NUMBER",
                   "such as size>1M,refcount>=3; also memory, array_data, retained, block_size");
-    add_sort_option(declare, options->sort);
+    add_sort_option(declare, options->sort, "default memory; retained takes longer");
     return [options](Session& session) { return run_objects(session, *options); };
 }
 

@@ -1,27 +1,45 @@
-// heapsift show: one object.
+// heapsift show: one object. What refers to it takes one pass over the heap; what it retains, and what holds
+// it, would take twice as long again.
 
 #include "cli/commands/show.h"
 
 #include "analysis/show.h"
 #include "cli/address_lookup.h"
+#include "cli/command_options.h"
 #include "cli/question.h"
 #include "cli/render/show.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace heapsift {
 namespace {
 
-ExitCode run_show(Session& session) {
+struct ShowOptions {
+    bool retained = false;
+};
+
+ExitCode run_show(Session& session, const ShowOptions& options) {
     const AddressArgument argument = required_address(session, "show");
-    Question question(session, {Need::retained});
+    std::vector<Need> needs = {Need::references, Need::roots};
+    if (options.retained) needs.insert(needs.end(), {Need::retained, Need::states});
+    Question question(session, needs);
     const ObjectId object = question.object(argument);
-    ShowResult result =
-        show(question.graph(), question.retained(), object, session.options().rows(), session.progress());
-    session.note_references(question.heap(), object);
+    const HeapReader& heap = question.filled();
+    ShowResult result = show(heap, object, session.options().rows(), session.progress());
+    if (question.graph_at_hand())
+        add_holder(result, RetainedLookup(question.graph(), question.retained()), question.states());
+    session.note_references(heap, object);
     return session.write(render_show(std::move(result)));
 }
 
 }  // namespace
 
-CommandRunner setup_show(CommandOptions&) { return run_show; }
+CommandRunner setup_show(CommandOptions& declare) {
+    auto options = std::make_shared<ShowOptions>();
+    declare.flag("--retained", options->retained, "also what it retains, what holds it, its state");
+    return [options](Session& session) { return run_show(session, *options); };
+}
 
 }  // namespace heapsift

@@ -13,20 +13,22 @@
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace heapsift {
 namespace {
 
 struct TypesOptions {
-    SortKey sort = SortKey::retained;
+    std::optional<SortKey> sort;
     bool by_holder = false, subclasses = false;
     std::string type;
 };
 
 ExitCode run_by_holder(Session& session, const TypesOptions& options) {
-    if (options.sort != SortKey::retained)
+    if (options.sort.value_or(SortKey::retained) != SortKey::retained)
         throw wrong_usage("bad-sort", "types --by-holder is sorted by retained", "leave --sort out");
     Question question(session, {Need::sizes, Need::graph});
     const HeapReader& heap = question.heap();
@@ -42,23 +44,26 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
     if (!options.type.empty())
         throw wrong_usage("bad-option", "--type goes with --by-holder",
                           command_line("objects --type T") + " lists the instances of one type");
-    Question question(session, {Need::retained});
+    const SortKey sort = options.sort.value_or(SortKey::retained);
+    Question question(session, {sort == SortKey::retained ? Need::retained : Need::sizes});
     const HeapReader& heap = question.filled();
-    TypesResult result = types(heap, options.sort, 0, session.progress());
-    add_retained(result, question.graph(), question.retained(), options.sort, session.options().rows(),
-                 session.progress());
-    session.note_references(heap);
+    const std::size_t rows = session.options().rows();
+    TypesResult result = types(heap, sort, question.graph_at_hand() ? 0 : rows, session.progress());
+    if (question.graph_at_hand()) {
+        add_retained(result, question.graph(), question.retained(), sort, rows, session.progress());
+        session.note_references(heap);
+    }
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());
     note_uncertain_sizes(result, session.diagnostics());
-    return session.write(render_types(std::move(result), options.sort));
+    return session.write(render_types(std::move(result), sort));
 }
 
 }  // namespace
 
 CommandRunner setup_types(CommandOptions& declare) {
     auto options = std::make_shared<TypesOptions>();
-    add_sort_option(declare, options->sort);
+    add_sort_option(declare, options->sort, "default retained; any other is quicker");
     declare.flag("--by-holder", options->by_holder, "group by what holds them");
     declare.text("--type", options->type, "NAME", "with --by-holder: this type");
     declare.flag("--subclasses", options->subclasses, "with --type: subclasses too");

@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t narrowest_with_size = 100;
 constexpr const char* legend_text =
     "retained: what would come free if the object went away: it, and all that it alone keeps alive";
+constexpr const char* not_computed_text =
+    "For retained sizes, and each object's state in JSON: add --sort retained";
 
 TableBlock objects_table(const std::shared_ptr<const ObjectsResult>& result,
                          const std::function<ObjectRow(ObjectId)>& row, SortKey sort, bool retained) {
@@ -69,7 +71,7 @@ Document render_objects(ObjectsResult objects, std::function<ObjectRow(ObjectId)
     document.say({objects_table(result, row, sort, first.retained.has_value())});
     document.say(sentence(at_least() + says("{}: memory {}; size {}", how_many(result->total_count, "object"),
                                             ByteCount{result->total_memory}, ByteCount{result->total_size})));
-    if (first.retained) document.say(sentence(legend_text));
+    document.say(sentence(first.retained ? legend_text : not_computed_text));
     document.say(hint(says("show {}", first.address)));
     return document;
 }

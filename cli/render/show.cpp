@@ -35,6 +35,7 @@ Text references_words(const ShowResult& result) {
 
 // What deleting it would free, and what holds it.
 Text retained_words(const ShowResult& result) {
+    if (!result.holder_computed) return "not computed; add --retained";
     const Text bytes = ByteCount{result.object.retained.value_or(0)};
     switch (result.object.state.value_or(ObjectState::reachable)) {
         case ObjectState::held:
@@ -88,8 +89,8 @@ Document render_show(ShowResult result) {
     Datum& data = document.data;
     data = object_data(result.object);
     data["block_size"] = result.object.facts.block_size;
-    data["retained_size"] = result.retained_size;
-    data["group"] = result.group;
+    data["retained_size"] = result.holder_computed ? Datum(result.retained_size) : Datum();
+    data["group"] = result.holder_computed ? Datum(result.group) : Datum();
     data["accounted"] = result.referrers.owned;
     data["found"] = result.found_by;
     data["referents"] = edges_data(result.referents.edges);

@@ -3,6 +3,7 @@
 #include "cli/render/types.h"
 
 #include "cli/render/object.h"
+#include "cli/sort_option.h"
 #include "cli/units.h"
 
 #include <fmt/format.h>
@@ -22,6 +23,10 @@ std::string named_counts(const std::vector<NamedCount>& counts) {
         text += fmt::format("{}{} of {}", i == 0 ? "" : ", ", grouped(counts[i].second), counts[i].first);
     if (counts.size() > most) text += " and " + counted(counts.size() - most, "more type");
     return text;
+}
+
+std::string command_of_table(SortKey sort) {
+    return sort == SortKey::retained ? "types" : "types --sort " + name_of(sort);
 }
 
 Text types_total(const TypesResult& result) {
@@ -57,7 +62,7 @@ Block types_table(const std::shared_ptr<const TypesResult>& result, SortKey sort
     table.rest = TableRest{.rows = result->total_types,
                            .singular = "more type",
                            .bytes = result->total_memory,
-                           .all = CommandLine{std::string("types") + all_rows}};
+                           .all = CommandLine{command_of_table(sort) + all_rows}};
     return {std::move(table)};
 }
 
@@ -96,6 +101,8 @@ Document render_types(TypesResult types, SortKey sort) {
     document.say(types_table(result, sort));
     if (result->retained_computed) document.say(sentence(std::string(retained_legend)));
     document.say(sentence(types_total(*result)));
+    if (!result->retained_computed)
+        document.say(sentence("For retained sizes:", CommandLine{"types --sort retained"}));
     const TypeRow& top = result->types.front();
     if (top.largest.id != no_object)
         document.say(hint(says("show {}", top.largest.address),

@@ -53,10 +53,7 @@ HandmadeHeap list_of_node() {
 }
 
 ShowResult shown(const HeapReader& heap, Address address, std::size_t limit) {
-    const HeapGraph graph(heap);
-    const RetainedSizes sizes = retained_sizes(graph);
-    const RetainedLookup retained(graph, sizes);
-    return show(graph, sizes, heap.snapshot().find(address), limit);
+    return show(heap, heap.snapshot().find(address), limit);
 }
 
 }  // namespace
@@ -98,6 +95,24 @@ TEST_CASE("show: a limit cuts the lists, not the counts", "[analysis][show]") {
     CHECK(result.referrers.edges.size() == 1);
     CHECK(result.referrers.total == 5);
     CHECK(result.referrers.owned == 3);
+}
+
+TEST_CASE("show: what it retains and what holds it are added where they are asked for", "[analysis][show]") {
+    const HandmadeReader heap = list_of_node().build();
+    ShowResult result = shown(heap, Address(0x200), 0);
+    CHECK_FALSE(result.holder_computed);
+    CHECK_FALSE(result.object.retained);
+    CHECK_FALSE(result.object.state);
+    const HeapGraph graph(heap);
+    const RetainedSizes sizes = retained_sizes(graph);
+    add_holder(result, RetainedLookup(graph, sizes), object_states(graph));
+    CHECK(result.holder_computed);
+    CHECK(result.object.retained == 80);  // the Node has another holder
+    CHECK(result.retained_size == 72);
+    CHECK(result.object.state.has_value());
+    REQUIRE(result.dominator);
+    CHECK(result.dominator->address == Address(0x500));
+    CHECK(result.dominator->retained == 160);
 }
 
 TEST_CASE("show: a reference to a static type is shown and not followed", "[analysis][show]") {

@@ -15,13 +15,13 @@ import statistics
 import subprocess
 import sys
 
-ALL = ["overview", "types", "types --by-holder", "objects", "dominators", "cycles", "gc", "refcounts", "arrays", "threads", "doctor",
+ALL = ["overview", "types", "types --by-holder", "types --sort memory", "objects", "objects --sort retained", "dominators", "cycles", "gc", "refcounts", "arrays", "threads", "doctor",
        "why", "show", "retained", "referrers"]
 OF_AN_OBJECT = {"why", "show", "retained", "referrers"}
 
 
 def largest_object(binary, core):
-    answer = subprocess.run([binary, "objects", "--json", "-n", "1", "--core", core], capture_output=True, text=True, check=False)
+    answer = subprocess.run([binary, "objects", "--sort", "retained", "--json", "-n", "1", "--core", core], capture_output=True, text=True, check=False)
     return json.loads(answer.stdout)["data"]["objects"][0]["address"]
 
 

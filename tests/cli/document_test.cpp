@@ -111,8 +111,6 @@ HandmadeHeap three_objects() {
 TEST_CASE("documents: a writer of another kind gets every sentence, table and hint", "[cli][document]") {
     Shown shown;
     const HandmadeReader heap = three_objects().build();
-    const HeapGraph graph(heap);
-    const RetainedSizes retained = retained_sizes(graph);
     ObjectsQuery query;
     query.sort = SortKey::size;
     GcResult gc;
@@ -122,7 +120,7 @@ TEST_CASE("documents: a writer of another kind gets every sentence, table and hi
     documents.push_back(render_objects(
         objects(heap, query, nullptr), [&](ObjectId id) { return object_row(heap, id); }, "objects",
         query.sort));
-    documents.push_back(render_show(show(graph, retained, heap.snapshot().find(Address(0x10200)), 0)));
+    documents.push_back(render_show(show(heap, heap.snapshot().find(Address(0x10200)), 0)));
     documents.push_back(render_gc(gc));
     documents.push_back(render_threads({}));
     documents.push_back(render_by_holder({}, "app.Job"));
@@ -148,9 +146,7 @@ TEST_CASE("documents: what they are made of may go before they are written", "[c
     std::optional<Document> document;
     {
         const HandmadeReader heap = three_objects().build();
-        const HeapGraph graph(heap);
-        const RetainedSizes retained = retained_sizes(graph);
-        document = render_show(show(graph, retained, heap.snapshot().find(Address(0x10300)), 0));
+        document = render_show(show(heap, heap.snapshot().find(Address(0x10300)), 0));
     }
     CHECK_THAT(written(*document, shown.page), ContainsSubstring("  0x10200  .name  app.<Node>\n"));
     CHECK_THAT(json_text(document->data, shown.redactor), ContainsSubstring("\"source\":\"0x10200\""));

@@ -47,8 +47,9 @@ HandmadeHeap small_heap() {
 ShowResult shown_object(const HeapReader& heap, Address address) {
     const HeapGraph graph(heap);
     const RetainedSizes sizes = retained_sizes(graph);
-    const RetainedLookup retained(graph, sizes);
-    return show(graph, sizes, heap.snapshot().find(address), 20);
+    ShowResult result = show(heap, heap.snapshot().find(address), 20);
+    add_holder(result, RetainedLookup(graph, sizes), object_states(graph));
+    return result;
 }
 
 const std::vector<std::string> object_keys = {
@@ -66,9 +67,11 @@ TEST_CASE("render types: text", "[cli][render]") {
           "  objects  memory ▾  array data   size  type\n"
           "        1   1.0 MiB     1.0 MiB  112 B  numpy.ndarray\n"
           "        1      64 B           –   48 B  app.\\x1b[2JEvil\n"
-          "… 1 more type; these 2 are 99 % of the memory. All: heapsift types -n 0\n"
+          "… 1 more type; these 2 are 99 % of the memory. All: heapsift types --sort memory -n 0\n"
           "3 objects of 3 types: memory 1.0 MiB, of it array data 1.0 MiB; size 216 B\n"
+          "For retained sizes: heapsift types --sort retained\n"
           "next: heapsift show 0x10100    the only numpy.ndarray\n");
+    for (const Json& row : rows_of(answer)) CHECK(row["retained"].is_null());
 }
 
 TEST_CASE("render types: with what each row retains; size goes where a terminal is narrow", "[cli][render]") {
@@ -134,7 +137,7 @@ TEST_CASE("render types: exact bytes, lower bounds, and a core that must be name
     const std::string text = Written(render_types(result, SortKey::count), shown).text(shown.page);
     CHECK_THAT(text, ContainsSubstring("objects ▾"));
     CHECK_THAT(text, ContainsSubstring("≥ 3 objects of 3 types: memory 1,049,728 B"));
-    CHECK_THAT(text, ContainsSubstring("heapsift types -n 0 core.1"));
+    CHECK_THAT(text, ContainsSubstring("heapsift types --sort count -n 0 core.1"));
 }
 
 TEST_CASE("render types: JSON has the keys of the contract", "[cli][render]") {
@@ -198,6 +201,7 @@ TEST_CASE("render objects: text, and redacted", "[cli][render]") {
           "  0x10300     64 B           –    56 B     2  str              'hunter2'\n"
           "  0x10200     64 B           –    48 B     1  app.\\x1b[2JEvil\n"
           "3 objects: memory 1.0 MiB; size 216 B\n"
+          "For retained sizes, and each object's state in JSON: add --sort retained\n"
           "next: heapsift show 0x10100\n");
     const std::string text =
         Written(render_objects(result, row, "objects", query.sort), redacted).text(redacted.page);
@@ -257,6 +261,17 @@ TEST_CASE("render show: text", "[cli][render]") {
           "next: heapsift why 0x10300    the path that keeps it alive\n");
 }
 
+TEST_CASE("render show: what was not computed is null, and the text says how to get it", "[cli][render]") {
+    Shown shown;
+    const HandmadeReader heap = small_heap().build();
+    const Written answer(render_show(show(heap, heap.snapshot().find(Address(0x10300)), 20)), shown);
+    CHECK_THAT(answer.text(shown.page), ContainsSubstring("  retains     not computed; add --retained\n"));
+    for (const char* key : {"retained", "retained_size", "state", "group", "dominator"}) {
+        CHECK(answer.data.contains(key));
+        CHECK(answer.data[key].is_null());
+    }
+}
+
 TEST_CASE("render show: JSON has the keys of the contract", "[cli][render]") {
     Shown shown;
     const HandmadeReader heap = small_heap().build();
@@ -303,7 +318,7 @@ TEST_CASE("render overview: text", "[cli][render]") {
           "  objects  memory ▾  array data   size  type\n"
           "        1   1.0 MiB     1.0 MiB  112 B  numpy.ndarray\n"
           "        1      64 B           –   48 B  app.\\x1b[2JEvil\n"
-          "… 1 more type; these 2 are 99 % of the memory. All: heapsift types -n 0\n"
+          "… 1 more type; these 2 are 99 % of the memory. All: heapsift types --sort memory -n 0\n"
           "next: heapsift show 0x10100    the largest numpy.ndarray\n");
 }
 

@@ -159,7 +159,7 @@ def joint_entries(node):
 def dominators_above(core, address):
     """Addresses from the object's dominator upwards."""
     for _ in range(1000):
-        dominator = core.data("show", address)["dominator"]
+        dominator = core.data("show", address, "--retained")["dominator"]
         if not dominator or not address_of(dominator):
             return
         address = address_of(dominator)
@@ -359,7 +359,7 @@ def views_root(core, truth):
 def views_bases(core, truth):
     """A view retains its base, which nobody else holds; the list retains all of them."""
     view = truth["views"][37]
-    dominator = core.data("show", view["base"])["dominator"]
+    dominator = core.data("show", view["base"], "--retained")["dominator"]
     if not dominator or address_of(dominator) != view["address"]:
         yield "the dominator of a base is %s, not its view" % (dominator and address_of(dominator))
     retained = core.data("retained", truth["selected"])

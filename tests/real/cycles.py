@@ -201,7 +201,7 @@ def check_work(asked, truth, _):
 def check_case(asked, truth, _):
     """Two objects with __del__ that refer to each other: waiting at the first core; the program itself tells the second state."""
     faults = []
-    states = [asked.data("show", hex(address))["state"] for address in truth["pair"]]
+    states = [asked.data("show", hex(address), "--retained")["state"] for address in truth["pair"]]
     if states != ["waiting", "waiting"]:
         faults.append("states %s" % states)
     if not truth["collected"]:

@@ -275,8 +275,8 @@ def check_retained(heapsift, core):
     for row in [row for row in everything if names[row["name"]] == 1][:8]:
         alone = json.loads(heapsift.run("retained", core, "--type", row["name"], "--json").stdout)["data"]
         check("retained by " + row["name"], row["retained"], alone["retained"])
-    for row in json.loads(heapsift.run("objects", core, "--json", "-n", "5").stdout)["data"]["objects"]:
-        alone = json.loads(heapsift.run("show", core, row["address"], "--json").stdout)["data"]
+    for row in json.loads(heapsift.run("objects", core, "--json", "-n", "5", "--sort", "retained").stdout)["data"]["objects"]:
+        alone = json.loads(heapsift.run("show", core, row["address"], "--json", "--retained").stdout)["data"]
         check("retained by " + row["address"], (row["retained"], row["state"]), (alone["retained"], alone["state"]))
     holders = json.loads(heapsift.run("types", core, "--by-holder", "--json").stdout)["data"]
     total = sum(row["count"] for row in holders["holders"]) + holders["total"]["without_path"]

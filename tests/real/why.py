@@ -192,7 +192,7 @@ def retained_faults(verdict, core, plant):
         yield "retained: objects is %s: neither those asked about nor those of the table" % answer["objects"]
     if sum(row["memory"] for row in answer["types"]) != answer["retained"]:
         yield "the table by type adds up to %d, not %d" % (sum(row["memory"] for row in answer["types"]), answer["retained"])
-    alone = core.data("show", plant["holder"])
+    alone = core.data("show", plant["holder"], "--retained")
     for key in ("retained", "retained_size"):
         if alone[key] != answer[key]:
             yield "%s: show says %s, retained says %s" % (key, alone[key], answer[key])
@@ -207,7 +207,7 @@ def dominator_faults(verdict, core, plant):
     if missing:
         yield "%d of the ten are not below their list in the dominator tree, first %s" % (len(missing), missing[0])
     verdict.group = tree.get("group") or verdict.group
-    dominator = core.data("show", plant["objects"][_WHICH])["dominator"]
+    dominator = core.data("show", plant["objects"][_WHICH], "--retained")["dominator"]
     if not dominator or address_of(dominator) != plant["holder"]:
         yield "its dominator is %s, not its list" % (dominator and address_of(dominator))
 
@@ -218,7 +218,7 @@ def group_faults(verdict, core, plant, groups):
     above, seen = plant["holder"], set()
     while above and above not in groups.group_of and above not in seen:
         seen.add(above)
-        dominator = core.data("show", above)["dominator"]
+        dominator = core.data("show", above, "--retained")["dominator"]
         above = dominator and address_of(dominator)
     in_tree = groups.group_of.get(above) if above else None
     said = [group for group in (verdict.group, in_tree) if group]
