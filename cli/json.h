@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heapsift {
@@ -18,6 +19,9 @@ using Json = nlohmann::ordered_json;
 /// One line of ASCII, whatever the strings hold: other characters become \uNNNN, since some of them control a
 /// terminal or end a line; bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const Json& json);
+
+/// Adds `text` as a JSON string: byte for byte what `json_text` makes of it.
+void add_json_string(std::string& out, std::string_view text);
 
 Json address_json(Address address);
 

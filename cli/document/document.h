@@ -12,6 +12,7 @@
 // matters more: which column goes first if a page is narrow, which block if a screen is short.
 
 #include "cli/document/datum.h"
+#include "cli/document/fields.h"
 #include "cli/document/text.h"
 
 #include <functional>
@@ -143,6 +144,8 @@ struct Document {
     // In JSON the rows are the first key of `data`.
     std::string rows_key = {};  // "types"; empty if the answer is no table
     RowsOf<Datum> rows = {};
+    /// The same rows field by field, if there may be millions; JSON is then written from these.
+    std::function<void(Fields&)> field_rows = {};
     std::vector<std::string> csv_columns = {};
     /// Further tables of the same answer, in JSON only.
     struct Table {

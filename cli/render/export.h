@@ -54,6 +54,7 @@ public:
 
 private:
     void line(const char* table, const Datum& columns);
+    std::string text_;  // of a line
     Write write_;
     Redactor& redactor_;
 };

@@ -18,8 +18,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <initializer_list>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace heapsift {
@@ -164,8 +167,8 @@ private:
 
     void node(NodeType type, std::uint64_t name, std::uint64_t ordinal, std::uint64_t size,
               std::uint64_t edges) {
-        put(fmt::format("{}{},{},{},{},{}", ordinal == 0 ? "" : ",\n", static_cast<int>(type), name,
-                        2 * ordinal + 1, size, edges));
+        if (ordinal != 0) buffer_ += ",\n";
+        put_numbers({static_cast<std::uint64_t>(type), name, 2 * ordinal + 1, size, edges});
     }
 
     void write_edges() {
@@ -196,8 +199,8 @@ private:
     }
 
     void edge(EdgeType type, std::uint64_t name_or_index, std::uint64_t target) {
-        put(fmt::format("{}{},{},{}", std::exchange(first_edge_, false) ? "" : ",\n", static_cast<int>(type),
-                        name_or_index, node_fields * target));
+        if (!std::exchange(first_edge_, false)) buffer_ += ",\n";
+        put_numbers({static_cast<std::uint64_t>(type), name_or_index, node_fields * target});
     }
 
     std::uint64_t name_number(const std::string& name) {
@@ -208,7 +211,11 @@ private:
 
     void write_strings() {
         put("\"strings\":[\"\"");
-        const auto string_of = [&](const std::string& text) { put(",\n" + json_text(Json(text))); };
+        const auto string_of = [&](const std::string& text) {
+            buffer_ += ",\n";
+            add_json_string(buffer_, text);
+            put({});
+        };
         for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
             string_of(escape_for_terminal(edges_.name(static_cast<NodeId>(id))));
         for_each_object(heap_.snapshot(), "exporting names", progress_,
@@ -228,6 +235,15 @@ private:
         return escape_for_terminal(fmt::format("<{} {:#x}{}>", group, columns().address_of(id).value, shown));
     }
 
+    void put_numbers(std::initializer_list<std::uint64_t> numbers) {
+        std::array<char, 24> digits;
+        for (const std::uint64_t& number : numbers) {
+            if (&number != numbers.begin()) buffer_ += ',';
+            const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+            buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+        }
+        put({});
+    }
     void put(std::string_view text) {
         buffer_ += text;
         if (buffer_.size() > 1 << 16) flush();

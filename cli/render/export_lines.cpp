@@ -32,20 +32,33 @@ void LinesExport::type(const ExportedType& row) {
 }
 
 void LinesExport::object(const ExportedObject& object) {
-    Datum data = object_data(object.row);
-    data["type_id"] = object.type;
-    data["block_size"] = object.row.facts.block_size;
-    data["generation"] = object.generation;
-    data["dominator"] = object.dominator;
-    line("object", data);
+    text_.clear();
+    JsonFields fields(text_, redactor_);
+    fields.begin();
+    fields.add("table", "object");
+    add_object(fields, object.row);
+    fields.add("type_id", object.type);
+    fields.add("block_size", object.row.facts.block_size);
+    fields.add("generation", object.generation);
+    fields.add("dominator", object.dominator);
+    fields.end();
+    text_ += '\n';
+    write_(text_);
 }
 
 void LinesExport::reference(const ExportedReference& row) {
-    line("reference", entries({{"source", row.source},
-                               {"target", row.reference.target},
-                               {"name", Notation{row.reference.step}},
-                               {"kind", name_of(row.reference.kind)},
-                               {"followed", row.followed}}));
+    text_.clear();
+    JsonFields fields(text_, redactor_);
+    fields.begin();
+    fields.add("table", "reference");
+    fields.add("source", row.source);
+    fields.add("target", row.reference.target);
+    fields.reference("name", row.reference.step);
+    fields.add("kind", name_of(row.reference.kind));
+    fields.add("followed", row.followed);
+    fields.end();
+    text_ += '\n';
+    write_(text_);
 }
 
 void LinesExport::root(const ExportedRoot& row) {

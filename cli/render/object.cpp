@@ -24,23 +24,32 @@ const char* name_of(FoundBy found_by) {
 }  // namespace
 
 Datum object_data(const ObjectRow& object) {
+    DatumFields fields;
+    add_object(fields, object);
+    return fields.take();
+}
+
+void add_object(Fields& fields, const ObjectRow& object) {
     const ObjectFacts& facts = object.facts;
-    return entries({{"address", object.address},
-                    {"type", object.type},
-                    {"size", facts.size},
-                    {"memory", facts.memory},
-                    {"array_data", facts.array_data},
-                    {"not_saved", facts.not_saved},
-                    {"retained", object.retained},
-                    {"refcount", facts.refcount},
-                    {"immortal", facts.immortal},
-                    {"gc_tracked", facts.gc_tracked},
-                    {"state", object.state ? Datum(name_of(*object.state)) : Datum()},
-                    {"references", facts.references_exact ? "exact" : "guessed"},
-                    {"size_certain", facts.size_is_certain},
-                    {"damaged", facts.damaged},
-                    {"found_by", name_of(object.found_by)},
-                    {"value", value_of(object)}});
+    fields.add("address", object.address);
+    fields.add("type", object.type);
+    fields.add("size", facts.size);
+    fields.add("memory", facts.memory);
+    fields.add("array_data", facts.array_data);
+    fields.add("not_saved", facts.not_saved);
+    fields.add("retained", object.retained);
+    fields.add("refcount", facts.refcount);
+    fields.add("immortal", facts.immortal);
+    fields.add("gc_tracked", facts.gc_tracked);
+    if (object.state)
+        fields.add("state", name_of(*object.state));
+    else
+        fields.null("state");
+    fields.add("references", facts.references_exact ? "exact" : "guessed");
+    fields.add("size_certain", facts.size_is_certain);
+    fields.add("damaged", facts.damaged);
+    fields.add("found_by", name_of(object.found_by));
+    fields.value("value", object.value, object.type);
 }
 
 Value value_of(const ObjectRow& object) { return {.value = object.value, .type = object.type}; }

@@ -13,6 +13,8 @@ namespace heapsift {
 
 /// OBJECT of the contract.
 Datum object_data(const ObjectRow& object);
+/// The same fields of it.
+void add_object(Fields& fields, const ObjectRow& object);
 
 /// Its value; the second with its type before it.
 Value value_of(const ObjectRow& object);

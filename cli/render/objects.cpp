@@ -57,6 +57,13 @@ Document render_objects(ObjectsResult objects, std::function<ObjectRow(ObjectId)
     document.rows_key = "objects";
     document.rows = rows_of<Datum>(result, &ObjectsResult::objects,
                                    [row](ObjectId object) { return object_data(row(object)); });
+    document.field_rows = [result, row](Fields& fields) {
+        for (const ObjectId object : result->objects) {
+            fields.begin();
+            add_object(fields, row(object));
+            fields.end();
+        }
+    };
     document.csv_columns = {"address",  "type",       "size",  "memory",     "array_data", "retained",
                             "refcount", "gc_tracked", "state", "references", "value"};
     document.data["total"] = entries({{"count", result->total_count},

@@ -1,20 +1,62 @@
 // JSON. Rows are written directly from their data, without a tree of objects between: there may be millions.
 // Every byte is as nlohmann's library would write it, and that library writes what is rare: fractions, and
-// text beyond printable ASCII.
+// text that is not UTF-8.
 
 #include "cli/write/json.h"
 
-#include "cli/units.h"
 #include "cli/write/spans.h"
 #include "cli/write/text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
+#include <array>
+#include <charconv>
+#include <utility>
 
 namespace heapsift {
 namespace {
+
+constexpr std::size_t enough_to_write = 1 << 15;
+
+template <class Number>
+void add_number(std::string& out, Number number) {
+    std::array<char, 24> digits;
+    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
+void add_address(std::string& out, Address address) {
+    std::array<char, 24> text = {'"', '0', 'x'};
+    char* end = std::to_chars(text.data() + 3, text.data() + text.size() - 1, address.value, 16).ptr;
+    *end++ = '"';
+    out.append(text.data(), static_cast<std::size_t>(end - text.data()));
+}
+
+/// Rows with what stands between them, in pieces of some size.
+class JsonRows final : public JsonFields {
+public:
+    JsonRows(Redactor& redactor, std::string_view before_first, std::string_view before,
+             std::string_view after, const std::function<void(std::string_view)>& write)
+        : JsonFields(text_, redactor), next_(before_first), before_(before), after_(after), write_(write) {}
+
+    void begin() override {
+        text_ += std::exchange(next_, before_);
+        JsonFields::begin();
+    }
+    void end() override {
+        JsonFields::end();
+        text_ += after_;
+        if (text_.size() > enough_to_write) flush();
+    }
+    void flush() {
+        write_(text_);
+        text_.clear();
+    }
+
+private:
+    std::string text_;
+    std::string_view next_, before_, after_;
+    const std::function<void(std::string_view)>& write_;
+};
 
 class JsonText {
 public:
@@ -24,20 +66,18 @@ public:
 
     void operator()(std::nullptr_t) { out_ += "null"; }
     void operator()(bool truth) { out_ += truth ? "true" : "false"; }
-    void operator()(std::int64_t number) { fmt::format_to(std::back_inserter(out_), "{}", number); }
-    void operator()(std::uint64_t number) { fmt::format_to(std::back_inserter(out_), "{}", number); }
+    void operator()(std::int64_t number) { add_number(out_, number); }
+    void operator()(std::uint64_t number) { add_number(out_, number); }
     void operator()(double number) { out_ += Json(number).dump(); }
-    void operator()(const std::string& text) { string(text); }
-    void operator()(Address address) {
-        fmt::format_to(std::back_inserter(out_), "\"0x{:x}\"", address.value);
-    }
+    void operator()(const std::string& text) { add_json_string(out_, text); }
+    void operator()(Address address) { add_address(out_, address); }
     void operator()(const std::shared_ptr<const Datum::Long>& text) {
         const bool withheld = redactor_.active() && !text->for_people &&
                               std::holds_alternative<Withheld>(text->text.spans().front().content);
         if (withheld)
             out_ += "null";
         else
-            string(long_text(*text, redactor_));
+            add_json_string(out_, long_text(*text, redactor_));
     }
     void operator()(const Datum::List& list) {
         out_ += '[';
@@ -51,7 +91,7 @@ public:
         out_ += '{';
         for (const Entry& entry : entries) {
             if (&entry != entries.data()) out_ += ',';
-            string(entry.name);
+            add_json_string(out_, entry.name);
             out_ += ':';
             add(entry.value);
         }
@@ -59,15 +99,6 @@ public:
     }
 
 private:
-    void string(const std::string& text) {
-        const bool simple = std::all_of(
-            text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
-        if (simple)
-            out_.append(1, '"').append(text).append(1, '"');
-        else
-            out_ += json_text(Json(text));
-    }
-
     std::string& out_;
     Redactor& redactor_;
 };
@@ -89,15 +120,75 @@ std::string json_text(const Datum& datum, Redactor& redactor) {
     return text;
 }
 
+// Names of fields are our own, and need no escaping.
+void JsonFields::key(std::string_view name) {
+    const bool first = out_.back() == '{';
+    const std::size_t length = out_.size();
+    out_.resize(length + name.size() + (first ? 3 : 4));
+    char* at = out_.data() + length;
+    if (!first) *at++ = ',';
+    *at++ = '"';
+    at = std::copy(name.begin(), name.end(), at);
+    *at++ = '"';
+    *at = ':';
+}
+
+void JsonFields::null(std::string_view name) {
+    key(name);
+    out_ += "null";
+}
+
+void JsonFields::truth(std::string_view name, bool value) {
+    key(name);
+    out_ += value ? "true" : "false";
+}
+
+void JsonFields::number(std::string_view name, std::int64_t value) {
+    key(name);
+    add_number(out_, value);
+}
+
+void JsonFields::number(std::string_view name, std::uint64_t value) {
+    key(name);
+    add_number(out_, value);
+}
+
+void JsonFields::text(std::string_view name, std::string_view value) {
+    key(name);
+    add_json_string(out_, value);
+}
+
+void JsonFields::address(std::string_view name, Address value) {
+    key(name);
+    add_address(out_, value);
+}
+
+void JsonFields::value(std::string_view name, const ShortValue& value, std::string_view type) {
+    if (value.kind == ShortValue::Kind::none) return null(name);
+    key(name);
+    if (redactor_.active())
+        add_json_string(out_, redactor_.value(value, type));
+    else
+        add_json_string(out_, value.text);
+}
+
+void JsonFields::reference(std::string_view name, const ReferenceStep& step) {
+    key(name);
+    add_json_string(out_, redactor_.reference_name(step));
+}
+
 void write_json(const Json& head, const Document& document, Redactor& redactor,
                 const std::function<void(std::string_view)>& write) {
     std::string text = json_text(head);
     text.pop_back();
     write(text + ",\"data\":{");
     bool first_key = true;
-    const auto write_table = [&](const std::string& key, const RowsOf<Datum>& rows) {
+    const auto begin_table = [&](const std::string& key) {
         write((first_key ? "" : ",") + json_text(Json(key)) + ":[");
         first_key = false;
+    };
+    const auto write_table = [&](const std::string& key, const RowsOf<Datum>& rows) {
+        begin_table(key);
         bool first = true;
         rows([&](const Datum& row) {
             text = first ? "\n" : ",\n";
@@ -107,7 +198,15 @@ void write_json(const Json& head, const Document& document, Redactor& redactor,
         });
         write("]");
     };
-    if (document.rows) write_table(document.rows_key, document.rows);
+    if (document.field_rows) {
+        begin_table(document.rows_key);
+        JsonRows rows(redactor, "\n", ",\n", "", write);
+        document.field_rows(rows);
+        rows.flush();
+        write("]");
+    } else if (document.rows) {
+        write_table(document.rows_key, document.rows);
+    }
     for (const Document::Table& table : document.more_tables) write_table(table.key, table.rows);
     text = json_text(document.data, redactor);
     write((first_key || document.data.empty() ? "" : ",") + text.substr(1, text.size() - 2) + "}}\n");
@@ -117,6 +216,12 @@ void write_json_lines(const Document& document, Redactor& redactor,
                       const std::function<void(std::string_view)>& write) {
     if (!document.rows) {
         write(json_text(document.data, redactor) + "\n");
+        return;
+    }
+    if (document.field_rows) {
+        JsonRows rows(redactor, "", "", "\n", write);
+        document.field_rows(rows);
+        rows.flush();
         return;
     }
     std::string text;

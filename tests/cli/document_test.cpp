@@ -152,6 +152,30 @@ TEST_CASE("documents: what they are made of may go before they are written", "[c
     CHECK_THAT(json_text(document->data, shown.redactor), ContainsSubstring("\"source\":\"0x10200\""));
 }
 
+TEST_CASE("documents: rows that are written field by field are those that are data", "[cli][document]") {
+    const HandmadeReader heap = three_objects().build();
+    ObjectsQuery query;
+    query.limit = 0;
+    const auto row = [&](ObjectId id) { return object_row(heap, id); };
+    for (const bool redact : {false, true}) {
+        Document document = render_objects(objects(heap, query, nullptr), row, "objects", query.sort);
+        REQUIRE(document.field_rows);
+        const auto all_written = [&] {
+            Shown shown(redact);
+            std::string text;
+            const auto write = [&](std::string_view more) { text += more; };
+            write_json(Json::object({{"schema", "s"}}), document, shown.redactor, write);
+            write_json_lines(document, shown.redactor, write);
+            return text;
+        };
+        const std::string by_fields = all_written();
+        document.field_rows = nullptr;
+        CHECK(by_fields == all_written());
+        CHECK(count(by_fields, "'<hunter2>'") == (redact ? 0 : 2));
+        CHECK(count(by_fields, "\n{\"address\":\"0x1") == 6);
+    }
+}
+
 TEST_CASE("documents: a value has one number, in text and in JSON", "[cli][document][redact]") {
     Shown shown(true);
     Document document;

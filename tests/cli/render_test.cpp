@@ -470,6 +470,23 @@ TEST_CASE("envelope: JSON is ASCII, and tells every character", "[cli][json]") {
     CHECK(Json::parse(text)[name] == name);
 }
 
+TEST_CASE("envelope: a string that is added is the one that the library writes", "[cli][json]") {
+    std::vector<std::string> texts = {"", "plain", "'it\\'s' \"quoted\" \\",
+                                      std::string("\0\x01\b\t\n\v\f\r\x1f \x7f~", 12),
+                                      "\u0080\u07ff\u0800\u1234\ue000\uffff\U00010000\U0010ffff\U0001f40d"};
+    for (const char* odd : {"\xff", "\x80", "\xc3", "\xc0\xaf", "\xe0\x9f\xbf", "\xed\xa0\x80",
+                            "\xf4\x90\x80\x80", "\xf0\x9f\x90", "\xe2\x28\xa1", "\xf0\x28\x8c\xbc"}) {
+        texts.push_back(odd);
+        texts.push_back("a\"\u20ac" + std::string(odd) + "\n" + odd);
+        texts.push_back(std::string(odd) + odd + "'");
+    }
+    for (const std::string& text : texts) {
+        std::string added = "[";
+        add_json_string(added, text);
+        CHECK(added == "[" + json_text(Json(text)));
+    }
+}
+
 TEST_CASE("csv: what a terminal would act upon is spelled out, as in text", "[cli][csv]") {
     Redactor redactor;
     const Datum row =
