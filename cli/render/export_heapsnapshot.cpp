@@ -120,7 +120,7 @@ private:
 
     void find_pieces() {
         for_each_object(heap_.snapshot(), "sizes", progress_, [&](ObjectId id) {
-            const std::uint64_t memory = heap_.facts(id).memory;
+            const std::uint64_t memory = columns().sizes->memory(id);
             if (memory <= largest_size) return;
             large_.push_back({id, memory});
             pieces_of_all_ += pieces(memory);
@@ -153,7 +153,7 @@ private:
             node(synthetic, ordinal(static_cast<NodeId>(id)), ordinal(static_cast<NodeId>(id)), 0,
                  edge_counts_[id]);
         for_each_object(heap_.snapshot(), "exporting objects", progress_, [&](ObjectId id) {
-            const std::uint64_t memory = heap_.facts(id).memory;
+            const std::uint64_t memory = columns().sizes->memory(id);
             node(node_type(known_type_of(id)), ordinal(graph_.node_of(id)), ordinal(graph_.node_of(id)),
                  std::min(memory, largest_size), edge_counts_[id]);
         });
@@ -226,13 +226,26 @@ private:
     }
 
     std::string object_name(ObjectId id) {
-        const std::string type = type_name(columns().types, columns().type_of(id));
-        std::string group = type;
-        std::replace(group.begin(), group.end(), ' ', '_');
+        const NamesOfType& type = names_of(columns().type_of(id));
         const ShortValue value = heap_.value(id, value_limit);
-        const std::string shown =
-            value.kind == ShortValue::Kind::none ? "" : " " + redactor_.value(value, type);
-        return escape_for_terminal(fmt::format("<{} {:#x}{}>", group, columns().address_of(id).value, shown));
+        std::string name = type.beginning + hexadecimal(columns().address_of(id).value);
+        if (value.kind != ShortValue::Kind::none)
+            name.append(1, ' ').append(redactor_.value(value, type.name));
+        return escape_for_terminal(name.append(1, '>'));
+    }
+
+    struct NamesOfType {
+        std::string name, beginning;  // "a b", "<a_b "
+    };
+    const NamesOfType& names_of(TypeId type) {
+        if (type_names_.empty()) type_names_.resize(columns().types.size() + 1);
+        NamesOfType& names = type_names_[std::min<std::size_t>(type, columns().types.size())];
+        if (names.beginning.empty()) {
+            names.name = type_name(columns().types, type);
+            names.beginning = "<" + names.name + " ";
+            std::replace(names.beginning.begin(), names.beginning.end() - 1, ' ', '_');
+        }
+        return names;
     }
 
     void put_numbers(std::initializer_list<std::uint64_t> numbers) {
@@ -271,6 +284,7 @@ private:
     bool first_edge_ = true;
     std::unordered_map<std::string, std::uint64_t> edge_names_;
     std::vector<const std::string*> edge_names_in_order_;
+    std::vector<NamesOfType> type_names_;  // the last one for no_type
     std::string buffer_;
 };
 

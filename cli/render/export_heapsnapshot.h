@@ -14,7 +14,8 @@ struct HeapSnapshotCounts {
     std::uint64_t nodes = 0, edges = 0, strings = 0;
 };
 
-/// Written as it is made: keeps 4 bytes for each node, and each distinct name of an edge once.
+/// For a heap with sizes. Written as it is made: keeps 4 bytes for each node, and each distinct name of an
+/// edge once.
 HeapSnapshotCounts write_heap_snapshot(const HeapGraph& graph, Redactor& redactor,
                                        const std::function<void(std::string_view)>& write,
                                        const ProgressCallback& progress = {});

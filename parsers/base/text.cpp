@@ -56,6 +56,8 @@ DecodedCharacter decode_utf8(std::string_view text) {
 }
 
 std::string escape_for_terminal(std::string_view text) {
+    if (std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; }))
+        return std::string(text);
     std::string escaped;
     escaped.reserve(text.size());
     while (!text.empty()) {
