@@ -7,8 +7,8 @@
 
 namespace heapsift {
 
-/// Ends the process with an exit code. What is on the stack is not destroyed: freeing millions of small pieces
-/// takes as long as a pass over the heap, and the system does it at once. Null: the run returns.
+/// Ends the process with an exit code. What is on the stack is not destroyed: the system takes all memory
+/// back at once, faster than piece by piece. Null: the run returns.
 using EndProcess = void (*)(int code);
 
 /// From the arguments to the exit code; throws nothing (cli/program.h).
