@@ -15,13 +15,14 @@ import statistics
 import subprocess
 import sys
 
-ALL = ["overview", "types", "types --by-holder", "types --sort memory", "objects", "objects --sort retained", "dominators", "cycles", "gc", "refcounts", "arrays", "threads", "doctor",
-       "why", "show", "retained", "referrers"]
+ALL = ["overview", "types", "types --by-holder", "types --sort memory", "objects", "objects --sort retained", "dominators",
+       "cycles", "gc", "refcounts", "arrays", "threads", "doctor", "why", "show", "retained", "referrers"]
 OF_AN_OBJECT = {"why", "show", "retained", "referrers"}
 
 
 def largest_object(binary, core):
-    answer = subprocess.run([binary, "objects", "--sort", "retained", "--json", "-n", "1", "--core", core], capture_output=True, text=True, check=False)
+    command = [binary, "objects", "--sort", "retained", "--json", "-n", "1", "--core", core]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
     return json.loads(answer.stdout)["data"]["objects"][0]["address"]
 
 
@@ -48,7 +49,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_intermixed_args()
     asked = largest_object(options.before, options.core)
-    print("%-18s %10s %10s %6s %12s %12s %6s" % ("command", "before", "after", "ratio", "before", "after", "ratio"))
+    print("%-24s %10s %10s %6s %12s %12s %6s" % ("command", "before", "after", "ratio", "before", "after", "ratio"))
     for command in options.commands or ALL:
         words = command.split() + ([asked] if command in OF_AN_OBJECT else [])
         spent = {options.before: [], options.after: []}
@@ -56,7 +57,7 @@ def main():
             for binary, figures in spent.items():
                 figures.append(run([binary, *words, "--core", options.core, "--progress", "never"]))
         (cpu, peak), (new_cpu, new_peak) = ([statistics.median(column) for column in zip(*figures)] for figures in spent.values())
-        print("%-18s %8.3f s %8.3f s %6.2f %8.0f MiB %8.0f MiB %6.2f" % (command, cpu, new_cpu, new_cpu / cpu, peak / 2**20,
+        print("%-24s %8.3f s %8.3f s %6.2f %8.0f MiB %8.0f MiB %6.2f" % (command, cpu, new_cpu, new_cpu / cpu, peak / 2**20,
                                                                       new_peak / 2**20, new_peak / peak), flush=True)
 
 
