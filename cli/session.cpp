@@ -106,6 +106,7 @@ void Session::open_index(const CoreFile& core) {
     enter("the index");
     const std::string directory = index_directory(options_.index_dir);
     if (directory.empty()) return;
+    redactor_.know_directory(directory);
     index_key_ = index_key(*choice_, core);
     index_ = std::make_unique<IndexFile>(index_path(directory, *choice_), index_key_);
 }

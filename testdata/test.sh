@@ -20,6 +20,7 @@ case "$*" in
 esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export HEAPSIFT_TREES=${HEAPSIFT_TREES:-/var/cache/heapsift}
+export HEAPSIFT_INDEX_LIMIT=${HEAPSIFT_INDEX_LIMIT:-2G}  # the tests make indexes of many cores
 tests=$PWD/build/$preset
 mkdir -p "$tests"
 log=$tests/test.log

@@ -326,9 +326,19 @@ IndexFile::Result IndexFile::replace(const std::vector<PartWriter>& parts, std::
     if (all.empty()) return {};
     if (first_blob + bytes_of(all) > limit) return {Kept::no_room, 0, 0};
     const std::string unfinished = fmt::format("{}.{}.new", path_, getpid());
-    const Descriptor file(
-        ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    // Without a name until it is whole, where the file system can do that: then nothing is left of a writer that
+    // is killed.
+    const std::string folder = path_.substr(0, path_.rfind('/') + 1);
+    const Descriptor nameless(::open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600));
+    const Descriptor named(
+        nameless ? -1 : ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    const Descriptor& file = nameless ? nameless : named;
     if (!file) return failed(errno);
+    const auto has_name = [&] {
+        const std::string self = fmt::format("/proc/self/fd/{}", file.number());
+        return !nameless ||
+               linkat(AT_FDCWD, self.c_str(), AT_FDCWD, unfinished.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    };
     Slot slot;
     slot.key = key_;
     std::vector<IndexBlob> blobs;
@@ -338,7 +348,7 @@ IndexFile::Result IndexFile::replace(const std::vector<PartWriter>& parts, std::
         slot.count = blobs.size();
         std::copy(blobs.begin(), blobs.end(), slot.blobs.begin());
         slot.checksum = slot.right_checksum();
-        return write_all(file.number(), 0, std::as_bytes(std::span(&slot, 1))) &&
+        return write_all(file.number(), 0, std::as_bytes(std::span(&slot, 1))) && has_name() &&
                rename(unfinished.c_str(), path_.c_str()) == 0;
     };
     if (write()) return {Kept::kept, 0, slot.used};

@@ -1,0 +1,177 @@
+// A heap and its graph, kept in an index and read again: every column, and every answer made of them, is the
+// same; what is damaged is computed anew.
+
+#include "parsers/index/index_file.h"
+
+#include "analysis/kept_types.h"
+#include "analysis/retained_types.h"
+#include "analysis/work.h"
+#include "tests/catch.h"
+#include "tests/program/program_heap.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+constexpr IndexKey key{1, 2};
+
+/// Everything that an index keeps something of: roots of all kinds, garbage, held objects, weak and guessed
+/// references, two interpreters.
+struct Program {
+    Program() {
+        const Address node = program.python_class("Node", {"next", "other"});
+        const Address first = program.instance(node), second = program.instance(node);
+        program.set_slot(first, 0, second);
+        program.set_slot(second, 0, first);
+        const Address lost = program.list({program.heap.real(1.5)});
+        program.leak(lost, 1);
+        program.module("app", "/srv/app/app.py",
+                       {{"ROWS", program.list({program.instance(node), program.heap.real(2.5)})}});
+        program.call("main", {{"rows", program.list({})}});
+        program.hold_natively(program.list({program.heap.real(3.5)}));
+        program.collector_garbage({program.list({})});
+        program.freeze(program.list({}));
+        path = directory.write("core", program.bytes());
+    }
+    ProgramHeap program;
+    TemporaryDirectory directory;
+    std::string path;
+
+    std::string index_path() const { return directory.path() + "/core.index"; }
+};
+
+/// The program, opened with an index and asked everything.
+struct Opened {
+    explicit Opened(const Program& program)
+        : index(program.index_path(), key),
+          heap(CoreHeap::open(CoreFile::open(program.path, {}, diagnostics), diagnostics, {}, &index)),
+          work((heap.add({all_columns}), heap), {}, &index),
+          table(read_kept_types(index, heap, SortKey::retained, 3)) {
+        types_were_kept = table.has_value();
+        if (!table) {
+            table = types(heap, SortKey::retained, 0);
+            add_retained(*table, work.graph(), work.retained(), SortKey::retained, 3);
+        }
+        work.states();
+    }
+    void keep() {
+        std::vector<PartWriter> parts = heap.parts();
+        work.add_parts(parts);
+        parts.push_back(kept_types_part(*table, SortKey::retained, 3));
+        REQUIRE(index.keep(parts, ~std::uint64_t{0}).kept == IndexFile::Kept::kept);
+    }
+
+    Diagnostics diagnostics;
+    IndexFile index;
+    CoreHeap heap;
+    Work work;
+    std::optional<TypesResult> table;
+    bool types_were_kept = false;
+};
+
+void check_equal(Opened& a, Opened& b) {
+    const HeapSnapshot &one = a.heap.snapshot(), &other = b.heap.snapshot();
+    REQUIRE(one.object_count() == other.object_count());
+    CHECK(a.diagnostics.all().size() == b.diagnostics.all().size());
+    REQUIRE(one.memory->rows.size() == other.memory->rows.size());
+    for (std::size_t i = 0; i < one.memory->rows.size(); ++i)
+        CHECK(one.memory->rows[i].bytes == other.memory->rows[i].bytes);
+    CHECK(one.references->reference_count() == other.references->reference_count());
+    CHECK(one.references->natives().size() == other.references->natives().size());
+    CHECK(one.references->dangling() == other.references->dangling());
+    const HeapGraph &graph = a.work.graph(), &again = b.work.graph();
+    REQUIRE(graph.node_count() == again.node_count());
+    CHECK(graph.unreachable_count() == again.unreachable_count());
+    REQUIRE(graph.roots().size() == again.roots().size());
+    for (std::size_t i = 0; i < graph.roots().size(); ++i) {
+        CHECK(graph.roots()[i].root.object == again.roots()[i].root.object);
+        CHECK(graph.roots()[i].root.kind == again.roots()[i].root.kind);
+        CHECK(graph.roots()[i].parent == again.roots()[i].parent);
+    }
+    for (std::uint32_t node = 0; node < graph.node_count(); ++node) {
+        CHECK(graph.preorder().position(NodeId(node)) == again.preorder().position(NodeId(node)));
+        const NodeRow row = graph.targets(NodeId(node)), same = again.targets(NodeId(node));
+        CHECK(std::equal(row.begin(), row.end(), same.begin(), same.end()));
+    }
+    for (ObjectId object{0}; object < one.object_count(); ++object) {
+        CHECK(one.address_of(object) == other.address_of(object));
+        CHECK(one.type_of(object) == other.type_of(object));
+        CHECK(one.found_by(object) == other.found_by(object));
+        CHECK(other.find(one.address_of(object)) == object);
+        CHECK((*one.sizes)[object].size == (*other.sizes)[object].size);
+        CHECK((*one.sizes)[object].memory == (*other.sizes)[object].memory);
+        CHECK(one.references->found(object) == other.references->found(object));
+        CHECK(one.references->sources_of(object) == other.references->sources_of(object));
+        CHECK(one.references->unowned_sources_of(object) == other.references->unowned_sources_of(object));
+        CHECK(graph.reach(object) == again.reach(object));
+        CHECK(RetainedLookup(graph, a.work.retained()).memory(object) ==
+              RetainedLookup(again, b.work.retained()).memory(object));
+        CHECK(RetainedLookup(graph, a.work.retained()).dominator(object) ==
+              RetainedLookup(again, b.work.retained()).dominator(object));
+        CHECK(a.work.states().of(object) == b.work.states().of(object));
+        CHECK(a.work.states().in_garbage_list(object) == b.work.states().in_garbage_list(object));
+        CHECK(a.work.states().collection.of[object] == b.work.states().collection.of[object]);
+        CHECK(a.heap.value(object).text == b.heap.value(object).text);
+    }
+    REQUIRE(a.table->types.size() == b.table->types.size());
+    for (std::size_t i = 0; i < a.table->types.size(); ++i) {
+        const TypeRow &row = a.table->types[i], &same = b.table->types[i];
+        CHECK(row.name == same.name);
+        CHECK(row.count == same.count);
+        CHECK(row.retained == same.retained);
+        CHECK(row.largest.address == same.largest.address);
+    }
+    CHECK(a.table->total_memory == b.table->total_memory);
+}
+
+}  // namespace
+
+TEST_CASE("index: a whole heap and its graph, kept and read", "[program][index]") {
+    const Program program;
+    Opened cold(program);
+    CHECK(cold.index.state() == IndexFile::State::absent);
+    CHECK(cold.work.graph().unreachable_count() > 0);
+    cold.keep();
+    Opened warm(program);
+    CHECK(warm.index.state() == IndexFile::State::usable);
+    for (const char* part : {"pools", "objects", "sizes", "memory", "lookup", "references", "walk",
+                             "retained", "states", "types 0 3"})
+        CHECK(warm.index.has(part));
+    CHECK(warm.types_were_kept);
+    CHECK(warm.heap.snapshot().references->memory_bytes() == 0);  // they lie in the file
+    CHECK(warm.heap.snapshot().sizes->memory_bytes() == 0);
+    check_equal(cold, warm);
+    CHECK(warm.index.keep(warm.heap.parts(), ~std::uint64_t{0}).kept == IndexFile::Kept::nothing_new);
+}
+
+TEST_CASE("index: whatever part of it is damaged, the answers stay", "[program][index]") {
+    const Program program;
+    Opened cold(program);
+    cold.keep();
+    std::string whole;
+    {
+        std::ifstream file(program.index_path(), std::ios::binary);
+        whole.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    constexpr std::size_t first_blob = 8192;
+    std::size_t noticed = 0;
+    for (std::size_t place = first_blob; place < whole.size(); place += whole.size() / 40) {
+        std::string damaged = whole;
+        damaged[place] = static_cast<char>(damaged[place] ^ 0x10);
+        std::filesystem::remove(program.index_path());
+        std::ofstream(program.index_path(), std::ios::binary) << damaged;
+        std::filesystem::permissions(
+            program.index_path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+        Opened warm(program);
+        noticed += warm.index.state() == IndexFile::State::damaged;
+        check_equal(cold, warm);
+    }
+    CHECK(noticed > 10);
+}
