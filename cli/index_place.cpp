@@ -117,8 +117,10 @@ void remove_unfinished(const std::string& directory) {
     const auto oldest = fs::file_time_type::clock::now() - std::chrono::hours(1);
     for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
          entry.increment(error)) {
-        const std::string name = entry->path().filename().string();
-        if (!name.ends_with(unfinished_ending) || name.find(ending) == std::string::npos) continue;
+        // core-0.index.1234.new, or core-0.index.checked.1234.new
+        fs::path whole = entry->path().stem().stem();
+        if (whole.extension() == checked_ending) whole = whole.stem();
+        if (entry->path().extension() != unfinished_ending || whole.extension() != ending) continue;
         std::error_code ignored;
         if (entry->last_write_time(ignored) < oldest && !ignored) fs::remove(entry->path(), ignored);
     }
