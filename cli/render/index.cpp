@@ -15,9 +15,11 @@ Datum index_data(const IndexThere& index) {
                     {"limit", index.limit}});
 }
 
+/// "3 indexes have 1.2 GiB of at most 20.0 GiB; the oldest goes first."
 Text size_words(const IndexThere& index) {
-    return says("{} of at most {} for the indexes of {}", ByteCount{index.all.bytes}, ByteCount{index.limit},
-                how_many(index.all.count, "core"));
+    return says("{} {} of at most {}; the oldest goes first.",
+                how_many(index.all.count, "index has", "indexes have"), ByteCount{index.all.bytes},
+                ByteCount{index.limit});
 }
 
 }  // namespace
@@ -27,8 +29,7 @@ Document render_index(const IndexThere& index) {
     document.data = index_data(index);
     document.say(
         sentence(says("The index of this core has {}: {}", ByteCount{index.bytes}, FilePath{index.path})));
-    document.say(sentence(
-        says("Later questions begin with it. There are {} now; the oldest goes first.", size_words(index))));
+    document.say(sentence(says("Later questions begin with it. {}", size_words(index))));
     return document;
 }
 
@@ -37,7 +38,7 @@ void add_index(const std::optional<IndexThere>& index, Document& document) {
     if (!index) return;
     document.say(line(Text("Index").bold()));
     document.say(sentence(says("{}: {}", ByteCount{index->bytes}, FilePath{index->path}), {}, 1));
-    document.say(sentence(says("{}; the oldest goes first", size_words(*index)), {}, 1));
+    document.say(sentence(size_words(*index), {}, 1));
     document.say(gap());
 }
 

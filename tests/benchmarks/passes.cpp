@@ -8,7 +8,6 @@
 //
 // The builder tells the name of each pass as it begins (as for the terminal's progress line); the CPU time
 // between two names belongs to the first. Prints a line for each pass, then the number of objects.
-// between two names is the first one's. Prints a line a pass, then the number of objects.
 
 #include "analysis/collector.h"
 #include "analysis/holding/retained.h"
