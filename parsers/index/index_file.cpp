@@ -242,6 +242,25 @@ void IndexFile::remember_checked() {
 
 namespace {
 
+/// Writes `bytes` at `at`, and computes their checksum piece by piece, while they are in the cache.
+bool write_and_sum(int file, std::uint64_t at, std::span<const std::byte> bytes, std::uint64_t& checksum) {
+    constexpr std::size_t piece_bytes = 256 << 10;
+    const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+    if (!state || XXH3_64bits_reset(state.get()) != XXH_OK) {
+        errno = ENOMEM;
+        return false;
+    }
+    while (!bytes.empty()) {
+        const auto piece = bytes.first(std::min(piece_bytes, bytes.size()));
+        XXH3_64bits_update(state.get(), piece.data(), piece.size());
+        if (!write_all(file, at, piece)) return false;
+        at += piece.size();
+        bytes = bytes.subspan(piece.size());
+    }
+    checksum = XXH3_64bits_digest(state.get());
+    return true;
+}
+
 /// Writes the blobs of parts from `at` on, and says in `blobs` where they are.
 bool write_parts(int file, const std::vector<const PartWriter*>& parts, std::uint64_t& at,
                  std::vector<IndexBlob>& blobs) {
@@ -255,8 +274,7 @@ bool write_parts(int file, const std::vector<const PartWriter*>& parts, std::uin
                         blob.part.begin());
             blob.offset = bytes.empty() ? first_blob : at;
             blob.bytes = bytes.size();
-            blob.checksum = checksum_of(bytes);
-            if (!write_all(file, at, bytes)) return false;
+            if (!write_and_sum(file, at, bytes, blob.checksum)) return false;
             at += bytes.size();
             blobs.push_back(blob);
         }
