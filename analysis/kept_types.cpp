@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
 #include <type_traits>
 
 namespace heapsift {
 namespace {
 
+constexpr std::string_view part_begins_with = "types ";
+
 std::string part_name(SortKey sort, std::size_t limit) {
-    return fmt::format("types {} {}", static_cast<unsigned>(sort), limit);
+    return fmt::format("{}{} {}", part_begins_with, static_cast<unsigned>(sort), limit);
 }
 
 template <class Part, class T>
@@ -60,6 +64,14 @@ std::optional<TypesResult> read_kept_types(IndexFile& index, const HeapReader& h
         return std::nullopt;
     for (TypeRow& row : result.types) row.largest = object_row(heap, row.largest.id);
     return result;
+}
+
+bool room_for_types(const IndexFile& index) {
+    constexpr std::ptrdiff_t most = 16;
+    const auto parts = index.parts();
+    return std::count_if(parts.begin(), parts.end(), [](const IndexFile::PartSize& part) {
+               return part.name.starts_with(part_begins_with);
+           }) < most;
 }
 
 PartWriter kept_types_part(const TypesResult& result, SortKey sort, std::size_t limit) {

@@ -16,6 +16,10 @@ namespace heapsift {
 std::optional<TypesResult> read_kept_types(IndexFile& index, const HeapReader& heap, SortKey sort,
                                            std::size_t limit);
 
+/// False if the index has many tables already: there may be one for each number of rows that is asked for, and
+/// an index has places for few parts.
+bool room_for_types(const IndexFile& index);
+
 /// To be written: copies what it needs.
 PartWriter kept_types_part(const TypesResult& result, SortKey sort, std::size_t limit);
 

@@ -93,6 +93,7 @@ void Session::know_core(const CoreFile& core, const PythonRuntime* python) {
 CoreFile Session::read_core() {
     const CoreChoice& choice = this->choice();
     enter("opening the core");
+    identity_ = identity_of(choice.path);
     CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_);
     know_core(core, nullptr);
     if (const std::string unused = unused_executable(core.modules(), choice.search.executable);
@@ -108,6 +109,8 @@ void Session::open_index(const CoreFile& core) {
     if (directory.empty()) return;
     redactor_.know_directory(directory);
     index_key_ = index_key(*choice_, core);
+    // The key is of what lies at the path now: that may be another core than the one that was opened.
+    if (!identity_ || identity_of(choice_->path) != identity_) return;
     index_ = std::make_unique<IndexFile>(index_path(directory, *choice_), index_key_);
 }
 

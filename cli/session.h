@@ -109,6 +109,7 @@ private:
     bool cut_ = false;
     bool next_command_knows_ = true;  // a later command that names no core will be about this one
     Diagnostics diagnostics_;
+    std::optional<FileIdentity> identity_;  // of the core, before it was opened
     std::unique_ptr<IndexFile> index_;
     IndexKey index_key_{};
     std::function<std::vector<PartWriter>()> parts_;

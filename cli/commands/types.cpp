@@ -58,7 +58,8 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
         result = kept ? std::move(*kept) : types(heap, sort, 0, session.progress());
         if (!kept)
             add_retained(result, question.graph(), question.retained(), sort, rows, session.progress());
-        question.keep_also(kept_types_part(result, sort, rows));
+        if (session.index() && room_for_types(*session.index()))
+            question.keep_also(kept_types_part(result, sort, rows));
         session.note_references(heap);
     }
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,

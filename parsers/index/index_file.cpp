@@ -59,6 +59,13 @@ std::string stamp_of(const struct stat& file) {
                        file.st_ctim.tv_sec, file.st_ctim.tv_nsec);
 }
 
+/// The name of a file that will be renamed to `path`. Processes of two containers may have the same number.
+std::string unfinished_name(const std::string& path) {
+    timespec now = {};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return fmt::format("{}.{}-{:x}-{:x}.new", path, getpid(), now.tv_sec, now.tv_nsec);
+}
+
 bool may_be_used(const struct stat& file) {
     return S_ISREG(file.st_mode) && file.st_uid == geteuid() && (file.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -114,6 +121,7 @@ struct IndexFile::Mapped {
 
     std::span<const std::byte> bytes;
     struct stat status = {};
+    std::int64_t age = 0;  // ns from its last change to when `status` was read
 };
 
 IndexFile::IndexFile(std::string path, const IndexKey& key) : path_(std::move(path)), key_(key) {
@@ -126,12 +134,16 @@ IndexFile::IndexFile(std::string path, const IndexKey& key) : path_(std::move(pa
         }
         return;
     }
+    timespec now = {};
+    clock_gettime(CLOCK_REALTIME, &now);
     struct stat status = {};
     if (fstat(file.number(), &status) != 0 || !may_be_used(status)) {
         state_ = State::refused;
         why_ = "it is not this user's own file, or others may write it";
         return;
     }
+    const std::int64_t age =
+        (now.tv_sec - status.st_ctim.tv_sec) * 1'000'000'000 + (now.tv_nsec - status.st_ctim.tv_nsec);
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size < first_blob) {
         if (size > 0) give_up("it is cut");
@@ -141,6 +153,7 @@ IndexFile::IndexFile(std::string path, const IndexKey& key) : path_(std::move(pa
     if (mapped == MAP_FAILED) return;
     auto all = std::make_shared<Mapped>(std::span(static_cast<const std::byte*>(mapped), size));
     all->status = status;
+    all->age = age;
     const auto slot = Slot::in_force(all->bytes, size);
     if (!slot) {
         give_up("its header does not read");
@@ -220,17 +233,13 @@ void IndexFile::remember_checked() {
     if (checked_.empty() || state_ != State::usable) return;
     const std::string stamp = stamp_of(file_->status);
     struct stat now_there = {};
-    timespec now = {};
-    clock_gettime(CLOCK_REALTIME, &now);
-    const timespec& changed = file_->status.st_ctim;
-    const std::int64_t age = (now.tv_sec - changed.tv_sec) * 1'000'000'000 + (now.tv_nsec - changed.tv_nsec);
-    if (stamp.empty() || age < time_step || stat(path_.c_str(), &now_there) != 0 ||
+    if (stamp.empty() || file_->age < time_step || stat(path_.c_str(), &now_there) != 0 ||
         stamp_of(now_there) != stamp)
         return;
     std::string text = stamp + "\n";
     for (const auto* parts : {&trusted_, &checked_})
         for (const std::string& part : *parts) text += part + "\n";
-    const std::string unfinished = fmt::format("{}.{}.new", trusted_path(), getpid());
+    const std::string unfinished = unfinished_name(trusted_path());
     Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file) return;
     if (!write_all(file.number(), 0, std::as_bytes(std::span(text))) ||
@@ -329,6 +338,7 @@ IndexFile::Result IndexFile::append(const std::vector<PartWriter>& parts, std::u
         }  // what is too much does no harm
         return failed(error_number);
     }
+    if (blobs.size() == slot->count) return {Kept::nothing_new, 0, used};  // there is no place for more
     slot->count = blobs.size();
     std::copy(blobs.begin(), blobs.end(), slot->blobs.begin());
     ++slot->generation;
@@ -343,7 +353,7 @@ IndexFile::Result IndexFile::replace(const std::vector<PartWriter>& parts, std::
     for (const PartWriter& part : parts) all.push_back(&part);
     if (all.empty()) return {};
     if (first_blob + bytes_of(all) > limit) return {Kept::no_room, 0, 0};
-    const std::string unfinished = fmt::format("{}.{}.new", path_, getpid());
+    const std::string unfinished = unfinished_name(path_);
     // Without a name until it is whole, where the file system can do that: then nothing is left of a writer that
     // is killed.
     const std::string folder = path_.substr(0, path_.rfind('/') + 1);

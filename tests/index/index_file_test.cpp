@@ -347,6 +347,35 @@ TEST_CASE("index: what was found right is remembered until the file changes", "[
     CHECK_FALSE(look("two"));
 }
 
+TEST_CASE("index: what was opened right after a change is not trusted later", "[index]") {
+    const Folder folder;
+    const Sample one = Sample::of("one", 1000);
+    REQUIRE(keep(folder.file(), {&one}) == Kept::kept);
+    IndexFile index(folder.file(), key);
+    Sample there;
+    REQUIRE(read(index, "one", there));
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    index.remember_checked();
+    CHECK_FALSE(fs::exists(folder.file() + ".checked"));
+}
+
+TEST_CASE("index: more parts than there are places", "[index]") {
+    const Folder folder;
+    constexpr int most = 41;  // two blobs each
+    for (int i = 0; i < most; ++i) {
+        const Sample sample = Sample::of(fmt::format("part {}", i), 10);
+        REQUIRE(keep(folder.file(), {&sample}) == Kept::kept);
+    }
+    const std::string before = bytes_of(folder.file());
+    const Sample late = Sample::of("late", 10);
+    CHECK(keep(folder.file(), {&late}) == Kept::nothing_new);
+    if (bytes_of(folder.file()) != before) FAIL("it was written although nothing was added");
+    IndexFile index(folder.file(), key);
+    Sample there;
+    CHECK(read(index, "part 40", there));
+    CHECK_FALSE(index.has("late"));
+}
+
 TEST_CASE("index: two writers", "[index]") {
     const Folder folder;
     const Sample one = Sample::of("one", 100), two = Sample::of("two", 100), three = Sample::of("three", 9);
