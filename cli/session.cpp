@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 namespace heapsift {
@@ -107,7 +108,6 @@ void Session::open_index(const CoreFile& core) {
     enter("the index");
     const std::string directory = index_directory(options_.index_dir);
     if (directory.empty()) return;
-    redactor_.know_directory(directory);
     index_key_ = index_key(*choice_, core);
     // The key is of what lies at the path now: that may be another core than the one that was opened.
     if (!identity_ || identity_of(choice_->path) != identity_) return;
@@ -118,6 +118,8 @@ void Session::open_index(const CoreFile& core) {
 std::string Session::keep_index() {
     if (!index_ || !parts_) return "";
     enter("writing the index");
+    // Not before the answer was written: it numbers what is redacted, and is the same without an index.
+    redactor_.know_directory(std::filesystem::path(index_->path()).parent_path().string());
     const auto parts = std::exchange(parts_, nullptr);
     using State = IndexFile::State;
     if (index_->state() == State::foreign)
