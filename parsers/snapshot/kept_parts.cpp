@@ -53,7 +53,7 @@ void objects_fields(Field<Part, FoundObjects>& objects, const PythonRuntime& pyt
     part.require(type_count == types.size(), "there are other types now");
     part.column(objects.addresses,
                 [](const Address& address, std::size_t at) { return at == 0 || *(&address - 1) < address; });
-    part.column(objects.types, [&](TypeId type) { return type < types.size() || type == no_type; });
+    part.column(objects.types, [&](TypeId type) { return type < types.size(); });
     part.column(objects.found_by, [](FoundBy by) { return by <= FoundBy::reference; });
     part.require(objects.addresses.size() < no_object && objects.types.size() == objects.addresses.size() &&
                      objects.found_by.size() == objects.addresses.size(),
