@@ -16,8 +16,8 @@ namespace heapsift {
 std::optional<TypesResult> read_kept_types(IndexFile& index, const HeapReader& heap, SortKey sort,
                                            std::size_t limit);
 
-/// False if the index has many tables already: there may be one for each number of rows that is asked for, and
-/// an index has places for few parts.
+/// False if the index has many tables already: there may be one for each number of rows that is asked for,
+/// and an index has places for few parts.
 bool room_for_types(const IndexFile& index);
 
 /// To be written: copies what it needs.
