@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 #include <type_traits>
 
@@ -67,11 +66,8 @@ std::optional<TypesResult> read_kept_types(IndexFile& index, const HeapReader& h
 }
 
 bool room_for_types(const IndexFile& index) {
-    constexpr std::ptrdiff_t most = 16;
-    const auto parts = index.parts();
-    return std::count_if(parts.begin(), parts.end(), [](const IndexFile::PartSize& part) {
-               return part.name.starts_with(part_begins_with);
-           }) < most;
+    constexpr std::size_t most = 16;
+    return index.parts_beginning_with(part_begins_with) < most;
 }
 
 PartWriter kept_types_part(const TypesResult& result, SortKey sort, std::size_t limit) {

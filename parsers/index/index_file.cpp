@@ -188,6 +188,12 @@ std::vector<IndexFile::PartSize> IndexFile::parts() const {
     return sizes;
 }
 
+std::size_t IndexFile::parts_beginning_with(std::string_view name) const {
+    const std::vector<PartSize> all = parts();
+    return static_cast<std::size_t>(std::count_if(
+        all.begin(), all.end(), [&](const PartSize& part) { return part.name.starts_with(name); }));
+}
+
 std::uint64_t IndexFile::bytes() const { return state_ == State::usable ? file_->bytes.size() : 0; }
 
 PartReader IndexFile::open(std::string_view part) const {

@@ -70,6 +70,8 @@ public:
     };
     /// What it has, in the order in which it was written; nothing if it is not usable.
     std::vector<PartSize> parts() const;
+    /// How many parts have a name that begins so.
+    std::size_t parts_beginning_with(std::string_view name) const;
     /// Of the whole file, as it was when it was opened; 0 if it is not usable.
     std::uint64_t bytes() const;
     /// Fills something from a part: `fill(PartReader&)`, which must not change anything before it has read

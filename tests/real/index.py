@@ -4,8 +4,8 @@
     index.py --heapsift build/dev/heapsift [--tree SUITE=FOLDER …] [--interpreter PATH …] [--programs zoo …]
 
 For each interpreter and program a core is taken and asked everything as JSON: without an index; with one that these questions fill as they go;
-on the first core also in another order, and with one that `index` made. Bytes and exit codes must be equal. Then the index is cut at 40
-places, 120 times some of its bits are flipped, its writers are killed, two write at once, the disk is full, the folder cannot be written, the core changes: the
+on the first core in another order, and with one that `index` made. Bytes and exit codes must be equal. Then the index is cut at 40
+places, 80 times some of its bits are flipped, its writers are killed, two write at once, the disk is full, the folder cannot be written, the core changes: the
 answers stay the same, and standard error says what was found.
 """
 
@@ -42,7 +42,7 @@ def main():
     parser.add_argument("--required", nargs="*", default=[], metavar="3.N")
     parser.add_argument("--programs", nargs="*", default=["zoo"])
     parser.add_argument("--kinds", nargs="*", default=["kernel"])
-    parser.add_argument("--damages", type=int, default=120, metavar="N")
+    parser.add_argument("--damages", type=int, default=80, metavar="N")
     parser.add_argument("--work", metavar="FOLDER")
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
@@ -58,7 +58,7 @@ def main():
                 continue
             try:
                 asked = Asked(heapsift, taken, interpreter.tree)
-                check_equal(asked, "%s %s" % (interpreter.name, program), ("first",) if damaged else ("first", "second", "index"))
+                check_equal(asked, "%s %s" % (interpreter.name, program), ("first",) if damaged else ("second", "index"))
                 if not damaged:
                     check_damage(asked, options.damages)
                     check_writers(asked)
@@ -184,14 +184,14 @@ def check_damage(asked, count):
 
 
 def check_writers(asked):
-    """Killed at 100 moments of the run that writes; and four at once."""
+    """Killed at 60 moments of the run that writes; and four at once."""
     asked.forget()
     began = time.monotonic()
     subprocess.run(asked.command("index"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
     whole = time.monotonic() - began
     chance = random.Random(9)
     kept = 0
-    for number in range(100):
+    for number in range(60):
         if number % 2:
             asked.forget()
         process = subprocess.Popen(asked.command("index"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
@@ -214,7 +214,7 @@ def check_writers(asked):
         wrong = asked.wrong(question)
         if wrong:
             fail("after four at once", "%s: %s" % (question, wrong))
-    print("writers: killed at 100 moments, %d left an index; four at once" % kept, flush=True)
+    print("writers: killed at 60 moments, %d left an index; four at once" % kept, flush=True)
 
 
 def check_places(asked, taken):
