@@ -99,7 +99,7 @@ def made_cores(options):
 
 def measure(options, core):
     environment = {**os.environ, "HEAPSIFT_STATE": "off"}
-    types = [options.heapsift, "types", core]
+    types = [options.heapsift, "types", core, "--no-index"]
     with open(core, "rb") as file:  # into the page cache
         while file.read(1 << 20):
             pass
