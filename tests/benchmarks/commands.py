@@ -14,6 +14,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 
 ALL = ["overview", "types", "types --by-holder", "types --sort memory", "objects", "objects --sort retained", "dominators",
        "cycles", "gc", "refcounts", "arrays", "threads", "doctor", "why", "show", "retained", "referrers"]
@@ -41,6 +42,13 @@ def run(command):
 
 
 def main():
+    with tempfile.TemporaryDirectory() as nowhere:
+        # Without an index, also for a build that has no --no-index.
+        os.environ.update(HEAPSIFT_STATE="off", HEAPSIFT_INDEX_LIMIT="0", XDG_CACHE_HOME=nowhere)
+        measure()
+
+
+def measure():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("core")
     parser.add_argument("before", type=os.path.abspath)
