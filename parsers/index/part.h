@@ -67,6 +67,8 @@ public:
     void column(const Stored<T>& values, Holds&&) {
         columns_.push_back(std::as_bytes(std::span<const T>(values)));
     }
+    template <PlainValue T, class Holds>
+    void column(const Stored<T>&& values, Holds&&) = delete;  // it would be gone when it is written
     /// When reading, asks for something of the whole part; here nothing.
     void require(bool, const char*) {}
 
