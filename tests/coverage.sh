@@ -20,7 +20,7 @@ parsers/cpython 89
 parsers/numpy 95
 parsers/snapshot 89
 parsers/reading 96
-analysis/graph 99
+analysis/graph 97
 analysis 95
 cli 72
 '
