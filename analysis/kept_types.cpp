@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <string_view>
-#include <type_traits>
 
 namespace heapsift {
 namespace {
@@ -14,11 +13,8 @@ std::string part_name(SortKey sort, std::size_t limit) {
     return fmt::format("{}{} {}", part_begins_with, static_cast<unsigned>(sort), limit);
 }
 
-template <class Part, class T>
-using Field = std::conditional_t<std::remove_reference_t<Part>::reading, T, const T>;
-
 template <class Part>
-void named_counts(Field<Part, std::vector<std::pair<std::string, std::uint64_t>>>& rows, Part& part) {
+void named_counts(FieldsOf<Part, std::vector<std::pair<std::string, std::uint64_t>>>& rows, Part& part) {
     part.list(rows, [](auto& row, Part& p) {
         p.text(row.first);
         p.number(row.second);
@@ -27,7 +23,7 @@ void named_counts(Field<Part, std::vector<std::pair<std::string, std::uint64_t>>
 
 // The names of types are in the core; the largest objects are read anew.
 template <class Part>
-void result_fields(Field<Part, TypesResult>& result, Part& part, const HeapSnapshot* heap) {
+void result_fields(FieldsOf<Part, TypesResult>& result, Part& part, const HeapSnapshot* heap) {
     part.list(result.types, [&](auto& row, Part& p) {
         for (auto* number : {&row.count, &row.size, &row.memory, &row.array_data}) p.number(*number);
         p.number(row.address);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The table of types with what each retains, as an index keeps it: it is the first question of most hunts, and
-// costs a walk over the heap for 64 types each.
+// The table of types with what each retains, as an index keeps it: it is the first question of most hunts,
+// and costs a walk over the heap for 64 types each.
 
 #include "analysis/types.h"
 #include "parsers/index/index_file.h"
