@@ -149,8 +149,11 @@ std::string index_path(const std::string& directory, const CoreChoice& choice) {
 IndexKey index_key(const CoreChoice& choice, const CoreFile& core) {
     const auto identity = identity_of(choice.path);
     if (!identity) return {};
+    struct stat status {};
+    if (::stat(choice.path.c_str(), &status) != 0) return {};
     std::string text =
-        fmt::format("{}\n{} {} {}\n", own_identity(), identity->size, identity->modified_ns, identity->inode);
+        fmt::format("{}\n{} {} {} {}.{}\n", own_identity(), identity->size, identity->modified_ns,
+                    identity->inode, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
     for (const Module& module : core.modules()) {
         text += fmt::format("{} {} {} {}\n", module.path, module.build_id,
                             static_cast<unsigned>(module.file_state), module.file);

@@ -19,7 +19,8 @@ std::string index_directory(const std::string& given);
 /// is read from it. So another core at the same path replaces it, and two sets of options do not.
 std::string index_path(const std::string& directory, const CoreChoice& choice);
 
-/// Of the core: its size, time, inode, its first 64 KiB, and 64 samples of the rest; of the modules: their
+/// Of the core: its size, times, inode, its first 64 KiB, and 64 samples of the rest (a time can be set back,
+/// but not that of the last change, st_ctime); of the modules: their
 /// build-ids and which files were accepted for them; and of this program: its version and build-id. All
 /// zeros if the core cannot be read.
 IndexKey index_key(const CoreChoice& choice, const CoreFile& core);

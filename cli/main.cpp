@@ -4,6 +4,7 @@
 #include "cli/output_file.h"
 #include "cli/program.h"
 #include "parsers/base/program_name.h"
+#include "parsers/elf/cached_mapping.h"
 
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ namespace {
 using namespace heapsift;
 
 // Only calls that are allowed in a signal handler.
-void say_and_leave(std::string_view line, int code) {
+[[noreturn]] void say_and_leave(std::string_view line, int code) {
     remove_unfinished_files();
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
     ::_exit(code);
@@ -27,8 +28,23 @@ void say_and_leave(std::string_view line, int code) {
 
 void on_interrupt(int) { say_and_leave("\n", 130); }
 
-// The core is mapped: if the file is cut while it is read, or the disk fails, SIGBUS arrives.
-void on_bus_error(int) {
+// The core is mapped, and so are its files in the cache: if one is cut while it is read, or the disk fails,
+// SIGBUS arrives. What is in the cache is removed: the next command makes it anew.
+void on_bus_error(int, siginfo_t* info, void*) {
+    switch (remove_cached_file_at(info->si_addr)) {
+        case CachedKind::index:
+            say_and_leave(
+                "heapsift: the core's index could not be read to its end, and was removed: ask again "
+                "(or with --no-index)\n",
+                1);
+        case CachedKind::unpacked_core:
+            say_and_leave(
+                "heapsift: the core as it was unpacked could not be read to its end, and was removed: ask "
+                "again\n",
+                1);
+        case CachedKind::none:
+            break;
+    }
     say_and_leave("heapsift: the core could not be read to its end: was it changed while it was read?\n", 1);
 }
 
@@ -56,7 +72,11 @@ void handle_signals() {
     }
     handle(SIGPIPE, SIG_IGN);
     handle(SIGXFSZ, SIG_IGN);  // a limit on file size is then an error like a full disk
-    handle(SIGBUS, on_bus_error);
+    struct sigaction on_bus {};
+    on_bus.sa_sigaction = on_bus_error;
+    on_bus.sa_flags = SA_SIGINFO;
+    sigemptyset(&on_bus.sa_mask);
+    sigaction(SIGBUS, &on_bus, nullptr);
 }
 
 // The sanitizers look for leaks after everything has been destroyed.

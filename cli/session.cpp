@@ -167,16 +167,19 @@ CoreHeap Session::open_heap() {
 void Session::note_references(const HeapReader& heap, ObjectId object) {
     const HeapSnapshot& columns = heap.snapshot();
     const ReferenceGraph& references = *columns.references;
-    if (const auto& first = references.first_dangling())
+    if (const auto& first = references.first_dangling()) {
+        // What was overwritten may be eight bytes of a value.
+        const std::string target = redactor_.active() ? "" : ", to " + hexadecimal(first->target.value);
         diagnostics_.add(
             "references-dangling",
-            fmt::format("{} to what is no object: something was overwritten ({}from {}, a {}, to {})",
+            fmt::format("{} to what is no object: something was overwritten ({}from {}, a {}{})",
                         counted(references.dangling(), "reference leads", "references lead"),
                         references.dangling() > 1 ? "the first " : "",
                         hexadecimal(columns.address_of(first->source).value),
                         escape_for_terminal(type_name(columns.types, columns.type_of(first->source))),
-                        hexadecimal(first->target.value)),
+                        target),
             Severity::damage);
+    }
     if (object != no_object && heap.facts(object).damaged)
         diagnostics_.add("object-damaged",
                          fmt::format("the object at {} does not read: only what can be there is shown",

@@ -1,7 +1,8 @@
 #include "parsers/index/index_file.h"
 
+#include "parsers/base/cache_file.h"
 #include "parsers/base/descriptor.h"
-#include "parsers/base/machine_boot.h"
+#include "parsers/elf/cached_mapping.h"
 #include "parsers/elf/file_mapping.h"
 
 #include <fmt/format.h>
@@ -44,6 +45,12 @@ bool write_all(int file, std::uint64_t offset, std::span<const std::byte> bytes)
     return true;
 }
 
+/// Reads both slots. They are not read where they are mapped: on a full tmpfs that is a bus error if one of
+/// them was never written.
+bool read_pages(int file, std::array<std::byte, first_blob>& pages) {
+    return pread(file, pages.data(), pages.size(), 0) == static_cast<ssize_t>(pages.size());
+}
+
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
     return XXH3_64bits(bytes.data(), bytes.size());
 }
@@ -55,25 +62,6 @@ std::uint64_t aligned_up(std::uint64_t offset) {
 std::string_view name_of(const IndexBlob& blob) {
     const auto end = std::find(blob.part.begin(), blob.part.end(), '\0');
     return {blob.part.data(), static_cast<std::size_t>(end - blob.part.begin())};
-}
-
-/// What changes whenever somebody writes to the file, and when the machine starts anew; "" if unknown.
-std::string stamp_of(const struct stat& file) {
-    static const std::string boot = machine_boot();
-    if (boot.empty()) return "";
-    return fmt::format("{} {} {} {} {}.{:09}", boot, file.st_dev, file.st_ino, file.st_size,
-                       file.st_ctim.tv_sec, file.st_ctim.tv_nsec);
-}
-
-/// The name of a file that will be renamed to `path`. Processes of two containers may have the same number.
-std::string unfinished_name(const std::string& path) {
-    timespec now = {};
-    clock_gettime(CLOCK_REALTIME, &now);
-    return fmt::format("{}.{}-{:x}-{:x}.new", path, getpid(), now.tv_sec, now.tv_nsec);
-}
-
-bool may_be_used(const struct stat& file) {
-    return S_ISREG(file.st_mode) && file.st_uid == geteuid() && (file.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 }  // namespace
@@ -120,9 +108,15 @@ struct IndexFile::Slot {
 };
 
 struct IndexFile::Mapped {
+    Mapped(int file, const struct stat& facts, std::int64_t since, const std::string& path)
+        : mapping(FileMapping::of_descriptor(file)),
+          status(facts),
+          age(since),
+          known(CachedKind::index, mapping.bytes(), path) {}
     FileMapping mapping;
-    struct stat status = {};
-    std::int64_t age = 0;  // ns from its last change to when `status` was read
+    struct stat status;
+    std::int64_t age;  // ns from its last change to when `status` was read
+    CachedMapping known;
 };
 
 IndexFile::IndexFile(std::string path, const IndexKey& key) : path_(std::move(path)), key_(key) {
@@ -138,7 +132,7 @@ IndexFile::IndexFile(std::string path, const IndexKey& key) : path_(std::move(pa
     timespec now = {};
     clock_gettime(CLOCK_REALTIME, &now);
     struct stat status = {};
-    if (fstat(file.number(), &status) != 0 || !may_be_used(status)) {
+    if (fstat(file.number(), &status) != 0 || !is_own_file(status)) {
         state_ = State::refused;
         why_ = "it is not this user's own file, or others may write it";
         return;
@@ -150,10 +144,11 @@ IndexFile::IndexFile(std::string path, const IndexKey& key) : path_(std::move(pa
         if (size > 0) give_up("it is cut");
         return;
     }
-    const auto all = std::make_shared<Mapped>(Mapped{FileMapping::of_descriptor(file.number()), status, age});
-    const std::span<const std::byte> bytes = all->mapping.bytes();
-    if (bytes.size() < first_blob) return;
-    const auto slot = Slot::in_force(bytes, bytes.size());
+    const auto all = std::make_shared<Mapped>(file.number(), status, age, path_);
+    const std::uint64_t bytes = all->mapping.bytes().size();
+    std::array<std::byte, first_blob> pages{};
+    if (bytes < first_blob || !read_pages(file.number(), pages)) return;
+    const auto slot = Slot::in_force(pages, bytes);
     if (!slot) {
         give_up("its header does not read");
         return;
@@ -223,7 +218,7 @@ void IndexFile::read_trusted() {
     const std::string stamp = stamp_of(file_->status);
     const Descriptor file(::open(trusted_path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status = {};
-    if (stamp.empty() || !file.is_open() || fstat(file.number(), &status) != 0 || !may_be_used(status))
+    if (stamp.empty() || !file.is_open() || fstat(file.number(), &status) != 0 || !is_own_file(status))
         return;
     std::array<char, 4096> text{};
     const ssize_t read = ::read(file.number(), text.data(), text.size());
@@ -245,12 +240,8 @@ void IndexFile::remember_checked() {
     std::string text = stamp + "\n";
     for (const auto* parts : {&trusted_, &checked_})
         for (const std::string& part : *parts) text += part + "\n";
-    const std::string unfinished = unfinished_name(trusted_path());
-    Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file.is_open()) return;
-    if (!write_all(file.number(), 0, std::as_bytes(std::span(text))) ||
-        rename(unfinished.c_str(), trusted_path().c_str()) != 0)
-        unlink(unfinished.c_str());
+    NewFile file(trusted_path());
+    if (file.is_open() && write_all(file.number(), 0, std::as_bytes(std::span(text)))) file.finish();
 }
 
 // --- writing
@@ -326,8 +317,7 @@ IndexFile::Result IndexFile::append(const std::vector<PartWriter>& parts, std::u
     if (status.st_ino != file_->status.st_ino || status.st_dev != file_->status.st_dev)
         return {Kept::being_written, 0, 0};
     std::array<std::byte, first_blob> pages{};
-    if (pread(file.number(), pages.data(), pages.size(), 0) != static_cast<ssize_t>(pages.size()))
-        return failed(EIO);
+    if (!read_pages(file.number(), pages)) return failed(EIO);
     auto slot = Slot::in_force(pages, static_cast<std::uint64_t>(status.st_size));
     if (!slot || slot->key != key_) return replace(parts, limit);
     std::vector<const PartWriter*> missing;
@@ -359,22 +349,8 @@ IndexFile::Result IndexFile::replace(const std::vector<PartWriter>& parts, std::
     for (const PartWriter& part : parts) all.push_back(&part);
     if (all.empty()) return {};
     if (first_blob + bytes_of(all) > limit) return {Kept::no_room, 0, 0};
-    const std::string unfinished = unfinished_name(path_);
-    // Without a name until it is whole, where the file system can do that: then nothing is left of a writer that
-    // is killed.
-    const std::string folder = path_.substr(0, path_.rfind('/') + 1);
-    const Descriptor nameless(::open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600));
-    const Descriptor named(
-        nameless.is_open()
-            ? -1
-            : ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    const Descriptor& file = nameless.is_open() ? nameless : named;
-    if (!file.is_open()) return failed(errno);
-    const auto has_name = [&] {
-        const std::string self = fmt::format("/proc/self/fd/{}", file.number());
-        return !nameless.is_open() ||
-               linkat(AT_FDCWD, self.c_str(), AT_FDCWD, unfinished.c_str(), AT_SYMLINK_FOLLOW) == 0;
-    };
+    NewFile file(path_);
+    if (!file.is_open()) return failed(file.error_number());
     Slot slot;
     slot.key = key_;
     std::vector<IndexBlob> blobs;
@@ -384,13 +360,9 @@ IndexFile::Result IndexFile::replace(const std::vector<PartWriter>& parts, std::
         slot.count = blobs.size();
         std::copy(blobs.begin(), blobs.end(), slot.blobs.begin());
         slot.checksum = slot.right_checksum();
-        return write_all(file.number(), 0, std::as_bytes(std::span(&slot, 1))) && has_name() &&
-               rename(unfinished.c_str(), path_.c_str()) == 0;
+        return write_all(file.number(), 0, std::as_bytes(std::span(&slot, 1))) && file.finish();
     };
-    if (write()) return {Kept::kept, 0, slot.used};
-    const int error_number = errno;
-    unlink(unfinished.c_str());
-    return failed(error_number);
+    return write() ? Result{Kept::kept, 0, slot.used} : failed(errno);
 }
 
 }  // namespace heapsift

@@ -125,6 +125,8 @@ public:
             }
         values = Stored<T>(all, file_);
     }
+    /// True if the values are not known to be right yet: time for what else they can be compared with.
+    bool checks() const { return check_; }
     void require(bool holds, const char* else_why) const {
         if (!holds) throw IndexDamage(else_why);
     }

@@ -1,5 +1,6 @@
 #include "parsers/snapshot/kept_parts.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -54,6 +55,19 @@ void objects_fields(FieldsOf<Part, FoundObjects>& objects, const PythonRuntime& 
                  "the columns of objects have different lengths");
 }
 
+/// Compares the type of some objects, spread over all, with the word in the core.
+void require_same_types(const FoundObjects& objects, const AddressSpace& memory, const Layout& layout,
+                        const TypeTable& types) {
+    constexpr std::uint64_t most = 4096;
+    const std::uint64_t count = objects.addresses.size(), samples = std::min(most, count);
+    for (std::uint64_t i = 0; i < samples; ++i) {
+        const std::size_t object = i * count / samples;
+        const auto type = memory.read<Address>(objects.addresses[object] + *layout.object.ob_type);
+        if (type && *type != types[objects.types[object]].address)
+            throw IndexDamage("an object is of another type in the core");
+    }
+}
+
 void write_odd(const Diagnostics& odd, PartWriter& part) {
     part.list(odd.all(), [](const Diagnostic& one, PartWriter& p) {
         p.text(one.code);
@@ -100,10 +114,12 @@ bool read_pools(IndexFile& index, const AddressSpace& memory, const PythonRuntim
     return true;
 }
 
-bool read_objects(IndexFile& index, const PythonRuntime& python, const TypeTable& types, FoundHeap& found) {
+bool read_objects(IndexFile& index, const AddressSpace& memory, const PythonRuntime& python,
+                  const TypeTable& types, FoundHeap& found) {
     FoundHeap read;
     if (!index.read(objects_part, [&](PartReader& part) {
             objects_fields(read.objects, python, types, part);
+            if (part.checks()) require_same_types(read.objects, memory, python.layout, types);
             learned_fields(read.learned, part);
             read_odd(read.odd, part);
         }))

@@ -121,7 +121,7 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
 
     FoundHeap found;
     pass("the index");
-    if (!sources.index || !read_objects(*sources.index, heap.python, heap.types, found)) {
+    if (!sources.index || !read_objects(*sources.index, memory, heap.python, heap.types, found)) {
         pass("collector's lists");
         found.objects = find_objects(core, *sources.access, found.odd, progress);
         pass("what the heap says of itself");

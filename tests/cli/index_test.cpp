@@ -101,6 +101,24 @@ TEST_CASE("index: its key changes with the core", "[cli][index]") {
     CHECK(before != index_key(choice, open_core(path)));
 }
 
+TEST_CASE("index: its key changes with a core that is rewritten in place, whatever its times say",
+          "[cli][index]") {
+    const TemporaryDirectory directory;
+    test::CoreWriter writer;
+    writer.load(0x10000, std::string(8'000'000, 'x'), 0, 6);
+    const std::string path = directory.write("core", writer.bytes());
+    const CoreChoice choice{path, ChosenBy::argument, {}};
+    struct stat status {};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    const IndexKey before = index_key(choice, open_core(path));
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(70'000);  // between what is sampled
+    file << "y" << std::flush;
+    const timespec times[2] = {status.st_atim, status.st_mtim};
+    REQUIRE(::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
+    CHECK(before != index_key(choice, open_core(path)));
+}
+
 TEST_CASE("index: the oldest go", "[cli][index]") {
     const TemporaryDirectory directory;
     const std::string own = directory.below("own.index"), old = directory.below("old.index"),

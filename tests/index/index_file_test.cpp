@@ -1,6 +1,8 @@
 // The file that keeps columns: whatever happens to it, what is read is what was written, or nothing.
 
 #include "parsers/index/index_file.h"
+
+#include "parsers/elf/cached_mapping.h"
 #include "tests/catch.h"
 
 #include <fcntl.h>
@@ -16,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <thread>
 
@@ -155,6 +158,37 @@ TEST_CASE("index: columns outlive the file they were read from", "[index]") {
     }
     fs::remove(folder.file());
     CHECK(there == one);
+}
+
+TEST_CASE("index: a bus error in it is told from one elsewhere, and removes it", "[index]") {
+    const Folder folder;
+    const Sample one = Sample::of("one", 100'000);
+    REQUIRE(keep(folder.file(), {&one}) == Kept::kept);
+    Sample there;
+    {
+        IndexFile index(folder.file(), key);
+        REQUIRE(read(index, "one", there));
+    }
+    CHECK(remove_cached_file_at(&folder) == CachedKind::none);
+    CHECK(remove_cached_file_at(nullptr) == CachedKind::none);
+    CHECK(fs::exists(folder.file()));
+    CHECK(remove_cached_file_at(&there.numbers[99'999]) == CachedKind::index);
+    CHECK_FALSE(fs::exists(folder.file()));
+    const void* const was_at = &there.numbers[0];
+    there = {};
+    CHECK(remove_cached_file_at(was_at) == CachedKind::none);
+}
+
+TEST_CASE("index: more of them than a handler can know are read all the same", "[index]") {
+    const Folder folder;
+    const Sample one = Sample::of("one", 100);
+    REQUIRE(keep(folder.file(), {&one}) == Kept::kept);
+    std::vector<std::unique_ptr<IndexFile>> many;
+    for (int i = 0; i < 10; ++i) {
+        Sample there;
+        REQUIRE(read(*many.emplace_back(std::make_unique<IndexFile>(folder.file(), key)), "one", there));
+        CHECK(there == one);
+    }
 }
 
 TEST_CASE("index: one of another core or build is not used, and is replaced", "[index]") {

@@ -151,6 +151,43 @@ TEST_CASE("index: a whole heap and its graph, kept and read", "[program][index]"
     CHECK(warm.index.keep(warm.heap.parts(), ~std::uint64_t{0}).kept == IndexFile::Kept::nothing_new);
 }
 
+TEST_CASE("index: one of what the core was before its objects' types changed is not used",
+          "[program][index]") {
+    Program program;
+    Opened cold(program);
+    cold.keep();
+    // An instance of Node becomes a list where it lies, as if another process had been dumped into the file.
+    const HeapSnapshot& heap = cold.heap.snapshot();
+    ObjectId changed = no_object;
+    Address other;
+    for (ObjectId id{0}; id < heap.object_count(); ++id) {
+        if (heap.type_info(id).name == "app.Node") changed = id;
+        if (heap.type_info(id).name == "float") other = heap.type_info(id).address;
+    }
+    REQUIRE(changed != no_object);
+    REQUIRE_FALSE(other.is_null());
+    const Address before = heap.type_info(changed).address;
+    std::string bytes = program.program.bytes();
+    const std::uint64_t offset = *heap.python.layout.object.ob_type;
+    const auto view = cold.heap.core().memory().view(heap.address_of(changed), 24);
+    REQUIRE(view.size() == 24);
+    const std::string object(reinterpret_cast<const char*>(view.data()), view.size());
+    const std::size_t place = bytes.find(object);
+    REQUIRE(place != std::string::npos);
+    REQUIRE(bytes.compare(place + offset, 8, reinterpret_cast<const char*>(&before), 8) == 0);
+    bytes.replace(place + offset, 8, reinterpret_cast<const char*>(&other), 8);
+    std::ofstream(program.path, std::ios::binary) << bytes;
+
+    Diagnostics diagnostics;
+    IndexFile index(program.index_path(), key);  // the key is the same
+    const CoreHeap heap_now =
+        CoreHeap::open(CoreFile::open(program.path, {}, diagnostics), diagnostics, {}, &index);
+    CHECK(index.state() == IndexFile::State::damaged);
+    CHECK_THAT(index.why(), ContainsSubstring("another type"));
+    const ObjectId now = heap_now.snapshot().find(cold.heap.snapshot().address_of(changed));
+    CHECK((now == no_object || heap_now.snapshot().type_info(now).name != "app.Node"));
+}
+
 TEST_CASE("index: whatever part of it is damaged, the answers stay", "[program][index]") {
     const Program program;
     Opened cold(program);
