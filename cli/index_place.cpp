@@ -3,6 +3,7 @@
 #include "cli/machine.h"
 #include "cli/units.h"
 #include "cli/version.h"
+#include "parsers/base/cache_file.h"
 #include "parsers/base/descriptor.h"
 
 #include <fcntl.h>
@@ -26,7 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view ending = ".index", unfinished_ending = ".new", checked_ending = ".checked";
+constexpr std::string_view ending = ".index", unpacked_ending = ".unpacked", unfinished_ending = ".new",
+                           checked_ending = ".checked";
 constexpr std::uint64_t default_limit = std::uint64_t{20} << 30, always_free = std::uint64_t{1} << 30;
 constexpr std::uint64_t head_bytes = 64 << 10, sample_bytes = 4 << 10, samples = 64;
 constexpr std::size_t longest_name = 60;
@@ -85,19 +87,31 @@ std::string sampled(const std::string& path, std::uint64_t size) {
     return bytes;
 }
 
-struct KeptIndex {
+/// An index, or a core that was unpacked.
+struct KeptFile {
     fs::path path;
+    bool is_index = true;
     std::uint64_t bytes = 0;
     fs::file_time_type used;  // when it was last written or checked
 };
 
-std::vector<KeptIndex> all_in(const std::string& directory) {
-    std::vector<KeptIndex> found;
+/// Bytes of the disk: an unpacked core is mostly holes. 0 if it is not there.
+std::uint64_t disk_bytes(const std::string& path) {
+    struct stat there {};
+    return ::stat(path.c_str(), &there) == 0 ? static_cast<std::uint64_t>(there.st_blocks) * 512 : 0;
+}
+
+std::vector<KeptFile> all_in(const std::string& directory) {
+    std::vector<KeptFile> found;
     std::error_code error;
     for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
          entry.increment(error)) {
-        if (entry->path().extension() != ending || !entry->is_regular_file(error)) continue;
-        KeptIndex index{entry->path(), entry->file_size(error), entry->last_write_time(error)};
+        const bool is_index = entry->path().extension() == ending;
+        if ((!is_index && entry->path().extension() != unpacked_ending) || !entry->is_regular_file(error))
+            continue;
+        KeptFile index{entry->path(), is_index,
+                       is_index ? entry->file_size(error) : disk_bytes(entry->path().string()),
+                       entry->last_write_time(error)};
         const auto checked = fs::last_write_time(entry->path().string() + std::string(checked_ending), error);
         if (!error) index.used = std::max(index.used, checked);
         error.clear();
@@ -112,6 +126,22 @@ std::uint64_t limit_of_all() {
     return limit ? static_cast<std::uint64_t>(*limit) : default_limit;
 }
 
+std::string place_of(const std::string& path) {
+    std::error_code error;
+    const fs::path whole = fs::weakly_canonical(path, error);
+    return error ? path : whole.string();
+}
+
+/// Its name begins as that of the core at `place`; `shaped` is whatever makes it another file.
+std::string file_for(const std::string& directory, const std::string& place, const std::string& shaped,
+                     std::string_view ends_in) {
+    std::string name;
+    for (const char c : fs::path(place).filename().string())
+        name += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_' ? c : '_';
+    if (name.size() > longest_name) name.resize(longest_name);
+    return fmt::format("{}/{}-{:016x}{}", directory, name, number_of(shaped), ends_in);
+}
+
 /// What a writer that was killed left. (A writer renames its file at once when it is whole.)
 void remove_unfinished(const std::string& directory) {
     std::error_code error;
@@ -121,7 +151,9 @@ void remove_unfinished(const std::string& directory) {
         // core-0.index.1234.new, or core-0.index.checked.1234.new
         fs::path whole = entry->path().stem().stem();
         if (whole.extension() == checked_ending) whole = whole.stem();
-        if (entry->path().extension() != unfinished_ending || whole.extension() != ending) continue;
+        if (entry->path().extension() != unfinished_ending ||
+            (whole.extension() != ending && whole.extension() != unpacked_ending))
+            continue;
         std::error_code ignored;
         if (entry->last_write_time(ignored) < oldest && !ignored) fs::remove(entry->path(), ignored);
     }
@@ -134,16 +166,20 @@ std::string index_directory(const std::string& given) {
 }
 
 std::string index_path(const std::string& directory, const CoreChoice& choice) {
-    std::error_code error;
-    const fs::path whole = fs::weakly_canonical(choice.path, error);
-    const std::string place = error ? choice.path : whole.string();
-    std::string name;
-    for (const char c : fs::path(place).filename().string())
-        name += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_' ? c : '_';
-    if (name.size() > longest_name) name.resize(longest_name);
-    const std::string shaped = fmt::format("{}\n{}\n{}\n{}", place, choice.search.executable,
-                                           choice.search.sysroot, choice.search.debug_dir);
-    return fmt::format("{}/{}-{:016x}{}", directory, name, number_of(shaped), ending);
+    const std::string place = place_of(choice.path);
+    return file_for(directory, place,
+                    fmt::format("{}\n{}\n{}\n{}", place, choice.search.executable, choice.search.sysroot,
+                                choice.search.debug_dir),
+                    ending);
+}
+
+std::string unpacked_path(const std::string& directory, const CoreChoice& choice) {
+    const std::string place = place_of(choice.path);
+    return file_for(directory, place, place, unpacked_ending);
+}
+
+UnpackedCopy unpacked_copy(const std::string& directory, const CoreChoice& choice) {
+    return {unpacked_path(directory, choice), limit_of_all(), always_free};
 }
 
 IndexKey index_key(const CoreChoice& choice, const CoreFile& core) {
@@ -165,8 +201,9 @@ IndexKey index_key(const CoreChoice& choice, const CoreFile& core) {
     return {hash.low64, hash.high64};
 }
 
-std::uint64_t index_limit(const std::string& path) {
-    std::uint64_t limit = limit_of_all();
+std::uint64_t index_limit(const std::string& path, const std::string& unpacked) {
+    const std::uint64_t of_all = limit_of_all();
+    const std::uint64_t limit = of_all - std::min(of_all, disk_bytes(unpacked));
     struct statvfs disk {};
     if (::statvfs(fs::path(path).parent_path().c_str(), &disk) != 0) return limit;
     struct stat there {};
@@ -176,18 +213,15 @@ std::uint64_t index_limit(const std::string& path) {
     return std::min(limit, free > always_free ? free - always_free : 0);
 }
 
-std::string keep_in_index(IndexFile& index, const std::vector<PartWriter>& parts) {
+std::string keep_in_index(IndexFile& index, const std::vector<PartWriter>& parts,
+                          const std::string& unpacked) {
     const fs::path directory = fs::path(index.path()).parent_path();
-    std::error_code error;
-    if (!fs::exists(directory, error)) {
-        fs::create_directories(directory, error);
-        fs::permissions(directory, fs::perms::owner_all, error);
-    }
+    make_own_folder(directory.string());
     using Kept = IndexFile::Kept;
-    const IndexFile::Result result = index.keep(parts, index_limit(index.path()));
+    const IndexFile::Result result = index.keep(parts, index_limit(index.path(), unpacked));
     switch (result.kept) {
         case Kept::kept:
-            drop_old_indexes(index.path());
+            drop_old_indexes(index.path(), unpacked);
             return "";
         case Kept::nothing_new:
         case Kept::being_written:
@@ -206,18 +240,33 @@ std::string keep_in_index(IndexFile& index, const std::vector<PartWriter>& parts
     return "";
 }
 
-std::size_t drop_old_indexes(const std::string& path) {
-    const std::string directory = fs::path(path).parent_path().string();
+std::string why_not_kept(const UnpackedCopy& copy) {
+    const std::string directory = fs::path(copy.path()).parent_path().string();
+    if (copy.state() == UnpackedCopy::State::no_room)
+        return fmt::format(
+            "there is no room for the unpacked core in {}: the next question unpacks it again "
+            "(--index-dir DIR, --no-index)",
+            directory);
+    if (copy.state() == UnpackedCopy::State::cannot_write)
+        return fmt::format(
+            "the unpacked core cannot be written to {} ({}): the next question unpacks it again "
+            "(--index-dir DIR, --no-index)",
+            directory, std::strerror(copy.error_number()));
+    return "";
+}
+
+std::size_t drop_old_indexes(const std::string& path, const std::string& unpacked) {
+    const std::string directory = fs::path(path.empty() ? unpacked : path).parent_path().string();
     remove_unfinished(directory);
-    std::vector<KeptIndex> all = all_in(directory);
+    std::vector<KeptFile> all = all_in(directory);
     std::uint64_t sum = 0;
-    for (const KeptIndex& index : all) sum += index.bytes;
+    for (const KeptFile& index : all) sum += index.bytes;
     const std::uint64_t limit = limit_of_all();
-    std::sort(all.begin(), all.end(), [](const KeptIndex& a, const KeptIndex& b) { return a.used < b.used; });
+    std::sort(all.begin(), all.end(), [](const KeptFile& a, const KeptFile& b) { return a.used < b.used; });
     std::size_t removed = 0;
-    for (const KeptIndex& index : all) {
+    for (const KeptFile& index : all) {
         if (sum <= limit) break;
-        if (index.path == fs::path(path)) continue;
+        if (index.path == fs::path(path) || index.path == fs::path(unpacked)) continue;
         std::error_code error;
         if (!fs::remove(index.path, error)) continue;
         fs::remove(index.path.string() + std::string(checked_ending), error);
@@ -227,16 +276,18 @@ std::size_t drop_old_indexes(const std::string& path) {
     return removed;
 }
 
-std::optional<IndexThere> index_there(const std::string& path, const IndexKey& key) {
+std::optional<IndexThere> index_there(const std::string& path, const IndexKey& key,
+                                      const std::string& unpacked) {
     const IndexFile index(path, key);
     if (index.state() != IndexFile::State::usable) return std::nullopt;
     IndexThere there;
     there.path = path;
     there.bytes = index.bytes();
     there.parts = index.parts();
-    for (const KeptIndex& other : all_in(fs::path(path).parent_path().string())) {
+    if (!unpacked.empty()) there.unpacked = {unpacked, disk_bytes(unpacked)};
+    for (const KeptFile& other : all_in(fs::path(path).parent_path().string())) {
         there.all.bytes += other.bytes;
-        ++there.all.count;
+        ++(other.is_index ? there.all.count : there.all.unpacked);
     }
     there.limit = limit_of_all();
     return there;

@@ -95,7 +95,9 @@ CoreFile Session::read_core() {
     const CoreChoice& choice = this->choice();
     enter("opening the core");
     identity_ = identity_of(choice.path);
-    CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_);
+    const std::string directory = options_.no_index ? "" : index_directory(options_.index_dir);
+    if (!directory.empty()) copy_.emplace(unpacked_copy(directory, choice));
+    CoreFile core = CoreFile::open(choice.path, choice.search, diagnostics_, copy_ ? &*copy_ : nullptr);
     know_core(core, nullptr);
     if (const std::string unused = unused_executable(core.modules(), choice.search.executable);
         !unused.empty())
@@ -129,7 +131,18 @@ std::string Session::keep_index() {
     if (index_->state() == State::refused)
         return "the index " + index_->path() + " is not used: " + index_->why();
     index_->remember_checked();
-    return keep_in_index(*index_, parts());
+    return keep_in_index(*index_, parts(), unpacked());
+}
+
+std::string Session::unpacked() const { return copy_ && copy_->is_mapped() ? copy_->path() : ""; }
+
+/// Says that the core was unpacked in vain for the next command, or makes room for what it found.
+void Session::tell_copy() {
+    if (!copy_) return;
+    redactor_.know_directory(std::filesystem::path(copy_->path()).parent_path().string());
+    if (const std::string why = why_not_kept(*copy_); !why.empty()) console_.note(why);
+    if (copy_->state() == UnpackedCopy::State::kept)
+        drop_old_indexes(index_ ? index_->path() : std::string(), copy_->path());
 }
 
 IndexThere Session::write_index() {
@@ -141,7 +154,7 @@ IndexThere Session::write_index() {
 }
 
 std::optional<IndexThere> Session::index_there() const {
-    return index_ ? heapsift::index_there(index_->path(), index_key_) : std::nullopt;
+    return index_ ? heapsift::index_there(index_->path(), index_key_, unpacked()) : std::nullopt;
 }
 
 CoreFile Session::open_core() {
@@ -285,6 +298,7 @@ ExitCode Session::written(Output& output, const std::optional<Error>& error) {
     output.flush();
     if (error) console_.error(*error);
     if (const std::string why = keep_index(); !why.empty()) console_.note(why);
+    tell_copy();
     const ExitCode exit = error        ? error->exit()
                           : is_whole() ? ExitCode::answered
                                        : ExitCode::answered_in_part;

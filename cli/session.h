@@ -87,6 +87,8 @@ private:
     CoreFile read_core();
     void open_index(const CoreFile& core);
     std::string keep_index();
+    std::string unpacked() const;
+    void tell_copy();
     void enter(std::string_view pass);
     void know_secrets(const CoreFile& core);
     void know_core(const CoreFile& core, const PythonRuntime* python);
@@ -110,6 +112,7 @@ private:
     bool next_command_knows_ = true;  // a later command that names no core will be about this one
     Diagnostics diagnostics_;
     std::optional<FileIdentity> identity_;  // of the core, before it was opened
+    std::optional<UnpackedCopy> copy_;      // of the core, should it be compressed
     std::unique_ptr<IndexFile> index_;
     IndexKey index_key_{};
     std::function<std::vector<PartWriter>()> parts_;

@@ -1,11 +1,14 @@
 // systemd keeps cores compressed, and so do people who send them. The length is not known before the end
 // (zstd frames often carry none), so the stream is unpacked block by block into a sparse file: a core is
-// mostly holes and zeros. The file never has a name, so an interrupted run leaves nothing behind. Free space
+// mostly holes and zeros. The file has no name before it is whole, so an interrupted run leaves nothing behind;
+// whether it gets one then, for the next command, is decided in unpacked_copy.cpp. Free space
 // is checked before every 64 MiB, and a margin is left to others. libarchive unpacks everything but gzip,
 // whose checksums it does not check; zlib does.
 
 #include "parsers/elf/compressed_core.h"
 
+#include "parsers/base/cache_file.h"
+#include "parsers/base/descriptor.h"
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
 
@@ -20,11 +23,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heapsift {
@@ -86,16 +92,6 @@ private:
     std::unique_ptr<archive, CloseArchive> in_{archive_read_new()};
 };
 
-struct Descriptor {
-    explicit Descriptor(int number) : fd(number) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (fd >= 0) ::close(fd);
-    }
-    int fd;
-};
-
 /// gzip members one after the other, by zlib's inflate. (gzread does not report every stream that ends within
 /// its checksum.)
 class GzipUnpacker : public Unpacker {
@@ -135,7 +131,7 @@ private:
     }
 
     bool fill() {
-        const ssize_t got = ::read(in_.fd, input_.data(), input_.size());
+        const ssize_t got = ::read(in_.number(), input_.data(), input_.size());
         stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
         stream_.avail_in = got > 0 ? static_cast<uInt>(got) : 0;
         return got > 0;
@@ -212,6 +208,78 @@ std::unique_ptr<Unpacker> open_compressed(const std::string& path) {
     return ArchiveUnpacker::open(path);
 }
 
+struct Unpacked {
+    enum class End { whole, cut, nearly_full, not_written };
+    End end = End::whole;
+    std::uint64_t bytes = 0;
+};
+
+/// Unpacks `path` into the empty file `out`.
+Unpacked unpack_into(int out, const std::string& path, Diagnostics& diagnostics) {
+    const std::string name = escape_for_terminal(path);
+    const auto in = open_compressed(path);
+    if (!in) throw does_not_unpack(name);
+    Unpacked result;
+    std::uint64_t checked = 0;
+    for (;;) {
+        if (result.bytes >= checked) {
+            if (!has_space(out)) {
+                result.end = Unpacked::End::nearly_full;
+                return result;
+            }
+            checked = result.bytes + space_step;
+        }
+        std::span<const std::byte> block;
+        const Unpacker::Status status = in->next(block);
+        if (status == Unpacker::Status::end) break;
+        if (status == Unpacker::Status::damaged) {
+            if (result.bytes == 0) throw does_not_unpack(name);
+            diagnostics.add(
+                "stream-cut",
+                fmt::format(
+                    "{}: the compressed file is damaged or ends early; {} MiB of the core could be unpacked",
+                    name, result.bytes >> 20),
+                Severity::damage);
+            result.end = Unpacked::End::cut;
+            break;
+        }
+        if (!write_sparse(out, block.data(), block.size(), result.bytes)) {
+            result.end = Unpacked::End::not_written;
+            return result;
+        }
+        result.bytes += block.size();
+    }
+    if (::ftruncate(out, static_cast<off_t>(result.bytes)) != 0)
+        throw cannot_analyse("cannot-unpack", fmt::format("{} could not be unpacked", name));
+    return result;
+}
+
+/// Nothing if there is no room where copies are kept, or no writing: it may be otherwise in the folder for what
+/// is not kept.
+std::optional<FileMapping> unpacked_to_keep(const std::string& path, Diagnostics& diagnostics,
+                                            UnpackedCopy& copy) {
+    copy.begin(path);
+    make_own_folder(copy.path().substr(0, copy.path().rfind('/')));
+    NewFile file(copy.path());
+    if (!file.is_open()) {
+        copy.cannot_keep(file.error_number());
+        return std::nullopt;
+    }
+    const Unpacked result = unpack_into(file.number(), path, diagnostics);
+    if (result.end == Unpacked::End::nearly_full || result.end == Unpacked::End::not_written) {
+        copy.cannot_keep(ENOSPC);
+        return std::nullopt;
+    }
+    FileMapping mapping = FileMapping::of_descriptor(file.number());
+    const std::string_view start(reinterpret_cast<const char*>(mapping.bytes().data()),
+                                 std::min<std::size_t>(mapping.bytes().size(), 4));
+    if (result.end == Unpacked::End::whole && start ==
+                                                  "\x7f"
+                                                  "ELF"sv)
+        copy.keep(path, file);
+    return mapping;
+}
+
 }  // namespace
 
 bool is_compressed(Bytes file) {
@@ -221,52 +289,31 @@ bool is_compressed(Bytes file) {
                        [&](std::string_view magic) { return start.starts_with(magic); });
 }
 
-FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics) {
-    const std::string name = escape_for_terminal(path);
-    const std::string folder = cache_folder();
+FileMapping unpack_core(const std::string& path, Diagnostics& diagnostics, UnpackedCopy* copy) {
+    if (copy) {
+        if (auto there = copy->read(path)) return std::move(*there);
+        if (auto now = unpacked_to_keep(path, diagnostics, *copy)) return std::move(*now);
+    }
+    const std::string name = escape_for_terminal(path), folder = cache_folder();
     const Descriptor out(nameless_file(folder));
-    if (out.fd < 0)
+    if (!out.is_open())
         throw cannot_analyse("cannot-unpack",
                              fmt::format("{} is compressed, and {} cannot be written to unpack it", name,
                                          escape_for_terminal(folder)),
                              "set XDG_CACHE_HOME to a folder with room for it");
-    const auto in = open_compressed(path);
-    if (!in) throw does_not_unpack(name);
-    std::uint64_t size = 0;
-    std::uint64_t checked = 0;
-    for (;;) {
-        if (size >= checked) {
-            if (!has_space(out.fd))
-                throw cannot_analyse("no-space",
-                                     fmt::format("{} is compressed, and {} has no room for it: {} MiB were "
-                                                 "unpacked before the disk was nearly full",
-                                                 name, escape_for_terminal(folder), size >> 20),
-                                     "set XDG_CACHE_HOME to a folder with more room");
-            checked = size + space_step;
-        }
-        std::span<const std::byte> block;
-        const Unpacker::Status status = in->next(block);
-        if (status == Unpacker::Status::end) break;
-        if (status == Unpacker::Status::damaged) {
-            if (size == 0) throw does_not_unpack(name);
-            diagnostics.add(
-                "stream-cut",
-                fmt::format(
-                    "{}: the compressed file is damaged or ends early; {} MiB of the core could be unpacked",
-                    name, size >> 20),
-                Severity::damage);
-            break;
-        }
-        if (!write_sparse(out.fd, block.data(), block.size(), size))
-            throw cannot_analyse("no-space",
-                                 fmt::format("{} is compressed, and {} could not be written after {} MiB",
-                                             name, escape_for_terminal(folder), size >> 20),
-                                 "set XDG_CACHE_HOME to a folder with more room");
-        size += block.size();
-    }
-    if (::ftruncate(out.fd, static_cast<off_t>(size)) != 0)
-        throw cannot_analyse("cannot-unpack", fmt::format("{} could not be unpacked", name));
-    return FileMapping::of_descriptor(out.fd);
+    const Unpacked result = unpack_into(out.number(), path, diagnostics);
+    if (result.end == Unpacked::End::nearly_full)
+        throw cannot_analyse("no-space",
+                             fmt::format("{} is compressed, and {} has no room for it: {} MiB were "
+                                         "unpacked before the disk was nearly full",
+                                         name, escape_for_terminal(folder), result.bytes >> 20),
+                             "set XDG_CACHE_HOME to a folder with more room");
+    if (result.end == Unpacked::End::not_written)
+        throw cannot_analyse("no-space",
+                             fmt::format("{} is compressed, and {} could not be written after {} MiB", name,
+                                         escape_for_terminal(folder), result.bytes >> 20),
+                             "set XDG_CACHE_HOME to a folder with more room");
+    return FileMapping::of_descriptor(out.number());
 }
 
 }  // namespace heapsift

@@ -16,9 +16,9 @@
 
 #include "parsers/elf/core_file.h"
 
-#include "parsers/elf/compressed_core.h"
-
 #include "parsers/base/text.h"
+#include "parsers/elf/cached_mapping.h"
+#include "parsers/elf/compressed_core.h"
 #include "parsers/elf/core_headers.h"
 #include "parsers/elf/core_memory.h"
 #include "parsers/elf/core_notes.h"
@@ -27,10 +27,13 @@
 #include "parsers/elf/modules.h"
 #include "parsers/elf/not_a_core.h"
 #include "parsers/elf/symbols.h"
+#include "parsers/elf/unpacked_copy.h"
 
 #include <fmt/format.h>
 
 #include <mutex>
+#include <optional>
+#include <utility>
 
 namespace heapsift {
 
@@ -40,6 +43,7 @@ struct CoreFile::State {
 
     std::string path;
     FileMapping mapping;
+    std::optional<CachedMapping> cached;  // if the mapping is an unpacked copy
     CoreNotes notes;
     ModuleList list;
     std::vector<std::shared_ptr<const ElfFile>> files;  // one for each module, null where none was accepted
@@ -104,15 +108,19 @@ CoreExtent measure(Bytes file, const CoreHeaders& headers, const AddressSpace& m
 
 }  // namespace
 
-CoreFile CoreFile::open(const std::string& path, const FileSearch& search, Diagnostics& diagnostics) {
+CoreFile CoreFile::open(const std::string& path, const FileSearch& search, Diagnostics& diagnostics,
+                        UnpackedCopy* copy) {
     FileMapping::Status status;
     FileMapping mapping = FileMapping::open(path, status);
     if (status.failure != FileMapping::Failure::none) throw cannot_open_core(path, status);
-    if (is_compressed(mapping.bytes())) mapping = unpack_core(path, diagnostics);
+    const bool compressed = is_compressed(mapping.bytes());
+    if (compressed) mapping = unpack_core(path, diagnostics, copy);
     require_core(path, mapping.bytes());
 
     auto state = std::make_unique<State>(path, search);
     state->mapping = std::move(mapping);
+    if (compressed && copy && copy->is_mapped())
+        state->cached.emplace(CachedKind::unpacked_core, state->mapping.bytes(), copy->path());
     const CoreHeaders headers = read_core_headers(path, state->mapping.bytes(), diagnostics);
     state->notes = read_core_notes(path, headers, diagnostics);
     if (state->notes.mapped_files.empty())

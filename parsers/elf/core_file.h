@@ -17,14 +17,17 @@
 
 namespace heapsift {
 
+class UnpackedCopy;
+
 class CoreFile {
 public:
     /// Maps the file and reads headers, notes and modules. Throws `Error` (exit 1), with one line and a hint,
     /// if it is not a core: missing, a directory, unreadable, empty, a text file or script, an ELF executable
     /// or library, 32-bit, big-endian, for a machine other than x86-64, Mach-O, a minidump. What is odd but
     /// readable goes to `diagnostics`. Cost: the headers and the first page of each module; the segments are
-    /// mapped, not read.
-    static CoreFile open(const std::string& path, const FileSearch& search, Diagnostics& diagnostics);
+    /// mapped, not read. A compressed core is unpacked first, unless `copy` is there (unpacked_copy.h).
+    static CoreFile open(const std::string& path, const FileSearch& search, Diagnostics& diagnostics,
+                         UnpackedCopy* copy = nullptr);
 
     CoreFile(CoreFile&&) noexcept;
     CoreFile& operator=(CoreFile&&) noexcept;

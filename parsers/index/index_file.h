@@ -19,7 +19,8 @@
 // That costs as much as reading all of it, so what was found right is remembered in a small file beside it
 // (`trusted`): with the file's inode, size and time of change (st_ctime, which no program can set), and the
 // machine's boot. Any write to the index since then changes that time, and everything is checked again. A
-// file of another user's, or one that others may write, is not used at all.
+// file of another user's, or one that others may write, is not used at all. If somebody cuts it while it is
+// mapped, the bus error is blamed on it, and its name removed (parsers/elf/cached_mapping.h).
 
 #include "parsers/index/part.h"
 

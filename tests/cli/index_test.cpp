@@ -148,6 +148,36 @@ TEST_CASE("index: the oldest go", "[cli][index]") {
     CHECK_FALSE(fs::exists(used + ".checked"));
 }
 
+TEST_CASE("index: an unpacked core lies beside it, takes of its room, and goes when it is the oldest",
+          "[cli][index]") {
+    const TemporaryDirectory directory;
+    const std::string core = directory.write("core.gz", "bytes");
+    const CoreChoice choice{core, ChosenBy::argument, {}};
+    const CoreChoice elsewhere{
+        core, ChosenBy::argument, {.executable = "", .sysroot = "/root", .debug_dir = ""}};
+    const std::string path = unpacked_path(directory.path(), choice);
+    CHECK(path.ends_with(".unpacked"));
+    CHECK(path == unpacked_path(directory.path(), elsewhere));
+
+    const std::string own = directory.below("own.index");
+    make_index(own, 3000, 1);
+    std::ofstream(path) << std::string(8000, 'x');
+    fs::resize_file(path, 1 << 20);  // a hole: it takes two blocks of the disk
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(72));
+    std::ofstream(path + ".checked") << "";
+    fs::last_write_time(path + ".checked", fs::file_time_type::clock::now() - std::chrono::hours(48));
+    const Variable limit("HEAPSIFT_INDEX_LIMIT", "10K");
+    CHECK(index_limit(own, path) < 3000);
+    CHECK(index_limit(own) > 10'000);
+    CHECK(drop_old_indexes(own, path) == 0);  // in use, whatever it takes
+    CHECK(drop_old_indexes("", path) == 1);
+    CHECK_FALSE(fs::exists(own));
+    make_index(own, 3000, 1);
+    CHECK(drop_old_indexes(own) == 1);
+    CHECK_FALSE(fs::exists(path));
+    CHECK_FALSE(fs::exists(path + ".checked"));
+}
+
 TEST_CASE("index: written where there is room, else a line says why", "[cli][index]") {
     const TemporaryDirectory directory;
     constexpr IndexKey key{7, 7};
@@ -190,5 +220,10 @@ TEST_CASE("index: what doctor says of it", "[cli][index]") {
     Document without{.command = "doctor"};
     add_index(std::nullopt, without);
     CHECK(without.data.find("index")->is_null());
+    CHECK(data->find("unpacked")->is_null());
+    there.unpacked = {"/cache/core.unpacked", 7};
+    Document compressed{.command = "doctor"};
+    add_index(there, compressed);
+    CHECK(compressed.data.find("index")->find("unpacked")->find("bytes"));
     CHECK_FALSE(render_index(there).blocks.empty());
 }

@@ -8,12 +8,14 @@ For each interpreter a core is taken and asked as JSON without an index. Then it
 moments and, with strace, at each of its writes), cut at the beginning, the middle and the end of every blob, bit-flipped (in place,
 and as a new file), put in the place of another core's and of another build's (`--other`, else a copy of the program with another
 time), written to full disks and to folders that cannot be written, written by two at once, cut while it is read; and the core is
-rewritten in place with its old time. Bytes and exit code of each answer must be those without an index. `--short` is the form that
+rewritten in place with its old time. The unpacked copy of the compressed core is attacked likewise, and commands are interrupted. Bytes and exit code of each answer must be those without an index. `--short` is the form that
 ctest runs: a thirtieth of it. It works under the sanitizers as well: their reports are failures.
 """
 
 import argparse
 import collections
+import glob
+import gzip
 import json
 import os
 import random
@@ -24,6 +26,7 @@ import struct
 import subprocess
 import sys
 import time
+import types
 
 import cores
 import harness
@@ -150,6 +153,7 @@ class Victim:
             "killed": lambda: self.killed(options.kills), "cut": self.cut, "flipped": lambda: self.flipped(options.flips // len(victims)),
             "foreign": lambda: self.foreign(others, options), "full": self.full, "read-only": self.read_only, "two": lambda: self.two(options.kills // 4),
             "cut-while-read": lambda: self.cut_while_read(options.kills // 4), "core": self.core_changes,
+            "compressed": lambda: self.compressed(options.kills), "interrupted": lambda: self.interrupted(options.kills),
         }
         for name, attack in attacks.items():
             if options.only and name not in options.only:
@@ -419,6 +423,133 @@ class Victim:
             self.remember()
             for question in _QUICK:
                 self.check("core changed %d times" % (number + 1), question)
+
+
+    def compressed(self, count):
+        """The same core compressed: its unpacked copy is killed while it is made, damaged, cut, made by two at once, and has no room."""
+        self.asked, plain = self.packed(), self.asked
+        try:
+            self.remember()
+            began = time.monotonic()
+            self.check("unpacked")
+            whole = time.monotonic() - began
+            for number in range(count):
+                self.asked.forget()
+                process = self.run(*self.asked.command("types", "--json"))
+                time.sleep(whole * self.chance.random())
+                process.kill()
+                process.wait()
+                self.check("killed at moment %d" % number)
+            for call in range(1, 7 if shutil.which("strace") else 1):
+                self.asked.forget()
+                self.run("strace", "-qq", "-f", "-o", "/dev/null", "-e", "trace=linkat,rename", "-e", "inject=linkat,rename:signal=KILL:when=%d" % call,
+                         *self.asked.command("types", "--json")).wait()
+                self.check("killed at call %d" % call)
+            left = [file for file in os.listdir(self.asked.folder) if not file.endswith((".index", ".checked", ".unpacked"))]
+            if len(left) > 1:
+                fail(self.name, "killed while unpacking left %s" % left)
+            self.two(max(count // 8, 3))
+            for number in range(count):
+                self.check("before damage")
+                copy = self.copy()
+                if not copy:
+                    fail(self.name, "the unpacked core was not kept")
+                    break
+                self.damage_copy(copy, number % 6)
+                self.check("damage %d of the copy" % (number % 6))
+            for number in range(max(count // 8, 4)):
+                self.check("before it is cut")
+                process = subprocess.Popen(self.asked.command("types", "--json"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=index.environment())
+                time.sleep(0.04 * self.chance.random())
+                os.truncate(self.copy(), 8192)
+                out, errors = process.communicate()
+                if (process.returncode != 1 or b"unpacked" not in errors) and (process.returncode, out) != self.asked.expected["types"]:
+                    fail(self.name, "the copy was cut while it was read: exit %d: %s" % (process.returncode, errors.decode(errors="replace")[-300:]))
+                self.check("after the copy was cut")
+            self.no_room_for_copies()
+        finally:
+            self.asked = plain
+            self.remember()
+
+    def packed(self):
+        """To ask about the core as .gz, with an index of its own."""
+        folder = os.path.join(self.taken.folder, "packed")
+        os.makedirs(folder, exist_ok=True)
+        core = os.path.join(folder, "core.gz")
+        if not os.path.exists(core):
+            with open(self.asked.core, "rb") as plain, gzip.open(core, "wb", 1) as out:
+                shutil.copyfileobj(plain, out)
+        return index.Asked(self.asked.heapsift, types.SimpleNamespace(core=core, folder=folder), self.asked.sysroot)
+
+    def copy(self):
+        found = glob.glob(os.path.join(self.asked.folder, "*.unpacked"))
+        return found[0] if found else None
+
+    def damage_copy(self, copy, how):
+        size = os.path.getsize(copy)
+        if how == 0:  # in place
+            with open(copy, "r+b") as file:
+                for _ in range(100):
+                    file.seek(self.chance.randrange(size))
+                    file.write(b"\x55")
+        elif how == 1:
+            os.truncate(copy, self.chance.randrange(size))
+        elif how == 2:  # what says that it is right is of another file now
+            os.rename(copy, copy + "-")
+            shutil.copyfile(copy + "-", copy)
+            os.unlink(copy + "-")
+        elif how == 3:
+            with open(copy + ".checked", "r+b") as file:
+                file.seek(self.chance.randrange(40))
+                file.write(b"7x7")
+        elif how == 4:
+            os.chmod(copy, 0o666)
+        else:
+            os.unlink(copy)
+
+    def no_room_for_copies(self):
+        self.asked.forget()
+        done = subprocess.run(self.asked.command("types", "--json"), capture_output=True, env={**index.environment(), "HEAPSIFT_INDEX_LIMIT": "1M"})
+        if (done.returncode, done.stdout) != self.asked.expected["types"] or b"no room" not in done.stderr or self.copy():
+            fail(self.name, "a limit of 1 MB: exit %d: %s" % (done.returncode, done.stderr.decode(errors="replace")[-300:]))
+        with Mounted(self, "size=64k") as disk:
+            if disk:
+                self.check("a small disk for copies", "types", "--index-dir", disk)
+        with Mounted(self, "size=1200m") as disk:
+            if disk:
+                subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+                self.check("a read-only folder for copies", "types", "--index-dir", disk)
+
+    def interrupted(self, count):
+        """Ctrl-C at any moment: exit 130 at once, and nothing is left that is not whole."""
+        slowest, late = 0.0, 0
+        plain = self.asked
+        for self.asked in (plain, self.packed()):
+            for question in ("types", "index"):
+                self.asked.forget()
+                began = time.monotonic()
+                self.run(*self.asked.command(question, "--json")).wait()
+                whole = time.monotonic() - began
+                for _ in range(count // 4):
+                    self.asked.forget()
+                    process = self.run(*self.asked.command(question, "--json"))
+                    time.sleep(0.01 + whole * self.chance.random())
+                    began = time.monotonic()
+                    process.send_signal(signal.SIGINT)
+                    code = process.wait()
+                    took = time.monotonic() - began
+                    _asked[self.attack_name] += 1
+                    if code == 130:
+                        slowest, late = max(slowest, took), late + (took > 0.1)
+                    elif code not in (0, 3, -signal.SIGINT):  # at the very beginning there is no handler yet
+                        fail(self.name, "%s, interrupted: exit %d" % (question, code))
+                    left = [file for file in glob.glob(os.path.join(self.asked.folder, "*")) if not file.endswith((".index", ".checked", ".unpacked"))]
+                    if len(left) > 0:
+                        fail(self.name, "interrupted, %s is left" % left)
+        self.asked = plain
+        if late > count // 10:
+            fail(self.name, "%d of %d took more than 0.1 s to end" % (late, count))
+        print("%-16s interrupted: the slowest took %.0f ms to end, %d more than 100" % (self.name, slowest * 1000, late), flush=True)
 
 
 class Mounted:
