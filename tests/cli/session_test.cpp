@@ -4,6 +4,8 @@
 
 #include "cli/program.h"
 #include "tests/catch.h"
+#include "tests/elf/temporary_directory.h"
+#include "tests/snapshot/small_core.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -67,4 +69,31 @@ TEST_CASE("session: without a way to end the process, the exit code is returned"
     CHECK(ending(nullptr).returned == ExitCode::answered);
     CHECK(ending(nullptr, true).returned == ExitCode::answered_in_part);
     CHECK(ending(nullptr).ended == -1);
+}
+
+TEST_CASE("session: under --redact nothing says where a dangling reference leads: it may be text",
+          "[cli][session]") {
+    test::SmallCore core;
+    const auto list = core.heap.heap().integer<std::uint64_t>(core.items + *core.heap.layout().list.ob_item);
+    core.heap.put(Address(list), std::uint64_t{0x6f7773736170});
+    const test::TemporaryDirectory directory;
+    const bool redact = GENERATE(false, true);
+    CommonOptions options;
+    options.core = directory.write("core", core.bytes());
+    options.no_index = true;
+    options.progress = When::never;
+    options.quiet = true;
+    const Words words;
+    Redactor redactor(redact);
+    Console console(true, redactor);
+    Session session(options, words, console, redactor, run_program, nullptr);
+    session.leave_core_in_use();
+    CoreHeap heap = session.open_heap();
+    heap.add({all_columns});
+    session.note_references(heap);
+    std::string said;
+    for (const Diagnostic& one : session.diagnostics().all())
+        if (one.code == "references-dangling") said = one.message;
+    CHECK_THAT(said, ContainsSubstring("a list"));
+    CHECK((said.find("6f7773736170") == std::string::npos) == redact);
 }
