@@ -20,8 +20,8 @@ std::string index_directory(const std::string& given);
 /// is read from it. So another core at the same path replaces it, and two sets of options do not.
 std::string index_path(const std::string& directory, const CoreChoice& choice);
 
-/// The file for a compressed core, once it is unpacked (parsers/elf/unpacked_copy.h), beside its index; options
-/// do not shape it.
+/// The file for a compressed core, once it is unpacked (parsers/elf/unpacked_copy.h), beside its index;
+/// options do not shape it.
 std::string unpacked_path(const std::string& directory, const CoreChoice& choice);
 /// The same with what it may take: as much as all indexes together, and it leaves 1 GiB of the disk free.
 UnpackedCopy unpacked_copy(const std::string& directory, const CoreChoice& choice);
@@ -39,13 +39,13 @@ IndexKey index_key(const CoreChoice& choice, const CoreFile& core);
 std::uint64_t index_limit(const std::string& path, const std::string& unpacked = "");
 
 /// Adds parts to the index, in its directory, which is made if need be, and drops old indexes if all of them
-/// are too large. `unpacked`: of the same core, if it is compressed. Returns a line for people if it could not
-/// be written; else "".
+/// are too large. `unpacked`: of the same core, if it is compressed. Returns a line for people if it could
+/// not be written; else "".
 std::string keep_in_index(IndexFile& index, const std::vector<PartWriter>& parts,
                           const std::string& unpacked = "");
 
-/// Removes the indexes and unpacked cores that were not used for longest, until all of them fit into the limit;
-/// `path` and `unpacked` stay. Also removes what killed writers left. Returns how many were removed.
+/// Removes the indexes and unpacked cores that were not used for longest, until all of them fit into the
+/// limit; `path` and `unpacked` stay. Also removes what killed writers left. Returns how many were removed.
 std::size_t drop_old_indexes(const std::string& path, const std::string& unpacked = "");
 
 /// The index of a core as it is now, and what it shares the room with.

@@ -24,8 +24,8 @@ void make_own_folder(const std::string& path);
 /// The name of a file that will be renamed to `path`. Processes of two containers may have the same number.
 std::string unfinished_name(const std::string& path);
 
-/// A file that will be at `path`, mode 0600, once it is whole. Until then it has no name, where the file system
-/// can do that: nothing is left of a writer that is killed. Elsewhere it has an `unfinished_name`.
+/// A file that will be at `path`, mode 0600, once it is whole. Until then it has no name, where the file
+/// system can do that: nothing is left of a writer that is killed. Elsewhere it has an `unfinished_name`.
 class NewFile {
 public:
     explicit NewFile(std::string path);

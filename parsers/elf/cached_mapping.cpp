@@ -1,5 +1,5 @@
-// A signal handler may neither allocate nor wait for a lock, so names are in fixed buffers. A place is taken by
-// its `state`, and can be read once `bytes` is set, which happens last.
+// A signal handler may neither allocate nor wait for a lock, so names are in fixed buffers. A place is taken
+// by its `state`, and can be read once `bytes` is set, which happens last.
 
 #include "parsers/elf/cached_mapping.h"
 

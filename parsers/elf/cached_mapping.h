@@ -1,8 +1,8 @@
 #pragma once
 
 // Files of the cache while they are mapped: an index, a core that was unpacked. The kernel sends SIGBUS when
-// such a file is cut by somebody else, or its disk fails; the handler then has to know what to blame, and that
-// the file can go, since it can be made anew.
+// such a file is cut by somebody else, or its disk fails; the handler then has to know what to blame, and
+// that the file can go, since it can be made anew.
 
 #include "parsers/elf/bytes.h"
 

@@ -1,9 +1,9 @@
 // systemd keeps cores compressed, and so do people who send them. The length is not known before the end
 // (zstd frames often carry none), so the stream is unpacked block by block into a sparse file: a core is
-// mostly holes and zeros. The file has no name before it is whole, so an interrupted run leaves nothing behind;
-// whether it gets one then, for the next command, is decided in unpacked_copy.cpp. Free space
-// is checked before every 64 MiB, and a margin is left to others. libarchive unpacks everything but gzip,
-// whose checksums it does not check; zlib does.
+// mostly holes and zeros. The file has no name before it is whole, so an interrupted run leaves nothing
+// behind; whether it gets one then, for the next command, is decided in unpacked_copy.cpp. Free space is
+// checked before every 64 MiB, and a margin is left to others. libarchive unpacks everything but gzip, whose
+// checksums it does not check; zlib does.
 
 #include "parsers/elf/compressed_core.h"
 
@@ -254,8 +254,8 @@ Unpacked unpack_into(int out, const std::string& path, Diagnostics& diagnostics)
     return result;
 }
 
-/// Nothing if there is no room where copies are kept, or no writing: it may be otherwise in the folder for what
-/// is not kept.
+/// Nothing if there is no room where copies are kept, or no writing: it may be otherwise in the folder for
+/// what is not kept.
 std::optional<FileMapping> unpacked_to_keep(const std::string& path, Diagnostics& diagnostics,
                                             UnpackedCopy& copy) {
     copy.begin(path);

@@ -2,10 +2,10 @@
 
 // A compressed core, unpacked once and kept for the commands that follow.
 //
-// The problem: a hunt asks one core ten questions, and each would unpack gigabytes before it begins. The idea:
-// what the first one unpacked gets a name in the folder of indexes, beside the core's index, and the next one
-// maps it. It is sparse, mode 0600, and can go at any time: a command that has mapped it keeps it until it
-// ends, and the next one unpacks the core again.
+// The problem: a hunt asks one core ten questions, and each would unpack gigabytes before it begins. The
+// idea: what the first one unpacked gets a name in the folder of indexes, beside the core's index, and the
+// next one maps it. It is sparse, mode 0600, and can go at any time: a command that has mapped it keeps it
+// until it ends, and the next one unpacks the core again.
 //
 // It gets its name only when it is whole: until then it has none, so that nothing is left of a command that
 // is killed. A stream that is damaged or cut is never kept: each command shall say so.
@@ -14,9 +14,9 @@
 // file beside it (".checked") says of which compressed file it is the content (its device, inode, size, and
 // the times of its last change, one of which no program can set), and how the copy stood when it was finished
 // (cache_file.h: inode, size, time of change, and the machine's boot). If any of that is another now, or the
-// small file is missing, the core is unpacked again. Two commands that unpack at once both succeed; one of the
-// copies is the one that stays. If the small file of the other one comes last, the next command unpacks once
-// more.
+// small file is missing, the core is unpacked again. Two commands that unpack at once both succeed; one of
+// the copies is the one that stays. If the small file of the other one comes last, the next command unpacks
+// once more.
 
 #include "parsers/base/cache_file.h"
 #include "parsers/elf/file_mapping.h"

@@ -35,8 +35,8 @@ struct FoundPools {
 bool read_pools(IndexFile& index, const AddressSpace& memory, const PythonRuntime& python, FoundPools& found);
 
 /// Each reads one part for the heap of `python` and `types`, and returns false if it is not there or damaged.
-/// Objects are damaged, too, if those of a sample have another type in `memory`: then the index is of what the
-/// core was before somebody wrote into it.
+/// Objects are damaged, too, if those of a sample have another type in `memory`: then the index is of what
+/// the core was before somebody wrote into it.
 bool read_objects(IndexFile& index, const AddressSpace& memory, const PythonRuntime& python,
                   const TypeTable& types, FoundHeap& found);
 bool read_sizes(IndexFile& index, HeapSnapshot& heap);

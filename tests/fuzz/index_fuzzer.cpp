@@ -2,8 +2,8 @@
 // overwrites words, resizes columns and changes the table of blobs. The harness mends all checksums, so that
 // the values themselves must be found out.
 //
-// The input is a list of changes of twelve bytes each: one says which blob, one what is done, two where, eight
-// the value. The last blob number is the slot: its table of names, offsets and lengths.
+// The input is a list of changes of twelve bytes each: one says which blob, one what is done, two where,
+// eight the value. The last blob number is the slot: its table of names, offsets and lengths.
 //
 // Besides "no crash": whatever of the index is used, objects are in order, and references, dominators and
 // states are of objects that are there. The answers need not be right: nobody can know that from the values.

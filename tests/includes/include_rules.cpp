@@ -69,7 +69,7 @@ const std::vector<Library>& libraries() {
         {"xxhash.h", {"parsers/index", "cli/index_place.cpp"}},
         // The system's.
         {"sys/", {"parsers/base", "parsers/elf", "parsers/index", "cli"}},
-        {"fcntl.h", {"parsers/elf", "parsers/dwarf", "parsers/index", "cli"}},
+        {"fcntl.h", {"parsers/base", "parsers/elf", "parsers/dwarf", "parsers/index", "cli"}},
         {"unistd.h", {"parsers/base", "parsers/elf", "parsers/dwarf", "parsers/index", "cli"}},
         {"link.h", {"cli/index_place.cpp"}},
         {"poll.h", {"cli"}},
