@@ -19,6 +19,7 @@
 #include "parsers/index/index_file.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace heapsift {
 
@@ -219,6 +220,9 @@ void HeapGraph::walk_fields(Self& self, Part& part) {
         part.number(*number);
     part.number(self.unreachable_count_);
     Preorder::fields(self.preorder_, part, self.node_count());
+    if constexpr (std::remove_reference_t<Part>::reading)
+        for (ObjectId object{0}; part.checks() && object < self.object_count_; ++object)
+            part.require(self.met(object), "an object is not below the root");
 }
 
 void HeapGraph::write_walk(PartWriter& part) const { walk_fields(*this, part); }
