@@ -15,6 +15,23 @@ AddressSet::AddressSet(std::vector<std::uint64_t> addresses)
     }
 }
 
+std::vector<SweepPiece> pieces_to_sweep(const AddressSpace& memory, std::uint64_t most) {
+    std::vector<SweepPiece> pieces;
+    for (const Segment& segment : memory.segments()) {
+        if (segment.state != ByteState::in_core || !segment.writable) continue;
+        memory.visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
+            for (std::uint64_t at = from; at < to;) {
+                // Words are aligned by their address, not by their place in the segment.
+                const std::uint64_t cut = (segment.start + at + most).rounded_down(8) - segment.start;
+                const std::uint64_t end = to - at <= most ? to : cut;
+                pieces.push_back({&segment, at, end});
+                at = end;
+            }
+        });
+    }
+    return pieces;
+}
+
 std::uint64_t AddressSet::next_in(const std::byte* data, std::uint64_t at, std::uint64_t stop) const {
     constexpr std::uint64_t group = 8;
     const std::uint8_t* const counts = counts_.data();
