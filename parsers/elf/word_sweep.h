@@ -8,6 +8,7 @@
 #include "parsers/elf/address_space.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace heapsift {
@@ -53,6 +54,10 @@ struct SweepPiece {
 /// All of it, in order of addresses, in pieces of some 4 MiB or less (`most`, at least 8). No word lies in
 /// two.
 std::vector<SweepPiece> pieces_to_sweep(const AddressSpace& memory, std::uint64_t most = 4 << 20);
+
+/// Where batches of neighbouring pieces begin, and where the last one ends: each but the last has `least`
+/// bytes or more. For who prepares something for each: a process may have 60,000 mappings.
+std::vector<std::size_t> batches_of(std::span<const SweepPiece> pieces, std::uint64_t least = 4 << 20);
 
 /// Calls `hit(address of the word, its value)` for every aligned word of the piece that is in `set`. `skip`:
 /// sorted ranges to leave out.

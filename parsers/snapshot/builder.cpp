@@ -379,6 +379,29 @@ private:
 
     // --- 4. doubtful ones
 
+    /// What the words of a piece of memory prove.
+    struct Proofs {
+        std::optional<AddressSet> left;  // addresses of doubtful_ that this piece has not proved
+        std::vector<bool> seen;          // those that it has
+        std::vector<std::uint32_t> proved;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> chains;  // (source, target)
+    };
+
+    void look_for_proof(Address at, std::uint64_t word, Proofs& found) const {
+        const std::uint32_t target = doubtful_index(Address(word));
+        if (found.seen[target]) return;
+        const std::uint32_t source = access_.allocations().is_static(at) ? holder(doubtful_, at) : no_object;
+        // A word of the object's own body proves nothing.
+        if (source == target || at - doubtful_[target].address < 32) return;
+        if (source != no_object) {
+            found.chains.emplace_back(source, target);
+        } else if (belongs_to_python(at)) {
+            found.seen[target] = true;
+            found.proved.push_back(target);
+            found.left->remove(word);
+        }
+    }
+
     // Static objects prove each other only if the chain begins in memory that Python allocated. What no live
     // object refers to (the code of a frozen module that was never imported) does not count as live.
     void prove_doubtful() {
@@ -394,25 +417,30 @@ private:
         });
         std::vector<std::uint64_t> addresses;
         for (const Entry& entry : doubtful_) addresses.push_back(entry.address.value);
-        AddressSet set(std::move(addresses));
+        const AddressSet set(std::move(addresses));
         std::vector<std::uint32_t> proved;
         std::vector<std::pair<std::uint32_t, std::uint32_t>> chains;  // (source, target)
         std::vector<bool> seen(doubtful_.size());
-        sweep_words(memory_, set, {}, [&](Address at, std::uint64_t word) {
-            const std::uint32_t target = doubtful_index(Address(word));
-            if (seen[target]) return;
-            const std::uint32_t source =
-                access_.allocations().is_static(at) ? holder(doubtful_, at) : no_object;
-            // A word of the object's own body proves nothing.
-            if (source == target || at - doubtful_[target].address < 32) return;
-            if (source != no_object) {
-                chains.emplace_back(source, target);
-            } else if (belongs_to_python(at)) {
-                seen[target] = true;
-                proved.push_back(target);
-                set.remove(word);
-            }
-        });
+        const std::vector<SweepPiece> pieces = pieces_to_sweep(memory_);
+        const std::vector<std::size_t> batches = batches_of(pieces);
+        in_pieces<Proofs>(
+            batches.size() - 1,
+            [&](std::size_t batch, Proofs& found) {
+                found.left = set;
+                found.seen.assign(doubtful_.size(), false);
+                for (std::size_t i = batches[batch]; i < batches[batch + 1]; ++i)
+                    sweep_words(pieces[i], *found.left, {},
+                                [&](Address at, std::uint64_t word) { look_for_proof(at, word, found); });
+            },
+            [&](std::size_t, Proofs& found) {
+                move_to_end(found.chains, chains);
+                for (const std::uint32_t target : found.proved) {
+                    if (seen[target]) continue;
+                    seen[target] = true;
+                    proved.push_back(target);
+                }
+                found.proved.clear();
+            });
         std::sort(chains.begin(), chains.end());
         while (!proved.empty()) {
             const std::uint32_t at = proved.back();

@@ -157,3 +157,12 @@ TEST_CASE("word sweep: as the obvious loop, on random segments and ranges", "[el
             CHECK(hits_in_pieces(memory, skip, most) == obvious(memory, skip));
     }
 }
+
+TEST_CASE("word sweep: small pieces go together in batches, and none is lost", "[elf][word_sweep]") {
+    std::vector<SweepPiece> pieces;
+    CHECK(batches_of(pieces, 10) == std::vector<std::size_t>{0});
+    for (const std::uint64_t size : {3, 3, 3, 3, 20, 1, 1}) pieces.push_back({nullptr, 100, 100 + size});
+    CHECK(batches_of(pieces, 10) == std::vector<std::size_t>{0, 4, 5, 7});
+    CHECK(batches_of(pieces, 1) == std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7});
+    CHECK(batches_of(pieces, 1000) == std::vector<std::size_t>{0, 7});
+}
