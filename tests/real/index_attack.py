@@ -8,8 +8,9 @@ For each interpreter a core is taken and asked as JSON without an index. Then it
 moments and, with strace, at each of its writes), cut at the beginning, the middle and the end of every blob, bit-flipped (in place,
 and as a new file), put in the place of another core's and of another build's (`--other`, else a copy of the program with another
 time), written to full disks and to folders that cannot be written, written by two at once, cut while it is read; and the core is
-rewritten in place with its old time. The unpacked copy of the compressed core is attacked likewise, and commands are interrupted. Bytes and exit code of each answer must be those without an index. `--short` is the form that
-ctest runs: a thirtieth of it. It works under the sanitizers as well: their reports are failures.
+rewritten in place with its old time. The unpacked copy of the compressed core is attacked likewise, and commands are interrupted.
+Bytes and exit code of each answer must be those without an index. `--short` is the form that ctest runs. It works under the
+sanitizers as well: their reports are failures.
 """
 
 import argparse
