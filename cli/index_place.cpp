@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view ending = ".index", unfinished_ending = ".new", checked_ending = ".checked";
+constexpr std::string_view ending = ".index", unfinished_ending = ".new", checked_ending = ".checked",
+                           answers_ending = ".answers";
 constexpr std::uint64_t default_limit = std::uint64_t{20} << 30, always_free = std::uint64_t{1} << 30;
 constexpr std::uint64_t head_bytes = 64 << 10, sample_bytes = 4 << 10, samples = 64;
 constexpr std::size_t longest_name = 60;
@@ -86,7 +87,7 @@ std::string sampled(const std::string& path, std::uint64_t size) {
 
 struct KeptIndex {
     fs::path path;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;  // with its answers
     fs::file_time_type used;  // when it was last written or checked
 };
 
@@ -99,6 +100,8 @@ std::vector<KeptIndex> all_in(const std::string& directory) {
         KeptIndex index{entry->path(), entry->file_size(error), entry->last_write_time(error)};
         const auto checked = fs::last_write_time(entry->path().string() + std::string(checked_ending), error);
         if (!error) index.used = std::max(index.used, checked);
+        const auto answers = fs::file_size(answers_path(entry->path().string()), error);
+        if (!error) index.bytes += answers;
         error.clear();
         found.push_back(std::move(index));
     }
@@ -117,9 +120,10 @@ void remove_unfinished(const std::string& directory) {
     const auto oldest = fs::file_time_type::clock::now() - std::chrono::hours(1);
     for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
          entry.increment(error)) {
-        // core-0.index.1234.new, or core-0.index.checked.1234.new
+        // core-0.index.1234.new, or core-0.index.checked.1234.new; or core-0.index.answers.1234.new
         fs::path whole = entry->path().stem().stem();
         if (whole.extension() == checked_ending) whole = whole.stem();
+        if (whole.extension() == answers_ending) whole = whole.stem();
         if (entry->path().extension() != unfinished_ending || whole.extension() != ending) continue;
         std::error_code ignored;
         if (entry->last_write_time(ignored) < oldest && !ignored) fs::remove(entry->path(), ignored);
@@ -148,6 +152,8 @@ std::string index_path(const std::string& directory, const CoreChoice& choice) {
                                            choice.search.sysroot, choice.search.debug_dir);
     return fmt::format("{}/{}-{:016x}{}", directory, name, number_of(shaped), ending);
 }
+
+std::string answers_path(const std::string& index) { return index + std::string(answers_ending); }
 
 IndexKey index_key(const CoreChoice& choice, const CoreFile& core) {
     const auto identity = identity_of(choice.path);
@@ -217,10 +223,13 @@ std::size_t drop_old_indexes(const std::string& path) {
     std::size_t removed = 0;
     for (const KeptIndex& index : all) {
         if (sum <= limit) break;
-        if (index.path == fs::path(path)) continue;
+        if (index.path == fs::path(path) || answers_path(index.path.string()) == path) continue;
         std::error_code error;
         if (!fs::remove(index.path, error)) continue;
-        fs::remove(index.path.string() + std::string(checked_ending), error);
+        const std::string answers = answers_path(index.path.string());
+        for (const std::string& beside : {index.path.string(), answers})
+            fs::remove(beside + std::string(checked_ending), error);
+        fs::remove(answers, error);
         sum -= index.bytes;
         ++removed;
     }
@@ -234,6 +243,9 @@ std::optional<IndexThere> index_there(const std::string& path, const IndexKey& k
     there.path = path;
     there.bytes = index.bytes();
     there.parts = index.parts();
+    const IndexFile answers(answers_path(path), key);
+    there.answers = answers.parts().size();
+    there.answer_bytes = answers.bytes();
     for (const KeptIndex& other : all_in(fs::path(path).parent_path().string())) {
         there.all.bytes += other.bytes;
         ++there.all.count;

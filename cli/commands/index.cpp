@@ -15,9 +15,11 @@ namespace {
 void keep_types(Question& question, const ProgressCallback& progress) {
     const TypesResult all = types(question.filled(), SortKey::retained, 0, progress);
     for (const std::size_t limit : {rows_for_people, std::size_t{0}}) {
-        TypesResult result = all;
-        add_retained(result, question.graph(), question.retained(), SortKey::retained, limit, progress);
-        question.keep_also(kept_types_part(result, SortKey::retained, limit));
+        kept_types(question.answers(), question.heap(), SortKey::retained, limit, [&] {
+            TypesResult result = all;
+            add_retained(result, question.graph(), question.retained(), SortKey::retained, limit, progress);
+            return result;
+        });
     }
 }
 

@@ -10,6 +10,7 @@ Datum index_data(const IndexThere& index) {
                                              [](const IndexFile::PartSize& part) {
                                                  return entries({{"name", part.name}, {"bytes", part.bytes}});
                                              })},
+                    {"answers", entries({{"count", index.answers}, {"bytes", index.answer_bytes}})},
                     {"all_bytes", index.all.bytes},
                     {"all_count", index.all.count},
                     {"limit", index.limit}});
