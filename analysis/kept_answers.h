@@ -74,10 +74,6 @@ private:
     std::string name_, text_;
 };
 
-/// A field of something that is written as a part of an index, or read: it is only filled when it is read.
-template <class Part, class T>
-using KeptField = std::conditional_t<std::remove_reference_t<Part>::reading, T, const T>;
-
 class KeptAnswers {
 public:
     static constexpr std::size_t most_rows = 20'000;
@@ -107,8 +103,6 @@ public:
         }
         return found;
     }
-    /// True if it would be read.
-    bool has(const KeptQuestion& question) const { return file_ && file_->has(question.part_name()); }
 
     /// What was found since this was asked for last.
     std::vector<PartWriter> take_found() { return std::exchange(found_, {}); }
@@ -133,24 +127,24 @@ auto kept_answer(KeptAnswers* answers, const KeptQuestion& question, const HeapR
 
 /// The id of an object.
 template <class Part>
-void kept_object(KeptField<Part, ObjectId>& object, Part& part, const HeapReader& heap) {
+void kept_object(FieldsOf<Part, ObjectId>& object, Part& part, const HeapReader& heap) {
     part.number(object);
     part.require(object < heap.snapshot().object_count(), "a number is no object's");
 }
 /// The same, or `no_object`.
 template <class Part>
-void kept_object_or_none(KeptField<Part, ObjectId>& object, Part& part, const HeapReader& heap) {
+void kept_object_or_none(FieldsOf<Part, ObjectId>& object, Part& part, const HeapReader& heap) {
     part.number(object);
     part.require(object == no_object || object < heap.snapshot().object_count(), "a number is no object's");
 }
 /// The number of a type, or `no_type`.
 template <class Part>
-void kept_type(KeptField<Part, TypeId>& type, Part& part, const HeapReader& heap) {
+void kept_type(FieldsOf<Part, TypeId>& type, Part& part, const HeapReader& heap) {
     part.number(type);
     part.require(type == no_type || type < heap.snapshot().types.size(), "a number is no type's");
 }
 template <class Part>
-void kept_object_list(KeptField<Part, std::vector<ObjectId>>& objects, Part& part, const HeapReader& heap) {
+void kept_object_list(FieldsOf<Part, std::vector<ObjectId>>& objects, Part& part, const HeapReader& heap) {
     part.list(objects, [&](auto& object, Part& p) { kept_object(object, p, heap); });
 }
 

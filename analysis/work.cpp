@@ -28,6 +28,10 @@ ObjectStates kept_object_states(const HeapGraph& graph, IndexFile* index, const 
     return object_states(graph, progress);
 }
 
+bool has_kept_work(const IndexFile& index) {
+    return index.has(HeapGraph::part_name) && index.has(retained_part) && index.has(states_part);
+}
+
 void Work::add_parts(std::vector<PartWriter>& parts) const {
     if (graph_) graph_->write_walk(parts.emplace_back(HeapGraph::part_name));
     if (retained_)

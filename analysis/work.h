@@ -16,6 +16,9 @@ namespace heapsift {
 RetainedSizes kept_retained_sizes(const HeapGraph& graph, IndexFile* index, const ProgressCallback& progress);
 ObjectStates kept_object_states(const HeapGraph& graph, IndexFile* index, const ProgressCallback& progress);
 
+/// Whether the graph, retained sizes and states are in `index`, apart from the heap's columns.
+bool has_kept_work(const IndexFile& index);
+
 /// Not thread-safe. Refers to the heap, and so does the graph: it cannot be moved. Retained sizes and states
 /// are columns, and refer to nothing.
 class Work {

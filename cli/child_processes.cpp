@@ -11,6 +11,7 @@
 #include "cli/child_processes.h"
 
 #include "cli/console.h"
+#include "parsers/base/descriptor.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -36,25 +37,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_output = 64 << 20;  // bytes, more than any document; the rest is read and dropped
 constexpr std::chrono::milliseconds tick_time{500};
 constexpr std::size_t most_errors = 64 << 10;
-
-class Descriptor {
-public:
-    explicit Descriptor(int number = -1) : number_(number) {}
-    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(number_, other.number_);
-        return *this;
-    }
-    ~Descriptor() { close(); }
-    int number() const { return number_; }
-    bool is_open() const { return number_ >= 0; }
-    void close() {
-        if (is_open()) ::close(std::exchange(number_, -1));
-    }
-
-private:
-    int number_;
-};
 
 struct Child {
     std::size_t job = 0;

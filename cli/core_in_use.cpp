@@ -4,6 +4,9 @@
 
 #include "cli/core_in_use.h"
 
+#include "cli/machine.h"
+#include "parsers/base/machine_boot.h"
+
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,17 +103,11 @@ void forget_old_sessions(const std::string& directory) {
     }
 }
 
-std::string state_directory() {
-    const char* state = std::getenv("XDG_STATE_HOME");
-    if (state && *state == '/') return std::string(state) + "/heapsift";
-    const char* home = std::getenv("HOME");
-    return home && *home == '/' ? std::string(home) + "/.local/state/heapsift" : std::string();
-}
+std::string state_directory() { return own_directory("XDG_STATE_HOME", "/.local/state"); }
 
 std::string this_session() {
     const auto stat = file_text(fmt::format("/proc/{}/stat", static_cast<long>(getsid(0))));
-    const auto boot = file_text("/proc/sys/kernel/random/boot_id");
-    return stat ? session_name(*stat, boot.value_or("")) : std::string();
+    return stat ? session_name(*stat, machine_boot()) : std::string();
 }
 
 }  // namespace

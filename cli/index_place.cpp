@@ -1,7 +1,9 @@
 #include "cli/index_place.h"
 
+#include "cli/machine.h"
 #include "cli/units.h"
 #include "cli/version.h"
+#include "parsers/base/descriptor.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -71,17 +73,16 @@ std::string own_identity() {
 /// The head of the core and samples of it, after each other; nothing if it cannot be read.
 std::string sampled(const std::string& path, std::uint64_t size) {
     std::string bytes;
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) return bytes;
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file.is_open()) return bytes;
     const auto add = [&](std::uint64_t at, std::uint64_t count) {
         const std::size_t before = bytes.size();
         bytes.resize(before + count);
-        const ssize_t read = ::pread(file, bytes.data() + before, count, static_cast<off_t>(at));
+        const ssize_t read = ::pread(file.number(), bytes.data() + before, count, static_cast<off_t>(at));
         bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(read, 0)));
     };
     add(0, head_bytes);
     for (std::uint64_t i = 1; i <= samples; ++i) add(size / (samples + 1) * i, sample_bytes);
-    ::close(file);
     return bytes;
 }
 
@@ -133,11 +134,7 @@ void remove_unfinished(const std::string& directory) {
 }  // namespace
 
 std::string index_directory(const std::string& given) {
-    if (!given.empty()) return given;
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    if (cache && *cache == '/') return std::string(cache) + "/heapsift";
-    const char* home = std::getenv("HOME");
-    return home && *home == '/' ? std::string(home) + "/.cache/heapsift" : std::string();
+    return given.empty() ? own_directory("XDG_CACHE_HOME", "/.cache") : given;
 }
 
 std::string index_path(const std::string& directory, const CoreChoice& choice) {

@@ -15,8 +15,8 @@ namespace heapsift {
 /// --index-dir if given, else $XDG_CACHE_HOME/heapsift, else ~/.cache/heapsift; "" if there is no home.
 std::string index_directory(const std::string& given);
 
-/// The file for a core: its name, and a number made of its absolute path and of the options that shape what is
-/// read from it. So another core at the same path replaces it, and two sets of options do not.
+/// The file for a core: its name, and a number made of its absolute path and of the options that shape what
+/// is read from it. So another core at the same path replaces it, and two sets of options do not.
 std::string index_path(const std::string& directory, const CoreChoice& choice);
 
 /// Beside an index: the file for what questions found (analysis/kept_answers.h).

@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -43,6 +44,13 @@ std::optional<std::uint64_t> available_memory() {
         available = std::min(available.value_or(left), left);
     }
     return available;
+}
+
+std::string own_directory(const char* variable, const char* beside) {
+    const char* named = std::getenv(variable);
+    if (named && *named == '/') return std::string(named) + "/heapsift";
+    const char* home = std::getenv("HOME");
+    return home && *home == '/' ? std::string(home) + beside + "/heapsift" : std::string();
 }
 
 }  // namespace heapsift

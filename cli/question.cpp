@@ -48,8 +48,9 @@ Question::Question(Session& session, const std::vector<Need>& needs)
 void Question::take_what_is_at_hand() {
     const IndexFile* index = session_.index();
     if (session_.options().format != Format::text || !index) return;
-    for (const char* part : {"sizes", "lookup", "references", "walk", "retained", "states"})
-        if (!index->has(part)) return;
+    if (!has_kept_work(*index) ||
+        !has_columns(*index, columns_for(Need::retained) | columns_for(Need::states)))
+        return;
     declare(Need::retained);
     declare(Need::states);
 }

@@ -44,7 +44,8 @@ public:
     template <TargetsGraph Graph>
     void walk(const Graph& graph, NodeId node, std::uint32_t parent = none);
 
-    /// As a part of an index (parsers/index/part.h), of so many nodes. One that was read is not walked further.
+    /// As a part of an index (parsers/index/part.h), of so many nodes. One that was read is not walked
+    /// further.
     template <class Self, class Part>
     static void fields(Self& self, Part& part, std::size_t node_count);
 

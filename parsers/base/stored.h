@@ -48,8 +48,8 @@ public:
     const T* begin() const { return values_.data(); }
     const T* end() const { return values_.data() + values_.size(); }
 
-    /// The vector, to fill it or to go on filling it; `filled` must follow before what was added is read. Only
-    /// for what is computed.
+    /// The vector, to fill it or to go on filling it; `filled` must follow before what was added is read.
+    /// Only for what is computed.
     std::vector<T>& fill() { return own_; }
     void filled() { values_ = own_; }
 

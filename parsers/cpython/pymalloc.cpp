@@ -1,7 +1,5 @@
 #include "parsers/cpython/pymalloc.h"
 
-#include "parsers/index/part.h"
-
 // Finding pools without symbols.
 //
 // pymalloc's table of arenas is in a static variable up to 3.11 (nameless in stripped builds), and part of
@@ -12,6 +10,8 @@
 // the interpreter), and must lead each pool back to its own arena. Pools that it does not confirm are stale
 // memory, and are dropped. Source: CPython's obmalloc.c, pycore_obmalloc.h; enumerating live blocks as the
 // allocator itself does for its debug statistics.
+
+#include "parsers/index/part.h"
 
 #include <fmt/format.h>
 

@@ -25,8 +25,8 @@ public:
     /// lists.
     static Pymalloc find(const PythonHeap& heap, Diagnostics& diagnostics);
 
-    /// As a part of an index (parsers/index/part.h), for the memory and the layout that it was found with. One
-    /// that was read has to be `attached` before it is used.
+    /// As a part of an index (parsers/index/part.h), for the memory and the layout that it was found with.
+    /// One that was read has to be `attached` before it is used.
     template <class Self, class Part>
     static void fields(Self& self, Part& part);
     /// Finds the bytes of each pool, after the pools were read. Throws IndexDamage if one cannot be there.
@@ -101,10 +101,7 @@ void Pymalloc::fields(Self& self, Part& part) {
         p.number(pool.carved);
         p.number(pool.allocated);
     });
-    part.list(self.arenas_, [](auto& arena, Part& p) {
-        p.number(arena.start);
-        p.number(arena.end);
-    });
+    part.list(self.arenas_, [](auto& arena, Part& p) { p.number(arena); });
     part.number(self.pool_size_);
     part.number(self.header_size_);
     part.number(self.arenas_proved_);

@@ -9,6 +9,8 @@
 
 #include "parsers/dwarf/shared_entries.h"
 
+#include "parsers/base/descriptor.h"
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
@@ -80,20 +82,6 @@ struct DwarfEnd {
     void operator()(Dwarf* debug) const { dwarf_end(debug); }
 };
 
-class Descriptor {
-public:
-    explicit Descriptor(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (number_ >= 0) close(number_);
-    }
-    int number() const { return number_; }
-
-private:
-    int number_;
-};
-
 /// Whether the file found has the build-id that the link asks for: libdw looks by the name alone.
 bool is_the_one_linked(Dwarf* debug, Dwarf* shared) {
     const char* name = nullptr;
@@ -117,7 +105,7 @@ void search_units(Dwarf* debug, struct_search::Search& search) {
 }  // namespace
 
 std::string search_with_shared_entries(const std::string& path, struct_search::Search& search) {
-    const Descriptor file(path);
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.number() < 0) return "it cannot be opened";
     const std::unique_ptr<Dwarf, DwarfEnd> debug(dwarf_begin(file.number(), DWARF_C_READ));
     if (!debug) return dwarf_errmsg(-1);

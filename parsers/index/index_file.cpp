@@ -1,18 +1,18 @@
 #include "parsers/index/index_file.h"
 
-#include "parsers/index/descriptor.h"
+#include "parsers/base/descriptor.h"
+#include "parsers/base/machine_boot.h"
+#include "parsers/elf/file_mapping.h"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <ctime>
 #include <optional>
 #include <sstream>
@@ -29,6 +29,21 @@ constexpr std::size_t most_blobs = 83, longest_name = sizeof(IndexBlob::part);
 /// File systems note times in steps of some milliseconds; a change within the same step is not seen.
 constexpr std::int64_t time_step = 100'000'000;  // ns
 
+/// Writes all of `bytes` at `offset`. False on an error, which errno names.
+bool write_all(int file, std::uint64_t offset, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) {
+            if (written == 0) errno = EIO;
+            return false;
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+        offset += static_cast<std::uint64_t>(written);
+    }
+    return true;
+}
+
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
     return XXH3_64bits(bytes.data(), bytes.size());
 }
@@ -44,16 +59,7 @@ std::string_view name_of(const IndexBlob& blob) {
 
 /// What changes whenever somebody writes to the file, and when the machine starts anew; "" if unknown.
 std::string stamp_of(const struct stat& file) {
-    static const std::string boot = [] {
-        std::string id;
-        if (std::FILE* at = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
-            char line[64] = "";
-            if (std::fgets(line, sizeof line, at)) id = line;
-            std::fclose(at);
-        }
-        while (!id.empty() && id.back() == '\n') id.pop_back();
-        return id;
-    }();
+    static const std::string boot = machine_boot();
     if (boot.empty()) return "";
     return fmt::format("{} {} {} {} {}.{:09}", boot, file.st_dev, file.st_ino, file.st_size,
                        file.st_ctim.tv_sec, file.st_ctim.tv_nsec);
@@ -114,12 +120,7 @@ struct IndexFile::Slot {
 };
 
 struct IndexFile::Mapped {
-    explicit Mapped(std::span<const std::byte> b) : bytes(b) {}
-    Mapped(const Mapped&) = delete;
-    Mapped& operator=(const Mapped&) = delete;
-    ~Mapped() { munmap(const_cast<std::byte*>(bytes.data()), bytes.size()); }
-
-    std::span<const std::byte> bytes;
+    FileMapping mapping;
     struct stat status = {};
     std::int64_t age = 0;  // ns from its last change to when `status` was read
 };
@@ -127,7 +128,7 @@ struct IndexFile::Mapped {
 IndexFile::IndexFile(std::string path, const IndexKey& key) : path_(std::move(path)), key_(key) {
     static_assert(sizeof(Slot) <= slot_bytes);
     const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!file) {
+    if (!file.is_open()) {
         if (errno == ELOOP) {
             state_ = State::refused;
             why_ = "it is a symbolic link";
@@ -149,12 +150,10 @@ IndexFile::IndexFile(std::string path, const IndexKey& key) : path_(std::move(pa
         if (size > 0) give_up("it is cut");
         return;
     }
-    void* mapped = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
-    if (mapped == MAP_FAILED) return;
-    auto all = std::make_shared<Mapped>(std::span(static_cast<const std::byte*>(mapped), size));
-    all->status = status;
-    all->age = age;
-    const auto slot = Slot::in_force(all->bytes, size);
+    const auto all = std::make_shared<Mapped>(Mapped{FileMapping::of_descriptor(file.number()), status, age});
+    const std::span<const std::byte> bytes = all->mapping.bytes();
+    if (bytes.size() < first_blob) return;
+    const auto slot = Slot::in_force(bytes, bytes.size());
     if (!slot) {
         give_up("its header does not read");
         return;
@@ -164,7 +163,7 @@ IndexFile::IndexFile(std::string path, const IndexKey& key) : path_(std::move(pa
         return;
     }
     blobs_.assign(slot->all().begin(), slot->all().end());
-    file_ = std::move(all);
+    file_ = all;
     state_ = State::usable;
     read_trusted();
 }
@@ -194,14 +193,14 @@ std::size_t IndexFile::parts_beginning_with(std::string_view name) const {
         all.begin(), all.end(), [&](const PartSize& part) { return part.name.starts_with(name); }));
 }
 
-std::uint64_t IndexFile::bytes() const { return state_ == State::usable ? file_->bytes.size() : 0; }
+std::uint64_t IndexFile::bytes() const { return state_ == State::usable ? file_->mapping.bytes().size() : 0; }
 
 PartReader IndexFile::open(std::string_view part) const {
     const bool check = std::find(trusted_.begin(), trusted_.end(), part) == trusted_.end();
     std::vector<std::span<const std::byte>> found;
     for (const IndexBlob& blob : blobs_) {
         if (name_of(blob) != part) continue;
-        const auto bytes = file_->bytes.subspan(blob.offset, blob.bytes);
+        const auto bytes = file_->mapping.bytes().subspan(blob.offset, blob.bytes);
         if (check && checksum_of(bytes) != blob.checksum)
             throw IndexDamage(fmt::format("the checksum of its {} is wrong", part));
         found.push_back(bytes);
@@ -224,7 +223,8 @@ void IndexFile::read_trusted() {
     const std::string stamp = stamp_of(file_->status);
     const Descriptor file(::open(trusted_path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status = {};
-    if (stamp.empty() || !file || fstat(file.number(), &status) != 0 || !may_be_used(status)) return;
+    if (stamp.empty() || !file.is_open() || fstat(file.number(), &status) != 0 || !may_be_used(status))
+        return;
     std::array<char, 4096> text{};
     const ssize_t read = ::read(file.number(), text.data(), text.size());
     if (read <= 0) return;
@@ -247,7 +247,7 @@ void IndexFile::remember_checked() {
         for (const std::string& part : *parts) text += part + "\n";
     const std::string unfinished = unfinished_name(trusted_path());
     Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file) return;
+    if (!file.is_open()) return;
     if (!write_all(file.number(), 0, std::as_bytes(std::span(text))) ||
         rename(unfinished.c_str(), trusted_path().c_str()) != 0)
         unlink(unfinished.c_str());
@@ -318,7 +318,7 @@ IndexFile::Result IndexFile::keep(const std::vector<PartWriter>& parts, std::uin
 
 IndexFile::Result IndexFile::append(const std::vector<PartWriter>& parts, std::uint64_t limit) {
     const Descriptor file(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!file) return failed(errno);
+    if (!file.is_open()) return failed(errno);
     if (flock(file.number(), LOCK_EX | LOCK_NB) != 0) return {Kept::being_written, 0, 0};
     struct stat status = {};
     if (fstat(file.number(), &status) != 0) return failed(errno);
@@ -365,12 +365,14 @@ IndexFile::Result IndexFile::replace(const std::vector<PartWriter>& parts, std::
     const std::string folder = path_.substr(0, path_.rfind('/') + 1);
     const Descriptor nameless(::open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600));
     const Descriptor named(
-        nameless ? -1 : ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    const Descriptor& file = nameless ? nameless : named;
-    if (!file) return failed(errno);
+        nameless.is_open()
+            ? -1
+            : ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    const Descriptor& file = nameless.is_open() ? nameless : named;
+    if (!file.is_open()) return failed(errno);
     const auto has_name = [&] {
         const std::string self = fmt::format("/proc/self/fd/{}", file.number());
-        return !nameless ||
+        return !nameless.is_open() ||
                linkat(AT_FDCWD, self.c_str(), AT_FDCWD, unfinished.c_str(), AT_SYMLINK_FOLLOW) == 0;
     };
     Slot slot;

@@ -39,6 +39,10 @@ public:
 template <class T>
 concept PlainValue = std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>;
 
+/// What a description of fields is given: filled when reading, only read when writing.
+template <class Part, class T>
+using FieldsOf = std::conditional_t<std::remove_reference_t<Part>::reading, T, const T>;
+
 /// Collects what a part consists of. Columns are not copied: they must stay until it is written.
 class PartWriter {
 public:

@@ -91,14 +91,18 @@ bool is_old_descr(const PythonHeap& heap, TypeId type) {
            heap.types().is(root, KnownType::numpy_dtype);
 }
 
+/// Its size of an item in bytes; nothing if it is negative.
+std::optional<std::uint64_t> item_size(const PythonHeap& heap, Address descr, bool old) {
+    const auto elsize = old ? std::int64_t{heap.integer<std::int32_t>(descr + old_elsize)}
+                            : heap.integer<std::int64_t>(descr + new_elsize);
+    return elsize < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(elsize));
+}
+
 /// DescrFacts::itemsize alone: all that is asked of the dtypes of most arrays.
 std::optional<std::uint64_t> descr_itemsize(const PythonHeap& heap, Address descr) {
     const TypeId type = descr.is_null() ? no_type : heap.type_of(descr);
     if (type == no_type || !heap.memory().read<char>(descr + at_kind)) return std::nullopt;
-    const auto elsize = is_old_descr(heap, type)
-                            ? std::int64_t{heap.integer<std::int32_t>(descr + old_elsize)}
-                            : heap.integer<std::int64_t>(descr + new_elsize);
-    return elsize < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(elsize));
+    return item_size(heap, descr, is_old_descr(heap, type));
 }
 
 }  // namespace
@@ -112,10 +116,11 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
     facts.kind = *kind;
     facts.byteorder = heap.integer<char>(descr + at_byteorder);
     facts.type_num = heap.integer<std::int32_t>(descr + at_type_num);
-    if (is_old_descr(heap, type)) {
-        const auto elsize = heap.integer<std::int32_t>(descr + old_elsize);
-        if (elsize < 0) return std::nullopt;
-        facts.itemsize = static_cast<std::uint64_t>(elsize);
+    const bool old = is_old_descr(heap, type);
+    const auto itemsize = item_size(heap, descr, old);
+    if (!itemsize) return std::nullopt;
+    facts.itemsize = *itemsize;
+    if (old) {
         facts.fields = heap.pointer(descr + old_fields);
         facts.names = heap.pointer(descr + old_names);
         facts.metadata = heap.pointer(descr + old_metadata);
@@ -123,9 +128,6 @@ std::optional<DescrFacts> descr_facts(const PythonHeap& heap, Address descr) {
         facts.user_metadata = heap.pointer(descr + old_user_metadata);
         facts.has_objects = heap.integer<std::uint8_t>(descr + at_old_flags) & 1;
     } else {
-        const auto elsize = heap.integer<std::int64_t>(descr + new_elsize);
-        if (elsize < 0) return std::nullopt;
-        facts.itemsize = static_cast<std::uint64_t>(elsize);
         facts.user_metadata = heap.pointer(descr + new_user_metadata);
         facts.has_objects = heap.integer<std::uint8_t>(descr + at_new_flags) & 1;
         if (facts.kind == 'T') facts.na_object = heap.pointer(descr + at_na_object);

@@ -1,7 +1,6 @@
 #include "parsers/snapshot/kept_parts.h"
 
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace heapsift {
@@ -10,20 +9,15 @@ namespace {
 constexpr auto pools_part = "pools", objects_part = "objects", sizes_part = "sizes", memory_part = "memory",
                lookup_part = "lookup", references_part = "references";
 
-/// When writing, fields are read only; when reading, they are filled.
-template <class Part, class T>
-using Field = std::conditional_t<std::remove_reference_t<Part>::reading, T, const T>;
-
 template <class Part>
-void learned_fields(Field<Part, LearnedFacts>& learned, Part& part) {
+void learned_fields(FieldsOf<Part, LearnedFacts>& learned, Part& part) {
     part.list(learned.array_items, [](auto& items, Part& p) {
         p.number(items.descriptor);
         p.number(items.typecode);
         p.number(items.size);
     });
     part.list(learned.left_out, [](auto& range, Part& p) {
-        p.number(range.start);
-        p.number(range.end);
+        p.number(range);
         p.require(range.start <= range.end, "a range ends before it begins");
     });
     part.list(learned.interned_tables, [](auto& dict, Part& p) { p.number(dict); });
@@ -45,8 +39,8 @@ void build_fields(const PythonRuntime& python, Part& part) {
 }
 
 template <class Part>
-void objects_fields(Field<Part, FoundObjects>& objects, const PythonRuntime& python, const TypeTable& types,
-                    Part& part) {
+void objects_fields(FieldsOf<Part, FoundObjects>& objects, const PythonRuntime& python,
+                    const TypeTable& types, Part& part) {
     build_fields(python, part);
     std::uint64_t type_count = types.size();
     part.number(type_count);
@@ -82,7 +76,7 @@ void read_odd(Diagnostics& odd, PartReader& part) {
 }
 
 template <class Part>
-void memory_fields(Field<Part, MemoryRows>& memory, Part& part) {
+void memory_fields(FieldsOf<Part, MemoryRows>& memory, Part& part) {
     part.list(memory.rows, [](auto& row, Part& p) {
         p.text(row.name);
         p.number(row.bytes);
@@ -151,6 +145,12 @@ bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& h
     references.set_frames(RunningFrames(python));
     heap.references = std::move(references);
     return true;
+}
+
+bool has_columns(const IndexFile& index, const Columns& columns) {
+    return index.has(objects_part) && (!columns.sizes || index.has(sizes_part)) &&
+           (!columns.memory || index.has(memory_part)) &&
+           (!columns.references || (index.has(lookup_part) && index.has(references_part)));
 }
 
 std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& found) {

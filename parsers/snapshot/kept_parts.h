@@ -41,6 +41,9 @@ bool read_memory(IndexFile& index, HeapSnapshot& heap);
 bool read_lookup(IndexFile& index, HeapSnapshot& heap);
 bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& heap);
 
+/// Whether all parts of these columns are there, so that they cost nothing.
+bool has_columns(const IndexFile& index, const Columns& columns);
+
 /// Those parts that the heap has, to be written while it lives.
 struct FoundBesides {
     const Pymalloc& pymalloc;

@@ -151,37 +151,36 @@ private:
     }
 
     void judge_guesses() {
-        std::vector<Guess>& guesses = guesses_;
-        std::vector<std::uint32_t> by_target(guesses.size());
+        std::vector<std::uint32_t> by_target(guesses_.size());
         for (std::uint32_t i = 0; i < by_target.size(); ++i) by_target[i] = i;
         std::sort(by_target.begin(), by_target.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return std::pair(guesses[a].target, a) < std::pair(guesses[b].target, b);
+            return std::pair(guesses_[a].target, a) < std::pair(guesses_[b].target, b);
         });
         std::unordered_map<std::uint64_t, Word> words;
         for_each_target(by_target, [&](std::span<std::uint32_t> candidates, std::uint64_t left) {
             const bool all = left == candidates.size();
             if (!all && left != 0) return;
             for (const std::uint32_t i : candidates) {
-                if (all) guesses[i].verdict = GuessVerdict::proved;
-                Word& word = words[word_of(guesses[i])];
+                if (all) guesses_[i].verdict = GuessVerdict::proved;
+                Word& word = words[word_of(guesses_[i])];
                 ++(all ? word.proved : word.refused);
             }
         });
         for_each_target(by_target, [&](std::span<std::uint32_t> candidates, std::uint64_t left) {
             if (left == candidates.size() || left == 0) return;
             auto belief = [&](std::uint32_t i) {
-                const auto word = words.find(word_of(guesses[i]));
+                const auto word = words.find(word_of(guesses_[i]));
                 return word == words.end() ? 0.5 : word->second.belief();
             };
             std::stable_sort(candidates.begin(), candidates.end(),
                              [&](std::uint32_t a, std::uint32_t b) { return belief(a) > belief(b); });
             for (const std::uint32_t i : candidates) {
                 if (left == 0 || belief(i) < 0.2) break;
-                guesses[i].verdict = GuessVerdict::allowed;
+                guesses_[i].verdict = GuessVerdict::allowed;
                 --left;
             }
         });
-        for (const Guess& guess : guesses) {
+        for (const Guess& guess : guesses_) {
             found_[guess.target] += guess.verdict != GuessVerdict::refused;
             ++(guess.verdict == GuessVerdict::proved    ? graph_.counts_.proved
                : guess.verdict == GuessVerdict::allowed ? graph_.counts_.allowed

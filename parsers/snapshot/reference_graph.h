@@ -4,8 +4,8 @@
 // are judged: reference_graph.cpp.)
 //
 // Memory: 4 bytes per reference, 12 per object (8 for where its references begin, 4 for the number of
-// references found to it), and 16 per guess, and 8 per reference that is weak or only reported. Cost: 50 to 150 ns per object, with two to three references
-// each.
+// references found to it), and 16 per guess, and 8 per reference that is weak or only reported. Cost: 50 to
+// 150 ns per object, with two to three references each.
 
 #include "parsers/base/progress.h"
 #include "parsers/base/stored.h"
@@ -99,13 +99,12 @@ private:
         GuessVerdict verdict;
         std::array<std::uint8_t, 3> unused{};
     };
-
-    Stored<std::uint64_t> begin_;  // by object, and one more
-    Stored<ObjectId> targets_;
     struct Unowned {
         ObjectId source, target;
     };
 
+    Stored<std::uint64_t> begin_;  // by object, and one more
+    Stored<ObjectId> targets_;
     Stored<std::uint32_t> found_;
     Stored<std::uint64_t> all_strong_;  // one bit per object
     Stored<Guess> guesses_;             // by source and word

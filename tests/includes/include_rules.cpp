@@ -30,7 +30,7 @@ const std::vector<Folder>& folders() {
         {"parsers/elf", {"parsers/base"}},
         {"parsers/dwarf", {"parsers/elf"}},
         {"parsers/memory", {"parsers/elf"}},
-        {"parsers/index", {"parsers/base"}},
+        {"parsers/index", {"parsers/elf"}},
         {"parsers/cpython", {"parsers/dwarf", "parsers/memory", "parsers/index"}},
         {"parsers/numpy", {"parsers/cpython"}},
         {"parsers/snapshot", {"parsers/numpy"}},
