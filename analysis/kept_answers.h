@@ -82,15 +82,16 @@ public:
     /// `file` may be null: then nothing is kept. It must live as long.
     explicit KeptAnswers(IndexFile* file = nullptr) : file_(file) {}
 
-    /// The answer to `question`: what is kept, else what `find()` gives; that is noted, to be kept.
-    template <class Find>
-    auto of(const KeptQuestion& question, const HeapReader& heap, Find&& find) {
+    /// The answer to `question`: what is kept, else what `find()` gives; that is noted, to be kept. `about`:
+    /// the heap, or the graph, as the answer's `fields` takes it.
+    template <class About, class Find>
+    auto of(const KeptQuestion& question, const About& about, Find&& find) {
         using Answer = decltype(find());
         if (file_) {
             Answer kept;
             if (file_->read(question.part_name(), [&](PartReader& part) {
                     begin(question, part);
-                    Answer::fields(kept, part, heap);
+                    Answer::fields(kept, part, about);
                 }))
                 return kept;
         }
@@ -98,7 +99,7 @@ public:
         if (file_ && found.rows() <= most_rows) {
             PartWriter part(question.part_name());
             begin(question, part);
-            Answer::fields(std::as_const(found), part, heap);
+            Answer::fields(std::as_const(found), part, about);
             note(std::move(part));
         }
         return found;
@@ -120,9 +121,9 @@ private:
 };
 
 /// As KeptAnswers::of; without `answers` it only finds.
-template <class Find>
-auto kept_answer(KeptAnswers* answers, const KeptQuestion& question, const HeapReader& heap, Find&& find) {
-    return answers ? answers->of(question, heap, std::forward<Find>(find)) : find();
+template <class About, class Find>
+auto kept_answer(KeptAnswers* answers, const KeptQuestion& question, const About& about, Find&& find) {
+    return answers ? answers->of(question, about, std::forward<Find>(find)) : find();
 }
 
 /// The id of an object.
