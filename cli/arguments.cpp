@@ -45,8 +45,14 @@ private:
         result_.options.push_back(std::move(use));
     }
 
-    // "-qn5": flags up to the first option that takes a value; the rest of the word is that value.
+    // "-qn5": flags up to the first option that takes a value; the rest of the word is that value. "-json" is
+    // --json with a dash too few, not -j with the value "son".
     void take_short(const std::string& argument) {
+        if (argument.size() > 2 &&
+            shape_of_("-" + argument.substr(0, argument.find('='))) != OptionShape::unknown) {
+            result_.options.push_back({argument, std::nullopt, false, false});
+            return;
+        }
         std::vector<OptionUse> uses;
         for (std::size_t i = 1; i < argument.size(); ++i) {
             OptionUse use;

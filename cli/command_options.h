@@ -52,6 +52,7 @@ public:
     const std::vector<Option>& all() const { return declared_; }
     /// `name` with its dashes; null if there is no such option.
     const Option* find(const std::string& name) const;
+    bool has(const std::string& name) const { return find(name) != nullptr; }
 
     /// `arguments` are like "--limit=5", "--all". Throws `Error` (exit 2, "bad-option"), one line, for a
     /// value that the option cannot have.

@@ -31,6 +31,8 @@ void add_common_options(CommandOptions& declare, CommonOptions& options, bool ow
             "format of the answer (default text)");
     declare.flag(
         "--json", [&options] { options.format = Format::json; }, "the same as --format json: one document");
+    if (!declare.has("--jobs"))
+        declare.number("-j,--jobs", options.jobs, "threads (default: one for each processor)", 1, most_jobs);
     declare.number("-n,--limit", options.limit, "rows, 0 for all (default: 20 in text, else all)");
     declare.flag("--bytes", options.exact_bytes, "show exact bytes in text");
     declare.flag("--redact", options.redact, "leave out values, arguments and directories");

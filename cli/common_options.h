@@ -17,6 +17,7 @@ class CommandOptions;
 enum class Format { text, json, jsonl, csv };
 
 inline constexpr std::size_t rows_for_people = 20;
+inline constexpr std::size_t most_jobs = 512;
 
 struct CommonOptions {
     std::string core;
@@ -24,6 +25,7 @@ struct CommonOptions {
     bool no_index = false;  // neither read nor written
     std::string index_dir;  // empty: the cache directory
     Format format = Format::text;
+    std::optional<std::size_t> jobs;   // threads; else as many as there are processors
     std::optional<std::size_t> limit;  // 0: all
     bool exact_bytes = false;
     bool redact = false;
@@ -37,7 +39,7 @@ struct CommonOptions {
 };
 
 /// Declares the options. Parsing the command line fills `options`, which must live until then. `own_format`:
-/// leaves out --format, which the command has declared itself.
+/// leaves out --format, which the command has declared itself. (A --jobs of its own is seen.)
 void add_common_options(CommandOptions& declare, CommonOptions& options, bool own_format);
 
 /// Their heading in --help.

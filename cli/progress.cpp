@@ -16,6 +16,19 @@ void write_line(std::string_view text) {
 
 }  // namespace
 
+std::string progress_line(std::string_view pass, double done, double seconds) {
+    constexpr double least_seconds = 0.5, least_share = 0.02;  // before that, a guess would jump
+    done = std::clamp(done, 0.0, 1.0);
+    if (done < least_share)
+        return seconds < 1 ? std::string(pass) : fmt::format("{}, {:.0f} s so far", pass, seconds);
+    std::string line = fmt::format("{}, {:.0f} %", pass, 100 * done);
+    const double left = seconds * (1 - done) / done;
+    if (seconds >= least_seconds && left >= 1)
+        line += left < 120 ? fmt::format(", some {:.0f} s left", left)
+                           : fmt::format(", some {:.0f} min left", left / 60);
+    return line;
+}
+
 Progress::Progress(When when)
     : wanted_(when == When::always || (when == When::automatic && is_terminal(STDERR_FILENO))) {}
 
@@ -27,10 +40,15 @@ ProgressCallback Progress::callback() {
 void Progress::show(std::string_view pass, double done) {
     using namespace std::chrono_literals;
     const Clock::time_point now = Clock::now();
+    // Where the share goes on, it is the same work: a batch counts its cores in the name.
+    if (pass != pass_ && done <= done_) pass_start_ = now;
+    if (pass != pass_) pass_ = pass;
+    done_ = done;
     if (now - start_ < 1s || now - last_ < 100ms) return;
     last_ = now;
     visible_ = true;
-    write_line(fmt::format("\r\x1b[K{} {:.0f} %", pass, 100 * std::clamp(done, 0.0, 1.0)));
+    const std::chrono::duration<double> seconds = now - pass_start_;
+    write_line("\r\x1b[K" + progress_line(pass, done, seconds.count()));
 }
 
 void Progress::clear() {

@@ -6,11 +6,17 @@
 #include "parsers/base/progress.h"
 
 #include <chrono>
+#include <string>
+#include <string_view>
 
 namespace heapsift {
 
-/// Shows the pass and its percentage after the first second, at most ten times a second, and removes the line
-/// at the end. "auto" shows it only if standard error is a terminal.
+/// "references, 43 %, some 4 s left": the share is of this pass, from 0 to 1, and so is what is left.
+/// `seconds`: how long the pass has run. Without a share that can be believed, the name and the seconds.
+std::string progress_line(std::string_view pass, double done, double seconds);
+
+/// Shows that line after the first second, at most ten times a second, and removes it at the end. "auto"
+/// shows it only if standard error is a terminal.
 class Progress {
 public:
     explicit Progress(When when);
@@ -31,6 +37,9 @@ private:
     bool visible_ = false;
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_{};
+    std::string pass_;  // and when it began
+    double done_ = 0;
+    Clock::time_point pass_start_{};
 };
 
 }  // namespace heapsift

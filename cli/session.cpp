@@ -5,11 +5,13 @@
 
 #include "analysis/object_row.h"
 #include "cli/index_place.h"
+#include "cli/machine.h"
 #include "cli/pass_times.h"
 #include "cli/units.h"
 #include "cli/write/csv.h"
 #include "cli/write/json.h"
 #include "cli/write/text.h"
+#include "parsers/base/in_pieces.h"
 #include "parsers/base/text.h"
 #include "parsers/snapshot/reference_graph.h"
 
@@ -172,6 +174,7 @@ CoreFile Session::open_core() {
 }
 
 CoreHeap Session::open_heap() {
+    set_threads(options_.jobs.value_or(available_processors()));
     CoreFile core = read_core();
     open_index(core);
     CoreHeap heap = CoreHeap::open(std::move(core), diagnostics_, progress(), index_.get());

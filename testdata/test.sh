@@ -29,7 +29,7 @@ log=$tests/test.log
 . testdata/steps.sh
 
 packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev catch2 libfmt-dev
-    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev libxxhash-dev dwz)
+    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev libxxhash-dev libtbb-dev dwz)
 packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-dbg debootstrap)
 not_covered=()
 

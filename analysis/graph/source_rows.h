@@ -11,25 +11,64 @@
 // pointer, its length is enough, and what comes next can be prefetched.
 
 #include "analysis/graph/preorder.h"
+#include "parsers/base/in_pieces.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace heapsift {
 
+/// The lengths of rows that lie one after the other: a byte each, and 8 more for a long one.
+class RowLengths {
+public:
+    void reserve(std::size_t rows) { short_.reserve(rows); }
+    void add(std::uint64_t length) {
+        short_.push_back(static_cast<std::uint8_t>(std::min<std::uint64_t>(length, long_row)));
+        if (length >= long_row) long_.push_back(length);
+    }
+    std::size_t size() const { return short_.size(); }
+
+    /// visit(row, its length), from the first to the last, or from the last to the first.
+    template <class F>
+    void visit_up(F&& visit) const {
+        auto next_long = long_.begin();
+        for (std::size_t row = 0; row < short_.size(); ++row)
+            visit(static_cast<std::uint32_t>(row), short_[row] == long_row ? *next_long++ : short_[row]);
+    }
+    template <class F>
+    void visit_down(F&& visit) const {
+        auto next_long = long_.end();
+        for (std::size_t row = short_.size(); row-- > 0;)
+            visit(static_cast<std::uint32_t>(row), short_[row] == long_row ? *--next_long : short_[row]);
+    }
+
+private:
+    static constexpr std::uint8_t long_row = 0xff;
+    std::vector<std::uint8_t> short_;
+    std::vector<std::uint64_t> long_;  // in order
+};
+
 /// Refers to nothing. 4 bytes per edge and 1 per node. Left out: an edge from a node to itself, and the edge
 /// from each node's parent, which the preorder knows. (Another edge from the parent is left out with it.)
 class SourceRows {
 public:
     /// Of the nodes that `preorder` met. Some 35 ns per node of a heap, 60 in one that has aged; while it
-    /// works, 16 more bytes per node.
+    /// works, 9 more bytes per node.
     template <TargetsGraph Graph>
-    static SourceRows build(const Graph& graph, const Preorder& preorder);
+    static SourceRows build(const Graph& graph, const Preorder& preorder) {
+        SourceRows rows;
+        if (!rows.fill<std::uint32_t>(graph, preorder)) rows.fill<std::uint64_t>(graph, preorder);
+        return rows;
+    }
+    /// `Offset`: holds the number of edges, else it returns false and is to be filled anew.
+    template <class Offset, TargetsGraph Graph>
+    bool fill(const Graph& graph, const Preorder& preorder);
 
     std::size_t row_count() const { return lengths_.size(); }
     std::uint64_t edge_count() const { return sources_.size() - 2 * ahead; }
@@ -44,75 +83,69 @@ public:
 
 private:
     static constexpr std::size_t ahead = 32;
-    static constexpr std::uint8_t long_row = 0xff;
+    static constexpr std::size_t nodes_a_piece = 1 << 14;
 
-    /// visit(source, target), by position, for each edge that stays, from source `from` on: sources ascend.
-    /// `fetch(target)` is called some time before.
-    template <TargetsGraph Graph, class Visit, class Fetch>
-    static void visit_edges(const Graph& graph, const Preorder& preorder, std::uint32_t from, Visit visit,
-                            Fetch fetch);
+    struct Edge {  // by position
+        std::uint32_t source, target;
+    };
+    /// Adds each edge that stays of the sources [from, to), which ascend.
+    template <TargetsGraph Graph>
+    static void add_edges(const Graph& graph, const Preorder& preorder, std::uint32_t from, std::uint32_t to,
+                          std::vector<Edge>& added);
 
     std::vector<std::uint32_t> sources_;  // row by row, between `ahead` zeros on both sides
-    std::vector<std::uint8_t> lengths_;   // by position
-    std::vector<std::uint64_t> long_;     // the lengths of long rows, in order
+    RowLengths lengths_;                  // by position
 };
 
 template <class Row, class Fetch>
 void SourceRows::visit_up(Row row, Fetch fetch) const {
     const std::uint32_t* at = sources_.data() + ahead;
-    auto next_long = long_.begin();
-    for (std::uint32_t p = 0; p < lengths_.size(); ++p) {
-        const std::uint64_t length = lengths_[p] == long_row ? *next_long++ : lengths_[p];
+    lengths_.visit_up([&](std::uint32_t p, std::uint64_t length) {
         for (std::uint64_t i = 0; i < length; ++i) fetch(at[i + ahead]);
         row(p, std::span<const std::uint32_t>(at, length));
         at += length;
-    }
+    });
 }
 
 template <class Row, class Fetch>
 void SourceRows::visit_down(Row row, Fetch fetch) const {
     const std::uint32_t* at = sources_.data() + sources_.size() - ahead;
-    auto next_long = long_.end();
-    for (auto p = static_cast<std::uint32_t>(lengths_.size()); p-- > 0;) {
-        const std::uint64_t length = lengths_[p] == long_row ? *--next_long : lengths_[p];
+    lengths_.visit_down([&](std::uint32_t p, std::uint64_t length) {
         at -= length;
         for (std::uint64_t i = length; i-- > 0;) fetch(*(at + i - ahead));
         row(p, std::span<const std::uint32_t>(at, length));
-    }
+    });
 }
 
 // Each step that misses the cache is begun some time before its result is used: where a row begins, the row,
 // the positions of its targets, and what is known of these. The last two are done for a batch of edges.
-template <TargetsGraph Graph, class Visit, class Fetch>
-void SourceRows::visit_edges(const Graph& graph, const Preorder& preorder, std::uint32_t from, Visit visit,
-                             Fetch fetch) {
+template <TargetsGraph Graph>
+void SourceRows::add_edges(const Graph& graph, const Preorder& preorder, std::uint32_t from, std::uint32_t to,
+                           std::vector<Edge>& added) {
     constexpr std::uint32_t rows_ahead = 16;
     constexpr std::size_t batch = 512;
-    struct Edge {
+    struct Candidate {
         NodeId source_node, target_node;
         std::uint32_t source, target;
     };
-    std::array<Edge, batch> edges;
+    std::array<Candidate, batch> edges;
     std::size_t filled = 0;
     const auto flush = [&] {
-        const std::span<Edge> those(edges.data(), filled);
-        for (Edge& edge : those) {
+        const std::span<Candidate> those(edges.data(), filled);
+        for (Candidate& edge : those) {
             edge.target = preorder.position(edge.target_node);
-            if (edge.target == Preorder::none) continue;
-            preorder.fetch_parent(edge.target);
-            fetch(edge.target);
+            if (edge.target != Preorder::none) preorder.fetch_parent(edge.target);
         }
-        for (const Edge& edge : those)
+        for (const Candidate& edge : those)
             if (edge.target != Preorder::none && edge.target != edge.source &&
                 preorder.parent(edge.target) != edge.source &&
                 edge_counts(graph, edge.source_node, edge.source, edge.target_node, edge.target))
-                visit(edge.source, edge.target);
+                added.push_back({edge.source, edge.target});
         filled = 0;
     };
-    const auto count = static_cast<std::uint32_t>(preorder.reached());
-    for (std::uint32_t p = from; p < count; ++p) {
-        if (count - p > 2 * rows_ahead) fetch_row(graph, preorder.node_at(p + 2 * rows_ahead));
-        if (count - p > rows_ahead) graph.targets(preorder.node_at(p + rows_ahead)).fetch();
+    for (std::uint32_t p = from; p < to; ++p) {
+        if (to - p > 2 * rows_ahead) fetch_row(graph, preorder.node_at(p + 2 * rows_ahead));
+        if (to - p > rows_ahead) graph.targets(preorder.node_at(p + rows_ahead)).fetch();
         const NodeId node = preorder.node_at(p);
         for (const NodeId target : graph.targets(node)) {
             preorder.fetch_position(target);
@@ -123,50 +156,72 @@ void SourceRows::visit_edges(const Graph& graph, const Preorder& preorder, std::
     flush();
 }
 
-template <TargetsGraph Graph>
-SourceRows SourceRows::build(const Graph& graph, const Preorder& preorder) {
-    const std::size_t count = preorder.reached();
-    SourceRows rows;
-    // Counted, then filled in from the start of each row. As many edges as there are nodes are kept from the
-    // first to the second time; to keep all of them might take more memory than whoever uses the rows.
-    struct Edge {
-        std::uint32_t source, target;
+// Edges are found by pieces, on any thread; what they change is changed in the order of sources: counted,
+// then filled in from the start of each row. As many edges as there are nodes are kept from the first to the
+// second time; to keep all of them might take more memory than whoever uses the rows.
+template <class Offset, TargetsGraph Graph>
+bool SourceRows::fill(const Graph& graph, const Preorder& preorder) {
+    const std::size_t count = preorder.reached(), pieces = piece_count(count, nodes_a_piece);
+    const auto for_each_piece = [&](std::size_t first, auto&& take) {
+        in_pieces<std::vector<Edge>>(
+            pieces - first,
+            [&](std::size_t piece, std::vector<Edge>& edges) {
+                const auto [begin, end] = piece_of(first + piece, count, nodes_a_piece);
+                edges.clear();
+                add_edges(graph, preorder, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
+                          edges);
+            },
+            [&](std::size_t piece, const std::vector<Edge>& edges) { take(first + piece, edges); });
     };
-    std::vector<Edge> kept;
+    std::vector<Offset> next(count, 0);
+    std::vector<std::uint32_t> kept;  // targets, by source
+    RowLengths kept_lengths;
     kept.reserve(count);
-    std::vector<std::uint64_t> next(count, 0);
-    const auto fetch = [&](std::uint32_t target) { __builtin_prefetch(&next[target], 1); };
-    std::uint32_t not_kept = static_cast<std::uint32_t>(count);
-    visit_edges(
-        graph, preorder, 0,
-        [&](std::uint32_t source, std::uint32_t target) {
-            ++next[target];
-            if (kept.size() < count)
-                kept.push_back({source, target});
-            else
-                not_kept = std::min(not_kept, source);
-        },
-        fetch);
-    // From there on all edges come again.
-    while (!kept.empty() && kept.back().source >= not_kept) kept.pop_back();
-    rows.lengths_.resize(count);
-    std::uint64_t first = ahead;
-    for (std::size_t p = 0; p < count; ++p) {
-        const std::uint64_t length = std::exchange(next[p], first);
-        first += length;
-        rows.lengths_[p] = static_cast<std::uint8_t>(std::min<std::uint64_t>(length, long_row));
-        if (length >= long_row) rows.long_.push_back(length);
-    }
-    rows.sources_.resize(first + ahead);
-    const auto place = [&](std::uint32_t source, std::uint32_t target) {
-        rows.sources_[next[target]++] = source;
+    kept_lengths.reserve(count);
+    const auto keep = [&](std::size_t piece, const std::vector<Edge>& edges) {
+        auto edge = edges.begin();
+        const auto [begin, end] = piece_of(piece, count, nodes_a_piece);
+        for (std::size_t source = begin; source < end; ++source) {
+            const std::size_t before = kept.size();
+            for (; edge != edges.end() && edge->source == source; ++edge) kept.push_back(edge->target);
+            kept_lengths.add(kept.size() - before);
+        }
     };
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-        if (i + ahead < kept.size()) fetch(kept[i + ahead].target);
-        place(kept[i].source, kept[i].target);
+    std::uint64_t edge_count = 0;
+    std::size_t pieces_kept = 0;
+    for_each_piece(0, [&](std::size_t piece, const std::vector<Edge>& edges) {
+        edge_count += edges.size();
+        for (std::size_t i = 0; i < edges.size(); ++i) {
+            if (i + ahead < edges.size()) __builtin_prefetch(&next[edges[i + ahead].target], 1);
+            ++next[edges[i].target];
+        }
+        if (pieces_kept < piece || kept.size() + edges.size() > count) return;
+        keep(piece, edges);
+        ++pieces_kept;
+    });
+    if (edge_count + ahead > std::numeric_limits<Offset>::max()) return false;
+    lengths_.reserve(count);
+    std::uint64_t first = ahead;
+    for (Offset& at : next) {
+        lengths_.add(at);
+        first += std::exchange(at, static_cast<Offset>(first));
     }
-    if (not_kept < count) visit_edges(graph, preorder, not_kept, place, fetch);
-    return rows;
+    sources_.resize(first + ahead);
+    const auto place = [&](std::uint32_t source, std::uint32_t target) { sources_[next[target]++] = source; };
+    std::size_t at = 0;
+    kept_lengths.visit_up([&](std::uint32_t source, std::uint64_t length) {
+        for (const std::size_t end = at + length; at < end; ++at) {
+            if (at + ahead < kept.size()) __builtin_prefetch(&next[kept[at + ahead]], 1);
+            place(source, kept[at]);
+        }
+    });
+    for_each_piece(pieces_kept, [&](std::size_t, const std::vector<Edge>& edges) {
+        for (std::size_t i = 0; i < edges.size(); ++i) {
+            if (i + ahead < edges.size()) __builtin_prefetch(&next[edges[i + ahead].target], 1);
+            place(edges[i].source, edges[i].target);
+        }
+    });
+    return true;
 }
 
 }  // namespace heapsift

@@ -7,11 +7,13 @@
 #include "analysis/holding/retained.h"
 
 #include "analysis/graph/search.h"
-
+#include "parsers/base/in_pieces.h"
 #include "parsers/snapshot/size_column.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <mutex>
 
 namespace heapsift {
 namespace {
@@ -20,6 +22,9 @@ constexpr std::uint32_t not_met = Preorder::none;
 // Children of one node: to sort fewer anew costs nothing.
 constexpr std::size_t worth_keeping = 1024;
 constexpr std::size_t ahead = 32;  // objects: how early what lies by position is prefetched
+constexpr std::size_t objects_a_piece = 1 << 17;
+// Walks at a time: each has 9 bytes a node of its own.
+constexpr std::size_t most_walks = 4;
 
 }  // namespace
 
@@ -32,11 +37,14 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
     memory.assign(retained.tree.reached(), 0);
     const SizeColumn& sizes = *graph.columns().sizes;
     const std::size_t objects = graph.object_count();
-    for (ObjectId object{0}; object < objects; ++object) {
-        if (objects - object > ahead)
-            __builtin_prefetch(&memory[graph.position(ObjectId(object + ahead))], 1);
-        memory[graph.position(object)] = sizes.memory(object);
-    }
+    in_any_order(piece_count(objects, objects_a_piece), [&](std::size_t piece) {
+        const auto [begin, end] = piece_of(piece, objects, objects_a_piece);
+        for (ObjectId object(begin); object < end; ++object) {
+            if (end - object > ahead)
+                __builtin_prefetch(&memory[graph.position(ObjectId(object + ahead))], 1);
+            memory[graph.position(object)] = sizes.memory(object);
+        }
+    });
     retained.tree.add_up(memory);
     retained.memory.filled();
     return retained;
@@ -246,22 +254,30 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
     std::vector<SetRetained> result(sets);
     const SizeColumn& sizes = *graph.columns().sizes;
     const std::size_t objects = graph.object_count();
-    ReachedWithout reached(graph);
-    for (std::size_t first = 0; first < sets; first += 64) {
-        if (progress)
-            progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));
-        reached.find(static_cast<std::int32_t>(first), set_of);
-        const std::size_t count = std::min<std::size_t>(64, sets - first);
-        const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-        for (ObjectId object{0}; object < objects; ++object) {
-            if (objects - object > ahead) reached.fetch(ObjectId(object + ahead));
-            for (std::uint64_t freed = ~reached[object] & asked; freed != 0; freed &= freed - 1) {
-                SetRetained& row = result[first + static_cast<std::size_t>(std::countr_zero(freed))];
-                ++row.objects;
-                row.memory += sizes.memory(object);
+    static_cast<void>(graph.sources());  // made before several walks ask for them
+    std::atomic<std::size_t> next = 0;
+    std::mutex telling;
+    const auto walk = [&](std::size_t) {
+        ReachedWithout reached(graph);
+        for (std::size_t first = 0; (first = 64 * next++) < sets;) {
+            if (progress) {
+                const std::lock_guard lock(telling);
+                progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));
+            }
+            reached.find(static_cast<std::int32_t>(first), set_of);
+            const std::size_t count = std::min<std::size_t>(64, sets - first);
+            const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+            for (ObjectId object{0}; object < objects; ++object) {
+                if (objects - object > ahead) reached.fetch(ObjectId(object + ahead));
+                for (std::uint64_t freed = ~reached[object] & asked; freed != 0; freed &= freed - 1) {
+                    SetRetained& row = result[first + static_cast<std::size_t>(std::countr_zero(freed))];
+                    ++row.objects;
+                    row.memory += sizes.memory(object);
+                }
             }
         }
-    }
+    };
+    in_any_order(std::min({threads(), most_walks, (sets + 63) / 64}), walk);
     return result;
 }
 

@@ -22,15 +22,14 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t default_timeout = 1800;  // seconds; 100 GiB from a slow disk takes less
-constexpr std::size_t most_jobs = 512;
 
 struct BatchOptions {
     std::optional<std::size_t> jobs;
     std::optional<std::size_t> timeout;
 };
 
-// A child keeps some bytes per object and reads the core from its mapping: at most an eighth of the core's
-// size, by every measurement so far.
+// A child keeps some bytes per object and reads the core from its mapping: at most nine tenths of the core's
+// size, if that is small objects throughout; far less for arrays.
 std::size_t default_jobs(const std::vector<std::string>& paths) {
     std::uint64_t largest = 0;
     for (const std::string& path : paths) {
@@ -38,14 +37,16 @@ std::size_t default_jobs(const std::vector<std::string>& paths) {
         if (::stat(path.c_str(), &facts) == 0)
             largest = std::max(largest, static_cast<std::uint64_t>(facts.st_size));
     }
-    const std::uint64_t each = (std::uint64_t{256} << 20) + largest / 8;
+    const std::uint64_t each = (std::uint64_t{256} << 20) + largest / 10 * 9;
     const std::uint64_t fitting = available_memory().value_or(each) / each;
     return std::clamp<std::size_t>(fitting, 1, available_processors());
 }
 
-std::vector<std::string> arguments_for(const std::string& path, const CommonOptions& options) {
-    std::vector<std::string> arguments = {"overview", "--json", "--progress=never", "--no-index",
-                                          "--core=" + path};
+/// `threads`: of each child.
+std::vector<std::string> arguments_for(const std::string& path, const CommonOptions& options,
+                                       std::size_t threads) {
+    std::vector<std::string> arguments = {"overview",   "--json",         "--progress=never",
+                                          "--no-index", "--core=" + path, fmt::format("--jobs={}", threads)};
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) arguments.push_back(name + value);
     };
@@ -58,9 +59,9 @@ std::vector<std::string> arguments_for(const std::string& path, const CommonOpti
 }
 
 // In the child: it must not change which core is in use.
-int answer(const std::string& path, const Session& session) {
+int answer(const std::string& path, const Session& session, std::size_t threads) {
     ::setenv("HEAPSIFT_STATE", "off", 1);
-    return session.program_run()(arguments_for(path, session.options()),
+    return session.program_run()(arguments_for(path, session.options(), threads),
                                  session.ends_process() ? ::_exit : nullptr);
 }
 
@@ -111,7 +112,8 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
         std::min(options.jobs.value_or(default_jobs(cores.paths)), std::max<std::size_t>(count, 1));
     rules.timeout = std::chrono::seconds(std::min(options.timeout.value_or(default_timeout), longest));
     if (progress) rules.tick = [&] { progress(tally.text(count), tally.share(count)); };
-    const auto job = [&](std::size_t i) { return answer(cores.paths[i], session); };
+    const std::size_t threads = std::clamp<std::size_t>(available_processors() / rules.at_once, 1, most_jobs);
+    const auto job = [&](std::size_t i) { return answer(cores.paths[i], session, threads); };
     const auto done = [&](std::size_t i, const ChildEnd& end) {
         const Json line = batch_line(cores.paths[i], end, session.redactor());
         tally.add(line);

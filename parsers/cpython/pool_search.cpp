@@ -1,5 +1,8 @@
 #include "parsers/cpython/pool_search.h"
 
+#include "parsers/base/in_pieces.h"
+#include "parsers/elf/word_sweep.h"
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -80,29 +83,40 @@ std::uint32_t pool_header_size(const Layout& layout, std::uint32_t alignment) {
 
 PoolSearch search_pools(const AddressSpace& memory, const Layout& layout, std::uint32_t pool_size,
                         std::uint32_t header_size, std::uint32_t alignment) {
-    PoolSearch found;
-    for (const Segment& segment : memory.segments()) {
-        if (segment.state != ByteState::in_core || !segment.writable || segment.size < pool_size) continue;
+    const auto look = [&](const SweepPiece& piece, PoolSearch& found) {
+        const Segment& segment = *piece.segment;
         std::uint64_t at = (pool_size - segment.start.value % pool_size) % pool_size;
-        memory.visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
-            if (at < from) at += (from - at) / pool_size * pool_size;  // the pool in which the stretch begins
-            for (; at < to && at + pool_size <= segment.size; at += pool_size) {
-                const std::byte* data = segment.data + at;
-                const PoolHeader h = read_header(layout, data);
-                if (!header_plausible(h, pool_size, header_size, alignment)) continue;
-                const std::uint32_t size = (h.szidx + 1) * alignment;
-                const std::uint32_t carved = (h.nextoffset - header_size) / size;
-                const auto free = free_list_length(data, segment.start + at, h, header_size, size);
-                if (!free || carved - *free != h.ref_count) {
-                    found.damaged.push_back(
-                        {segment.start + at, size, carved, std::min(h.ref_count, carved), data});
-                    continue;
-                }
+        if (at < piece.from) at += (piece.from - at) / pool_size * pool_size;  // the pool in which it begins
+        for (; at < piece.to && at + pool_size <= segment.size; at += pool_size) {
+            const std::byte* data = segment.data + at;
+            const PoolHeader h = read_header(layout, data);
+            if (!header_plausible(h, pool_size, header_size, alignment)) continue;
+            const std::uint32_t size = (h.szidx + 1) * alignment;
+            const std::uint32_t carved = (h.nextoffset - header_size) / size;
+            const auto free = free_list_length(data, segment.start + at, h, header_size, size);
+            if (free && carved - *free == h.ref_count)
                 found.pools.push_back({{segment.start + at, size, carved, h.ref_count, data}, h.arenaindex});
-            }
+            else
+                found.damaged.push_back(
+                    {segment.start + at, size, carved, std::min(h.ref_count, carved), data});
+        }
+    };
+    PoolSearch all;
+    const std::vector<SweepPiece> pieces = pieces_to_sweep(memory);
+    in_pieces<PoolSearch>(
+        pieces.size(), [&](std::size_t piece, PoolSearch& found) { look(pieces[piece], found); },
+        [&](std::size_t, PoolSearch& found) {
+            // A pool that a piece begins in was met by the piece before as well.
+            if (!found.pools.empty() && !all.pools.empty() &&
+                found.pools.front().pool.start == all.pools.back().pool.start)
+                found.pools.erase(found.pools.begin());
+            if (!found.damaged.empty() && !all.damaged.empty() &&
+                found.damaged.front().start == all.damaged.back().start)
+                found.damaged.erase(found.damaged.begin());
+            move_to_end(found.pools, all.pools);
+            move_to_end(found.damaged, all.damaged);
         });
-    }
-    return found;
+    return all;
 }
 
 std::size_t whole_pools(const AddressSpace& memory, const Layout& layout) {

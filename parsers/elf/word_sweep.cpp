@@ -15,6 +15,35 @@ AddressSet::AddressSet(std::vector<std::uint64_t> addresses)
     }
 }
 
+std::vector<SweepPiece> pieces_to_sweep(const AddressSpace& memory, std::uint64_t most) {
+    std::vector<SweepPiece> pieces;
+    for (const Segment& segment : memory.segments()) {
+        if (segment.state != ByteState::in_core || !segment.writable) continue;
+        memory.visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
+            for (std::uint64_t at = from; at < to;) {
+                // Words are aligned by their address, not by their place in the segment.
+                const std::uint64_t cut = (segment.start + at + most).rounded_down(8) - segment.start;
+                const std::uint64_t end = to - at <= most ? to : cut;
+                pieces.push_back({&segment, at, end});
+                at = end;
+            }
+        });
+    }
+    return pieces;
+}
+
+std::vector<std::size_t> batches_of(std::span<const SweepPiece> pieces, std::uint64_t least) {
+    std::vector<std::size_t> begins{0};
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        bytes += pieces[i].to - pieces[i].from;
+        if (bytes < least && i + 1 < pieces.size()) continue;
+        begins.push_back(i + 1);
+        bytes = 0;
+    }
+    return begins;
+}
+
 std::uint64_t AddressSet::next_in(const std::byte* data, std::uint64_t at, std::uint64_t stop) const {
     constexpr std::uint64_t group = 8;
     const std::uint8_t* const counts = counts_.data();

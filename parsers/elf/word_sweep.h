@@ -8,6 +8,7 @@
 #include "parsers/elf/address_space.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace heapsift {
@@ -45,41 +46,58 @@ private:
     std::vector<std::uint64_t> bits_;   // by other_slot
 };
 
-/// Calls `hit(address of the word, its value)` for every aligned word of saved, writable memory that is in
-/// `set`. `skip`: sorted ranges to leave out.
+/// A stretch of saved, writable memory, as offsets in its segment: [from, to).
+struct SweepPiece {
+    const Segment* segment;
+    std::uint64_t from, to;
+};
+/// All of it, in order of addresses, in pieces of some 4 MiB or less (`most`, at least 8). No word lies in
+/// two.
+std::vector<SweepPiece> pieces_to_sweep(const AddressSpace& memory, std::uint64_t most = 4 << 20);
+
+/// Where batches of neighbouring pieces begin, and where the last one ends: each but the last has `least`
+/// bytes or more. For who prepares something for each: a process may have 60,000 mappings.
+std::vector<std::size_t> batches_of(std::span<const SweepPiece> pieces, std::uint64_t least = 4 << 20);
+
+/// Calls `hit(address of the word, its value)` for every aligned word of the piece that is in `set`. `skip`:
+/// sorted ranges to leave out.
+template <class F>
+void sweep_words(const SweepPiece& piece, const AddressSet& set, std::span<const AddressRange> skip,
+                 F&& hit) {
+    if (set.empty()) return;
+    const Segment& segment = *piece.segment;
+    const std::uint64_t to = piece.to;
+    std::uint64_t at = (segment.start + piece.from + 7).rounded_down(8) - segment.start;
+    auto next_skip = std::lower_bound(skip.begin(), skip.end(), segment.start + piece.from,
+                                      [](const AddressRange& r, Address a) { return r.end <= a; });
+    while (at + 8 <= to) {
+        std::uint64_t stop = to;
+        if (next_skip != skip.end() && next_skip->start < segment.start + to) {
+            const std::uint64_t skip_from =
+                next_skip->start > segment.start ? next_skip->start - segment.start : 0;
+            if (skip_from <= at) {
+                at = (std::max)(at, std::min(next_skip->end - segment.start, to));
+                at = (segment.start + at + 7).rounded_down(8) - segment.start;
+                ++next_skip;
+                continue;
+            }
+            stop = skip_from;
+        }
+        while ((at = set.next_in(segment.data, at, stop)) + 8 <= stop) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, segment.data + at, 8);
+            hit(segment.start + at, word);
+            at += 8;
+        }
+        if (at + 8 > stop && stop < to) at = stop;
+    }
+}
+
+/// The same of all pieces, one after the other.
 template <class F>
 void sweep_words(const AddressSpace& memory, const AddressSet& set, std::span<const AddressRange> skip,
                  F&& hit) {
-    if (set.empty()) return;
-    for (const Segment& segment : memory.segments()) {
-        if (segment.state != ByteState::in_core || !segment.writable) continue;
-        memory.visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
-            std::uint64_t at = (segment.start + from + 7).rounded_down(8) - segment.start;
-            auto next_skip = std::lower_bound(skip.begin(), skip.end(), segment.start + from,
-                                              [](const AddressRange& r, Address a) { return r.end <= a; });
-            while (at + 8 <= to) {
-                std::uint64_t stop = to;
-                if (next_skip != skip.end() && next_skip->start < segment.start + to) {
-                    const std::uint64_t skip_from =
-                        next_skip->start > segment.start ? next_skip->start - segment.start : 0;
-                    if (skip_from <= at) {
-                        at = (std::max)(at, std::min(next_skip->end - segment.start, to));
-                        at = (segment.start + at + 7).rounded_down(8) - segment.start;
-                        ++next_skip;
-                        continue;
-                    }
-                    stop = skip_from;
-                }
-                while ((at = set.next_in(segment.data, at, stop)) + 8 <= stop) {
-                    std::uint64_t word = 0;
-                    std::memcpy(&word, segment.data + at, 8);
-                    hit(segment.start + at, word);
-                    at += 8;
-                }
-                if (at + 8 > stop && stop < to) at = stop;
-            }
-        });
-    }
+    for (const SweepPiece& piece : pieces_to_sweep(memory)) sweep_words(piece, set, skip, hit);
 }
 
 }  // namespace heapsift

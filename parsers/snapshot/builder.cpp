@@ -20,17 +20,19 @@
 // be a count.
 //
 // Speed: memory is read in address order, once for 1 and 2 together. If judging an object needs memory far
-// away (the items of a tuple), all such words of a pool are prefetched before the first is looked at.
+// away (the items of a tuple), all such words of a pool are prefetched before the first is looked at. Pools,
+// and stretches of other memory, are pieces that any thread may judge (in_pieces.h): whether something is an
+// object depends on nothing that was found before.
 
-#include "parsers/cpython/build/object_header.h"
+#include "parsers/base/error.h"
+#include "parsers/base/in_pieces.h"
 #include "parsers/cpython/build/refcount.h"
 #include "parsers/cpython/type_flags.h"
 #include "parsers/elf/word_sweep.h"
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
 #include "parsers/snapshot/collector_links.h"
-#include "parsers/snapshot/ghosts.h"
-#include "parsers/snapshot/thread_stacks.h"
+#include "parsers/snapshot/object_proof.h"
 
 #include <fmt/format.h>
 
@@ -41,9 +43,8 @@ namespace heapsift {
 
 namespace {
 
-constexpr std::uint32_t granule = 16;
-constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t max_refcount = 0xffffffff;
+constexpr std::uint32_t granule = ObjectProof::granule;
+constexpr std::size_t pools_a_piece = 256;
 
 struct Entry {
     Address address;
@@ -70,7 +71,7 @@ public:
           diagnostics_(diagnostics),
           progress_(progress),
           links_(core, access),
-          stacks_(thread_stacks(core, access.allocations().malloc_heaps())) {}
+          proof_(core, access) {}
 
     FoundObjects build() {
         find();
@@ -96,8 +97,6 @@ public:
     }
 
 private:
-    enum class Verdict { no, doubtful, yes };
-
     void report(const char* pass, double done) {
         if (progress_) progress_(pass, done);
     }
@@ -152,58 +151,8 @@ private:
         return type != no_type && access_.is_gc(before, heap_.types()[type]) && links_.is_linked(before);
     }
 
-    bool linked(Address object, const TypeInfo& type) {
-        return access_.is_gc(object, type) && links_.linked(object, false);
-    }
-
-    // --- conditions for every candidate
-
-    /// A count above 2^32 would need 32 GiB of references; immortal objects (3.12+) have 2^32 - 1.
-    static bool alive(std::uint64_t count) { return count != 0 && count <= max_refcount; }
-
-    /// True if the collector's header reads as untracked, or as linked in a list.
-    bool header_reads(Address object, const TypeInfo& type) const {
-        if (!access_.is_gc(object, type)) return true;
-        const auto& l = heap_.layout().gc_head;
-        const Address head = collector_header(heap_.layout(), object);
-        const auto next_word = heap_.integer<std::uint64_t>(head + *l.next);
-        const Address next(next_word & collector_link_bits);
-        const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & collector_link_bits);
-        if (next.is_null()) return next_word == 0 && prev.is_null();  // flags appear only beside links
-        return Address(heap_.integer<std::uint64_t>(next + *l.prev) & collector_link_bits) == head;
-    }
-
-    /// Judges a candidate in an allocated block of `block_size` bytes that begins `presize` bytes before it.
-    Verdict judge_in_block(Address object, const TypeInfo& type, std::uint64_t block_size,
-                           std::uint64_t slack) const {
-        const std::uint64_t count = count_of(heap_, object);
-        if (!alive(count) || in_hash_table(heap_, object) || !header_reads(object, type)) return Verdict::no;
-        // The address of an object is not a count. Such pairs occur in an array of one pointer in a block
-        // that was an int, or in a C module's two types.
-        if (count >= 4096 && Address(count).aligned(8) && heap_.type_of(Address(count)) != no_type)
-            return Verdict::no;
-        const ObjectReader reader(heap_, object, type);
-        const std::uint64_t requested = access_.requested(reader);
-        if (type.kind && type.kind->plausible && !type.kind->plausible(reader)) return Verdict::no;
-        // Some C types allocate a few words less than they declare: a datetime.time without tzinfo, for
-        // example. A pointer and a type in a block that is far too small are a C module's state.
-        if (requested > block_size && requested - block_size > ObjectAccess::declared_too_much)
-            return Verdict::no;
-        if (requested > block_size)
-            return type.kind && type.kind->plausible ? Verdict::no : Verdict::doubtful;
-        // A count that is also an address may be a pointer: the start of an array, for example. (Contents
-        // that fit are proof enough.)
-        const bool distinctive = type.kind && type.kind->plausible && heap_.var_size(object) != 0;
-        if (!distinctive && count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped)
-            return Verdict::doubtful;
-        // pymalloc keeps a block that shrank by up to a quarter; malloc gives the rest back. An int may be
-        // shorter than its room.
-        const bool fixed_size = type.itemsize <= 0 && !(type.kind && type.kind->body_size);
-        const std::uint64_t spare = block_size - requested;
-        if ((fixed_size || slack > granule) &&
-            spare >= slack + static_cast<std::uint64_t>(std::max<std::int64_t>(type.itemsize, 0)))
-            return Verdict::doubtful;
-        return Verdict::yes;
+    bool linked(Address object, const TypeInfo& type, std::uint64_t& links) const {
+        return access_.is_gc(object, type) && links_.linked(object, false, links);
     }
 
     // --- 2. pymalloc
@@ -217,33 +166,59 @@ private:
         bool is_gc;
     };
 
+    /// What a piece of memory has; and room for its pools, one after the other.
+    struct Found {
+        ColumnsBeingFilled pooled;
+        std::vector<Entry> others, doubtful;
+        std::uint64_t links = 0;  // CollectorLinks::linked
+        std::vector<std::uint8_t> free;
+        std::vector<Candidate> candidates;
+    };
+
     void scan_pools() {
+        const std::vector<Pool>& pools = pymalloc_.pools();
         std::uint64_t blocks = 0;
-        for (const Pool& pool : pymalloc_.pools()) blocks += pool.allocated;
+        for (const Pool& pool : pools) blocks += pool.allocated;
         // Room for the others as well: unused room is never touched, and costs no memory.
         const std::uint64_t room = blocks + blocks / 16 + (1 << 16);
         pooled_.addresses.reserve(room);
         pooled_.types.reserve(room);
         pooled_.found_by.reserve(room);
-        std::vector<std::uint8_t> free;
-        std::vector<Candidate> candidates;
-        std::size_t n = 0;
-        for (const Pool& pool : pymalloc_.pools()) {
-            if (++n % 4096 == 0)
-                report("pymalloc blocks",
-                       static_cast<double>(n) / static_cast<double>(pymalloc_.pools().size()));
-            pymalloc_.free_blocks(pool, free);
-            candidates.clear();
-            std::uint32_t block = pymalloc_.header_size();
-            for (std::uint32_t i = 0; i < pool.carved; ++i, block += pool.block_size)
-                if (!free[i]) add_candidate(pool, block, candidates);
-            for (const Candidate& candidate : candidates)
-                for (std::optional<Candidate> at = candidate; at && !judge_candidate(pool, *at);)
-                    at = next_candidate(pool, at->block, at->size, at->offset + granule);
-        }
+        const std::size_t pieces = piece_count(pools.size(), pools_a_piece);
+        in_pieces<Found>(
+            pieces,
+            [&](std::size_t piece, Found& found) {
+                const auto [begin, end] = piece_of(piece, pools.size(), pools_a_piece);
+                for (std::size_t i = begin; i < end; ++i) scan_pool(pools[i], found);
+            },
+            [&](std::size_t piece, Found& found) {
+                report("pymalloc blocks", static_cast<double>(piece) / static_cast<double>(pieces));
+                move_to_end(found.pooled.addresses, pooled_.addresses);
+                move_to_end(found.pooled.types, pooled_.types);
+                move_to_end(found.pooled.found_by, pooled_.found_by);
+                take(found);
+            });
     }
 
-    void add_candidate(const Pool& pool, std::uint32_t block, std::vector<Candidate>& candidates) {
+    /// What every piece may have, pools or not.
+    void take(Found& found) {
+        move_to_end(found.others, others_);
+        move_to_end(found.doubtful, doubtful_);
+        links_.add_linked(std::exchange(found.links, 0));
+    }
+
+    void scan_pool(const Pool& pool, Found& found) const {
+        pymalloc_.free_blocks(pool, found.free);
+        found.candidates.clear();
+        std::uint32_t block = pymalloc_.header_size();
+        for (std::uint32_t i = 0; i < pool.carved; ++i, block += pool.block_size)
+            if (!found.free[i]) add_candidate(pool, block, found.candidates);
+        for (const Candidate& candidate : found.candidates)
+            for (std::optional<Candidate> at = candidate; at && !judge_candidate(pool, *at, found);)
+                at = next_candidate(pool, at->block, at->size, at->offset + granule);
+    }
+
+    void add_candidate(const Pool& pool, std::uint32_t block, std::vector<Candidate>& candidates) const {
         std::uint32_t size = pool.block_size;
         if (access_.allocations().debug_hooks()) {
             const auto inner = access_.allocations().behind_debug_mark(
@@ -296,29 +271,31 @@ private:
     }
 
     /// Returns true if the candidate is an object, and was added.
-    bool judge_candidate(const Pool& pool, const Candidate& candidate) {
+    bool judge_candidate(const Pool& pool, const Candidate& candidate, Found& found) const {
         const Address object = pool.start + candidate.offset;
         FoundBy by = FoundBy::collector;
-        if (!candidate.is_gc || !links_.linked(object, small_count(pool.data + candidate.offset))) {
+        if (!candidate.is_gc ||
+            !links_.linked(object, small_count(pool.data + candidate.offset), found.links)) {
             by = FoundBy::pymalloc;
             const Verdict verdict =
-                judge_in_block(object, heap_.types()[candidate.type], candidate.size, granule);
-            if (verdict == Verdict::doubtful) doubtful_.push_back({object, candidate.type, by});
+                proof_.in_block(object, heap_.types()[candidate.type], candidate.size, granule);
+            if (verdict == Verdict::doubtful) found.doubtful.push_back({object, candidate.type, by});
             if (verdict != Verdict::yes) return false;
         }
-        pooled_.addresses.push_back(object);
-        pooled_.types.push_back(candidate.type);
-        pooled_.found_by.push_back(by);
+        found.pooled.addresses.push_back(object);
+        found.pooled.types.push_back(candidate.type);
+        found.pooled.found_by.push_back(by);
         return true;
     }
 
     // --- 3. everything else
 
     void add_types() {
+        std::uint64_t links = 0;
         for (TypeId id{0}; id < heap_.types().size(); ++id) {
             const TypeInfo& type = heap_.types()[id];
             if (type.metatype == no_type || pymalloc_.pool_at(type.address)) continue;
-            if (linked(type.address, heap_.types()[type.metatype])) {
+            if (linked(type.address, heap_.types()[type.metatype], links)) {
                 others_.push_back({type.address, type.metatype, FoundBy::collector});
                 continue;
             }
@@ -330,67 +307,36 @@ private:
             others_.push_back(
                 {type.address, type.metatype, is_static ? FoundBy::static_data : FoundBy::malloc});
         }
+        links_.add_linked(links);
     }
 
     void sweep_other_memory() {
         std::vector<std::uint64_t> types;
         for (const TypeInfo& type : heap_.types()) types.push_back(type.address.value);
         const AddressSet set(std::move(types));
-        const std::uint64_t type_offset = *heap_.layout().object.ob_type;
         const std::vector<AddressRange> skip = pymalloc_.ranges();
-        sweep_words(memory_, set, skip, [&](Address at, std::uint64_t word) {
-            const Address object = at - type_offset;
-            const TypeId id = heap_.types().find(Address(word));
-            if (id == no_type || heap_.types().find(object) != no_type || in_header_of_linked(object)) return;
-            if (!linked(object, heap_.types()[id]))
-                judge_elsewhere(object, id);
-            else
-                others_.push_back({object, id, FoundBy::collector});
-        });
+        const std::vector<SweepPiece> pieces = pieces_to_sweep(memory_);
+        in_pieces<Found>(
+            pieces.size(),
+            [&](std::size_t piece, Found& found) {
+                sweep_words(pieces[piece], set, skip, [&](Address at, std::uint64_t word) {
+                    judge_word(at - *heap_.layout().object.ob_type, Address(word), found);
+                });
+            },
+            [&](std::size_t, Found& found) { take(found); });
     }
 
-    void judge_elsewhere(Address object, TypeId id) {
-        const TypeInfo& type = heap_.types()[id];
-        if (!alive(count_of(heap_, object))) return;
-        const Address start = object - access_.presize(object, type);
-        if (start == object && access_.allocations().malloc_heaps().is_free_list_link(object)) return;
-        const auto block = access_.allocations().block_starting_at(start);
-        // No object lives on a stack. But what a C function once built there remains, with a type and
-        // anything as its count (NumPy's array around one element: `dummy_arr` of scalarapi.c), and the words
-        // around it may read as a chunk's.
-        if ((!block || block->owner != Allocations::Owner::mapping) && on_a_stack(object)) return;
-        if (block) {
-            const std::uint64_t slack =
-                2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
-            const Verdict verdict = judge_in_block(object, type, block->usable, slack);
-            if (verdict == Verdict::yes) others_.push_back({object, id, FoundBy::malloc});
-            if (verdict == Verdict::doubtful) doubtful_.push_back({object, id, FoundBy::reference});
+    void judge_word(Address object, Address type, Found& found) const {
+        const TypeId id = heap_.types().find(type);
+        if (id == no_type || heap_.types().find(object) != no_type || in_header_of_linked(object)) return;
+        if (linked(object, heap_.types()[id], found.links)) {
+            found.others.push_back({object, id, FoundBy::collector});
             return;
         }
-        // Static data, or the middle of a block. Nothing lives in a free chunk.
-        if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object))
-            return;
-        if (in_hash_table(heap_, object) || in_table_of_types(heap_, object, type)) return;
-        if (!header_reads(object, type) || !fits_inside(object, type)) return;
-        if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type)))
-            return;
-        if (access_.sizes(object, type).damaged || !references_lead_into_memory(access_, object, type))
-            return;
-        doubtful_.push_back(
-            {object, id,
-             access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference});
-    }
-
-    /// True if an object in the middle of a malloc block ends before the block does, and its count is not a
-    /// pointer. Remains of a freed block inside a larger new one rarely meet both conditions.
-    bool fits_inside(Address object, const TypeInfo& type) const {
-        const auto block = access_.allocations().malloc_heaps().block_containing(object);
-        if (!block) return true;
-        const std::uint64_t count = count_of(heap_, object);
-        if (count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return false;
-        const Address start = object - access_.presize(object, type);
-        return start >= block->start &&
-               access_.requested(object, type) <= block->start + block->usable - start;
+        const ObjectProof::Elsewhere elsewhere = proof_.elsewhere(object, id);
+        if (elsewhere.verdict == Verdict::no) return;
+        (elsewhere.verdict == Verdict::yes ? found.others : found.doubtful)
+            .push_back({object, id, elsewhere.found_by});
     }
 
     /// A block that is an array's data holds elements and remains of earlier use, whatever they read as:
@@ -408,9 +354,11 @@ private:
             for (const Entry& entry : *entries)
                 if (by_block(entry)) starts.push_back(start_of(entry));
         std::sort(starts.begin(), starts.end());
+        std::vector<bool> is_array;
+        for (const TypeInfo& type : heap_.types()) is_array.push_back(type.kind == &ndarray_kind);
         const auto look = [&](Address object, TypeId id) {
+            if (!is_array[id]) return;
             const TypeInfo& type = heap_.types()[id];
-            if (type.kind != &ndarray_kind) return;
             const auto facts = array_facts(ObjectReader(heap_, object, type));
             if (!facts || !facts->owns_data() ||
                 !std::binary_search(starts.begin(), starts.end(), facts->data))
@@ -431,6 +379,29 @@ private:
 
     // --- 4. doubtful ones
 
+    /// What the words of a piece of memory prove.
+    struct Proofs {
+        std::optional<AddressSet> left;  // addresses of doubtful_ that this piece has not proved
+        std::vector<bool> seen;          // those that it has
+        std::vector<std::uint32_t> proved;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> chains;  // (source, target)
+    };
+
+    void look_for_proof(Address at, std::uint64_t word, Proofs& found) const {
+        const std::uint32_t target = doubtful_index(Address(word));
+        if (found.seen[target]) return;
+        const std::uint32_t source = access_.allocations().is_static(at) ? holder(doubtful_, at) : no_object;
+        // A word of the object's own body proves nothing.
+        if (source == target || at - doubtful_[target].address < 32) return;
+        if (source != no_object) {
+            found.chains.emplace_back(source, target);
+        } else if (belongs_to_python(at)) {
+            found.seen[target] = true;
+            found.proved.push_back(target);
+            found.left->remove(word);
+        }
+    }
+
     // Static objects prove each other only if the chain begins in memory that Python allocated. What no live
     // object refers to (the code of a frozen module that was never imported) does not count as live.
     void prove_doubtful() {
@@ -446,25 +417,30 @@ private:
         });
         std::vector<std::uint64_t> addresses;
         for (const Entry& entry : doubtful_) addresses.push_back(entry.address.value);
-        AddressSet set(std::move(addresses));
+        const AddressSet set(std::move(addresses));
         std::vector<std::uint32_t> proved;
         std::vector<std::pair<std::uint32_t, std::uint32_t>> chains;  // (source, target)
         std::vector<bool> seen(doubtful_.size());
-        sweep_words(memory_, set, {}, [&](Address at, std::uint64_t word) {
-            const std::uint32_t target = doubtful_index(Address(word));
-            if (seen[target]) return;
-            const std::uint32_t source =
-                access_.allocations().is_static(at) ? holder(doubtful_, at) : no_object;
-            // A word of the object's own body proves nothing.
-            if (source == target || at - doubtful_[target].address < 32) return;
-            if (source != no_object) {
-                chains.emplace_back(source, target);
-            } else if (belongs_to_python(at)) {
-                seen[target] = true;
-                proved.push_back(target);
-                set.remove(word);
-            }
-        });
+        const std::vector<SweepPiece> pieces = pieces_to_sweep(memory_);
+        const std::vector<std::size_t> batches = batches_of(pieces);
+        in_pieces<Proofs>(
+            batches.size() - 1,
+            [&](std::size_t batch, Proofs& found) {
+                found.left = set;
+                found.seen.assign(doubtful_.size(), false);
+                for (std::size_t i = batches[batch]; i < batches[batch + 1]; ++i)
+                    sweep_words(pieces[i], *found.left, {},
+                                [&](Address at, std::uint64_t word) { look_for_proof(at, word, found); });
+            },
+            [&](std::size_t, Proofs& found) {
+                move_to_end(found.chains, chains);
+                for (const std::uint32_t target : found.proved) {
+                    if (seen[target]) continue;
+                    seen[target] = true;
+                    proved.push_back(target);
+                }
+                found.proved.clear();
+            });
         std::sort(chains.begin(), chains.end());
         while (!proved.empty()) {
             const std::uint32_t at = proved.back();
@@ -512,14 +488,7 @@ private:
     /// that is already proved.
     bool belongs_to_python(Address at) const {
         if (access_.allocations().is_static(at)) return holder(others_, at) != no_object;
-        return access_.allocations().in_allocated_block(at) && !on_a_stack(at);
-    }
-
-    bool on_a_stack(Address at) const {
-        const auto above =
-            std::upper_bound(stacks_.begin(), stacks_.end(), at,
-                             [](Address a, const AddressRange& stack) { return a < stack.start; });
-        return above != stacks_.begin() && (above - 1)->contains(at);
+        return access_.allocations().in_allocated_block(at) && !proof_.on_a_stack(at);
     }
 
     // Merges in place: two tables of a large heap at once would be the peak of all memory used.
@@ -532,7 +501,10 @@ private:
         const auto& all = pooled_.addresses;
         std::erase_if(others_,
                       [&](const Entry& e) { return std::binary_search(all.begin(), all.end(), e.address); });
-        if (all.size() + others_.size() >= no_object) throw std::length_error("more than 2^32 objects");
+        if (all.size() + others_.size() > most_objects)
+            throw cannot_analyse(
+                "too-large",
+                fmt::format("there are more than {} objects: heapsift cannot number them", most_objects));
         std::vector<std::size_t> places(
             others_.size());  // of each of the others: how many pooled ones are below it
         for (std::size_t i = 0; i < places.size(); ++i)
@@ -565,7 +537,7 @@ private:
     Diagnostics& diagnostics_;
     const ProgressCallback& progress_;
     CollectorLinks links_;
-    std::vector<AddressRange> stacks_;
+    ObjectProof proof_;
     ColumnsBeingFilled pooled_;
     std::vector<Entry> others_;
     std::vector<Entry> doubtful_;

@@ -42,18 +42,20 @@ public:
     CollectorLinks(const CoreFile& core, const ObjectAccess& access);
 
     /// True if `object`, whose type has a collector header, is in a list of the collector. Ask about each
-    /// linked object exactly once, or closed() is false. `likely`: everything else suggests an object, so its
-    /// header alone may decide (until ask_neighbours()).
-    bool linked(Address object, bool likely) {
+    /// linked object exactly once, and give all that was added to `links` to `add_linked`, or closed() is
+    /// false. `likely`: everything else suggests an object, so its header alone may decide (until
+    /// ask_neighbours()).
+    bool linked(Address object, bool likely, std::uint64_t& links) const {
         if (method_ == Method::walk) return is_linked(object);
         const Address head = object - header_size_;
         const Address next(heap_.integer<std::uint64_t>(head + next_offset_) & collector_link_bits);
         // A ring of one node is the head of an empty list.
         if (next.is_null() || next == head) return false;
         if ((method_ == Method::neighbours || !likely) && previous_of(next) != head) return false;
-        balance_ += edge(head, next) - edge(previous_of(head), head);
+        links += edge(head, next) - edge(previous_of(head), head);
         return true;
     }
+    void add_linked(std::uint64_t links) { balance_ += links; }
     /// The same, but may be asked any number of times.
     bool is_linked(Address object) const {
         if (method_ == Method::walk) return met_.test(object) || has_neighbours(object);

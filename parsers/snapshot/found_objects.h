@@ -13,8 +13,10 @@
 namespace heapsift {
 
 struct ObjectOfHeap;
-using ObjectId = Id<ObjectOfHeap>;  // ids follow addresses; at most 2^32 - 2 objects
+using ObjectId = Id<ObjectOfHeap>;  // ids follow addresses
 inline constexpr ObjectId no_object;
+/// The million numbers that are left are for the other nodes of a graph.
+inline constexpr std::uint64_t most_objects = (std::uint64_t{1} << 32) - (std::uint64_t{1} << 20);
 
 /// How an object was found: the first of these that applies. Each is a proof besides the header, which other
 /// data may resemble.

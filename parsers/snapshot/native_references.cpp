@@ -12,6 +12,7 @@
 
 #include "parsers/snapshot/native_references.h"
 
+#include "parsers/base/in_pieces.h"
 #include "parsers/elf/word_sweep.h"
 #include "parsers/memory/region_map.h"
 #include "parsers/snapshot/thread_stacks.h"
@@ -56,22 +57,52 @@ public:
     }
 
     std::vector<NativeReference> find(const std::function<std::uint64_t(ObjectId)>& left) {
-        std::vector<std::uint64_t> wanted;
-        std::vector<std::uint64_t> wanted_left;  // by index in `wanted`
-        for (ObjectId id{0}; id < addresses_.size(); ++id) {
-            const std::uint64_t n = left(id);
-            if (n == 0) continue;
-            wanted.push_back(addresses_[id].value);
-            wanted_left.push_back(n);
-        }
-        const AddressSet set(std::move(wanted));
-        sweep_words(core_.memory(), set, all_skipped(),
-                    [&](Address at, std::uint64_t word) { consider(set, at, word); });
-        sweep_pools(set);
-        return believed(set, wanted_left);
+        struct Wanted {
+            std::vector<std::uint64_t> addresses, left;
+        };
+        Wanted wanted;
+        in_pieces<Wanted>(
+            piece_count(addresses_.size(), objects_a_piece),
+            [&](std::size_t piece, Wanted& found) {
+                const auto [begin, end] = piece_of(piece, addresses_.size(), objects_a_piece);
+                for (ObjectId id(begin); id < end; ++id) {
+                    const std::uint64_t n = left(id);
+                    if (n == 0) continue;
+                    found.addresses.push_back(addresses_[id].value);
+                    found.left.push_back(n);
+                }
+            },
+            [&](std::size_t, Wanted& found) {
+                move_to_end(found.addresses, wanted.addresses);
+                move_to_end(found.left, wanted.left);
+            });
+        const AddressSet set(std::move(wanted.addresses));
+        const std::vector<AddressRange> skip = all_skipped();
+        const std::vector<SweepPiece> stretches = pieces_to_sweep(core_.memory());
+        const auto take = [&](std::size_t, Found& found) { move_to_end(found, found_); };
+        in_pieces<Found>(
+            stretches.size(),
+            [&](std::size_t piece, Found& found) {
+                sweep_words(stretches[piece], set, skip,
+                            [&](Address at, std::uint64_t word) { consider(set, at, word, found); });
+            },
+            take);
+        const std::size_t pools = set.empty() ? 0 : pymalloc_.pools().size();
+        in_pieces<Found>(
+            piece_count(pools, pools_a_piece),
+            [&](std::size_t piece, Found& found) {
+                const auto [begin, end] = piece_of(piece, pools, pools_a_piece);
+                std::vector<std::uint8_t> free;
+                for (std::size_t n = begin; n < end; ++n) sweep_pool(set, n, free, found);
+            },
+            take);
+        return believed(set, wanted.left);
     }
 
 private:
+    static constexpr std::size_t objects_a_piece = 1 << 17, pools_a_piece = 256;
+    using Found = std::vector<NativeReference>;
+
     void add_state(Address start, LayoutOffset size) {
         if (!start.is_null() && size.present()) states_.push_back({start, start + *size});
     }
@@ -116,24 +147,23 @@ private:
         return it != ranges.begin() && (--it)->contains(at) ? &*it : nullptr;
     }
 
-    void sweep_pools(const AddressSet& set) {
-        std::vector<std::uint8_t> free;
-        for (std::size_t n = 0; n < pymalloc_.pools().size() && !set.empty(); ++n) {
-            const Pool& pool = pymalloc_.pools()[n];
-            bool all_owned = true;
-            for (std::uint32_t i = 0; all_owned && i < pool.carved; ++i) all_owned = owned_.owns_block(n, i);
-            if (all_owned) continue;
-            pymalloc_.free_blocks(pool, free);
-            for (std::uint32_t i = 0; i < pool.carved; ++i) {
-                if (free[i] || owned_.owns_block(n, i)) continue;
-                const std::uint64_t start = pymalloc_.header_size() + std::uint64_t{i} * pool.block_size;
-                if (in_free_list(pool.start + start, pool.block_size)) continue;
-                const std::uint64_t end = start + pool.block_size;
-                for (std::uint64_t at = start; (at = set.next_in(pool.data, at, end)) + 8 <= end; at += 8) {
-                    std::uint64_t word = 0;
-                    std::memcpy(&word, pool.data + at, 8);
-                    if (set.contains(word)) add(Address(word), pool.start + at, NativePlace::block);
-                }
+    /// `free`: room for the pool's blocks.
+    void sweep_pool(const AddressSet& set, std::size_t n, std::vector<std::uint8_t>& free,
+                    Found& found) const {
+        const Pool& pool = pymalloc_.pools()[n];
+        bool all_owned = true;
+        for (std::uint32_t i = 0; all_owned && i < pool.carved; ++i) all_owned = owned_.owns_block(n, i);
+        if (all_owned) return;
+        pymalloc_.free_blocks(pool, free);
+        for (std::uint32_t i = 0; i < pool.carved; ++i) {
+            if (free[i] || owned_.owns_block(n, i)) continue;
+            const std::uint64_t start = pymalloc_.header_size() + std::uint64_t{i} * pool.block_size;
+            if (in_free_list(pool.start + start, pool.block_size)) continue;
+            const std::uint64_t end = start + pool.block_size;
+            for (std::uint64_t at = start; (at = set.next_in(pool.data, at, end)) + 8 <= end; at += 8) {
+                std::uint64_t word = 0;
+                std::memcpy(&word, pool.data + at, 8);
+                if (set.contains(word)) add(Address(word), pool.start + at, NativePlace::block, found);
             }
         }
     }
@@ -154,21 +184,22 @@ private:
         return keys && keys->keys_refcount == 0 && keys->keys_size <= size;
     }
 
-    void consider(const AddressSet& set, Address at, std::uint64_t word) {
+    void consider(const AddressSet& set, Address at, std::uint64_t word, Found& found) const {
         if (!set.contains(word)) return;
         if (frames_.is_stack(at)) {
-            if (frames_.is_slot(at)) add(Address(word), at, NativePlace::frame);
+            if (frames_.is_slot(at)) add(Address(word), at, NativePlace::frame, found);
             return;
         }
         if (range_of(free_lists_, at)) return;
-        if (range_of(states_, at)) return add(Address(word), at, NativePlace::interpreter);
-        if (access_.allocations().is_static(at)) return add(Address(word), at, NativePlace::module_data);
+        if (range_of(states_, at)) return add(Address(word), at, NativePlace::interpreter, found);
+        if (access_.allocations().is_static(at))
+            return add(Address(word), at, NativePlace::module_data, found);
         if (const AddressRange* stack = range_of(stacks_, at)) {
             if (at >= live_from_[static_cast<std::size_t>(stack - stacks_.data())])
-                add(Address(word), at, NativePlace::stack);
+                add(Address(word), at, NativePlace::stack, found);
             return;
         }
-        if (in_live_block(at)) add(Address(word), at, NativePlace::block);
+        if (in_live_block(at)) add(Address(word), at, NativePlace::block, found);
     }
 
     bool in_live_block(Address at) const {
@@ -188,8 +219,8 @@ private:
         return top - stack.start > red_zone ? top - red_zone : stack.start;
     }
 
-    void add(Address target, Address word, NativePlace place) {
-        if (const ObjectId id = index_.find(target); id != no_object) found_.push_back({word, id, place});
+    void add(Address target, Address word, NativePlace place, Found& found) const {
+        if (const ObjectId id = index_.find(target); id != no_object) found.push_back({word, id, place});
     }
 
     std::vector<NativeReference> believed(const AddressSet& set, const std::vector<std::uint64_t>& left) {

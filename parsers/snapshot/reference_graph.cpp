@@ -1,6 +1,7 @@
 // Collects all references in one pass, in address order. Targets lie anywhere, and each lookup of "which
 // object is that" would wait for memory. So addresses are gathered some thousands at a time, and index
-// entries are prefetched some lookups ahead.
+// entries are prefetched some lookups ahead. Any thread may do that for a piece of the objects; the pieces'
+// rows are put together in their order, and their targets counted then.
 //
 // Guesses. A word in the body of a C type that nobody has described, and that is the address of an object,
 // may be a reference, a borrowed pointer, or left over from the block's previous owner. Reference counts
@@ -13,10 +14,12 @@
 
 #include "parsers/snapshot/reference_graph.h"
 
+#include "parsers/base/in_pieces.h"
 #include "parsers/cpython/build/refcount.h"
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace heapsift {
 
@@ -24,7 +27,7 @@ class ReferenceGraphBuilder {
 public:
     ReferenceGraphBuilder(std::span<const Address> addresses, std::span<const TypeId> types,
                           const ObjectAccess& access, const ObjectIndex& index)
-        : addresses_(addresses), types_(types), access_(access), index_(index), gather_(*this) {}
+        : addresses_(addresses), types_(types), access_(access), index_(index) {}
 
     ReferenceGraph build(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         begin_.reserve(addresses_.size() + 1);
@@ -40,7 +43,7 @@ public:
         std::vector<ReferenceGraph::Guess> judged;
         judged.reserve(guesses_.size());
         for (const Guess& guess : guesses_) judged.push_back(guess);
-        graph_.begin_ = std::move(begin_);
+        graph_.begin_ = begin_.finish();
         graph_.targets_ = std::move(targets_);
         graph_.found_ = std::move(found_);
         graph_.all_strong_ = std::move(all_strong_);
@@ -52,22 +55,10 @@ public:
 
 private:
     static constexpr std::size_t gathered_at_once = 4096, ahead = 24;
+    static constexpr std::size_t objects_a_piece = 1 << 15;
+    static_assert(objects_a_piece % 64 == 0);  // no two pieces share a word of all_strong_
     struct Guess : ReferenceGraph::Guess {
         std::uint64_t place = 0;  // in targets_, until the refused are taken out
-    };
-
-    struct Gather final : ReferenceVisitor {
-        explicit Gather(ReferenceGraphBuilder& b) : builder(b) {}
-        void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
-            all_strong = all_strong && (kind == ReferenceKind::strong || kind == ReferenceKind::weak);
-            const bool unowned = kind == ReferenceKind::weak || kind == ReferenceKind::reported;
-            builder.pending_.push_back({target, static_cast<std::uint32_t>(name.number),
-                                        kind == ReferenceKind::guess ? Pending::Kind::guess
-                                        : unowned                    ? Pending::Kind::unowned
-                                                                     : Pending::Kind::owned});
-        }
-        ReferenceGraphBuilder& builder;
-        bool all_strong = true;  // of the object being visited
     };
     struct Pending {
         Address target;
@@ -75,58 +66,124 @@ private:
         enum class Kind : std::uint8_t { owned, unowned, guess } kind;
     };
 
-    void gather_all(const ProgressCallback& progress) {
-        const auto count = static_cast<ObjectId>(addresses_.size());
-        const TypeTable& table = access_.heap().types();
-        for (ObjectId id{0}; id < count; ++id) {
-            if (progress && id % (1 << 20) == 0)
-                progress("references", static_cast<double>(id) / static_cast<double>(count));
-            if (id + ahead < count)
-                access_.fetch_references(addresses_[id + ahead], table[types_[id + ahead]]);
-            const std::size_t before = pending_.size();
-            gather_.all_strong = true;
-            access_.visit_references(addresses_[id], table[types_[id]], gather_);
-            all_strong_[id / 64] |= std::uint64_t{gather_.all_strong} << (id % 64);
-            sizes_.push_back(pending_.size() - before);
-            graph_.counts_.objects += !access_.references_exact(addresses_[id], table[types_[id]]);
-            if (pending_.size() >= gathered_at_once || sizes_.size() >= gathered_at_once) resolve();
+    /// Of some thousand objects: what their references lead to.
+    struct Gather final : ReferenceVisitor {
+        void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
+            all_strong = all_strong && (kind == ReferenceKind::strong || kind == ReferenceKind::weak);
+            const bool unowned = kind == ReferenceKind::weak || kind == ReferenceKind::reported;
+            pending.push_back({target, static_cast<std::uint32_t>(name.number),
+                               kind == ReferenceKind::guess ? Pending::Kind::guess
+                               : unowned                    ? Pending::Kind::unowned
+                                                            : Pending::Kind::owned});
         }
-        resolve();
+        std::vector<Pending> pending;
+        std::vector<std::size_t> sizes;  // number of targets of each gathered object
+        bool all_strong = true;          // of the object being visited
+    };
+
+    /// The rows of a piece.
+    struct Rows {
+        Gather gather;
+        std::vector<ObjectId> ids;         // of what was gathered
+        ObjectId resolved;                 // the first object without a row
+        std::vector<std::uint64_t> begin;  // by object; in `targets`
+        std::vector<ObjectId> targets;     // owned, and guesses
+        std::vector<Guess> guesses;        // their places are in `targets`
+        std::vector<ReferenceGraph::Unowned> unowned;
+        std::uint64_t guessed_objects = 0, dangling = 0;
+        std::optional<ReferenceGraph::DanglingReference> first_dangling;
+    };
+
+    void gather_all(const ProgressCallback& progress) {
+        const std::size_t count = addresses_.size();
+        if (progress) progress("references", 0);
+        in_pieces<Rows>(
+            piece_count(count, objects_a_piece),
+            [&](std::size_t piece, Rows& rows) {
+                const auto [begin, end] = piece_of(piece, count, objects_a_piece);
+                gather_piece(ObjectId(begin), ObjectId(end), rows);
+            },
+            [&](std::size_t, Rows& rows) {
+                if (progress)
+                    progress("references", static_cast<double>(begin_.size()) / static_cast<double>(count));
+                take(rows);
+            });
     }
 
-    /// Looks up the gathered targets, of the objects from `resolved_` on, and adds them to the graph.
-    void resolve() {
-        for (std::size_t i = 0; i < std::min(ahead, pending_.size()); ++i) index_.fetch(pending_[i].target);
-        ids_.resize(pending_.size());
-        for (std::size_t i = 0; i < pending_.size(); ++i) {
-            if (i + ahead < pending_.size()) index_.fetch(pending_[i + ahead].target);
-            ids_[i] = index_.find(pending_[i].target);
-            if (ids_[i] != no_object) __builtin_prefetch(&found_[ids_[i]], 1);
+    void gather_piece(ObjectId begin, ObjectId end, Rows& rows) {
+        const TypeTable& table = access_.heap().types();
+        Gather& gather = rows.gather;
+        rows.resolved = begin;
+        for (ObjectId id = begin; id < end; ++id) {
+            if (id + ahead < addresses_.size())
+                access_.fetch_references(addresses_[id + ahead], table[types_[id + ahead]]);
+            const std::size_t before = gather.pending.size();
+            gather.all_strong = true;
+            access_.visit_references(addresses_[id], table[types_[id]], gather);
+            all_strong_[id / 64] |= std::uint64_t{gather.all_strong} << (id % 64);
+            gather.sizes.push_back(gather.pending.size() - before);
+            rows.guessed_objects += !access_.references_exact(addresses_[id], table[types_[id]]);
+            if (gather.pending.size() >= gathered_at_once || gather.sizes.size() >= gathered_at_once)
+                resolve(rows);
+        }
+        resolve(rows);
+    }
+
+    /// Looks up the gathered targets, of the objects from `rows.resolved` on, and adds them to the rows.
+    void resolve(Rows& rows) const {
+        std::vector<Pending>& pending = rows.gather.pending;
+        std::vector<ObjectId>& ids = rows.ids;
+        for (std::size_t i = 0; i < std::min(ahead, pending.size()); ++i) index_.fetch(pending[i].target);
+        ids.resize(pending.size());
+        for (std::size_t i = 0; i < pending.size(); ++i) {
+            if (i + ahead < pending.size()) index_.fetch(pending[i + ahead].target);
+            ids[i] = index_.find(pending[i].target);
         }
         std::size_t at = 0;
-        for (const std::size_t size : sizes_) {
-            begin_.push_back(targets_.size());
+        for (const std::size_t size : rows.gather.sizes) {
+            rows.begin.push_back(rows.targets.size());
             for (const std::size_t end = at + size; at < end; ++at) {
-                const ObjectId target = ids_[at];
-                const Pending& one = pending_[at];
+                const ObjectId target = ids[at];
+                const Pending& one = pending[at];
                 if (one.kind == Pending::Kind::unowned) {
-                    if (target != no_object) unowned_.push_back({resolved_, target});
+                    if (target != no_object) rows.unowned.push_back({rows.resolved, target});
                 } else if (target != no_object) {
                     if (one.kind == Pending::Kind::guess)
-                        guesses_.push_back(
-                            {{resolved_, target, one.word, GuessVerdict::refused}, targets_.size()});
-                    else
-                        ++found_[target];
-                    targets_.push_back(target);
+                        rows.guesses.push_back(
+                            {{rows.resolved, target, one.word, GuessVerdict::refused}, rows.targets.size()});
+                    rows.targets.push_back(target);
                 } else if (one.kind == Pending::Kind::owned &&
                            access_.heap().memory().state_of(one.target) != ByteState::not_saved) {
-                    if (graph_.dangling_++ == 0) graph_.first_dangling_ = {resolved_, one.target};
+                    if (rows.dangling++ == 0) rows.first_dangling = {rows.resolved, one.target};
                 }
             }
-            ++resolved_;
+            ++rows.resolved;
         }
-        pending_.clear();
-        sizes_.clear();
+        pending.clear();
+        rows.gather.sizes.clear();
+    }
+
+    /// Puts the next piece behind what is there, and empties it.
+    void take(Rows& rows) {
+        const std::uint64_t before = targets_.size();
+        for (const std::uint64_t begin : rows.begin) begin_.push_back(before + begin);
+        rows.begin.clear();
+        const std::span<const ObjectId> targets = rows.targets;
+        for (std::size_t i = 0; i < targets.size(); ++i) {
+            if (i + ahead < targets.size()) __builtin_prefetch(&found_[targets[i + ahead]], 1);
+            ++found_[targets[i]];
+        }
+        for (Guess& guess : rows.guesses) {  // they count when they are believed
+            --found_[guess.target];
+            guess.place += before;
+        }
+        move_to_end(rows.targets, targets_);
+        move_to_end(rows.guesses, guesses_);
+        move_to_end(rows.unowned, unowned_);
+        graph_.counts_.objects += std::exchange(rows.guessed_objects, 0);
+        if (graph_.dangling_ == 0) graph_.first_dangling_ = rows.first_dangling;
+        graph_.dangling_ += std::exchange(rows.dangling, 0);
+        rows.first_dangling.reset();
     }
 
     // --- guesses
@@ -200,25 +257,22 @@ private:
     }
 
     void take_out_refused() {
-        std::uint64_t kept = 0;
-        std::uint64_t from = 0;
-        ObjectId object{0};
-        auto move_up_to = [&](std::uint64_t place) {
-            for (; object < begin_.size() && begin_[object] <= place; ++object) begin_[object] -= from - kept;
-            if (kept != from)
-                std::copy(targets_.begin() + static_cast<std::ptrdiff_t>(from),
-                          targets_.begin() + static_cast<std::ptrdiff_t>(place),
-                          targets_.begin() + static_cast<std::ptrdiff_t>(kept));
-            kept += place - from;
-            from = place;
-        };
-        for (const Guess& guess : guesses_) {
-            if (guess.verdict != GuessVerdict::refused) continue;
-            move_up_to(guess.place);
-            from = guess.place + 1;
+        std::vector<std::uint64_t> places;  // ascending
+        for (const Guess& guess : guesses_)
+            if (guess.verdict == GuessVerdict::refused) places.push_back(guess.place);
+        std::size_t before = 0;
+        if (!places.empty())
+            begin_.move_all([&](std::uint64_t start) {
+                while (before < places.size() && places[before] < start) ++before;
+                return start - before;
+            });
+        auto kept = targets_.begin() + static_cast<std::ptrdiff_t>(places.empty() ? 0 : places.front());
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const std::uint64_t next = i + 1 < places.size() ? places[i + 1] : targets_.size();
+            kept = std::copy(targets_.begin() + static_cast<std::ptrdiff_t>(places[i] + 1),
+                             targets_.begin() + static_cast<std::ptrdiff_t>(next), kept);
         }
-        move_up_to(targets_.size());
-        targets_.resize(kept);
+        targets_.resize(targets_.size() - places.size());
         // They are sorted by source; within one source, a kind's own guesses may come before those of lower
         // words.
         std::sort(guesses_.begin(), guesses_.end(), [](const Guess& a, const Guess& b) {
@@ -239,19 +293,15 @@ private:
     std::span<const TypeId> types_;
     const ObjectAccess& access_;
     const ObjectIndex& index_;
-    Gather gather_;
     ReferenceGraph graph_;
     // Its columns while they are filled.
-    std::vector<std::uint64_t> begin_, all_strong_;
+    RowStartsBuilder begin_;
+    std::vector<std::uint64_t> all_strong_;
     std::vector<ObjectId> targets_;
     std::vector<std::uint32_t> found_;
     std::vector<Guess> guesses_;
     std::vector<NativeReference> natives_;
     std::vector<ReferenceGraph::Unowned> unowned_;
-    std::vector<Pending> pending_;
-    std::vector<std::size_t> sizes_;  // number of targets of each gathered object
-    std::vector<ObjectId> ids_;
-    ObjectId resolved_{0};
 };
 
 ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets,
@@ -260,7 +310,9 @@ ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<Obj
     for (const ObjectId target : targets) ++found[target];
     for (const NativeReference& native : natives) ++found[native.target];
     all_strong_ = std::vector<std::uint64_t>(found.size() / 64 + 1);
-    begin_ = std::move(begin);
+    RowStartsBuilder starts;
+    for (const std::uint64_t start : begin) starts.push_back(start);
+    begin_ = starts.finish();
     targets_ = std::move(targets);
     found_ = std::move(found);
     natives_ = std::move(natives);
@@ -275,14 +327,11 @@ std::uint64_t ReferenceGraph::memory_bytes() const {
 std::vector<ObjectId> ReferenceGraph::sources_of(ObjectId target) const {
     constexpr std::size_t at_once = 64;  // the compiler compares so many in a few instructions
     std::vector<ObjectId> sources;
-    const std::uint64_t* row = begin_.begin();
+    std::size_t row = 0;
     const auto look = [&](std::size_t place) {
         if (targets_[place] != target) return;
-        // The row that holds it: not far after the one before, if there are many.
-        std::ptrdiff_t step = 1;
-        while (step < begin_.end() - row && row[step] <= place) step *= 2;
-        row = std::upper_bound(row + step / 2, std::min(row + step, begin_.end()), place) - 1;
-        const ObjectId source(row - begin_.begin());
+        row = begin_.row_of(place, row);  // not far after the one before, if there are many
+        const ObjectId source(row);
         if (sources.empty() || sources.back() != source) sources.push_back(source);
     };
     std::size_t at = 0;

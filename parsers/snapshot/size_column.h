@@ -101,6 +101,14 @@ public:
         packed_.push_back(fits ? static_cast<std::uint32_t>(sizes.memory / 8 << 16 | less)
                                : SizeColumn::in_list);
     }
+    /// Adds what another builder has, and empties that.
+    void take(SizeColumnBuilder& next) {
+        for (SizeColumn::Wide& wide : next.wide_) wide.object += packed_.size();
+        wide_.insert(wide_.end(), next.wide_.begin(), next.wide_.end());
+        packed_.insert(packed_.end(), next.packed_.begin(), next.packed_.end());
+        next.wide_.clear();
+        next.packed_.clear();
+    }
     SizeColumn finish() {
         SizeColumn column;
         column.packed_ = std::move(packed_);

@@ -51,7 +51,7 @@ def measure(options, work):
         process.wait()
     seconds = {}
     for words in (["types"], ["arrays", "--pinned"], ["arrays"], ["overview"]):
-        seconds[" ".join(words)] = statistics.median(cpu_seconds([options.heapsift, *words, core, "--no-index"]) for _ in range(3))
+        seconds[" ".join(words)] = statistics.median(cpu_seconds([options.heapsift, *words, core, "--no-index", "-j", "1"]) for _ in range(3))
     ratio = seconds["arrays --pinned"] / seconds["types"]
     print("%d arrays: %s; arrays --pinned is %.2f of types" % (
         options.arrays, ", ".join("%s %.2f s" % item for item in seconds.items()), ratio))

@@ -6,7 +6,7 @@
     run.py … --objects 300000 --most types/sum=80 …                                            fail where a figure is above its bound
 
 Times are CPU seconds, user and system, the median of five runs. Other programs on the machine disturb them little, and where they do
-(caches, memory) they disturb the yardstick too. Everything is single-threaded; the core is in the page cache.
+(caches, memory) they disturb the yardstick too. heapsift works on one thread; the core is in the page cache.
 
 - **cat**: `cat CORE >/dev/null`, the read() of every byte. **sum**: the words of the mapped file added up, first touch of each page.
 - **types**: `heapsift types CORE`, all of it. **find**: finding all objects (allocators, types, pools, proofs; not the interpreter, which
@@ -99,7 +99,7 @@ def made_cores(options):
 
 def measure(options, core):
     environment = {**os.environ, "HEAPSIFT_STATE": "off"}
-    types = [options.heapsift, "types", core, "--no-index"]
+    types = [options.heapsift, "types", core, "--no-index", "-j", "1"]
     with open(core, "rb") as file:  # into the page cache
         while file.read(1 << 20):
             pass

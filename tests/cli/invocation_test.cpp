@@ -34,6 +34,9 @@ Complaint complaint(const std::vector<std::string>& arguments) {
 TEST_CASE("command line: unknown options get the nearest one", "[cli][invocation]") {
     CHECK(complaint({"types", "--limt", "3"}).hint == "did you mean --limit");
     CHECK(complaint({"types", "-json"}).hint == "did you mean --json");
+    CHECK(complaint({"types", "-limit=3"}).code == "unknown-option");
+    CHECK(complaint({"types", "-j", "0"}).code == "bad-option");
+    CHECK(complaint({"types", "-jx"}).code == "bad-option");
     CHECK(complaint({"--nonsense"}).code == "unknown-option");
     CHECK(complaint({"types", "--where", "size>1"}).message == "--where: types has no such option");
     CHECK_THAT(complaint({"types", "--top", "types"}).hint, ContainsSubstring("heapsift CORE --top types"));

@@ -42,6 +42,16 @@ std::vector<std::uint64_t> hits(const AddressSpace& memory, const std::vector<Ad
     return found;
 }
 
+/// The same in small pieces.
+std::vector<std::uint64_t> hits_in_pieces(const AddressSpace& memory, const std::vector<AddressRange>& skip,
+                                          std::uint64_t most) {
+    std::vector<std::uint64_t> found;
+    for (const SweepPiece& piece : pieces_to_sweep(memory, most))
+        sweep_words(piece, AddressSet({needle}), skip,
+                    [&](Address at, std::uint64_t) { found.push_back(at.value); });
+    return found;
+}
+
 bool left_out(std::uint64_t at, const std::vector<AddressRange>& skip) {
     for (const AddressRange& r : skip)
         if (Address(at) < r.end && Address(at + 8) > r.start && r.size() > 0) return true;
@@ -143,5 +153,16 @@ TEST_CASE("word sweep: as the obvious loop, on random segments and ranges", "[el
         }
         const AddressSpace memory(segments);
         CHECK(hits(memory, skip) == obvious(memory, skip));
+        for (const std::uint64_t most : {8, 24, 100, 4096})
+            CHECK(hits_in_pieces(memory, skip, most) == obvious(memory, skip));
     }
+}
+
+TEST_CASE("word sweep: small pieces go together in batches, and none is lost", "[elf][word_sweep]") {
+    std::vector<SweepPiece> pieces;
+    CHECK(batches_of(pieces, 10) == std::vector<std::size_t>{0});
+    for (const std::uint64_t size : {3, 3, 3, 3, 20, 1, 1}) pieces.push_back({nullptr, 100, 100 + size});
+    CHECK(batches_of(pieces, 10) == std::vector<std::size_t>{0, 4, 5, 7});
+    CHECK(batches_of(pieces, 1) == std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7});
+    CHECK(batches_of(pieces, 1000) == std::vector<std::size_t>{0, 7});
 }

@@ -1,6 +1,7 @@
 // The rows of edges by position, compared with the edges themselves.
 
 #include "analysis/graph/source_rows.h"
+#include "parsers/base/in_pieces.h"
 
 #include "tests/catch.h"
 #include "tests/graph/random_graph.h"
@@ -27,10 +28,7 @@ Rows rows_by_definition(const Adjacency& graph, const Preorder& order) {
 
 std::vector<std::uint32_t> copy_of(std::span<const std::uint32_t> row) { return {row.begin(), row.end()}; }
 
-void check_rows(const Adjacency& graph) {
-    Preorder order(graph.node_count());
-    order.walk(graph, NodeId(0));
-    const SourceRows rows = SourceRows::build(graph, order);
+void check_rows(const Adjacency& graph, const Preorder& order, const SourceRows& rows) {
     const Rows expected = rows_by_definition(graph, order);
     REQUIRE(rows.row_count() == expected.size());
     std::uint64_t edges = 0;
@@ -50,6 +48,12 @@ void check_rows(const Adjacency& graph) {
     std::reverse(down.begin(), down.end());
     REQUIRE(down == expected);
     REQUIRE(fetched == 2 * edges);
+}
+
+void check_rows(const Adjacency& graph) {
+    Preorder order(graph.node_count());
+    order.walk(graph, NodeId(0));
+    check_rows(graph, order, SourceRows::build(graph, order));
 }
 
 }  // namespace
@@ -78,4 +82,32 @@ TEST_CASE("source rows: one node, and a graph without edges", "[graph][rows]") {
     check_rows(graph_of(1, {}));
     check_rows(graph_of(1, {{0, 0}, {0, 0}}));
     check_rows(graph_of(9, {}));
+}
+
+TEST_CASE("source rows: of many pieces, by several threads, also if fewer edges are kept than there are",
+          "[graph][rows]") {
+    std::mt19937 random(20261124);
+    constexpr std::uint32_t nodes = 50'000;  // three pieces and a bit
+    for (const std::uint32_t edges : {nodes / 2, 3 * nodes}) {
+        Edges all = chain(nodes);
+        const Edges others = random_edges(random, nodes, edges);
+        all.insert(all.end(), others.begin(), others.end());
+        for (const std::size_t count : {std::size_t{1}, std::size_t{3}}) {
+            set_threads(count);
+            check_rows(graph_of(nodes, all));
+        }
+        set_threads(1);
+    }
+}
+
+TEST_CASE("source rows: offsets that are too narrow for the edges are noticed", "[graph][rows]") {
+    std::mt19937 random(20261125);
+    const Adjacency graph = graph_of(300, random_edges(random, 300, 600));
+    Preorder order(graph.node_count());
+    order.walk(graph, NodeId(0));
+    SourceRows narrow;
+    CHECK_FALSE(narrow.fill<std::uint8_t>(graph, order));
+    SourceRows wide;
+    CHECK(wide.fill<std::uint64_t>(graph, order));
+    check_rows(graph, order, wide);
 }

@@ -67,6 +67,7 @@ const std::vector<Library>& libraries() {
         {"nlohmann/", {"cli/json.h"}},
         {"sqlite3.h", {"cli/database"}},
         {"xxhash.h", {"parsers/index", "cli/index_place.cpp"}},
+        {"oneapi/tbb/", {"parsers/base/in_pieces.cpp"}},
         // The system's.
         {"sys/", {"parsers/base", "parsers/elf", "parsers/index", "cli"}},
         {"fcntl.h", {"parsers/elf", "parsers/dwarf", "parsers/index", "cli"}},

@@ -3,10 +3,10 @@
 
     index.py --heapsift build/dev/heapsift [--tree SUITE=FOLDER …] [--interpreter PATH …] [--programs zoo …]
 
-For each interpreter and program a core is taken and asked everything as JSON: without an index; with one that these questions fill as they go;
-on the first core in another order, and with one that `index` made. Bytes and exit codes must be equal. Then the index is cut at 40
-places, 80 times some of its bits are flipped, its writers are killed, two write at once, the disk is full, the folder cannot be written, the core changes: the
-answers stay the same, and standard error says what was found.
+For each interpreter and program a core is taken and asked everything as JSON: without an index, on one thread; on four threads with one that
+these questions fill as they go; on the first core in another order, and with one that `index` made on two threads. Bytes and exit codes must
+be equal. Then the index is cut at 40 places, 80 times some of its bits are flipped, its writers are killed, two write at once, the disk is
+full, the folder cannot be written, the core changes: the answers stay the same, and standard error says what was found.
 """
 
 import argparse
@@ -92,14 +92,14 @@ class Asked:
     def questions(self):
         if not self.expected:
             for question in _QUESTIONS:
-                self.expected[question] = self.ask(question, "--json", "--no-index")[:2]
+                self.expected[question] = self.ask(question, "--json", "--no-index", "-j", "1")[:2]
             rows = json.loads(self.expected["objects --sort retained -n 300"][1])["data"]["objects"]
             picked = [row["address"] for row in rows[::75]] + [row["address"] for row in rows if row["state"] not in ("reachable", None)][:2]
             for address in picked:
                 for question in _OF_AN_OBJECT:
                     words = question.split()
                     question = " ".join([words[0], address, *words[1:]])
-                    self.expected[question] = self.ask(question, "--json", "--no-index")[:2]
+                    self.expected[question] = self.ask(question, "--json", "--no-index", "-j", "1")[:2]
         return list(self.expected)
 
     def forget(self):
@@ -110,9 +110,9 @@ class Asked:
         found = glob.glob(os.path.join(self.folder, "*.index"))
         return found[0] if found else None
 
-    def wrong(self, question):
+    def wrong(self, question, *more):
         """What is wrong with the answer now; None if nothing is."""
-        got = self.ask(question, "--json")
+        got = self.ask(question, "--json", *more)
         if got[0] != self.expected[question][0]:
             return "exit %d instead of %d: %s" % (got[0], self.expected[question][0], got[2].strip()[-200:])
         return None if got[1] == self.expected[question][1] else "another answer"
@@ -135,13 +135,13 @@ def check_equal(asked, name, orders):
     for order in orders:
         asked.forget()
         if order == "index":
-            code, _, errors = asked.ask("index")
+            code, _, errors = asked.ask("index", "-j", "2")
             if code not in (0, 3) or not asked.index():
                 fail(name, "index: exit %d: %s" % (code, errors))
         ordered = questions[::-1] if order == "second" else questions
         for turn in ("filling", "warm"):
             for question in ordered:
-                wrong = asked.wrong(question)
+                wrong = asked.wrong(question, "-j", "4")
                 if wrong:
                     fail(name, "%s, %s %s: %s" % (question, order, turn, wrong))
         if oct(os.stat(asked.index()).st_mode & 0o777) != "0o600":

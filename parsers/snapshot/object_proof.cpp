@@ -1,0 +1,115 @@
+#include "parsers/snapshot/object_proof.h"
+
+#include "parsers/cpython/build/collector.h"
+#include "parsers/cpython/build/object_header.h"
+#include "parsers/cpython/build/refcount.h"
+#include "parsers/snapshot/ghosts.h"
+#include "parsers/snapshot/thread_stacks.h"
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t max_refcount = 0xffffffff;
+
+/// A count above 2^32 would need 32 GiB of references; immortal objects (3.12+) have 2^32 - 1.
+bool alive(std::uint64_t count) { return count != 0 && count <= max_refcount; }
+
+}  // namespace
+
+ObjectProof::ObjectProof(const CoreFile& core, const ObjectAccess& access)
+    : access_(access),
+      heap_(access.heap()),
+      memory_(core.memory()),
+      stacks_(thread_stacks(core, access.allocations().malloc_heaps())) {}
+
+/// True if the collector's header reads as untracked, or as linked in a list.
+bool ObjectProof::header_reads(Address object, const TypeInfo& type) const {
+    if (!access_.is_gc(object, type)) return true;
+    const auto& l = heap_.layout().gc_head;
+    const Address head = collector_header(heap_.layout(), object);
+    const auto next_word = heap_.integer<std::uint64_t>(head + *l.next);
+    const Address next(next_word & collector_link_bits);
+    const Address prev(heap_.integer<std::uint64_t>(head + *l.prev) & collector_link_bits);
+    if (next.is_null()) return next_word == 0 && prev.is_null();  // flags appear only beside links
+    return Address(heap_.integer<std::uint64_t>(next + *l.prev) & collector_link_bits) == head;
+}
+
+Verdict ObjectProof::in_block(Address object, const TypeInfo& type, std::uint64_t block_size,
+                              std::uint64_t slack) const {
+    const std::uint64_t count = count_of(heap_, object);
+    if (!alive(count) || in_hash_table(heap_, object) || !header_reads(object, type)) return Verdict::no;
+    // The address of an object is not a count. Such pairs occur in an array of one pointer in a block
+    // that was an int, or in a C module's two types.
+    if (count >= 4096 && Address(count).aligned(8) && heap_.type_of(Address(count)) != no_type)
+        return Verdict::no;
+    const ObjectReader reader(heap_, object, type);
+    const std::uint64_t requested = access_.requested(reader);
+    if (type.kind && type.kind->plausible && !type.kind->plausible(reader)) return Verdict::no;
+    // Some C types allocate a few words less than they declare: a datetime.time without tzinfo, for
+    // example. A pointer and a type in a block that is far too small are a C module's state.
+    if (requested > block_size && requested - block_size > ObjectAccess::declared_too_much)
+        return Verdict::no;
+    if (requested > block_size) return type.kind && type.kind->plausible ? Verdict::no : Verdict::doubtful;
+    // A count that is also an address may be a pointer: the start of an array, for example. (Contents
+    // that fit are proof enough.)
+    const bool distinctive = type.kind && type.kind->plausible && heap_.var_size(object) != 0;
+    if (!distinctive && count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped)
+        return Verdict::doubtful;
+    // pymalloc keeps a block that shrank by up to a quarter; malloc gives the rest back. An int may be
+    // shorter than its room.
+    const bool fixed_size = type.itemsize <= 0 && !(type.kind && type.kind->body_size);
+    const std::uint64_t spare = block_size - requested;
+    if ((fixed_size || slack > granule) &&
+        spare >= slack + static_cast<std::uint64_t>(std::max<std::int64_t>(type.itemsize, 0)))
+        return Verdict::doubtful;
+    return Verdict::yes;
+}
+
+ObjectProof::Elsewhere ObjectProof::elsewhere(Address object, TypeId id) const {
+    const TypeInfo& type = heap_.types()[id];
+    if (!alive(count_of(heap_, object))) return {};
+    const Address start = object - access_.presize(object, type);
+    if (start == object && access_.allocations().malloc_heaps().is_free_list_link(object)) return {};
+    const auto block = access_.allocations().block_starting_at(start);
+    // No object lives on a stack. But what a C function once built there remains, with a type and
+    // anything as its count (NumPy's array around one element: `dummy_arr` of scalarapi.c), and the words
+    // around it may read as a chunk's.
+    if ((!block || block->owner != Allocations::Owner::mapping) && on_a_stack(object)) return {};
+    if (block) {
+        const std::uint64_t slack = 2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
+        const Verdict verdict = in_block(object, type, block->usable, slack);
+        return {verdict, verdict == Verdict::yes ? FoundBy::malloc : FoundBy::reference};
+    }
+    // Static data, or the middle of a block. Nothing lives in a free chunk.
+    if (!access_.allocations().is_static(object) && !access_.allocations().in_allocated_block(object))
+        return {};
+    if (in_hash_table(heap_, object) || in_table_of_types(heap_, object, type)) return {};
+    if (!header_reads(object, type) || !fits_inside(object, type)) return {};
+    if (type.kind && type.kind->plausible && !type.kind->plausible(ObjectReader(heap_, object, type)))
+        return {};
+    if (access_.sizes(object, type).damaged || !references_lead_into_memory(access_, object, type)) return {};
+    return {Verdict::doubtful,
+            access_.allocations().is_static(object) ? FoundBy::static_data : FoundBy::reference};
+}
+
+/// True if an object in the middle of a malloc block ends before the block does, and its count is not a
+/// pointer. Remains of a freed block inside a larger new one rarely meet both conditions.
+bool ObjectProof::fits_inside(Address object, const TypeInfo& type) const {
+    const auto block = access_.allocations().malloc_heaps().block_containing(object);
+    if (!block) return true;
+    const std::uint64_t count = count_of(heap_, object);
+    if (count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return false;
+    const Address start = object - access_.presize(object, type);
+    return start >= block->start && access_.requested(object, type) <= block->start + block->usable - start;
+}
+
+bool ObjectProof::on_a_stack(Address at) const {
+    const auto above = std::upper_bound(stacks_.begin(), stacks_.end(), at,
+                                        [](Address a, const AddressRange& stack) { return a < stack.start; });
+    return above != stacks_.begin() && (above - 1)->contains(at);
+}
+
+}  // namespace heapsift
