@@ -184,13 +184,9 @@ void HolderRows::put_in_order(std::size_t limit) {
 }
 
 void HolderRows::describe(ArrayHolderRow& row) const {
-    const HeapGraph& graph = graph_;
-    row.example_address = graph.columns().address_of(row.example);
     row.expression = labels_.merged_expression(row.example);
-    const Root& root = cheapest_root(graph, labels_.paths().path(row.example).front()).root;
-    row.root = root_words(graph, root);
-    if (row.of_frame && root.frame >= 0) row.frame = frame_words(graph.frame({root.thread, root.frame}));
-    if (row.frame.empty()) row.local.clear();
+    row.begins_at = labels_.paths().path(row.example).front();
+    heapsift::describe(row, graph_);
 }
 
 void HolderRows::find_dominators(const RetainedLookup& retained) {
@@ -202,15 +198,31 @@ void HolderRows::find_dominators(const RetainedLookup& retained) {
     for (std::size_t i = 0; i < members.size(); ++i) {
         ArrayHolderRow& row = result.rows[i];
         row.dominator = common.of(members[i]);
-        if (!row.dominator) continue;
-        if (graph_.kind(*row.dominator) == NodeKind::object)
-            row.dominator_address = graph_.columns().address_of(graph_.object_of(*row.dominator));
-        else
-            row.dominator_words = node_words(graph_, *row.dominator);
+        if (row.dominator) heapsift::describe(row, graph_);
     }
 }
 
 }  // namespace
+
+void describe(ArrayHolderRow& row, const HeapGraph& graph) {
+    row.example_address = graph.columns().address_of(row.example);
+    const Root& root = cheapest_root(graph, row.begins_at).root;
+    row.root = root_words(graph, root);
+    if (row.of_frame && root.frame >= 0) row.frame = frame_words(graph.frame({root.thread, root.frame}));
+    if (row.frame.empty()) row.local.clear();
+    if (!row.dominator) return;
+    if (graph.kind(*row.dominator) == NodeKind::object)
+        row.dominator_address = graph.columns().address_of(graph.object_of(*row.dominator));
+    else
+        row.dominator_words = node_words(graph, *row.dominator);
+}
+
+bool may_be_kept(const HeapGraph& graph, const ArrayHolders& holders) {
+    return std::none_of(holders.rows.begin(), holders.rows.end(), [&](const ArrayHolderRow& row) {
+        const RootKind kind = cheapest_root(graph, row.begins_at).root.kind;
+        return kind == RootKind::thread || kind == RootKind::thread_local_ || kind == RootKind::context;
+    });
+}
 
 ArrayHolders array_holders(const HeapGraph& graph, const ArrayTable& table,
                            const std::vector<PandasFrame>& frames, bool only_pinned, std::size_t limit,
@@ -225,7 +237,7 @@ ArrayHolders array_holders(const HeapGraph& graph, const ArrayTable& table,
 }
 
 std::optional<CommonHolder> common_holder(const RetainedLookup& retained, const ArrayHolders& holders,
-                                          std::size_t shown) {
+                                          std::size_t shown, KeptAnswers* answers) {
     const HeapGraph& graph = retained.graph();
     std::vector<std::pair<NodeId, std::size_t>> nodes;  // and the number of rows
     for (std::size_t i = 0; i < holders.rows.size() && (shown == 0 || i < shown); ++i) {
@@ -243,15 +255,21 @@ std::optional<CommonHolder> common_holder(const RetainedLookup& retained, const 
     if (nodes.empty()) return std::nullopt;
     std::stable_sort(nodes.begin(), nodes.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
-    const auto [node, rows] = nodes.front();
+    return common_holder(retained, nodes.front().first, nodes.front().second, answers);
+}
+
+CommonHolder common_holder(const RetainedLookup& retained, NodeId node, std::uint64_t rows,
+                           KeptAnswers* answers) {
+    const HeapGraph& graph = retained.graph();
     CommonHolder common;
+    common.node = node;
     common.rows = rows;
     common.words = node_words(graph, node);
     common.retained = retained.memory(node);
     if (graph.kind(node) != NodeKind::object) return common;
     const ObjectId object = HeapGraph::object_of(node);
     common.object = object_row(graph.heap(), object);
-    if (auto found = ExpressionFinder(graph, {object}).of(object))
+    if (auto found = ExpressionFinder(graph, {object}, {}, answers).of(object))
         common.expression = std::move(found->expression);
     return common;
 }

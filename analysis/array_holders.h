@@ -5,6 +5,7 @@
 
 #include "analysis/array_table.h"
 #include "analysis/holding/retained.h"
+#include "analysis/kept_answers.h"
 #include "analysis/object_row.h"
 #include "analysis/pandas_frames.h"
 #include "analysis/path_expression.h"
@@ -29,6 +30,7 @@ struct ArrayHolderRow {
     std::string frame;       // "func(), worker.py, now at line 41" if the path begins in a frame. Not escaped
     std::string local;       // and the name of the local
     ObjectId example = no_object;
+    ObjectId begins_at = no_object;  // where the path to it begins
     Address example_address;
     std::uint64_t arrays = 0;       // without those that only a base holds
     std::uint64_t shown_bytes = 0;  // shown by them; each byte once
@@ -44,6 +46,9 @@ struct ArrayHolderRow {
     std::string dominator_words;  // otherwise: "func(), worker.py, now at line 41", "numpy"; not escaped
 };
 
+/// Fills in where the path begins, and what the dominator is, in words.
+void describe(ArrayHolderRow& row, const HeapGraph& graph);
+
 struct ArrayHolders {
     std::vector<ArrayHolderRow> rows;  // by kept_bytes, then nbytes, cut to the limit
     std::uint64_t total_rows = 0, total_arrays = 0;
@@ -58,6 +63,7 @@ ArrayHolders array_holders(const HeapGraph& graph, const ArrayTable& table,
 
 /// What dominates several rows: without it all of their arrays would be freed.
 struct CommonHolder {
+    NodeId node{0};
     std::uint64_t rows = 0;
     std::string words;                // of a frame: ArrayHolderRow::dominator_words
     std::optional<ObjectRow> object;  // nothing for a frame
@@ -65,9 +71,44 @@ struct CommonHolder {
     std::uint64_t retained = 0;       // bytes
 };
 
+/// The same once it is known which node it is, and of how many rows.
+CommonHolder common_holder(const RetainedLookup& retained, NodeId node, std::uint64_t rows,
+                           KeptAnswers* answers = nullptr);
+
 /// The common holder of the most rows, among the first `shown` (0: all), which must have dominators. Nothing
 /// if no object and no frame dominates two. Cost: one search for paths.
 std::optional<CommonHolder> common_holder(const RetainedLookup& retained, const ArrayHolders& holders,
-                                          std::size_t shown);
+                                          std::size_t shown, KeptAnswers* answers = nullptr);
+
+/// Whether rows may be kept (analysis/kept_answers.h): they have their names with them, and some roots are
+/// named after threads, whose names the program gave.
+bool may_be_kept(const HeapGraph& graph, const ArrayHolders& holders);
+
+/// To be kept; what is named after roots, frames and nodes is named anew.
+template <class Holders, class Part>
+void array_holders_fields(Holders& holders, Part& part, const HeapGraph& graph) {
+    part.list(holders.rows, [&](auto& row, Part& p) {
+        for (auto* text : {&row.holder, &row.attribute, &row.frame_type, &row.expression, &row.local})
+            p.text(*text);
+        p.number(row.joined);
+        p.number(row.of_frame);
+        kept_object(row.example, p, graph.heap());
+        kept_object(row.begins_at, p, graph.heap());
+        p.require(!graph.roots_of(row.begins_at).empty(), "a path does not begin at a root");
+        for (auto* number : {&row.arrays, &row.shown_bytes, &row.nbytes, &row.kept_bytes, &row.pinned_arrays,
+                             &row.pinned_owners, &row.pinned_bytes, &row.pinned_visible})
+            p.number(*number);
+        NodeId dominator = row.dominator.value_or(no_node);
+        p.number(dominator);
+        p.require(dominator == no_node || dominator < graph.node_count(), "a number is no node's");
+        if constexpr (Part::reading) {
+            if (dominator != no_node) row.dominator = dominator;
+            describe(row, graph);
+        }
+    });
+    part.number(holders.total_rows);
+    part.number(holders.total_arrays);
+    part.number(holders.without_path);
+}
 
 }  // namespace heapsift

@@ -45,19 +45,26 @@ std::vector<std::uint32_t> list_arrays(const ArrayTable& table, bool views, std:
 
 std::vector<ArrayPlace> places_of(const HeapGraph& graph, const ArrayTable& table,
                                   const std::vector<PandasFrame>& frames,
-                                  const std::vector<std::uint32_t>& owners,
-                                  const ProgressCallback& progress) {
+                                  const std::vector<std::uint32_t>& owners, const ProgressCallback& progress,
+                                  KeptAnswers* answers) {
     std::vector<ArrayPlace> places(owners.size());
-    std::vector<ObjectId> objects;
     const FramesOfArrays frame_of = frames_of_arrays(frames);
     for (std::size_t i = 0; i < owners.size(); ++i) {
         places[i].example = in_hand(table, table.owners[owners[i]], nullptr);
         if (const auto frame = frame_of.find(places[i].example); frame != frame_of.end())
             places[i].example = frame->second->object;
-        if (places[i].example != no_object) objects.push_back(places[i].example);
     }
-    if (objects.empty()) return places;
-    const ExpressionFinder expressions(graph, objects, progress);
+    express(places, graph, progress, answers);
+    return places;
+}
+
+void express(std::vector<ArrayPlace>& places, const HeapGraph& graph, const ProgressCallback& progress,
+             KeptAnswers* answers) {
+    std::vector<ObjectId> objects;
+    for (const ArrayPlace& place : places)
+        if (place.example != no_object) objects.push_back(place.example);
+    if (objects.empty()) return;
+    const ExpressionFinder expressions(graph, objects, progress, answers);
     for (ArrayPlace& place : places) {
         if (place.example == no_object) continue;
         auto found = expressions.of(place.example);
@@ -65,7 +72,6 @@ std::vector<ArrayPlace> places_of(const HeapGraph& graph, const ArrayTable& tabl
         place.expression = std::move(found->expression);
         place.root = root_words(graph, found->root);
     }
-    return places;
 }
 
 std::uint64_t kept_by_frame(const ArrayTable& table, const PandasFrame& frame) {

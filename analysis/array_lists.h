@@ -4,6 +4,7 @@
 // array_holders.)
 
 #include "analysis/array_table.h"
+#include "analysis/kept_answers.h"
 #include "analysis/pandas_frames.h"
 #include "analysis/path_expression.h"
 
@@ -35,7 +36,10 @@ std::vector<std::uint32_t> list_arrays(const ArrayTable& table, bool views, std:
 std::vector<ArrayPlace> places_of(const HeapGraph& graph, const ArrayTable& table,
                                   const std::vector<PandasFrame>& frames,
                                   const std::vector<std::uint32_t>& owners,
-                                  const ProgressCallback& progress = {});
+                                  const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
+/// The same of places that have their examples.
+void express(std::vector<ArrayPlace>& places, const HeapGraph& graph, const ProgressCallback& progress,
+             KeptAnswers* answers);
 
 /// Bytes that a DataFrame or Series keeps alive: the owners of its values, index and columns, each once.
 std::uint64_t kept_by_frame(const ArrayTable& table, const PandasFrame& frame);

@@ -13,15 +13,28 @@ namespace {
 
 constexpr std::size_t most_column_names = 8;
 
+std::string sort_words(const HeapSnapshot& heap, const ArrayOwnerSort& sort) {
+    switch (sort.kind) {
+        case ArrayOwnerSort::Kind::native:
+            return "native memory, lent by C code";
+        case ArrayOwnerSort::Kind::array:
+            return "arrays that own their elements";
+        case ArrayOwnerSort::Kind::exporter:
+            break;
+    }
+    return type_name(heap.types, sort.type);
+}
+
 std::vector<ArrayOwnerSort> owners_by_sort(const HeapSnapshot& heap, const ArrayTable& table) {
     std::map<std::string, ArrayOwnerSort> sorts;
     for (const ArrayOwner& owner : table.owners) {
-        const std::string name = owner.object == no_object ? "native memory, lent by C code"
-                                 : is_array(heap, owner.object)
-                                     ? "arrays that own their elements"
-                                     : type_name(heap.types, heap.type_of(owner.object));
-        ArrayOwnerSort& sort = sorts[name];
-        sort.name = name;
+        ArrayOwnerSort of_this;
+        if (owner.object != no_object)
+            of_this.kind =
+                is_array(heap, owner.object) ? ArrayOwnerSort::Kind::array : ArrayOwnerSort::Kind::exporter;
+        if (of_this.kind == ArrayOwnerSort::Kind::exporter) of_this.type = heap.type_of(owner.object);
+        of_this.name = sort_words(heap, of_this);
+        ArrayOwnerSort& sort = sorts.try_emplace(of_this.name, of_this).first->second;
         ++sort.owners;
         sort.bytes += owner.nbytes();
         sort.views += owner.views;
@@ -60,9 +73,7 @@ void find_waste(Work& work, ArraysResult& result) {
     result.waste.rows.clear();
 }
 
-}  // namespace
-
-ArraysResult arrays(Work& work, const ArraysQuery& query) {
+ArraysResult find_arrays_of(Work& work, const ArraysQuery& query) {
     using Table = ArraysQuery::Table;
     const HeapReader& heap = work.heap();
     const HeapGraph& graph = work.graph();
@@ -78,7 +89,7 @@ ArraysResult arrays(Work& work, const ArraysQuery& query) {
         if (with_dominators) retained.emplace(graph, work.retained());
         result.holders = array_holders(graph, result.table, holding, query.only_pinned, limit,
                                        retained ? &*retained : nullptr, work.progress());
-        if (retained) result.common = common_holder(*retained, result.holders, shown);
+        if (retained) result.common = common_holder(*retained, result.holders, shown, work.answers());
     };
     const auto find_frames = [&] {
         result.dropped = dropped_rows(graph, result.table, frames, dropped, query.every_frame);
@@ -93,7 +104,8 @@ ArraysResult arrays(Work& work, const ArraysQuery& query) {
         case Table::owners:
             result.owners = list_owners(
                 result.table, query.only_pinned ? OwnerChoice::pinned : OwnerChoice::all, query.rows);
-            result.places = places_of(graph, result.table, frames, result.owners, work.progress());
+            result.places =
+                places_of(graph, result.table, frames, result.owners, work.progress(), work.answers());
             if (!query.only_pinned) break;
             find_holders(most_holders_of_pinned, false, 0);
             find_frames();
@@ -111,6 +123,133 @@ ArraysResult arrays(Work& work, const ArraysQuery& query) {
             find_frames();
             break;
     }
+    return result;
+}
+
+/// All that is shown, but no DataFrames; kept. Of the table only the arrays and owners that are in a list.
+struct KeptArrays {
+    ArraysResult result;
+    bool keepable = true;
+
+    std::size_t rows() const {
+        const std::size_t rows = result.arrays.size() + result.owners.size() + result.holders.rows.size();
+        return keepable ? rows : KeptAnswers::most_rows + 1;
+    }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapGraph& graph) {
+        auto& result = self.result;
+        const HeapReader& heap = graph.heap();
+        if constexpr (Part::reading)
+            table_fields(result, part, heap);
+        else
+            table_fields(only_shown(result), part, heap);
+        part.list(result.places, [&](auto& place, Part& p) { kept_object_or_none(place.example, p, heap); });
+        part.require(result.places.empty() || result.places.size() == result.owners.size(),
+                     "there are other owners");
+        part.list(result.sorts, [&](auto& sort, Part& p) {
+            p.number(sort.kind);
+            p.require(sort.kind <= ArrayOwnerSort::Kind::exporter, "owners are of no sort");
+            kept_type(sort.type, p, heap);
+            for (auto* number : {&sort.owners, &sort.bytes, &sort.views}) p.number(*number);
+            if constexpr (Part::reading) sort.name = sort_words(heap.snapshot(), sort);
+        });
+        array_holders_fields(result.holders, part, graph);
+        bool common = result.common.has_value();
+        part.number(common);
+        if constexpr (Part::reading)
+            if (common) result.common.emplace();
+        if (!common) return;
+        part.number(result.common->node);
+        part.number(result.common->rows);
+        part.require(result.common->node < graph.node_count(), "a number is no node's");
+    }
+
+private:
+    struct Shown {
+        ArrayTable table;
+        std::vector<std::uint32_t> arrays, owners;
+    };
+
+    static Shown only_shown(const ArraysResult& result) {
+        Shown shown;
+        shown.table.sums = result.table.sums;
+        std::map<std::uint32_t, std::uint32_t> places;
+        const auto place_of = [&](std::uint32_t owner) {
+            const auto [at, is_new] =
+                places.try_emplace(owner, static_cast<std::uint32_t>(shown.table.owners.size()));
+            if (is_new) {
+                shown.table.owners.push_back(result.table.owners[owner]);
+                shown.table.owners.back().first = shown.table.owners.back().count = 0;
+            }
+            return at->second;
+        };
+        for (const std::uint32_t array : result.arrays) {
+            shown.arrays.push_back(static_cast<std::uint32_t>(shown.table.arrays.size()));
+            shown.table.arrays.push_back(result.table.arrays[array]);
+            shown.table.arrays.back().owner = place_of(result.table.arrays[array].owner);
+        }
+        for (const std::uint32_t owner : result.owners) shown.owners.push_back(place_of(owner));
+        return shown;
+    }
+
+    template <class Result, class Part>
+    static void table_fields(Result&& result, Part& part, const HeapReader& heap) {
+        auto& table = result.table;
+        part.number(table.sums);
+        part.list(table.owners, [&](auto& owner, Part& p) {
+            kept_object_or_none(owner.object, p, heap);
+            kept_object_or_none(owner.lent_to, p, heap);
+            p.require(owner.object != no_object || owner.lent_to != no_object, "an owner is nobody");
+            for (auto* number : {&owner.bytes.begin, &owner.bytes.end, &owner.visible_bytes})
+                p.number(*number);
+            p.number(owner.views);
+            for (auto* flag : {&owner.size_known, &owner.saved, &owner.kept_by_views, &owner.garbage,
+                               &owner.visible_exact})
+                p.number(*flag);
+        });
+        part.list(table.arrays, [&](auto& array, Part& p) {
+            kept_object(array.object, p, heap);
+            p.number(array.owner);
+            p.number(array.nbytes);
+            for (auto* flag : {&array.is_scalar, &array.owns_bytes, &array.held_by_base}) p.number(*flag);
+            p.require(array.owner < table.owners.size() && is_array(heap.snapshot(), array.object),
+                      "an array is none");
+        });
+        part.list(result.arrays, [&](auto& at, Part& p) {
+            p.number(at);
+            p.require(at < table.arrays.size(), "an array is not there");
+        });
+        part.list(result.owners, [&](auto& at, Part& p) {
+            p.number(at);
+            p.require(at < table.owners.size(), "an owner is not there");
+        });
+    }
+};
+
+}  // namespace
+
+ArraysResult arrays(Work& work, const ArraysQuery& query) {
+    // Texts of DataFrames and ranges of values are the program's own.
+    if (query.table == ArraysQuery::Table::waste) return find_arrays_of(work, query);
+    auto question = KeptQuestion("arrays").with(query.table).with(query.only_pinned);
+    question.with(query.rows).with(query.every_frame);
+    const HeapGraph& graph = work.graph();
+    bool found_now = false;
+    KeptArrays kept = kept_answer(work.answers(), question, graph, [&] {
+        found_now = true;
+        KeptArrays found{find_arrays_of(work, query)};
+        found.keepable = found.result.frame_count == 0 && found.result.dropped.count == 0 &&
+                         may_be_kept(graph, found.result.holders);
+        return found;
+    });
+    ArraysResult result = std::move(kept.result);
+    if (found_now) return result;
+    result.query = query;
+    if (result.common)
+        result.common = common_holder(RetainedLookup(graph, work.retained()), result.common->node,
+                                      result.common->rows, work.answers());
+    express(result.places, graph, work.progress(), work.answers());
     return result;
 }
 

@@ -76,15 +76,22 @@ TypeId blind_type(const HeapSnapshot& heap, const ObjectStates& states, std::spa
 
 }  // namespace
 
-CycleReasons cycle_reasons(const HeapReader& heap) {
+CycleReasons collectors_for_words(const HeapReader& heap) {
     const HeapSnapshot& columns = heap.snapshot();
-    CycleReasons reasons{FinalizerSlots(heap), {}, {}, interpreters_by_list(heap)};
-    std::vector<GcState>& collectors = reasons.collectors;
+    CycleReasons reasons{FinalizerSlots(heap), {}, {}, {}};
     for (const PythonInterpreter& interpreter : columns.python.interpreters)
-        collectors.push_back(
+        reasons.collectors.push_back(
             gc_state(heap.core().memory(), columns.python, interpreter, columns.object_count(), false)
                 .value_or(GcState()));
-    if (collectors.empty()) collectors.emplace_back();
+    if (reasons.collectors.empty()) reasons.collectors.emplace_back();
+    return reasons;
+}
+
+CycleReasons cycle_reasons(const HeapReader& heap) {
+    const HeapSnapshot& columns = heap.snapshot();
+    CycleReasons reasons = collectors_for_words(heap);
+    reasons.interpreters = interpreters_by_list(heap);
+    const std::vector<GcState>& collectors = reasons.collectors;
     // Walking the lists takes longer than everything else here: skipped if the age of an object explains
     // nothing.
     if (std::any_of(collectors.begin(), collectors.end(), starts_by_itself) || collectors.size() > 1)
@@ -139,8 +146,9 @@ CycleReason reason_of(const HeapSnapshot& heap, const ObjectStates& states, cons
 }
 
 // What is not tracked depends on the rest, and has its reason.
-std::string most_common_reason(const HeapReader& heap, const ObjectStates& states,
-                               const CycleReasons& reasons, const std::function<bool(ObjectId)>& in) {
+std::optional<CycleReason> find_most_common_reason(const HeapReader& heap, const ObjectStates& states,
+                                                   const CycleReasons& reasons,
+                                                   const std::function<bool(ObjectId)>& in) {
     using Kind = CycleReason::Kind;
     struct Part {
         CycleReason reason;
@@ -164,7 +172,13 @@ std::string most_common_reason(const HeapReader& heap, const ObjectStates& state
     }
     const auto most = std::max_element(parts.begin(), parts.end(),
                                        [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
-    return most == parts.end() ? std::string() : reason_words(heap.snapshot(), reasons, most->reason, false);
+    return most == parts.end() ? std::nullopt : std::optional(most->reason);
+}
+
+std::string most_common_reason(const HeapReader& heap, const ObjectStates& states,
+                               const CycleReasons& reasons, const std::function<bool(ObjectId)>& in) {
+    const auto most = find_most_common_reason(heap, states, reasons, in);
+    return most ? reason_words(heap.snapshot(), reasons, *most, false) : std::string();
 }
 
 std::string reason_words(const HeapSnapshot& heap, const CycleReasons& reasons, const CycleReason& reason,

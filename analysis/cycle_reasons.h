@@ -2,11 +2,13 @@
 
 // Why a cycle has not been freed, in plain words.
 
+#include "analysis/kept_answers.h"
 #include "analysis/object_states.h"
 #include "parsers/cpython/gc_state.h"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +52,8 @@ struct CycleReasons {
 
 /// Walks the collector's lists if the age of an object can be a reason: some 0.2 µs per tracked object.
 CycleReasons cycle_reasons(const HeapReader& heap);
+/// Only what `reason_words` needs.
+CycleReasons collectors_for_words(const HeapReader& heap);
 
 /// `members`: those of one cycle, or a single object.
 CycleReason reason_of(const HeapSnapshot& heap, const ObjectStates& states, const CycleReasons& reasons,
@@ -62,5 +66,21 @@ std::string reason_words(const HeapSnapshot& heap, const CycleReasons& reasons, 
 /// mention gc.garbage. Empty if none of it is an object that the collector would look at.
 std::string most_common_reason(const HeapReader& heap, const ObjectStates& states,
                                const CycleReasons& reasons, const std::function<bool(ObjectId)>& in);
+/// The same before it is put into words, `reason_words(…, false)`; nothing for an empty text.
+std::optional<CycleReason> find_most_common_reason(const HeapReader& heap, const ObjectStates& states,
+                                                   const CycleReasons& reasons,
+                                                   const std::function<bool(ObjectId)>& in);
+
+/// To be kept (analysis/kept_answers.h).
+template <class Reason, class Part>
+void reason_fields(Reason& reason, Part& part, const HeapReader& heap) {
+    part.number(reason.kind);
+    part.require(reason.kind <= CycleReason::Kind::invisible, "a reason is not known");
+    kept_type(reason.type, part, heap);
+    kept_type(reason.finalizer, part, heap);
+    part.number(reason.interpreter);
+    part.require(reason.interpreter == 0 || reason.interpreter < heap.snapshot().python.interpreters.size(),
+                 "there are other interpreters now");
+}
 
 }  // namespace heapsift

@@ -356,20 +356,93 @@ bool CyclesResult::shown(const Cycle& cycle) const {
     }
 }
 
-CyclesResult cycles(Work& work, const CyclesQuery& query) {
+namespace {
+
+/// The cycles and the sums; kept. Nothing of it has words yet.
+struct FoundCycles {
+    std::vector<Cycle> cycles;
+    std::vector<CycleKind> kinds;  // as in CyclesResult, before they are described
+    // CycleMembers, without the column by object:
+    std::vector<std::uint64_t> first;
+    std::vector<ObjectId> members;
+    CycleSum held;
+
+    std::size_t rows() const { return cycles.size() + members.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        part.list(self.first, [](auto& place, Part& p) { p.number(place); });
+        part.list(self.members, [&](auto& member, Part& p) { kept_object(member, p, heap); });
+        part.require(
+            !self.first.empty() && self.first.front() == 0 && self.first.back() == self.members.size(),
+            "the members of cycles are not whole");
+        for (std::size_t i = 1; i < self.first.size(); ++i)
+            part.require(self.first[i - 1] < self.first[i] && self.first[i] <= self.members.size(),
+                         "a cycle has no members");
+        part.list(self.cycles, [&](auto& cycle, Part& p) {
+            for (auto* number : {&cycle.id, &cycle.equal_to, &cycle.component}) p.number(*number);
+            p.number(cycle.state);
+            reason_fields(cycle.reason, p, heap);
+            for (auto* number : {&cycle.count, &cycle.size, &cycle.freed_count, &cycle.retained, &cycle.kind})
+                p.number(*number);
+            p.require(cycle.state <= ObjectState::invisible && cycle.component + 1 < self.first.size(),
+                      "a cycle is not there");
+        });
+        part.require(self.cycles.size() + 1 == self.first.size(), "there are other cycles");
+        part.list(self.kinds, [&](auto& kind, Part& p) {
+            p.number(kind.example);
+            for (auto* number : {&kind.cycles, &kind.objects, &kind.size, &kind.retained}) p.number(*number);
+            p.require(kind.example > 0 && kind.example <= self.cycles.size(), "a cycle is not there");
+        });
+        for (auto* number : {&self.held.cycles, &self.held.objects, &self.held.bytes}) part.number(*number);
+    }
+};
+
+FoundCycles find_cycles(Work& work, CyclesResult& result) {
     const HeapReader& heap = work.heap();
     const HeapGraph& graph = work.graph();
+    const ObjectStates& states = work.states();
+    FoundCycles found;
+    if (!result.query.reachable) found.held = sum_of_held(heap, graph, states);
+    const CycleMembers members = find_members(graph, states, result.query.reachable);
+    group(measured(graph, states, cycle_reasons(heap), members), result);
+    found.cycles = std::move(result.cycles);
+    found.kinds = std::move(result.kinds);
+    found.first = members.first;
+    found.members = members.objects;
+    return found;
+}
+
+CycleMembers members_of(const FoundCycles& found, std::size_t objects) {
+    CycleMembers members;
+    members.first = found.first;
+    members.objects = found.members;
+    if (found.members.empty()) return members;  // nobody is asked for its cycle
+    members.component.assign(objects, CycleMembers::none);
+    for (std::uint32_t component = 0; component < members.count(); ++component)
+        for (const ObjectId member : members.of(component)) members.component[member] = component;
+    return members;
+}
+
+}  // namespace
+
+CyclesResult cycles(Work& work, const CyclesQuery& query) {
+    const HeapReader& heap = work.heap();
     const ObjectStates& states = work.states();
     if (work.progress()) work.progress()("cycles", 0);
     CyclesResult result;
     result.query = query;
-    if (!query.reachable) result.held = sum_of_held(heap, graph, states);
-    result.members = find_members(graph, states, query.reachable);
-    const CycleReasons reasons = cycle_reasons(heap);
-    group(measured(graph, states, reasons, result.members), result);
+    const auto question =
+        KeptQuestion("cycles").with(query.unreachable).with(query.uncollectable).with(query.reachable);
+    FoundCycles found =
+        kept_answer(work.answers(), question, heap, [&] { return find_cycles(work, result); });
+    result.members = members_of(found, heap.snapshot().object_count());
+    result.cycles = std::move(found.cycles);
+    result.kinds = std::move(found.kinds);
+    result.held = found.held;
     add_up(result);
-    explain(heap.snapshot(), reasons, result);
-    describe_kinds(graph, result);
+    explain(heap.snapshot(), collectors_for_words(heap), result);
+    describe_kinds(work.graph(), result);
     result.objects_in_state = states.counts;
     result.certain = states.collection.certain;
     result.mapped_bytes = heap.core().extent().mapped_bytes;

@@ -33,42 +33,85 @@ constexpr std::array found_by_names = {
     "in a list of the garbage collector", "an allocated block of Python's own allocator",
     "a block that malloc handed out", "in the data of a module", "only another object refers to it"};
 
-void add_objects(DoctorResult& result, const HeapReader& heap, const ProgressCallback& progress) {
+/// What a pass over all objects finds; kept.
+struct ExaminedObjects {
+    std::array<std::uint64_t, found_by_names.size()> found{};
+    std::uint64_t mortal = 0, balanced = 0, short_of = 0;  // DoctorResult::ReferenceCounts
+    std::uint64_t damaged = 0, written = 0, guessed = 0;
+    struct GuessedType {
+        TypeId type = no_type;
+        std::uint64_t objects = 0, memory = 0;
+    };
+    std::vector<GuessedType> guessed_types;
+
+    std::size_t rows() const { return guessed_types.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        for (auto& count : self.found) part.number(count);
+        for (auto* number :
+             {&self.mortal, &self.balanced, &self.short_of, &self.damaged, &self.written, &self.guessed})
+            part.number(*number);
+        part.list(self.guessed_types, [&](auto& row, Part& p) {
+            kept_type(row.type, p, heap);
+            p.number(row.objects);
+            p.number(row.memory);
+        });
+    }
+};
+
+ExaminedObjects examine(const HeapReader& heap, const ProgressCallback& progress) {
+    const HeapSnapshot& columns = heap.snapshot();
+    const ReferenceGraph& references = *columns.references;
+    ExaminedObjects all;
+    std::vector<ExaminedObjects::GuessedType> guessed(columns.types.size() + 1);  // the last: type not found
+    for_each_object(columns, "examining objects", progress, [&](ObjectId object) {
+        ++all.found[static_cast<std::size_t>(columns.found_by(object)) % all.found.size()];
+        const ObjectFacts facts = heap.facts(object);
+        if (!facts.immortal && columns.found_by(object) != FoundBy::static_data) {
+            const auto of_count = std::int64_t{references.found(object)} - facts.refcount;
+            ++all.mortal;
+            all.balanced += of_count == 0;
+            all.short_of += of_count < 0;
+        }
+        all.damaged += facts.damaged ? 1 : 0;
+        if (facts.references_exact) {
+            ++all.written;
+            return;
+        }
+        ++all.guessed;
+        auto& row = guessed[std::min<std::size_t>(columns.type_of(object), columns.types.size())];
+        ++row.objects;
+        row.memory += facts.memory;
+    });
+    for (std::size_t i = 0; i < guessed.size(); ++i) {
+        if (guessed[i].objects == 0) continue;
+        guessed[i].type = i < columns.types.size() ? static_cast<TypeId>(i) : no_type;
+        all.guessed_types.push_back(guessed[i]);
+    }
+    return all;
+}
+
+void add_objects(DoctorResult& result, const HeapReader& heap, const ProgressCallback& progress,
+                 KeptAnswers* answers) {
     const HeapSnapshot& columns = heap.snapshot();
     const ReferenceGraph& references = *columns.references;
     result.counts.native = references.natives().size();
     result.counts.guesses_proved = references.guesses().proved;
     result.counts.guesses_allowed = references.guesses().allowed;
     result.counts.guesses_refused = references.guesses().refused;
-    std::array<std::uint64_t, found_by_names.size()> found{};
-    std::vector<DoctorResult::GuessedType> guessed(columns.types.size() + 1);  // the last one: type not found
-    for_each_object(columns, "examining objects", progress, [&](ObjectId object) {
-        ++found[static_cast<std::size_t>(columns.found_by(object)) % found.size()];
-        const ObjectFacts facts = heap.facts(object);
-        if (!facts.immortal && columns.found_by(object) != FoundBy::static_data) {
-            const auto of_count = std::int64_t{references.found(object)} - facts.refcount;
-            ++result.counts.objects;
-            result.counts.balanced += of_count == 0;
-            result.counts.short_of += of_count < 0;
-        }
-        result.damaged_objects += facts.damaged ? 1 : 0;
-        if (facts.references_exact) {
-            ++result.references_written;
-            return;
-        }
-        ++result.references_guessed;
-        auto& row = guessed[std::min<std::size_t>(columns.type_of(object), columns.types.size())];
-        ++row.objects;
-        row.memory += facts.memory;
-    });
-    for (std::size_t i = 0; i < found.size(); ++i)
-        if (found[i] > 0) result.found_by.emplace_back(found_by_names[i], found[i]);
-    for (std::size_t i = 0; i < guessed.size(); ++i) {
-        if (guessed[i].objects == 0) continue;
-        guessed[i].name =
-            type_name(columns.types, i < columns.types.size() ? static_cast<TypeId>(i) : no_type);
-        result.guessed.push_back(std::move(guessed[i]));
-    }
+    const ExaminedObjects all =
+        kept_answer(answers, KeptQuestion("doctor"), heap, [&] { return examine(heap, progress); });
+    result.counts.objects = all.mortal;
+    result.counts.balanced = all.balanced;
+    result.counts.short_of = all.short_of;
+    result.damaged_objects = all.damaged;
+    result.references_written = all.written;
+    result.references_guessed = all.guessed;
+    for (std::size_t i = 0; i < all.found.size(); ++i)
+        if (all.found[i] > 0) result.found_by.emplace_back(found_by_names[i], all.found[i]);
+    for (const auto& row : all.guessed_types)
+        result.guessed.push_back({type_name(columns.types, row.type), row.objects, row.memory});
     std::stable_sort(result.guessed.begin(), result.guessed.end(), [](const auto& a, const auto& b) {
         return std::tie(b.objects, a.name) < std::tie(a.objects, b.name);
     });
@@ -100,7 +143,7 @@ DoctorResult doctor(const CoreFile& core) {
     return result;
 }
 
-DoctorResult doctor(const HeapReader& heap, const ProgressCallback& progress) {
+DoctorResult doctor(const HeapReader& heap, const ProgressCallback& progress, KeptAnswers* answers) {
     const HeapSnapshot& columns = heap.snapshot();
     DoctorResult result = doctor(heap.core());
     result.python_found_by = columns.python.found_by;
@@ -112,7 +155,7 @@ DoctorResult doctor(const HeapReader& heap, const ProgressCallback& progress) {
         ++result.types;
         result.unnamed_types += !type.named;
     }
-    add_objects(result, heap, progress);
+    add_objects(result, heap, progress, answers);
     return result;
 }
 

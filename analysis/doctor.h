@@ -2,6 +2,7 @@
 
 // What the core contains and lacks, and what is guessed because of that.
 
+#include "analysis/kept_answers.h"
 #include "analysis/object_row.h"
 
 #include <string>
@@ -55,7 +56,9 @@ struct DoctorResult {
 /// once.
 std::vector<std::string> missing_files(const std::vector<Module>& modules);
 
-DoctorResult doctor(const HeapReader& heap, const ProgressCallback& progress = {});
+/// `answers` may be null.
+DoctorResult doctor(const HeapReader& heap, const ProgressCallback& progress = {},
+                    KeptAnswers* answers = nullptr);
 
 /// The part that needs no interpreter, for cores in which none was found.
 DoctorResult doctor(const CoreFile& core);

@@ -45,28 +45,32 @@ std::vector<NodeId> shown_children(const RetainedLookup& retained, const ModuleN
 
 namespace {
 
-class TreeBuilder {
+/// Puts a tree that was found into words.
+class TreeWords {
 public:
-    TreeBuilder(const RetainedLookup& retained, JointHolderFinder& joint_holders,
-                const DominatorsQuery& query)
-        : retained_(retained),
-          graph_(retained.graph()),
-          heap_(graph_.heap()),
-          modules_(graph_),
-          joint_holders_(joint_holders),
-          query_(query) {}
+    explicit TreeWords(const RetainedLookup& retained)
+        : retained_(retained), graph_(retained.graph()), heap_(graph_.heap()), modules_(graph_) {}
 
-    DominatorNode build(NodeId top) {
-        DominatorNode made = node(top);
-        grow(made, 0);
-        return made;
+    /// Of a node and all below it, but what its dominator calls it.
+    void describe(DominatorNode& node) {
+        describe_node(node);
+        std::vector<NodeId> children;
+        for (const DominatorNode& child : node.children) children.push_back(child.node);
+        const StepsBetween names = names_of(node.node, children);
+        for (DominatorNode& child : node.children) {
+            describe(child);
+            child.name = shown_name(names, node.node, child.node);
+            if (child.run > 0)
+                child.run_name =
+                    shown_name(names_of(child.node, {child.run_next}), child.node, child.run_next);
+        }
     }
 
     /// Expressions of all that is shown, in one search.
-    void express(DominatorNode& top, const ProgressCallback& progress) {
+    void express(DominatorNode& top, const ProgressCallback& progress, KeptAnswers* answers) {
         std::vector<ObjectId> wanted;
         for_each(top, [&](ObjectId object, PathExpression&) { wanted.push_back(object); });
-        const ExpressionFinder expressions(graph_, wanted, progress);
+        const ExpressionFinder expressions(graph_, wanted, progress, answers);
         for_each(top, [&](ObjectId object, PathExpression& expression) {
             if (auto found = expressions.of(object)) expression = std::move(found->expression);
         });
@@ -84,10 +88,8 @@ private:
         for (DominatorNode& child : node.children) for_each(child, visit);
     }
 
-    DominatorNode node(NodeId id) const {
-        DominatorNode made;
-        made.node = id;
-        made.retained = retained_.memory(id);
+    void describe_node(DominatorNode& made) const {
+        const NodeId id = made.node;
         switch (graph_.kind(id)) {
             case NodeKind::object:
                 made.object = object_row(heap_, graph_.object_of(id));
@@ -106,7 +108,6 @@ private:
                 made.is_frame = true;
                 break;
         }
-        return made;
     }
 
     /// `names` has the steps between objects.
@@ -147,6 +148,38 @@ private:
         return attribute.value_or(name);
     }
 
+    const RetainedLookup& retained_;
+    const HeapGraph& graph_;
+    const HeapReader& heap_;
+    ModuleNodes modules_;
+};
+
+/// Finds which nodes are shown; their words come later.
+class TreeBuilder {
+public:
+    TreeBuilder(const RetainedLookup& retained, JointHolderFinder& joint_holders,
+                const DominatorsQuery& query)
+        : retained_(retained),
+          graph_(retained.graph()),
+          heap_(graph_.heap()),
+          modules_(graph_),
+          joint_holders_(joint_holders),
+          query_(query) {}
+
+    DominatorNode build(NodeId top) {
+        DominatorNode made = node(top);
+        grow(made, 0);
+        return made;
+    }
+
+private:
+    DominatorNode node(NodeId id) const {
+        DominatorNode made;
+        made.node = id;
+        made.retained = retained_.memory(id);
+        return made;
+    }
+
     /// The node that goes on a run from `id`: of the same type, one or two steps (by a __dict__) below it,
     /// and most of what it retains.
     NodeId next_in_run(NodeId id) const {
@@ -182,10 +215,8 @@ private:
             }
             given.push_back(child);
         }
-        const StepsBetween names = names_of(parent.node, given);
         for (const NodeId child : given) {
             DominatorNode made = node(child);
-            made.name = shown_name(names, parent.node, child);
             add_run(made);
             parent.children.push_back(std::move(made));
         }
@@ -202,10 +233,8 @@ private:
             ++count;
         }
         if (count < least_run) return;
-        const NodeId second = next_in_run(first.node);
-        const ReferenceStep name = shown_name(names_of(first.node, {second}), first.node, second);
         first.run = count;
-        first.run_name = name;
+        first.run_next = next_in_run(first.node);
         first.run_end = last;
     }
 
@@ -240,30 +269,95 @@ const DominatorNode* first_object(const DominatorNode& node) {
 
 }  // namespace
 
+namespace {
+
+/// As it is kept.
+struct KeptDominators {
+    DominatorNode top;
+    std::uint64_t loose = 0;
+
+    std::size_t rows() const { return rows_below(top); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapGraph& graph) {
+        node_fields(self.top, part, graph, 0);
+        part.number(self.loose);
+    }
+
+private:
+    static std::size_t rows_below(const DominatorNode& node) {
+        std::size_t rows = 1;
+        for (const DominatorNode& child : node.children) rows += rows_below(child);
+        return rows;
+    }
+
+    template <class Node, class Part>
+    static void node_fields(Node& node, Part& part, const HeapGraph& graph, std::size_t depth) {
+        part.require(depth <= deepest, "a tree is too deep");
+        for (auto* id : {&node.node, &node.run_next, &node.run_end}) {
+            part.number(*id);
+            part.require(*id < graph.node_count(), "a number is no node's");
+        }
+        for (auto* number : {&node.retained, &node.run, &node.folded, &node.folded_retained})
+            part.number(*number);
+        part.require(node.run == 0 || (is_object(graph, node.node) && is_object(graph, node.run_next)),
+                     "a run is not of objects");
+        part.list(node.joint, [&](auto& joint, Part& p) {
+            joint_holders_fields(joint, p, graph);
+            if constexpr (Part::reading) describe(joint, graph);
+        });
+        part.list(node.children, [&](auto& child, Part& p) { node_fields(child, p, graph, depth + 1); });
+    }
+
+    static constexpr std::size_t deepest = 1000;
+};
+
+KeptDominators find_tree(const RetainedLookup& retained, const DominatorsQuery& query) {
+    const HeapGraph& graph = retained.graph();
+    KeptDominators found;
+    for (const NodeId object : shared_by_groups(retained)) found.loose += retained.memory(object);
+    JointHolderFinder joint_holders(retained);
+    TreeBuilder builder(retained, joint_holders, query);
+    found.top = builder.build(query.object ? graph.node_of(*query.object) : graph.root());
+    if (query.object || found.loose < std::max<std::uint64_t>(query.least, 1)) return found;
+    DominatorNode shared;  // the virtual root below itself: TreeWords has no words for that
+    shared.node = graph.root();
+    shared.retained = found.loose;
+    shared.joint = joint_holders.find(graph.root(), std::max<std::uint64_t>(query.least, found.loose / 50),
+                                      most_joint_entries);
+    const auto place = std::find_if(found.top.children.begin(), found.top.children.end(),
+                                    [&](const DominatorNode& n) { return n.retained < shared.retained; });
+    found.top.children.insert(place, std::move(shared));
+    return found;
+}
+
+KeptQuestion question_about_tree(const DominatorsQuery& query) {
+    auto question = KeptQuestion("dominators").with(query.depth).with(query.limit).with(query.least);
+    if (query.object) question.with(std::uint32_t{*query.object});
+    return question;
+}
+
+}  // namespace
+
 DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, const DominatorsQuery& query,
-                            const ProgressCallback& progress) {
+                            const ProgressCallback& progress, KeptAnswers* answers) {
+    constexpr const char* shared = "shared by several groups";
     DominatorsResult result;
     const RetainedLookup retained(graph, sizes);
     result.total = retained.memory(graph.root());
-    for (const NodeId object : shared_by_groups(retained)) result.loose += retained.memory(object);
-    JointHolderFinder joint_holders(retained);
-    TreeBuilder builder(retained, joint_holders, query);
-    result.top = builder.build(query.object ? graph.node_of(*query.object) : graph.root());
+    KeptDominators found =
+        kept_answer(answers, question_about_tree(query), graph, [&] { return find_tree(retained, query); });
+    result.top = std::move(found.top);
+    result.loose = found.loose;
+    TreeWords words(retained);
+    words.describe(result.top);
+    for (DominatorNode& child : result.top.children)
+        if (child.node == graph.root()) child.group = shared;
     if (query.object) {
         const GroupId group = retained.group(*query.object);
-        result.group = group == no_group ? "shared by several groups" : graph.groups()[group].name;
-    } else if (result.loose >= std::max<std::uint64_t>(query.least, 1)) {
-        DominatorNode shared;
-        shared.group = "shared by several groups";
-        shared.node = graph.root();
-        shared.retained = result.loose;
-        shared.joint = joint_holders.find(
-            graph.root(), std::max<std::uint64_t>(query.least, result.loose / 50), most_joint_entries);
-        const auto place = std::find_if(result.top.children.begin(), result.top.children.end(),
-                                        [&](const DominatorNode& n) { return n.retained < shared.retained; });
-        result.top.children.insert(place, std::move(shared));
+        result.group = group == no_group ? shared : graph.groups()[group].name;
     }
-    builder.express(result.top, progress);
+    words.express(result.top, progress, answers);
     if (const DominatorNode* next = first_object(result.top)) result.next = next->object->address;
     return result;
 }

@@ -22,6 +22,7 @@ struct DominatorNode {
     PathExpression expression;  // of an object, where it has one; else root is empty
     std::uint64_t retained = 0;
     std::uint64_t run = 0;   // so many more of its type hang below it, one below the other; 0 for none
+    NodeId run_next{0};      // the first of these
     ReferenceStep run_name;  // what each of them calls the next
     NodeId run_end{0};       // the last of them
     std::vector<DominatorNode> children;            // by retained
@@ -44,8 +45,9 @@ struct DominatorsResult {
     std::uint64_t loose = 0;  // bytes below the virtual root that no group holds alone
 };
 
+/// `answers` may be null.
 DominatorsResult dominators(const HeapGraph& graph, const RetainedSizes& sizes, const DominatorsQuery& query,
-                            const ProgressCallback& progress = {});
+                            const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
 
 /// The children of a node as they are shown: modules and their dicts are left out, and theirs are there in
 /// their place. Those that retain at least `least` bytes, largest first.

@@ -8,29 +8,79 @@
 #include "parsers/snapshot/reference_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace heapsift {
 namespace {
 
-class GcReport {
-public:
-    GcReport(const HeapReader& heap, std::size_t limit, const ProgressCallback& progress)
-        : heap_(heap), limit_(limit), collection_(replay_collector(heap, progress)) {}
+/// What a replay of the collectors finds; kept.
+struct FoundByCollectors {
+    struct Sums {  // of an interpreter, as in GcInterpreter
+        CollectorTally collectable, uncollectable, frozen_garbage, doubtful;
+        std::uint64_t freed_count = 0, freed_bytes = 0;
+        struct List {
+            std::uint64_t objects = 0;
+            bool whole = true;
+        };
+        std::array<List, 4> lists;  // of each generation, and of what is frozen
+    };
+    std::vector<Sums> interpreters;
+    struct Finalizers {
+        TypeId type = no_type;
+        std::uint64_t count = 0;
+    };
+    std::vector<Finalizers> finalizers;
+    bool certain = true;
+    std::vector<ObjectId> found;
+    std::uint64_t found_count = 0;
 
-    GcResult report(bool list) {
-        for (const PythonInterpreter& interpreter : columns().python.interpreters) add(interpreter);
+    std::size_t rows() const { return found.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        part.list(self.interpreters, [](auto& sums, Part& p) {
+            for (auto* tally :
+                 {&sums.collectable, &sums.uncollectable, &sums.frozen_garbage, &sums.doubtful}) {
+                p.number(tally->count);
+                p.number(tally->size);
+            }
+            p.number(sums.freed_count);
+            p.number(sums.freed_bytes);
+            for (auto& list : sums.lists) {
+                p.number(list.objects);
+                p.number(list.whole);
+            }
+        });
+        part.require(self.interpreters.size() == heap.snapshot().python.interpreters.size(),
+                     "there are other interpreters now");
+        part.list(self.finalizers, [&](auto& row, Part& p) {
+            kept_type(row.type, p, heap);
+            p.number(row.count);
+        });
+        part.number(self.certain);
+        kept_object_list(self.found, part, heap);
+        part.number(self.found_count);
+    }
+};
+
+class CollectorSearch {
+public:
+    CollectorSearch(const HeapReader& heap, std::size_t limit, const Collection& collection)
+        : heap_(heap), limit_(limit), collection_(collection) {}
+
+    FoundByCollectors find(bool list) {
+        result_.interpreters.resize(columns().python.interpreters.size());
+        for (std::size_t i = 0; i < result_.interpreters.size(); ++i)
+            count_lists(columns().python.interpreters[i], result_.interpreters[i]);
         if (result_.interpreters.size() > 1)
             share_out();
         else if (!result_.interpreters.empty())
             take_all(result_.interpreters.front());
         result_.certain = collection_.certain;
-        std::map<std::string, std::uint64_t> finalizers;
-        for (const ObjectId object : collection_.finalizers)
-            ++finalizers[type_name(columns().types, columns().type_of(object))];
+        std::map<TypeId, std::uint64_t> finalizers;
+        for (const ObjectId object : collection_.finalizers) ++finalizers[columns().type_of(object)];
         for (const auto& [type, count] : finalizers) result_.finalizers.push_back({type, count});
-        std::stable_sort(result_.finalizers.begin(), result_.finalizers.end(),
-                         [](const GcFinalizer& a, const GcFinalizer& b) { return a.count > b.count; });
         for (ObjectId object{0}; list && object < columns().object_count(); ++object)
             if (collection_.found(object) && (++result_.found_count <= limit_ || limit_ == 0))
                 result_.found.push_back(object);
@@ -38,28 +88,18 @@ public:
     }
 
 private:
-    void add(const PythonInterpreter& interpreter) {
-        GcInterpreter row;
-        row.id = interpreter.id;
-        row.state = gc_state(heap_.core().memory(), columns().python, interpreter, columns().object_count());
-        if (row.state) {
-            row.garbage_count = rows_of(row.state->garbage, row.garbage);
-            rows_of(row.state->callbacks, row.callbacks);
-        }
-        result_.interpreters.push_back(std::move(row));
+    using Sums = FoundByCollectors::Sums;
+
+    void count_lists(const PythonInterpreter& interpreter, Sums& row) const {
+        const auto state =
+            gc_state(heap_.core().memory(), columns().python, interpreter, columns().object_count());
+        if (!state) return;
+        for (std::size_t i = 0; i < state->generations.size(); ++i)
+            row.lists[i] = {state->generations[i].objects, state->generations[i].whole};
+        row.lists.back() = {state->frozen.objects, state->frozen.whole};
     }
 
-    /// Makes rows of the items of a list, and returns how many there are.
-    std::uint64_t rows_of(Address address, std::vector<ObjectRow>& rows) const {
-        const ObjectId list = address.is_null() ? no_object : columns().find(address);
-        if (list == no_object) return 0;
-        const auto items = columns().references->targets(list);
-        for (const ObjectId item : items)
-            if (limit_ == 0 || rows.size() < limit_) rows.push_back(object_row(heap_, item));
-        return items.size();
-    }
-
-    void take_all(GcInterpreter& row) const {
+    void take_all(Sums& row) const {
         row.collectable = collection_.collectable;
         row.uncollectable = collection_.uncollectable;
         row.frozen_garbage = collection_.frozen_garbage;
@@ -74,7 +114,7 @@ private:
         std::vector<ObjectSizes> one(1);
         std::vector<std::vector<ObjectId>> freed(result_.interpreters.size());
         for (ObjectId object{0}; object < columns().object_count(); ++object) {
-            GcInterpreter& row = result_.interpreters[of[object]];
+            Sums& row = result_.interpreters[of[object]];
             CollectorTally* tally = tally_of(row, collection_.of[object]);
             if (!tally) continue;
             heap_.sizes(object, one);
@@ -84,7 +124,7 @@ private:
         }
         DyingByCounts death(heap_);
         for (std::size_t i = 0; i < freed.size(); ++i) {
-            GcInterpreter& row = result_.interpreters[i];
+            Sums& row = result_.interpreters[i];
             const auto add = [&](ObjectId object) {
                 heap_.sizes(object, one);
                 ++row.freed_count;
@@ -95,7 +135,7 @@ private:
         }
     }
 
-    static CollectorTally* tally_of(GcInterpreter& row, CollectorVerdict verdict) {
+    static CollectorTally* tally_of(Sums& row, CollectorVerdict verdict) {
         switch (verdict) {
             case CollectorVerdict::collectable:
                 return &row.collectable;
@@ -114,14 +154,69 @@ private:
 
     const HeapReader& heap_;
     std::size_t limit_;
-    Collection collection_;
-    GcResult result_;
+    const Collection& collection_;
+    FoundByCollectors result_;
 };
+
+/// Makes rows of the items of a list, and returns how many there are.
+std::uint64_t rows_of(const HeapReader& heap, Address address, std::size_t limit,
+                      std::vector<ObjectRow>& rows) {
+    const HeapSnapshot& columns = heap.snapshot();
+    const ObjectId list = address.is_null() ? no_object : columns.find(address);
+    if (list == no_object) return 0;
+    const auto items = columns.references->targets(list);
+    for (const ObjectId item : items)
+        if (limit == 0 || rows.size() < limit) rows.push_back(object_row(heap, item));
+    return items.size();
+}
+
+GcInterpreter interpreter_row(const HeapReader& heap, const PythonInterpreter& interpreter,
+                              const FoundByCollectors::Sums& sums, std::size_t limit) {
+    GcInterpreter row;
+    row.id = interpreter.id;
+    row.state = gc_state(heap.core().memory(), heap.snapshot().python, interpreter, 0, false);
+    if (row.state) {
+        for (std::size_t i = 0; i < row.state->generations.size(); ++i) {
+            row.state->generations[i].objects = sums.lists[i].objects;
+            row.state->generations[i].whole = sums.lists[i].whole;
+        }
+        row.state->frozen.objects = sums.lists.back().objects;
+        row.state->frozen.whole = sums.lists.back().whole;
+        row.garbage_count = rows_of(heap, row.state->garbage, limit, row.garbage);
+        rows_of(heap, row.state->callbacks, limit, row.callbacks);
+    }
+    row.collectable = sums.collectable;
+    row.uncollectable = sums.uncollectable;
+    row.frozen_garbage = sums.frozen_garbage;
+    row.doubtful = sums.doubtful;
+    row.freed_count = sums.freed_count;
+    row.freed_bytes = sums.freed_bytes;
+    return row;
+}
 
 }  // namespace
 
-GcResult gc(const HeapReader& heap, std::size_t limit, bool list, const ProgressCallback& progress) {
-    return GcReport(heap, limit, progress).report(list);
+GcResult gc(const HeapReader& heap, std::size_t limit, bool list, const ProgressCallback& progress,
+            KeptAnswers* answers, const Collection* replayed) {
+    const HeapSnapshot& columns = heap.snapshot();
+    const auto question = KeptQuestion("gc").with(list).with(list ? limit : 0);
+    FoundByCollectors found = kept_answer(answers, question, heap, [&] {
+        return replayed ? CollectorSearch(heap, limit, *replayed).find(list)
+                        : CollectorSearch(heap, limit, replay_collector(heap, progress)).find(list);
+    });
+    GcResult result;
+    for (std::size_t i = 0; i < found.interpreters.size(); ++i)
+        result.interpreters.push_back(
+            interpreter_row(heap, columns.python.interpreters[i], found.interpreters[i], limit));
+    result.certain = found.certain;
+    std::map<std::string, std::uint64_t> finalizers;  // types may have the same name
+    for (const auto& [type, count] : found.finalizers) finalizers[type_name(columns.types, type)] += count;
+    for (const auto& [type, count] : finalizers) result.finalizers.push_back({type, count});
+    std::stable_sort(result.finalizers.begin(), result.finalizers.end(),
+                     [](const GcFinalizer& a, const GcFinalizer& b) { return a.count > b.count; });
+    result.found = std::move(found.found);
+    result.found_count = found.found_count;
+    return result;
 }
 
 }  // namespace heapsift

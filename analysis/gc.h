@@ -3,6 +3,7 @@
 // The state of the collector, and what it would do next.
 
 #include "analysis/collector.h"
+#include "analysis/kept_answers.h"
 #include "analysis/object_row.h"
 #include "parsers/cpython/gc_state.h"
 
@@ -35,6 +36,8 @@ struct GcResult {
 };
 
 /// `limit`: how many objects of gc.garbage become rows, and how many of `found` are listed; 0: all.
-GcResult gc(const HeapReader& heap, std::size_t limit, bool list, const ProgressCallback& progress = {});
+/// `answers` may be null, and `replayed` too: then the collector is replayed.
+GcResult gc(const HeapReader& heap, std::size_t limit, bool list, const ProgressCallback& progress = {},
+            KeptAnswers* answers = nullptr, const Collection* replayed = nullptr);
 
 }  // namespace heapsift

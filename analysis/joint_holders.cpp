@@ -35,6 +35,19 @@ std::string words_of(const HeapGraph& graph, NodeId node) {
 
 }  // namespace
 
+void describe(JointHolders& joint, const HeapGraph& graph) {
+    joint.type = type_name(graph.columns().types, joint.content);
+    for (const NodeId holder : joint.by) {
+        if (graph.kind(holder) == NodeKind::object)
+            joint.holders.push_back(brief_object_row(graph.heap(), HeapGraph::object_of(holder)));
+        else
+            joint.groups.push_back(words_of(graph, holder));
+        joint.begins_with_held =
+            joint.begins_with_held || (joint.groups.size() == 1 && is_held(graph, holder));
+    }
+    joint.begins_with_held = joint.begins_with_held && joint.holders.empty();
+}
+
 /// Joint children that refer to each other are held as one: a list linked both ways, whose ends two variables
 /// hold. Those held by the same, of one type, are one part as well.
 struct JointHolderFinder::Part {
@@ -186,18 +199,12 @@ std::vector<JointHolders> JointHolderFinder::rows(NodeId node, std::uint64_t lea
 
 JointHolders JointHolderFinder::row(NodeId node, const std::vector<NodeId>& holders, const Part& part) {
     JointHolders made;
-    made.type = type_name(graph_.columns().types, part.type);
+    made.by = holders;
+    made.content = part.type;
     made.count = part.count;
     made.joint = part.memory;
     made.members = part.members;
-    for (const NodeId holder : holders) {
-        if (graph_.kind(holder) == NodeKind::object)
-            made.holders.push_back(brief_object_row(graph_.heap(), HeapGraph::object_of(holder)));
-        else
-            made.groups.push_back(words_of(graph_, holder));
-        made.begins_with_held = made.begins_with_held || (made.groups.size() == 1 && is_held(graph_, holder));
-    }
-    made.begins_with_held = made.begins_with_held && made.holders.empty();
+    describe(made, graph_);
     made.retained = retained_together(node, holders);
     return made;
 }

@@ -3,6 +3,7 @@
 // What several objects hold together, and none of them alone. (How they are found: joint_holders.cpp.)
 
 #include "analysis/holding/retained.h"
+#include "analysis/kept_answers.h"
 #include "analysis/module_nodes.h"
 #include "analysis/object_row.h"
 #include "analysis/path_expression.h"
@@ -14,16 +15,33 @@
 namespace heapsift {
 
 struct JointHolders {
+    std::vector<NodeId> by;    // the holders: objects, groups and frames
+    TypeId content = no_type;  // of most of what they hold
+    // In words, by `describe`:
     std::vector<ObjectRow> holders;           // brief; empty where the holders are groups
     std::vector<std::string> groups;          // not escaped
     bool begins_with_held = false;            // the first of both is the group of what was not found
     std::vector<PathExpression> expressions;  // of `holders`, where they have one
-    std::string type;                         // of what they hold
+    std::string type;                         // `content`
     std::uint64_t count = 0;                  // objects of that type that they hold together
     std::uint64_t retained = 0;               // by the holders as a set
     std::uint64_t joint = 0;                  // of it, by what they hold together: bytes
     std::vector<NodeId> members;              // what they hold together
 };
+
+/// Fills in the words.
+void describe(JointHolders& joint, const HeapGraph& graph);
+
+/// All but the words and the members, to be kept (analysis/kept_answers.h).
+template <class Joint, class Part>
+void joint_holders_fields(Joint& joint, Part& part, const HeapGraph& graph) {
+    part.list(joint.by, [&](auto& node, Part& p) {
+        p.number(node);
+        p.require(node < graph.node_count(), "a number is no node's");
+    });
+    kept_type(joint.content, part, graph.heap());
+    for (auto* number : {&joint.count, &joint.retained, &joint.joint}) part.number(*number);
+}
 
 /// Finds them below one node after another. It refers to what it asks: for the time of one call. 5 bytes a
 /// node.

@@ -1,75 +1,63 @@
 #include "analysis/kept_types.h"
 
-#include <fmt/format.h>
-
-#include <string_view>
+#include <utility>
 
 namespace heapsift {
 namespace {
 
-constexpr std::string_view part_begins_with = "types ";
+/// As it is kept: the names of types are in the core, and the largest objects are read anew.
+struct KeptTypes {
+    TypesResult result;
 
-std::string part_name(SortKey sort, std::size_t limit) {
-    return fmt::format("{}{} {}", part_begins_with, static_cast<unsigned>(sort), limit);
-}
+    std::size_t rows() const { return result.types.size(); }
 
-template <class Part>
-void named_counts(FieldsOf<Part, std::vector<std::pair<std::string, std::uint64_t>>>& rows, Part& part) {
-    part.list(rows, [](auto& row, Part& p) {
-        p.text(row.first);
-        p.number(row.second);
-    });
-}
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        auto& result = self.result;
+        part.list(result.types, [&](auto& row, Part& p) {
+            for (auto* number : {&row.count, &row.size, &row.memory, &row.array_data}) p.number(*number);
+            p.number(row.address);
+            bool computed = row.retained.has_value();
+            std::uint64_t retained = row.retained.value_or(0);
+            p.number(computed);
+            p.number(retained);
+            kept_object(row.largest.id, p, heap);
+            if constexpr (Part::reading) {
+                const TypeTable& types = heap.snapshot().types;
+                const TypeId type = row.address.is_null() ? no_type : types.find(row.address);
+                p.require(row.address.is_null() || type != no_type, "a type is not there");
+                row.name = type_name(types, type);
+                row.retained = computed ? std::optional(retained) : std::nullopt;
+            }
+        });
+        for (auto* number : {&result.total_types, &result.total_count, &result.total_size,
+                             &result.total_memory, &result.total_array_data, &result.shown_memory,
+                             &result.uncertain_sizes, &result.damaged_objects, &result.anonymous_objects})
+            part.number(*number);
+        named_counts(result.uncertain_types, part);
+        named_counts(result.python_sizeof_types, part);
+        part.number(result.retained_computed);
+    }
 
-// The names of types are in the core; the largest objects are read anew.
-template <class Part>
-void result_fields(FieldsOf<Part, TypesResult>& result, Part& part, const HeapSnapshot* heap) {
-    part.list(result.types, [&](auto& row, Part& p) {
-        for (auto* number : {&row.count, &row.size, &row.memory, &row.array_data}) p.number(*number);
-        p.number(row.address);
-        bool computed = row.retained.has_value();
-        std::uint64_t retained = row.retained.value_or(0);
-        p.number(computed);
-        p.number(retained);
-        p.number(row.largest.id);
-        if constexpr (Part::reading) {
-            p.require(row.largest.id < heap->object_count(), "the largest object of a type is none");
-            const TypeId type = row.address.is_null() ? no_type : heap->types.find(row.address);
-            p.require(row.address.is_null() || type != no_type, "a type is not there");
-            row.name = type_name(heap->types, type);
-            row.retained = computed ? std::optional(retained) : std::nullopt;
-        }
-    });
-    for (auto* number : {&result.total_types, &result.total_count, &result.total_size, &result.total_memory,
-                         &result.total_array_data, &result.shown_memory, &result.uncertain_sizes,
-                         &result.damaged_objects, &result.anonymous_objects})
-        part.number(*number);
-    named_counts(result.uncertain_types, part);
-    named_counts(result.python_sizeof_types, part);
-    part.number(result.retained_computed);
-}
+private:
+    template <class Rows, class Part>
+    static void named_counts(Rows& rows, Part& part) {
+        part.list(rows, [](auto& row, Part& p) {
+            p.text(row.first);
+            p.number(row.second);
+        });
+    }
+};
 
 }  // namespace
 
-std::optional<TypesResult> read_kept_types(IndexFile& index, const HeapReader& heap, SortKey sort,
-                                           std::size_t limit) {
-    TypesResult result;
-    if (!index.read(part_name(sort, limit),
-                    [&](PartReader& part) { result_fields(result, part, &heap.snapshot()); }))
-        return std::nullopt;
-    for (TypeRow& row : result.types) row.largest = object_row(heap, row.largest.id);
-    return result;
-}
-
-bool room_for_types(const IndexFile& index) {
-    constexpr std::size_t most = 16;
-    return index.parts_beginning_with(part_begins_with) < most;
-}
-
-PartWriter kept_types_part(const TypesResult& result, SortKey sort, std::size_t limit) {
-    PartWriter part(part_name(sort, limit));
-    result_fields(result, part, nullptr);
-    return part;
+TypesResult kept_types(KeptAnswers* answers, const HeapReader& heap, SortKey sort, std::size_t limit,
+                       const std::function<TypesResult()>& find) {
+    const auto question = KeptQuestion("types").with(sort).with(limit);
+    KeptTypes kept = kept_answer(answers, question, heap, [&] { return KeptTypes{find()}; });
+    // Read when all of it is known to be right.
+    for (TypeRow& row : kept.result.types) row.largest = object_row(heap, row.largest.id);
+    return std::move(kept.result);
 }
 
 }  // namespace heapsift

@@ -11,10 +11,30 @@ namespace {
 
 constexpr std::size_t longest_path = 64;
 
+constexpr std::size_t most_kept_at_once = 4'000;  // objects
+
 bool is_too_long(const RootPaths& paths, ObjectId object) {
     std::size_t length = 0;
     for (ObjectId at = object; at != no_object && length <= longest_path; at = paths.previous(at)) ++length;
     return length > longest_path;
+}
+
+/// Paths share their beginnings: what lies before an object that was met is there already.
+PathLinks find_paths(const HeapGraph& graph, const std::vector<ObjectId>& wanted,
+                     const ProgressCallback& progress) {
+    const RootPaths paths = root_paths(graph, PathWishes(), wanted, {}, progress);
+    PathLinks result;
+    std::vector<bool> met(graph.object_count());
+    for (const ObjectId object : wanted) {
+        if (!paths.found(object) || is_too_long(paths, object)) continue;
+        for (ObjectId at = object; at != no_object && !met[at]; at = paths.previous(at)) {
+            met[at] = true;
+            result.links.push_back({at, paths.previous(at)});
+        }
+    }
+    std::sort(result.links.begin(), result.links.end(),
+              [](const auto& a, const auto& b) { return a.object < b.object; });
+    return result;
 }
 
 /// Keeps `reference` in `best` if it is a better name for the step; `found` says whether `best` has one yet.
@@ -72,31 +92,40 @@ std::string suspended_words(const HeapReader& heap, ObjectId object) {
     return frame ? "suspended in " + frame_words(*frame) : std::string();
 }
 
+std::vector<ObjectId> PathLinks::path(ObjectId object) const {
+    std::vector<ObjectId> result;
+    for (ObjectId at = object; at != no_object;) {
+        const auto link =
+            std::lower_bound(links.begin(), links.end(), at,
+                             [](const Link& one, ObjectId other) { return one.object < other; });
+        if (link == links.end() || link->object != at || result.size() == longest_path) return {};
+        result.push_back(at);
+        at = link->previous;
+    }
+    std::reverse(result.begin(), result.end());
+    return result;
+}
+
 ExpressionFinder::ExpressionFinder(const HeapGraph& graph, const std::vector<ObjectId>& objects,
-                                   const ProgressCallback& progress)
+                                   const ProgressCallback& progress, KeptAnswers* answers)
     : graph_(graph) {
     std::vector<ObjectId> wanted = objects;
     std::erase_if(wanted, [&](ObjectId object) { return graph.reach(object) == Reach::unreachable; });
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     if (wanted.empty()) return;
-    paths_ = root_paths(graph, PathWishes(), wanted, {}, progress);
-    // Paths share their beginnings: what lies before an object that was met is there already.
+    if (wanted.size() > most_kept_at_once) answers = nullptr;
+    paths_ = kept_answer(answers, answers ? KeptQuestion("paths").with_all(wanted) : KeptQuestion("paths"),
+                         graph.heap(), [&] { return find_paths(graph, wanted, progress); });
     std::vector<StepsBetween::Pair> pairs;
-    std::vector<bool> met(graph.object_count());
-    for (const ObjectId object : wanted) {
-        if (!paths_->found(object) || is_too_long(*paths_, object)) continue;
-        for (ObjectId at = object; !met[at]; at = paths_->previous(at)) {
-            met[at] = true;
-            if (paths_->previous(at) == no_object) break;
-            pairs.push_back({paths_->previous(at), at});
-        }
-    }
+    for (const PathLinks::Link& link : paths_.links)
+        if (link.previous != no_object) pairs.push_back({link.previous, link.object});
     steps_ = StepsBetween(graph.heap(), std::move(pairs));
 }
 
 std::optional<ExpressionFinder::Found> ExpressionFinder::of(ObjectId object) const {
-    if (!paths_ || !paths_->found(object)) return std::nullopt;
-    if (is_too_long(*paths_, object)) return std::nullopt;
-    const std::vector<ObjectId> path = paths_->path(object);
+    const std::vector<ObjectId> path = paths_.path(object);
+    if (path.empty() || graph_.roots_of(path.front()).empty()) return std::nullopt;
     std::vector<Reference> steps;
     for (std::size_t i = 1; i < path.size(); ++i) steps.push_back(steps_.of(path[i - 1], path[i]));
     const Root& root = cheapest_root(graph_, path.front()).root;

@@ -4,6 +4,7 @@
 // at once.
 
 #include "analysis/holding/root_paths.h"
+#include "analysis/kept_answers.h"
 #include "analysis/path_expression.h"
 
 #include <optional>
@@ -40,6 +41,30 @@ private:
 /// waits; else empty. Not escaped.
 std::string suspended_words(const HeapReader& heap, ObjectId object);
 
+/// The cheapest paths of some objects, without the rest of the search; kept.
+struct PathLinks {
+    struct Link {
+        ObjectId object = no_object;
+        ObjectId previous = no_object;  // on its path; `no_object` if it hangs at a root
+    };
+    std::vector<Link> links;  // by object; of each object on a path
+
+    /// From the object at the root down to `object`, both included; empty if it has none of at most 64 steps.
+    std::vector<ObjectId> path(ObjectId object) const;
+
+    std::size_t rows() const { return links.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        part.list(self.links, [&](auto& link, Part& p) {
+            kept_object(link.object, p, heap);
+            kept_object_or_none(link.previous, p, heap);
+        });
+        for (std::size_t i = 1; i < self.links.size(); ++i)
+            part.require(self.links[i - 1].object < self.links[i].object, "a path is not in order");
+    }
+};
+
 /// Expressions of the cheapest paths of many objects, by one search. Objects that nothing reaches, and those
 /// more than 64 steps from a root, have none. It refers to the graph: for the time of one call.
 class ExpressionFinder {
@@ -49,13 +74,13 @@ public:
         PathExpression expression;
     };
     ExpressionFinder(const HeapGraph& graph, const std::vector<ObjectId>& objects,
-                     const ProgressCallback& progress = {});
+                     const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
     /// Of one of the objects; nothing where it has none.
     std::optional<Found> of(ObjectId object) const;
 
 private:
     const HeapGraph& graph_;
-    std::optional<RootPaths> paths_;
+    PathLinks paths_;
     StepsBetween steps_;
 };
 

@@ -110,8 +110,10 @@ bool satisfies(const ObjectFacts& facts, std::uint64_t retained,
                        [&](const ObjectCondition& c) { return holds(measure(facts, retained, c.field), c); });
 }
 
-ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedLookup* retained,
-                      const ProgressCallback& progress) {
+namespace {
+
+ObjectsResult find_objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedLookup* retained,
+                           const ProgressCallback& progress) {
     const HeapSnapshot& columns = heap.snapshot();
     const std::vector<bool> wanted = wanted_types(columns.types, query);
     const std::vector<std::uint32_t> rank = rank_types_by_name(columns.types);
@@ -146,6 +148,46 @@ ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const R
     }
     if (query.limit == 0) result.shown_memory = result.total_memory;
     return result;
+}
+
+/// As it is kept.
+struct KeptObjects {
+    ObjectsResult result;
+
+    std::size_t rows() const { return result.objects.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        auto& result = self.result;
+        kept_object_list(result.objects, part, heap);
+        for (auto* number : {&result.total_count, &result.total_size, &result.total_memory,
+                             &result.shown_memory, &result.damaged_objects})
+            part.number(*number);
+    }
+};
+
+KeptQuestion question_about_objects(const ObjectsQuery& query, bool with_retained) {
+    auto question = KeptQuestion("objects").with_all(query.types).with(query.include_subclasses);
+    question.with(query.sort).with(query.limit).with(with_retained).with(query.where.size());
+    for (const ObjectCondition& condition : query.where)
+        question.with(condition.field).with(condition.op).with(condition.value);
+    return question;
+}
+
+}  // namespace
+
+ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedLookup* retained,
+                      const ProgressCallback& progress, KeptAnswers* answers) {
+    return kept_answer(answers, question_about_objects(query, asks_retained(query) && retained), heap,
+                       [&] { return KeptObjects{find_objects(heap, query, retained, progress)}; })
+        .result;
+}
+
+bool asks_retained(const ObjectsQuery& query) {
+    return query.sort == SortKey::retained ||
+           std::any_of(query.where.begin(), query.where.end(), [](const ObjectCondition& condition) {
+               return condition.field == ObjectCondition::Field::retained;
+           });
 }
 
 ObjectRow object_row(const RetainedLookup& retained, const ObjectStates& states, ObjectId object) {

@@ -3,6 +3,7 @@
 // Single objects, largest first.
 
 #include "analysis/holding/retained.h"
+#include "analysis/kept_answers.h"
 #include "analysis/object_states.h"
 #include "analysis/types.h"
 
@@ -36,9 +37,12 @@ struct ObjectsResult {
 };
 
 /// One pass; with a limit, only that many matches are kept in memory. Ties: by type name, then address.
-/// Without `retained` every object counts as retaining 0.
+/// Without `retained` every object counts as retaining 0. `answers` may be null.
 ObjectsResult objects(const HeapReader& heap, const ObjectsQuery& query, const RetainedLookup* retained,
-                      const ProgressCallback& progress = {});
+                      const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
+
+/// Whether sizes that are retained decide which objects match, or their order.
+bool asks_retained(const ObjectsQuery& query);
 
 /// A row of the list, with what the graph tells about it.
 ObjectRow object_row(const RetainedLookup& retained, const ObjectStates& states, ObjectId object);

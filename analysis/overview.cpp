@@ -8,9 +8,12 @@
 #include "analysis/cycle_reasons.h"
 #include "analysis/dominant_types.h"
 #include "analysis/holding/retained.h"
+#include "analysis/kept_types.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace heapsift {
 namespace {
@@ -71,25 +74,49 @@ bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen) {
                                      share(unseen, result.object_memory) >= holder_of_objects);
 }
 
+namespace {
+
 struct ArraysAndFrames {
     std::vector<PandasFrame> frames;
     std::vector<DroppedFrame> dropped;
-    ArrayTable table;  // empty if nothing in it can become the headline
+    ArrayTable table;
 };
 
-/// The sums of what slices pin, and what they were made of.
-ArraysAndFrames find_arrays(const HeapGraph& graph, OverviewResult& result,
-                            const ProgressCallback& progress) {
+ArraysAndFrames find_arrays(const HeapGraph& graph, const ProgressCallback& progress) {
     ArraysAndFrames found;
     found.frames = pandas_frames(graph.heap(), 0);
     found.dropped = dropped_frames(graph.heap(), found.frames, 0);
-    result.dropped_frames = found.dropped.size();
     found.table = array_table(graph, kept_parents(found.frames, found.dropped), progress);
-    const ArraySums& sums = found.table.sums;
-    result.pinned_owners = sums.pinned;
-    result.pinned_bytes = sums.pinned_bytes - sums.pinned_visible;
+    return found;
+}
+
+/// The sums of what slices pin; kept.
+struct PinnedSums {
+    std::uint64_t owners = 0, bytes = 0, dropped_frames = 0;
+
+    std::size_t rows() const { return 0; }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader&) {
+        for (auto* number : {&self.owners, &self.bytes, &self.dropped_frames}) part.number(*number);
+    }
+};
+
+/// Fills in these sums. Returns the arrays they were made of if those may become the headline.
+std::optional<ArraysAndFrames> add_pinned_sums(Work& work, OverviewResult& result) {
+    std::optional<ArraysAndFrames> found;
+    const PinnedSums sums = kept_answer(work.answers(), KeptQuestion("pinned"), work.heap(), [&] {
+        found = find_arrays(work.graph(), work.progress());
+        const ArraySums& of_arrays = found->table.sums;
+        return PinnedSums{of_arrays.pinned, of_arrays.pinned_bytes - of_arrays.pinned_visible,
+                          found->dropped.size()};
+    });
+    result.dropped_frames = sums.dropped_frames;
+    result.pinned_owners = sums.owners;
+    result.pinned_bytes = sums.bytes;
     // As if there were no holders: they come later.
-    if (!pinned_is_headline(result, result.pinned_bytes)) found.table = {};
+    if (!pinned_is_headline(result, result.pinned_bytes)) return std::nullopt;
+    if (!found) found = find_arrays(work.graph(), work.progress());
     return found;
 }
 
@@ -102,6 +129,24 @@ void find_pinned(const HeapGraph& graph, ArraysAndFrames found, OverviewResult& 
     if (!holders.rows.empty() && pinned_is_headline(result, holders.rows.front().unseen_bytes()))
         result.pinned = holders.rows.front();
 }
+
+/// Why most of the garbage has not been freed; kept.
+struct GarbageReasons {
+    std::optional<CycleReason> garbage, garbage_list;
+
+    std::size_t rows() const { return 0; }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        for (auto* reason : {&self.garbage, &self.garbage_list}) {
+            bool there = reason->has_value();
+            part.number(there);
+            if constexpr (Part::reading)
+                if (there) reason->emplace();
+            if (there) reason_fields(**reason, part, heap);
+        }
+    }
+};
 
 /// Garbage in bytes; if there is much, also why it has not been freed, for which the collector is replayed.
 void find_garbage(Work& work, OverviewResult& result) {
@@ -119,21 +164,34 @@ void find_garbage(Work& work, OverviewResult& result) {
     result.garbage_is_much = much(result.garbage_memory);
     result.garbage_list_is_much = much(result.garbage_list_memory);
     if (!result.garbage_is_much && !result.garbage_list_is_much) return;
-    const ObjectStates& states = work.states();
-    const CycleReasons reasons = cycle_reasons(heap);
-    if (result.garbage_is_much)
-        result.garbage_remark = most_common_reason(
-            heap, states, reasons, [&](ObjectId object) { return !states.in_garbage_list(object); });
-    if (result.garbage_list_is_much)
-        result.garbage_list_remark = most_common_reason(
-            heap, states, reasons, [&](ObjectId object) { return states.in_garbage_list(object); });
+    const auto question =
+        KeptQuestion("garbage").with(result.garbage_is_much).with(result.garbage_list_is_much);
+    const GarbageReasons found = kept_answer(work.answers(), question, heap, [&] {
+        const ObjectStates& states = work.states();
+        const CycleReasons reasons = cycle_reasons(heap);
+        GarbageReasons most;
+        if (result.garbage_is_much)
+            most.garbage = find_most_common_reason(
+                heap, states, reasons, [&](ObjectId object) { return !states.in_garbage_list(object); });
+        if (result.garbage_list_is_much)
+            most.garbage_list = find_most_common_reason(
+                heap, states, reasons, [&](ObjectId object) { return states.in_garbage_list(object); });
+        return most;
+    });
+    const CycleReasons collectors = collectors_for_words(heap);
+    if (found.garbage) result.garbage_remark = reason_words(columns, collectors, *found.garbage, false);
+    if (found.garbage_list)
+        result.garbage_list_remark = reason_words(columns, collectors, *found.garbage_list, false);
 }
+
+}  // namespace
 
 OverviewResult overview(Work& work, std::size_t type_limit) {
     const HeapReader& heap = work.heap();
     const ProgressCallback& progress = work.progress();
     OverviewResult result;
-    result.types = types(heap, SortKey::memory, 0, progress);
+    result.types = kept_types(work.answers(), heap, SortKey::memory, 0,
+                              [&] { return types(heap, SortKey::memory, 0, progress); });
     result.memory = heap.snapshot().memory->rows;
     result.memory_overlaps = heap.snapshot().memory->overlaps;
     std::stable_sort(result.memory.begin(), result.memory.end(),
@@ -144,11 +202,12 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     result.object_memory = retained.memory(graph.root());
     result.garbage_memory = retained.memory(graph.node_of(graph.unreachable_group()));
     // Arrays first: their walk uses the rows of edges, which are given up with the top holders.
-    ArraysAndFrames arrays = find_arrays(graph, result, progress);
+    std::optional<ArraysAndFrames> arrays = add_pinned_sums(work, result);
     if (progress) progress("overview", 0);
     find_garbage(work, result);
-    result.holders = top_holders(graph, work.retained(), result.object_memory / 50, most_holders, progress);
-    find_pinned(graph, std::move(arrays), result, progress);
+    result.holders = top_holders(graph, work.retained(), result.object_memory / 50, most_holders, progress,
+                                 work.answers());
+    if (arrays) find_pinned(graph, std::move(*arrays), result, progress);
     if (result.pinned)
         result.headline = {OverviewHeadline::Kind::pinned, result.pinned->unseen_bytes(), {}, {}, false};
     else if (holder_is_headline(result))

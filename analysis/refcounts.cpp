@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace heapsift {
 namespace {
@@ -37,6 +38,69 @@ constexpr std::int64_t as_good_as_immortal = 900'000'000;
 bool of_c_code(const NativeReference& native) {
     return native.place != NativePlace::frame && native.place != NativePlace::interpreter;
 }
+
+/// The module whose image contains the address; null if none does.
+const Module* module_of(const CoreFile& core, Address address) {
+    for (const Module& module : core.modules())
+        if (address >= module.start && address < module.image_end) return &module;
+    return nullptr;
+}
+
+/// What the counts of all objects tell; kept. The objects and types of `result` have no words yet: they are
+/// in `excess`, `deficit`, and RefcountType::type.
+struct ComparedCounts {
+    struct Found {
+        ObjectId object = no_object;
+        std::int64_t excess = 0;
+        std::int64_t accounted = 0;
+        std::uint32_t words = 0;
+        std::int64_t leaked = 0;
+    };
+    struct TextWord {  // points at the characters of an object
+        ObjectId object = no_object;
+        Address word;
+    };
+
+    RefcountsResult result;
+    std::vector<Found> excess, deficit;  // cut to the limit
+    std::vector<TextWord> text_words;    // of the objects in `excess`, by object
+
+    std::size_t rows() const { return excess.size() + deficit.size() + text_words.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        auto& result = self.result;
+        for (auto* types : {&result.types, &result.deficit_types})
+            part.list(*types, [&](auto& row, Part& p) {
+                kept_type(row.type, p, heap);
+                p.number(row.objects);
+                p.number(row.excess);
+                p.number(row.explained);
+                p.number(row.leaked);
+            });
+        for (auto* number :
+             {&result.objects, &result.excess, &result.explained, &result.leaked, &result.deficit_objects,
+              &result.deficit, &result.deficit_explained, &result.checked, &result.balanced, &result.immortal,
+              &result.counted, &result.accounted})
+            part.number(*number);
+        part.number(result.guesses);
+        for (auto* found : {&self.excess, &self.deficit})
+            part.list(*found, [&](auto& row, Part& p) {
+                kept_object(row.object, p, heap);
+                p.number(row.excess);
+                p.number(row.accounted);
+                p.number(row.words);
+                p.number(row.leaked);
+            });
+        part.list(self.text_words, [&](auto& row, Part& p) {
+            kept_object(row.object, p, heap);
+            p.number(row.word);
+        });
+        for (std::size_t i = 1; i < self.text_words.size(); ++i)
+            part.require(self.text_words[i - 1].object <= self.text_words[i].object,
+                         "the words are not in order");
+    }
+};
 
 class RefcountsFinder {
 public:
@@ -52,7 +116,7 @@ public:
                          [](const auto* a, const auto* b) { return a->target < b->target; });
     }
 
-    RefcountsResult find() {
+    ComparedCounts find() {
         for (ObjectId object{0}; object < columns().object_count(); ++object)
             if (const TypeId type = columns().type_of(object); type < wanted_.size() && wanted_[type])
                 check(object, type);
@@ -62,20 +126,20 @@ public:
         result_.guesses = graph_.guesses().allowed > 0;
         sort_types(result_.types);
         sort_types(result_.deficit_types);
-        choose(excess_, result_.rows);
-        choose(deficit_, result_.deficits);
-        name_holders();
-        return std::move(result_);
+        choose(excess_);
+        choose(deficit_);
+        ComparedCounts compared{std::move(result_), std::move(excess_), std::move(deficit_), {}};
+        for (const Found& found : compared.excess) {
+            const auto [first, last] = text_words_.equal_range(found.object);
+            for (auto it = first; it != last; ++it) compared.text_words.push_back({it->first, it->second});
+        }
+        std::stable_sort(compared.text_words.begin(), compared.text_words.end(),
+                         [](const auto& a, const auto& b) { return a.object < b.object; });
+        return compared;
     }
 
 private:
-    struct Found {
-        ObjectId object;
-        std::int64_t excess;
-        std::int64_t accounted;
-        std::uint32_t words;
-        std::int64_t leaked = 0;
-    };
+    using Found = ComparedCounts::Found;
 
     std::uint32_t words_to(ObjectId object) const {
         const auto [first, last] =
@@ -88,22 +152,7 @@ private:
         return static_cast<std::uint32_t>(last - first);
     }
 
-    /// The module whose image contains the object; null if none does.
-    const Module* module_of(Address address) const {
-        for (const Module& module : heap_.core().modules())
-            if (address >= module.start && address < module.image_end) return &module;
-        return nullptr;
-    }
-
-    /// The place of a word that points at characters.
-    std::string word_place(Address word) const {
-        const Module* module = module_of(word);
-        if (!module) return "<module data>";
-        const std::string file = module->path.substr(module->path.rfind('/') + 1);
-        const auto symbol = heap_.core().symbol_at(*module, word);
-        return symbol ? fmt::format("<{} {}+{:#x}, to its characters>", file, symbol->name, symbol->offset)
-                      : fmt::format("<{}+{:#x}, to its characters>", file, word - module->start);
-    }
+    const Module* module_of(Address address) const { return heapsift::module_of(heap_.core(), address); }
 
     void check(ObjectId object, TypeId type) {
         const CollectorFacts facts = heap_.collector_facts(object);
@@ -246,7 +295,7 @@ private:
         });
     }
 
-    void choose(std::vector<Found>& found, std::vector<RefcountRow>& rows) {
+    void choose(std::vector<Found>& found) const {
         const auto less = [](const Found& a, const Found& b) {
             const std::int64_t a_open = std::abs(a.excess) - a.words, b_open = std::abs(b.excess) - b.words;
             if (a_open != b_open) return a_open > b_open;
@@ -255,35 +304,7 @@ private:
         const std::size_t shown = query_.limit == 0 ? found.size() : std::min(query_.limit, found.size());
         std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(shown), found.end(),
                           less);
-        for (std::size_t i = 0; i < shown; ++i) {
-            RefcountRow row;
-            row.object = object_row(heap_, found[i].object);
-            row.accounted = found[i].accounted;
-            row.excess = found[i].excess;
-            row.leaked = found[i].leaked;
-            rows.push_back(std::move(row));
-        }
-    }
-
-    void name_holders() {
-        std::unordered_map<std::uint64_t, RefcountRow*> rows;
-        for (RefcountRow& row : result_.rows) rows.emplace(row.object.address.value, &row);
-        std::unordered_map<std::uint64_t, bool> word_of_c_code;
-        for (const NativeReference* native : by_target_) word_of_c_code[native->word.value] = true;
-        heap_.visit_native_references([&](const Reference& reference) {
-            if (!word_of_c_code.contains(reference.word.value)) return;
-            if (const auto row = rows.find(reference.target.value); row != rows.end())
-                row->second->holders.push_back({reference.word, notation(reference.step)});
-        });
-        for (RefcountRow& row : result_.rows) {
-            const auto [first, last] = text_words_.equal_range(row.object.id);
-            for (auto it = first; it != last; ++it)
-                row.holders.push_back({it->second, word_place(it->second)});
-            const Module* module = module_of(row.object.address);
-            if (!module || row.excess <= static_cast<std::int64_t>(row.holders.size())) continue;
-            row.holders.push_back({row.object.address,
-                                   "<static, of " + module->path.substr(module->path.rfind('/') + 1) + ">"});
-        }
+        found.resize(shown);
     }
 
     const HeapSnapshot& columns() const { return heap_.snapshot(); }
@@ -301,10 +322,68 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// The place of a word that points at characters.
+std::string word_place(const CoreFile& core, Address word) {
+    const Module* module = module_of(core, word);
+    if (!module) return "<module data>";
+    const std::string file = module->path.substr(module->path.rfind('/') + 1);
+    const auto symbol = core.symbol_at(*module, word);
+    return symbol ? fmt::format("<{} {}+{:#x}, to its characters>", file, symbol->name, symbol->offset)
+                  : fmt::format("<{}+{:#x}, to its characters>", file, word - module->start);
+}
+
+RefcountRow row_of(const HeapReader& heap, const ComparedCounts::Found& found) {
+    RefcountRow row;
+    row.object = object_row(heap, found.object);
+    row.accounted = found.accounted;
+    row.excess = found.excess;
+    row.leaked = found.leaked;
+    return row;
+}
+
+/// Names the words that hold the objects of `rows`.
+void name_holders(const HeapReader& heap, const std::vector<ComparedCounts::TextWord>& text_words,
+                  std::vector<RefcountRow>& rows) {
+    std::unordered_map<std::uint64_t, RefcountRow*> by_address;
+    for (RefcountRow& row : rows) by_address.emplace(row.object.address.value, &row);
+    std::unordered_set<std::uint64_t> word_of_c_code;
+    for (const NativeReference& native : heap.snapshot().references->natives())
+        if (of_c_code(native)) word_of_c_code.insert(native.word.value);
+    heap.visit_native_references([&](const Reference& reference) {
+        if (!word_of_c_code.contains(reference.word.value)) return;
+        if (const auto row = by_address.find(reference.target.value); row != by_address.end())
+            row->second->holders.push_back({reference.word, notation(reference.step)});
+    });
+    for (RefcountRow& row : rows) {
+        const auto [first, last] = std::equal_range(
+            text_words.begin(), text_words.end(), ComparedCounts::TextWord{row.object.id, {}},
+            [](const auto& a, const auto& b) { return a.object < b.object; });
+        for (auto text = first; text != last; ++text)
+            row.holders.push_back({text->word, word_place(heap.core(), text->word)});
+        const Module* module = module_of(heap.core(), row.object.address);
+        if (!module || row.excess <= static_cast<std::int64_t>(row.holders.size())) continue;
+        row.holders.push_back(
+            {row.object.address, "<static, of " + module->path.substr(module->path.rfind('/') + 1) + ">"});
+    }
+}
+
+}  // namespace
+
 RefcountsResult refcounts(const HeapReader& heap, const RefcountsQuery& query,
-                          const ProgressCallback& progress) {
+                          const ProgressCallback& progress, KeptAnswers* answers) {
     if (progress) progress("comparing counts", 0);
-    return RefcountsFinder(heap, query).find();
+    const auto question = KeptQuestion("refcounts").with_all(query.types).with(query.limit);
+    ComparedCounts compared =
+        kept_answer(answers, question, heap, [&] { return RefcountsFinder(heap, query).find(); });
+    RefcountsResult result = std::move(compared.result);
+    for (auto* types : {&result.types, &result.deficit_types})
+        for (RefcountType& row : *types) row.name = type_name(heap.snapshot().types, row.type);
+    for (const auto& found : compared.excess) result.rows.push_back(row_of(heap, found));
+    for (const auto& found : compared.deficit) result.deficits.push_back(row_of(heap, found));
+    name_holders(heap, compared.text_words, result.rows);
+    return result;
 }
 
 }  // namespace heapsift

@@ -3,6 +3,7 @@
 // Reference counts compared with the references found: what is held from outside Python's own structures, or
 // leaked.
 
+#include "analysis/kept_answers.h"
 #include "analysis/object_row.h"
 
 #include <cstdint>
@@ -58,8 +59,8 @@ struct RefcountsQuery {
     std::size_t limit = 0;      // 0: all
 };
 
-/// For a heap with references. Some 20 ns per object.
+/// For a heap with references. Some 20 ns per object. `answers` may be null.
 RefcountsResult refcounts(const HeapReader& heap, const RefcountsQuery& query,
-                          const ProgressCallback& progress = {});
+                          const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
 
 }  // namespace heapsift

@@ -35,37 +35,7 @@ public:
         return std::move(found_);
     }
 
-    void express(std::vector<TopHolder>& holders, const ProgressCallback& progress) const {
-        std::vector<ObjectId> wanted;
-        for_each(holders, [&](ObjectId object, PathExpression&, TopHolder&) { wanted.push_back(object); });
-        const ExpressionFinder expressions(graph_, wanted, progress);
-        for_each(holders, [&](ObjectId object, PathExpression& expression, TopHolder& holder) {
-            auto found = expressions.of(object);
-            if (!found) return;
-            const Root& root = found->root;
-            expression = std::move(found->expression);
-            if (root.kind == RootKind::thread_local_ && holder.root.empty())
-                holder.root = root_words(graph_, root);
-            if (holder.object && holder.object->id == object && root.frame >= 0) {
-                holder.frame = frame_words(graph_.frame({root.thread, root.frame}));
-                if (expression.first == 0 && expression.steps.size() == 1)
-                    holder.local = expression.steps.front().name.name;
-            }
-        });
-    }
-
 private:
-    template <class F>
-    static void for_each(std::vector<TopHolder>& holders, F&& visit) {
-        for (TopHolder& holder : holders) {
-            if (holder.object) visit(holder.object->id, holder.expression, holder);
-            if (!holder.joint) continue;
-            holder.joint->expressions.resize(holder.joint->holders.size());
-            for (std::size_t i = 0; i < holder.joint->holders.size(); ++i)
-                visit(holder.joint->holders[i].id, holder.joint->expressions[i], holder);
-        }
-    }
-
     TypeId type_of(NodeId node) const { return columns().type_of(graph_.object_of(node)); }
     bool is_object(NodeId node) const { return graph_.kind(node) == NodeKind::object; }
     bool is_large(NodeId node) const { return retained_.memory(node) >= least_; }
@@ -98,8 +68,7 @@ private:
     void add_many(NodeId group, std::uint64_t bytes) {
         TopHolder holder;
         holder.node = group;
-        holder.group = graph_.groups()[graph_.group_of(group)].name;
-        holder.group_kind = graph_.groups()[graph_.group_of(group)].kind;
+        holder.below = graph_.group_of(group);
         holder.retained = bytes;
         visit_shown_children(retained_, modules_, group,
                              [&](NodeId child) { holder.many += !is_large(child); });
@@ -177,22 +146,13 @@ private:
     void add(NodeId node, std::optional<JointHolders> joint) {
         TopHolder holder;
         holder.node = node;
-        const GroupId group = retained_.group(node);
-        if (group != no_group) {
-            holder.group = graph_.groups()[group].name;
-            holder.group_kind = graph_.groups()[group].kind;
-        } else {
-            holder.group = "shared by several groups";
-        }
+        holder.below = retained_.group(node);
         if (joint) {
             holder.retained = joint->joint;
-            holder.content_type = joint->type;
             holder.content_count = joint->count;
             holder.joint = std::move(joint);
         } else {
             holder.retained = retained_.memory(node);
-            holder.object = object_row(heap_, graph_.object_of(node));
-            holder.object->retained = holder.retained;
             describe_content(holder, node);
         }
         found_.push_back(std::move(holder));
@@ -200,7 +160,6 @@ private:
 
     /// The type that has most of the memory immediately below, if that is a good part.
     void describe_content(TopHolder& holder, NodeId node) const {
-        if (is_object(node)) holder.remark = suspended_words(heap_, graph_.object_of(node));
         std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> by_type;  // memory, count
         auto last = by_type.end();                                          // most are of one type
         visit_shown_children(retained_, modules_, node, [&](NodeId child) {
@@ -213,14 +172,15 @@ private:
         const auto largest = std::max_element(
             by_type.begin(), by_type.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
         if (largest == by_type.end() || largest->second.first * 4 < holder.retained) return;
-        holder.content_type = type_name(columns().types, largest->first);
+        holder.has_content = true;
+        holder.content = largest->first;
         holder.content_count = largest->second.second;
         if (is_object(node) && starts_run(node)) {
             holder.content_count = 0;
-            holder.remark = "a chain";
+            holder.is_chain = true;
             for (NodeId at = node; at != no_node && is_object(at); at = retained_.largest_child(at))
                 holder.content_count += type_of(at) == type_of(node);
-            holder.content_type = type_name(columns().types, type_of(node));
+            holder.content = type_of(node);
         }
     }
 
@@ -235,17 +195,96 @@ private:
     std::vector<TopHolder> found_;
 };
 
+template <class F>
+void for_each_expressed(std::vector<TopHolder>& holders, F&& visit) {
+    for (TopHolder& holder : holders) {
+        if (holder.object) visit(holder.object->id, holder.expression, holder);
+        if (!holder.joint) continue;
+        holder.joint->expressions.resize(holder.joint->holders.size());
+        for (std::size_t i = 0; i < holder.joint->holders.size(); ++i)
+            visit(holder.joint->holders[i].id, holder.joint->expressions[i], holder);
+    }
+}
+
+void express(const HeapGraph& graph, std::vector<TopHolder>& holders, const ProgressCallback& progress,
+             KeptAnswers* answers) {
+    std::vector<ObjectId> wanted;
+    for_each_expressed(holders,
+                       [&](ObjectId object, PathExpression&, TopHolder&) { wanted.push_back(object); });
+    const ExpressionFinder expressions(graph, wanted, progress, answers);
+    for_each_expressed(holders, [&](ObjectId object, PathExpression& expression, TopHolder& holder) {
+        auto found = expressions.of(object);
+        if (!found) return;
+        const Root& root = found->root;
+        expression = std::move(found->expression);
+        if (root.kind == RootKind::thread_local_ && holder.root.empty())
+            holder.root = root_words(graph, root);
+        if (holder.object && holder.object->id == object && root.frame >= 0) {
+            holder.frame = frame_words(graph.frame({root.thread, root.frame}));
+            if (expression.first == 0 && expression.steps.size() == 1)
+                holder.local = expression.steps.front().name.name;
+        }
+    });
+}
+
+/// The words that need no path.
+void describe(const HeapGraph& graph, TopHolder& holder) {
+    const HeapSnapshot& columns = graph.columns();
+    holder.group = holder.below == no_group ? "shared by several groups" : graph.groups()[holder.below].name;
+    if (holder.below != no_group) holder.group_kind = graph.groups()[holder.below].kind;
+    if (holder.joint)
+        holder.content_type = holder.joint->type;
+    else if (holder.has_content)
+        holder.content_type = type_name(columns.types, holder.content);
+    if (!holder.joint && graph.kind(holder.node) == NodeKind::object) {
+        const ObjectId object = HeapGraph::object_of(holder.node);
+        holder.object = object_row(graph.heap(), object);
+        holder.object->retained = holder.retained;
+        holder.remark = holder.is_chain ? "a chain" : suspended_words(graph.heap(), object);
+    }
+    holder.says_held = holder.joint ? holder.joint->begins_with_held
+                                    : !holder.object && holder.group_kind == GroupKind::held;
+}
+
+/// As they are kept.
+struct KeptHolders {
+    std::vector<TopHolder> holders;
+
+    std::size_t rows() const { return holders.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapGraph& graph) {
+        part.list(self.holders, [&](auto& holder, Part& p) {
+            p.number(holder.node);
+            p.require(holder.node < graph.node_count(), "a number is no node's");
+            p.number(holder.below);
+            p.require(holder.below == no_group || holder.below < graph.groups().all.size(),
+                      "a number is no group's");
+            kept_type(holder.content, p, graph.heap());
+            for (auto* flag : {&holder.has_content, &holder.is_chain}) p.number(*flag);
+            for (auto* number : {&holder.many, &holder.retained, &holder.content_count}) p.number(*number);
+            bool joint = holder.joint.has_value();
+            p.number(joint);
+            if constexpr (Part::reading)
+                if (joint) holder.joint.emplace();
+            if (!joint) return;
+            joint_holders_fields(*holder.joint, p, graph);
+            if constexpr (Part::reading) heapsift::describe(*holder.joint, graph);
+        });
+    }
+};
+
 }  // namespace
 
 std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& sizes, std::uint64_t least,
-                                   std::size_t most, const ProgressCallback& progress) {
-    const RetainedLookup retained(graph, sizes);
-    HolderSearch search(retained, least);
-    std::vector<TopHolder> holders = search.find(most);
-    search.express(holders, progress);
-    for (TopHolder& holder : holders)
-        holder.says_held = holder.joint ? holder.joint->begins_with_held
-                                        : !holder.object && holder.group_kind == GroupKind::held;
+                                   std::size_t most, const ProgressCallback& progress, KeptAnswers* answers) {
+    const auto question = KeptQuestion("holders").with(least).with(most);
+    std::vector<TopHolder> holders = kept_answer(answers, question, graph, [&] {
+                                         const RetainedLookup retained(graph, sizes);
+                                         return KeptHolders{HolderSearch(retained, least).find(most)};
+                                     }).holders;
+    for (TopHolder& holder : holders) describe(graph, holder);
+    express(graph, holders, progress, answers);
     return holders;
 }
 

@@ -13,6 +13,10 @@ namespace heapsift {
 /// A place where memory gathers: below it no single object has most of it.
 struct TopHolder {
     NodeId node{0};
+    GroupId below = no_group;           // below which it hangs; `no_group` if several have it
+    TypeId content = no_type;           // of what it holds, by memory
+    bool has_content = false;           // it holds something in particular
+    bool is_chain = false;              // of objects of its own type
     std::uint64_t many = 0;             // of a group that holds it in many small objects: how many
     std::optional<ObjectRow> object;    // nothing for a group, a frame, or joint holders
     std::optional<JointHolders> joint;  // several, that hold it together
@@ -30,8 +34,9 @@ struct TopHolder {
 };
 
 /// Largest first, at most `most`; each retains at least `least` bytes. From each group and each large child
-/// of one it goes down while one child has most of what its dominator retains.
+/// of one it goes down while one child has most of what its dominator retains. `answers` may be null.
 std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& sizes, std::uint64_t least,
-                                   std::size_t most, const ProgressCallback& progress = {});
+                                   std::size_t most, const ProgressCallback& progress = {},
+                                   KeptAnswers* answers = nullptr);
 
 }  // namespace heapsift

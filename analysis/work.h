@@ -4,6 +4,7 @@
 // is computed once, when first asked for.
 
 #include "analysis/holding/retained.h"
+#include "analysis/kept_answers.h"
 #include "analysis/object_states.h"
 
 #include <optional>
@@ -22,14 +23,18 @@ bool has_kept_work(const IndexFile& index);
 /// are columns, and refer to nothing.
 class Work {
 public:
-    /// What `index` keeps is read from there; it must live as long.
-    explicit Work(const HeapReader& heap, ProgressCallback progress = {}, IndexFile* index = nullptr)
-        : heap_(heap), progress_(std::move(progress)), index_(index) {}
+    /// What `index` keeps is read from there, and what questions found before from `answers`; both must live
+    /// as long.
+    explicit Work(const HeapReader& heap, ProgressCallback progress = {}, IndexFile* index = nullptr,
+                  KeptAnswers* answers = nullptr)
+        : heap_(heap), progress_(std::move(progress)), index_(index), answers_(answers) {}
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
 
     const HeapReader& heap() const { return heap_; }
     const ProgressCallback& progress() const { return progress_; }
+    /// What questions found before; null if nothing is kept.
+    KeptAnswers* answers() { return answers_; }
 
     const HeapGraph& graph() {
         if (!graph_) graph_.emplace(heap_, progress_, index_);
@@ -51,6 +56,7 @@ private:
     const HeapReader& heap_;
     ProgressCallback progress_;
     IndexFile* index_;
+    KeptAnswers* answers_;
     std::optional<HeapGraph> graph_;
     std::optional<RetainedSizes> retained_;
     std::optional<ObjectStates> states_;

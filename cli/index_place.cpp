@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view ending = ".index", unpacked_ending = ".unpacked", unfinished_ending = ".new",
-                           checked_ending = ".checked";
+                           checked_ending = ".checked", answers_ending = ".answers";
 constexpr std::uint64_t default_limit = std::uint64_t{20} << 30, always_free = std::uint64_t{1} << 30;
 constexpr std::uint64_t head_bytes = 64 << 10, sample_bytes = 4 << 10, samples = 64;
 constexpr std::size_t longest_name = 60;
@@ -91,7 +91,7 @@ std::string sampled(const std::string& path, std::uint64_t size) {
 struct KeptFile {
     fs::path path;
     bool is_index = true;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;  // with its answers
     fs::file_time_type used;  // when it was last written or checked
 };
 
@@ -114,6 +114,8 @@ std::vector<KeptFile> all_in(const std::string& directory) {
                        entry->last_write_time(error)};
         const auto checked = fs::last_write_time(entry->path().string() + std::string(checked_ending), error);
         if (!error) index.used = std::max(index.used, checked);
+        const auto answers = fs::file_size(answers_path(entry->path().string()), error);
+        if (!error) index.bytes += answers;
         error.clear();
         found.push_back(std::move(index));
     }
@@ -148,9 +150,10 @@ void remove_unfinished(const std::string& directory) {
     const auto oldest = fs::file_time_type::clock::now() - std::chrono::hours(1);
     for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
          entry.increment(error)) {
-        // core-0.index.1234.new, or core-0.index.checked.1234.new
+        // core-0.index.1234.new, or core-0.index.checked.1234.new; or core-0.index.answers.1234.new
         fs::path whole = entry->path().stem().stem();
         if (whole.extension() == checked_ending) whole = whole.stem();
+        if (whole.extension() == answers_ending) whole = whole.stem();
         if (entry->path().extension() != unfinished_ending ||
             (whole.extension() != ending && whole.extension() != unpacked_ending))
             continue;
@@ -181,6 +184,8 @@ std::string unpacked_path(const std::string& directory, const CoreChoice& choice
 UnpackedCopy unpacked_copy(const std::string& directory, const CoreChoice& choice) {
     return {unpacked_path(directory, choice), limit_of_all(), always_free};
 }
+
+std::string answers_path(const std::string& index) { return index + std::string(answers_ending); }
 
 IndexKey index_key(const CoreChoice& choice, const CoreFile& core) {
     const auto identity = identity_of(choice.path);
@@ -266,10 +271,15 @@ std::size_t drop_old_indexes(const std::string& path, const std::string& unpacke
     std::size_t removed = 0;
     for (const KeptFile& index : all) {
         if (sum <= limit) break;
-        if (index.path == fs::path(path) || index.path == fs::path(unpacked)) continue;
+        if (index.path == fs::path(path) || answers_path(index.path.string()) == path ||
+            index.path == fs::path(unpacked))
+            continue;
         std::error_code error;
         if (!fs::remove(index.path, error)) continue;
-        fs::remove(index.path.string() + std::string(checked_ending), error);
+        const std::string answers = answers_path(index.path.string());
+        for (const std::string& beside : {index.path.string(), answers})
+            fs::remove(beside + std::string(checked_ending), error);
+        fs::remove(answers, error);
         sum -= index.bytes;
         ++removed;
     }
@@ -285,6 +295,9 @@ std::optional<IndexThere> index_there(const std::string& path, const IndexKey& k
     there.bytes = index.bytes();
     there.parts = index.parts();
     if (!unpacked.empty()) there.unpacked = {unpacked, disk_bytes(unpacked)};
+    const IndexFile answers(answers_path(path), key);
+    there.answers = answers.parts().size();
+    there.answer_bytes = answers.bytes();
     for (const KeptFile& other : all_in(fs::path(path).parent_path().string())) {
         there.all.bytes += other.bytes;
         ++(other.is_index ? there.all.count : there.all.unpacked);

@@ -20,6 +20,9 @@ std::string index_directory(const std::string& given);
 /// is read from it. So another core at the same path replaces it, and two sets of options do not.
 std::string index_path(const std::string& directory, const CoreChoice& choice);
 
+/// Beside an index: the file for what questions found (analysis/kept_answers.h).
+std::string answers_path(const std::string& index);
+
 /// The file for a compressed core, once it is unpacked (parsers/elf/unpacked_copy.h), beside its index;
 /// options do not shape it.
 std::string unpacked_path(const std::string& directory, const CoreChoice& choice);
@@ -48,10 +51,12 @@ std::string keep_in_index(IndexFile& index, const std::vector<PartWriter>& parts
 /// limit; `path` and `unpacked` stay. Also removes what killed writers left. Returns how many were removed.
 std::size_t drop_old_indexes(const std::string& path, const std::string& unpacked = "");
 
-/// The index of a core as it is now, and what it shares the room with.
+/// The index of a core as it is now, and what it shares the room with. All numbers but `bytes` and `parts`
+/// include the files of answers.
 struct IndexThere {
     std::string path;
     std::uint64_t bytes = 0;
+    std::uint64_t answers = 0, answer_bytes = 0;  // what is kept of answers
     std::vector<IndexFile::PartSize> parts;
     struct {
         std::uint64_t bytes = 0, count = 0, unpacked = 0;

@@ -34,12 +34,13 @@ constexpr Need all_needs[] = {Need::sizes, Need::memory,   Need::references, Nee
 }  // namespace
 
 Question::Question(Session& session, const std::vector<Need>& needs)
-    : session_(session), heap_(session.open_heap()), work_(heap_, session.progress(), session.index()) {
+    : session_(session),
+      heap_(session.open_heap()),
+      work_(heap_, session.progress(), session.index(), &session.answers()) {
     for (const Need need : needs) declare(need);
     session_.keep_afterwards([this] {
         std::vector<PartWriter> parts = heap_.parts();
         work_.add_parts(parts);
-        for (PartWriter& part : more_parts_) parts.push_back(std::move(part));
         return parts;
     });
 }

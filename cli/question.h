@@ -49,8 +49,8 @@ public:
     const HeapGraph& graph();
     const RetainedSizes& retained();
     const ObjectStates& states();
-    /// Another part for the core's index.
-    void keep_also(PartWriter part) { more_parts_.push_back(std::move(part)); }
+    /// What is kept of answers to this core's questions; never null.
+    KeptAnswers* answers() { return &session_.answers(); }
     /// All that was declared, for an analysis that takes a Work.
     Work& work();
 
@@ -62,7 +62,6 @@ private:
     Session& session_;
     CoreHeap heap_;
     bool filled_ = false;
-    std::vector<PartWriter> more_parts_;
     Work work_;
 };
 

@@ -116,6 +116,8 @@ void Session::open_index(const CoreFile& core) {
     // The key is of what lies at the path now: that may be another core than the one that was opened.
     if (!identity_ || identity_of(choice_->path) != identity_) return;
     index_ = std::make_unique<IndexFile>(index_path(directory, *choice_), index_key_);
+    answers_file_ = std::make_unique<IndexFile>(answers_path(index_->path()), index_key_);
+    answers_ = KeptAnswers(answers_file_.get());
 }
 
 /// Returns why it could not be written; "" if it was, or need not be.
@@ -133,7 +135,9 @@ std::string Session::keep_index() {
     if (index_->state() == State::refused)
         return "the index " + index_->path() + " is not used: " + index_->why();
     index_->remember_checked();
-    return keep_in_index(*index_, parts(), unpacked());
+    const std::string why = keep_in_index(*index_, parts(), unpacked());
+    if (why.empty()) keep_answers();
+    return why;
 }
 
 std::string Session::unpacked() const { return copy_ && copy_->is_mapped() ? copy_->path() : ""; }
@@ -145,6 +149,23 @@ void Session::tell_copy() {
     if (const std::string why = why_not_kept(*copy_); !why.empty()) console_.note(why);
     if (copy_->state() == UnpackedCopy::State::kept)
         drop_old_indexes(index_ ? index_->path() : std::string(), copy_->path());
+}
+
+void Session::keep_answers() {
+    using State = IndexFile::State;
+    if (answers_file_->state() == State::damaged)
+        console_.note("what was kept of answers about this core is damaged (" + answers_file_->why() +
+                      "): it is made anew");
+    answers_file_->remember_checked();
+    const std::vector<PartWriter> found = answers_.take_found();
+    if (found.empty()) return;
+    // Who reads the old file keeps it: it only loses its name.
+    if (KeptAnswers::is_full(*answers_file_, found.size())) {
+        ::unlink(answers_file_->path().c_str());
+        answers_file_ = std::make_unique<IndexFile>(answers_file_->path(), index_key_);
+        answers_ = KeptAnswers(answers_file_.get());
+    }
+    keep_in_index(*answers_file_, found, unpacked());  // if there is no room for it, it is found anew
 }
 
 IndexThere Session::write_index() {

@@ -2,6 +2,7 @@
 
 // One question about one core: choosing the core, opening it, and writing the answer in the requested format.
 
+#include "analysis/kept_answers.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
 #include "cli/core_choice.h"
@@ -57,6 +58,8 @@ public:
     std::optional<IndexThere> index_there() const;
     /// The index of the heap that was opened; null without one.
     IndexFile* index() { return index_.get(); }
+    /// What questions to this core found before. What they find now is kept with the index.
+    KeptAnswers& answers() { return answers_; }
     /// What the index is to keep of this run: called once after the answer was written, if there is an index.
     void keep_afterwards(std::function<std::vector<PartWriter>()> parts) { parts_ = std::move(parts); }
     /// For a heap with references: reports how they are known (with -v), and which of them could not be read.
@@ -89,6 +92,7 @@ private:
     std::string keep_index();
     std::string unpacked() const;
     void tell_copy();
+    void keep_answers();
     void enter(std::string_view pass);
     void know_secrets(const CoreFile& core);
     void know_core(const CoreFile& core, const PythonRuntime* python);
@@ -114,6 +118,8 @@ private:
     std::optional<FileIdentity> identity_;  // of the core, before it was opened
     std::optional<UnpackedCopy> copy_;      // of the core, should it be compressed
     std::unique_ptr<IndexFile> index_;
+    std::unique_ptr<IndexFile> answers_file_;
+    KeptAnswers answers_;
     IndexKey index_key_{};
     std::function<std::vector<PartWriter>()> parts_;
     Progress progress_;

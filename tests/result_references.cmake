@@ -24,6 +24,7 @@ set(allowed
     PandasReader           # what pandas' objects are, read once for a walk
     DataRun                # bytes of the mapped core, while they are read
     ArrayElements          # shape and strides of an array, while its bytes are counted
+    KeptAnswers            # where answers are read from, and what is to be kept: owned by the session
     Work)                  # the place that owns what is computed, beside the heap
 # @ stands for a semicolon, which would part a list.
 set(members "^ +(mutable |const )*[A-Za-z_:][A-Za-z0-9_:<>, ]*[&*]+( const)? [a-z_]+_?( = nullptr)?@"

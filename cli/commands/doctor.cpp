@@ -38,7 +38,7 @@ ExitCode run_doctor(Session& session, const DoctorOptions& options) {
     }
     if (question) {
         const HeapReader& heap = question->filled();
-        const DoctorResult result = doctor(heap, session.progress());
+        const DoctorResult result = doctor(heap, session.progress(), question->answers());
         note_damaged_objects(result.damaged_objects, session.diagnostics());
         session.note_references(heap);
         return session.write(render_doctor(result, session.index_there()));

@@ -8,6 +8,7 @@
 #include "cli/question.h"
 #include "cli/render/dominators.h"
 #include "cli/units.h"
+#include "cli/usual_questions.h"
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
 
@@ -19,7 +20,6 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t rows_in_text = 8;
 // A chain of 100,000 objects has as many levels, and readers of JSON give up at a thousand brackets: two a
 // level.
 constexpr std::size_t deepest_level = 400;
@@ -58,11 +58,12 @@ ExitCode run_dominators(Session& session, const DominatorsOptions& options) {
     const RetainedSizes& retained = question.retained();
     const std::uint64_t total =
         RetainedLookup(graph, retained).memory(query.object ? graph.node_of(*query.object) : graph.root());
-    query.depth = options.depth.value_or(3);
+    query.depth = options.depth.value_or(dominators_depth);
     const bool text = session.options().format == Format::text;
-    query.limit = session.options().limit.value_or(text ? rows_in_text : 0);
-    query.least = options.least.empty() ? text ? total / 200 : 0 : least_bytes(options.least, total);
-    DominatorsResult result = dominators(graph, retained, query, session.progress());
+    query.limit = session.options().limit.value_or(text ? dominators_rows_for_people : 0);
+    query.least = options.least.empty() ? text ? total / dominators_parts_for_people : 0
+                                        : least_bytes(options.least, total);
+    DominatorsResult result = dominators(graph, retained, query, session.progress(), question.answers());
     session.note_references(heap, query.object.value_or(no_object));
     return session.write(render_dominators(std::move(result)));
 }

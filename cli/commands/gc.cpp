@@ -22,7 +22,8 @@ ExitCode run_gc(Session& session, const GcOptions& options) {
     // Rows of a list are read while they are written, so the question must live as long.
     const auto question = std::make_shared<Question>(session, std::initializer_list<Need>{Need::references});
     const HeapReader& heap = question->filled();
-    GcResult result = gc(heap, session.options().rows(), options.list, session.progress());
+    GcResult result =
+        gc(heap, session.options().rows(), options.list, session.progress(), question->answers());
     session.note_references(heap);
     const auto row = [question](ObjectId object) { return object_row(question->heap(), object); };
     return session.write(options.list ? render_gc_list(std::move(result), row) : render_gc(result));

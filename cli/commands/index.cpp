@@ -2,10 +2,19 @@
 
 #include "cli/commands/index.h"
 
+#include "analysis/arrays.h"
+#include "analysis/cycles.h"
+#include "analysis/doctor.h"
+#include "analysis/dominators.h"
+#include "analysis/gc.h"
 #include "analysis/kept_types.h"
+#include "analysis/objects.h"
+#include "analysis/overview.h"
+#include "analysis/refcounts.h"
 #include "analysis/retained_types.h"
 #include "cli/question.h"
 #include "cli/render/index.h"
+#include "cli/usual_questions.h"
 #include "parsers/base/error.h"
 
 namespace heapsift {
@@ -15,10 +24,45 @@ namespace {
 void keep_types(Question& question, const ProgressCallback& progress) {
     const TypesResult all = types(question.filled(), SortKey::retained, 0, progress);
     for (const std::size_t limit : {rows_for_people, std::size_t{0}}) {
-        TypesResult result = all;
-        add_retained(result, question.graph(), question.retained(), SortKey::retained, limit, progress);
-        question.keep_also(kept_types_part(result, SortKey::retained, limit));
+        kept_types(question.answers(), question.heap(), SortKey::retained, limit, [&] {
+            TypesResult result = all;
+            add_retained(result, question.graph(), question.retained(), SortKey::retained, limit, progress);
+            return result;
+        });
     }
+}
+
+/// What the other commands find without options, for people and for programs. Their words are not printed.
+void keep_usual_answers(Question& question, const ProgressCallback& progress) {
+    Work& work = question.work();
+    const HeapReader& heap = work.heap();
+    KeptAnswers* answers = question.answers();
+    const HeapGraph& graph = question.graph();
+    const RetainedSizes& sizes = question.retained();
+    const RetainedLookup retained(graph, sizes);
+    for (const bool people : {true, false}) {
+        ArraysQuery query;
+        query.rows = people ? rows_for_people : 0;
+        query.every_frame = !people;
+        arrays(work, query);
+    }
+    overview(work, overview_rows);
+    cycles(work, {});
+    DominatorsQuery tree;
+    tree.depth = dominators_depth;
+    tree.limit = dominators_rows_for_people;
+    tree.least = retained.memory(graph.root()) / dominators_parts_for_people;
+    dominators(graph, sizes, tree, progress, answers);
+    gc(heap, rows_for_people, false, progress, answers, &question.states().collection);
+    for (const std::size_t limit : {rows_for_people, std::size_t{0}})
+        refcounts(heap, {.types = {}, .limit = limit}, progress, answers);
+    for (const SortKey sort : {SortKey::memory, SortKey::retained}) {
+        ObjectsQuery query;
+        query.sort = sort;
+        query.limit = rows_for_people;
+        objects(heap, query, &retained, progress, answers);
+    }
+    doctor(heap, progress, answers);
 }
 
 ExitCode run_index(Session& session) {
@@ -28,6 +72,7 @@ ExitCode run_index(Session& session) {
     Question question(session, {Need::memory, Need::retained, Need::states});
     question.states();
     keep_types(question, session.progress());
+    keep_usual_answers(question, session.progress());
     return session.write(render_index(session.write_index()));
 }
 

@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -33,14 +32,6 @@ std::string what_was_asked(const ObjectsOptions& options) {
     std::string what = options.type.empty() ? "objects" : "objects of type " + options.type;
     if (!options.where.empty()) what += fmt::format(" with {}", fmt::join(options.where, ","));
     return what;
-}
-
-/// Whether the answer needs retained sizes.
-bool asks_retained(const ObjectsQuery& query) {
-    return query.sort == SortKey::retained ||
-           std::any_of(query.where.begin(), query.where.end(), [](const ObjectCondition& condition) {
-               return condition.field == ObjectCondition::Field::retained;
-           });
 }
 
 /// By retained size if that is asked about.
@@ -67,7 +58,8 @@ ExitCode run_objects(Session& session, const ObjectsOptions& options) {
         retained.emplace(question->graph(), question->retained());
         question->states();
     }
-    ObjectsResult result = objects(heap, query, retained ? &*retained : nullptr, session.progress());
+    ObjectsResult result =
+        objects(heap, query, retained ? &*retained : nullptr, session.progress(), question->answers());
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());
     note_damaged_objects(result.damaged_objects, session.diagnostics());

@@ -9,6 +9,7 @@
 #include "cli/question.h"
 #include "cli/render/overview.h"
 #include "cli/render/types.h"
+#include "cli/usual_questions.h"
 
 #include <memory>
 #include <utility>
@@ -16,13 +17,11 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t screen_rows = 12;
-
 ExitCode run_overview(Session& session) {
     Question question(session, {Need::memory, Need::retained, Need::states});
     const HeapReader& heap = question.heap();
     const HeapSnapshot& columns = heap.snapshot();
-    OverviewResult result = overview(question.work(), session.options().limit.value_or(screen_rows));
+    OverviewResult result = overview(question.work(), session.options().limit.value_or(overview_rows));
     note_impossible_total(result.types.total_size, result.types.total_memory,
                           heap.core().extent().mapped_bytes, session.diagnostics());
     note_uncertain_sizes(result.types, session.diagnostics());

@@ -26,7 +26,7 @@ ExitCode run_refcounts(Session& session, const RefcountsOptions& options) {
     if (!options.type.empty())
         query.types = types_named(question.heap().snapshot(), options.type, options.subclasses);
     const HeapReader& heap = question.filled();
-    RefcountsResult result = refcounts(heap, query, session.progress());
+    RefcountsResult result = refcounts(heap, query, session.progress(), question.answers());
     session.note_references(heap);
     return session.write(render_refcounts(std::move(result)));
 }

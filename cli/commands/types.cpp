@@ -49,19 +49,13 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
     Question question(session, {sort == SortKey::retained ? Need::retained : Need::sizes});
     const HeapReader& heap = question.filled();
     const std::size_t rows = session.options().rows();
-    TypesResult result;
-    if (!question.graph_at_hand()) {
-        result = types(heap, sort, rows, session.progress());
-    } else {
-        std::optional<TypesResult> kept;
-        if (session.index()) kept = read_kept_types(*session.index(), heap, sort, rows);
-        result = kept ? std::move(*kept) : types(heap, sort, 0, session.progress());
-        if (!kept)
-            add_retained(result, question.graph(), question.retained(), sort, rows, session.progress());
-        if (session.index() && room_for_types(*session.index()))
-            question.keep_also(kept_types_part(result, sort, rows));
-        session.note_references(heap);
-    }
+    TypesResult result = kept_types(question.answers(), heap, sort, rows, [&] {
+        if (!question.graph_at_hand()) return types(heap, sort, rows, session.progress());
+        TypesResult found = types(heap, sort, 0, session.progress());
+        add_retained(found, question.graph(), question.retained(), sort, rows, session.progress());
+        return found;
+    });
+    if (question.graph_at_hand()) session.note_references(heap);
     note_impossible_total(result.total_size, result.total_memory, heap.core().extent().mapped_bytes,
                           session.diagnostics());
     note_uncertain_sizes(result, session.diagnostics());

@@ -13,6 +13,7 @@ Datum index_data(const IndexThere& index) {
                     {"unpacked", index.unpacked ? entries({{"path", FilePath{index.unpacked->path}},
                                                            {"bytes", index.unpacked->bytes}})
                                                 : Datum()},
+                    {"answers", entries({{"count", index.answers}, {"bytes", index.answer_bytes}})},
                     {"all_bytes", index.all.bytes},
                     {"all_count", index.all.count},
                     {"all_unpacked", index.all.unpacked},

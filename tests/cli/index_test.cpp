@@ -211,7 +211,7 @@ TEST_CASE("index: written where there is room, else a line says why", "[cli][ind
 }
 
 TEST_CASE("index: what doctor says of it", "[cli][index]") {
-    IndexThere there{"/cache/core.index", 2048, {{"sizes", 1024}}, {4096, 3}, 1 << 20};
+    IndexThere there{"/cache/core.index", 2048, 2, 512, {{"sizes", 1024}}, {4096, 3}, 1 << 20};
     Document document{.command = "doctor"};
     add_index(there, document);
     const Datum* data = document.data.find("index");

@@ -13,7 +13,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
+#include <string>
+#include <vector>
 
 using namespace heapsift;
 using namespace heapsift::test;
@@ -45,35 +46,39 @@ struct Program {
     std::string path;
 
     std::string index_path() const { return directory.path() + "/core.index"; }
+    std::string answers_path() const { return index_path() + ".answers"; }
 };
 
 /// The program, opened with an index and asked everything.
 struct Opened {
     explicit Opened(const Program& program)
         : index(program.index_path(), key),
+          answers_file(program.answers_path(), key),
+          answers(&answers_file),
           heap(CoreHeap::open(CoreFile::open(program.path, {}, diagnostics), diagnostics, {}, &index)),
-          work((heap.add({all_columns}), heap), {}, &index),
-          table(read_kept_types(index, heap, SortKey::retained, 3)) {
-        types_were_kept = table.has_value();
-        if (!table) {
-            table = types(heap, SortKey::retained, 0);
-            add_retained(*table, work.graph(), work.retained(), SortKey::retained, 3);
-        }
+          work((heap.add({all_columns}), heap), {}, &index, &answers) {
+        table = kept_types(&answers, heap, SortKey::retained, 3, [&] {
+            TypesResult all = types(heap, SortKey::retained, 0);
+            add_retained(all, work.graph(), work.retained(), SortKey::retained, 3);
+            return all;
+        });
         work.states();
     }
     void keep() {
         std::vector<PartWriter> parts = heap.parts();
         work.add_parts(parts);
-        parts.push_back(kept_types_part(*table, SortKey::retained, 3));
         REQUIRE(index.keep(parts, ~std::uint64_t{0}).kept == IndexFile::Kept::kept);
+        found = answers.take_found();
+        REQUIRE(answers_file.keep(found, ~std::uint64_t{0}).kept == IndexFile::Kept::kept);
     }
 
     Diagnostics diagnostics;
-    IndexFile index;
+    IndexFile index, answers_file;
+    KeptAnswers answers;
     CoreHeap heap;
     Work work;
-    std::optional<TypesResult> table;
-    bool types_were_kept = false;
+    TypesResult table;
+    std::vector<PartWriter> found;  // after `keep`
 };
 
 void check_equal(Opened& a, Opened& b) {
@@ -120,15 +125,15 @@ void check_equal(Opened& a, Opened& b) {
         CHECK(a.work.states().collection.of[object] == b.work.states().collection.of[object]);
         CHECK(a.heap.value(object).text == b.heap.value(object).text);
     }
-    REQUIRE(a.table->types.size() == b.table->types.size());
-    for (std::size_t i = 0; i < a.table->types.size(); ++i) {
-        const TypeRow &row = a.table->types[i], &same = b.table->types[i];
+    REQUIRE(a.table.types.size() == b.table.types.size());
+    for (std::size_t i = 0; i < a.table.types.size(); ++i) {
+        const TypeRow &row = a.table.types[i], &same = b.table.types[i];
         CHECK(row.name == same.name);
         CHECK(row.count == same.count);
         CHECK(row.retained == same.retained);
         CHECK(row.largest.address == same.largest.address);
     }
-    CHECK(a.table->total_memory == b.table->total_memory);
+    CHECK(a.table.total_memory == b.table.total_memory);
 }
 
 }  // namespace
@@ -141,10 +146,10 @@ TEST_CASE("index: a whole heap and its graph, kept and read", "[program][index]"
     cold.keep();
     Opened warm(program);
     CHECK(warm.index.state() == IndexFile::State::usable);
-    for (const char* part : {"pools", "objects", "sizes", "memory", "lookup", "references", "walk",
-                             "retained", "states", "types 0 3"})
+    for (const char* part :
+         {"pools", "objects", "sizes", "memory", "lookup", "references", "walk", "retained", "states"})
         CHECK(warm.index.has(part));
-    CHECK(warm.types_were_kept);
+    CHECK(warm.answers.take_found().empty());
     CHECK(warm.heap.snapshot().references->memory_bytes() == 0);  // they lie in the file
     CHECK(warm.heap.snapshot().sizes->memory_bytes() == 0);
     check_equal(cold, warm);

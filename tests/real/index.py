@@ -5,7 +5,7 @@
 
 For each interpreter and program a core is taken and asked everything as JSON: without an index, on one thread; on four threads with one that
 these questions fill as they go; on the first core in another order, and with one that `index` made on two threads. Bytes and exit codes must
-be equal. Then the index is cut at 40 places, 80 times some of its bits are flipped, its writers are killed, two write at once, the disk is
+be equal. Then the index is cut at 40 places, 80 times some of its bits are flipped, the same is done to what is kept of answers, its writers are killed, two write at once, the disk is
 full, the folder cannot be written, the core changes: the answers stay the same, and standard error says what was found.
 """
 
@@ -61,6 +61,7 @@ def main():
                 check_equal(asked, "%s %s" % (interpreter.name, program), ("first",) if damaged else ("second", "index"))
                 if not damaged:
                     check_damage(asked, options.damages)
+                    check_damaged_answers(asked, options.damages // 2)
                     check_writers(asked)
                     check_places(asked, taken)
                 damaged = True
@@ -146,7 +147,7 @@ def check_equal(asked, name, orders):
                     fail(name, "%s, %s %s: %s" % (question, order, turn, wrong))
         if oct(os.stat(asked.index()).st_mode & 0o777) != "0o600":
             fail(name, "the index may be read by others")
-    left = [file for file in os.listdir(asked.folder) if not file.endswith((".index", ".checked"))]
+    left = [file for file in os.listdir(asked.folder) if not file.endswith((".index", ".answers", ".checked"))]
     if left:
         fail(name, "left over: %s" % left)
     size, core = os.path.getsize(asked.index()), os.path.getsize(asked.core)
@@ -173,6 +174,8 @@ def check_damage(asked, count):
         os.unlink(path)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
             file.write(broken)
+        if os.path.exists(path + ".answers"):
+            os.unlink(path + ".answers")  # or the columns would not be read
         question = chance.choice(questions)
         got = asked.ask(question, "--json")
         if got[:2] != asked.expected[question]:
@@ -181,6 +184,33 @@ def check_damage(asked, count):
     if said < count // 20:
         fail("damage", "only %d of %d were noticed" % (said, count + 40))
     print("damage: %d kinds, %d noticed by the question that was asked" % (count + 40, said), flush=True)
+
+
+def check_damaged_answers(asked, count):
+    """What is kept of answers is cut, its bits are flipped, or it is another core's; the columns are whole."""
+    asked.forget()
+    asked.ask("index")
+    path = asked.index() + ".answers"
+    questions = [question for question in asked.questions() if question.split()[0] in ("types", "objects", "overview", "cycles", "gc", "refcounts", "arrays", "doctor", "dominators")]
+    for question in questions:
+        asked.ask(question, "--json")
+    whole = open(path, "rb").read()
+    chance = random.Random(6)
+    for number in range(count):
+        broken = bytearray(whole)
+        if number % 3 == 0:
+            broken = broken[:chance.randrange(len(whole))]
+        else:
+            for _ in range(chance.choice((1, 3, 300))):
+                broken[chance.choice((chance.randrange(len(broken)), chance.randrange(4600)))] ^= 1 << chance.randrange(8)
+        os.unlink(path)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+            file.write(broken)
+        question = chance.choice(questions)
+        wrong = asked.wrong(question)
+        if wrong:
+            fail("damaged answers %d" % number, "%s: %s" % (question, wrong))
+    print("damaged answers: %d kinds" % count, flush=True)
 
 
 def check_writers(asked):

@@ -1,0 +1,14 @@
+#pragma once
+
+// How much the usual questions show. `heapsift index` asks them ahead of time, and keeps what it finds.
+
+#include <cstddef>
+
+namespace heapsift {
+
+inline constexpr std::size_t overview_rows = 12;  // types
+inline constexpr std::size_t dominators_depth = 3, dominators_rows_for_people = 8;
+/// People see what retains at least that part of the top.
+inline constexpr std::size_t dominators_parts_for_people = 200;
+
+}  // namespace heapsift
