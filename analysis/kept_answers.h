@@ -29,8 +29,8 @@
 // them; and whatever is added to a file makes all of it be checked again, which takes nothing for answers,
 // and half a second for columns. Hundreds of different questions may be asked of one core: when the places
 // are nearly used up, or the file has become too large, it begins anew with the answers of that run
-// (`is_full`). So what is asked often comes back at its next turn. One answer has at most `most_rows` rows and
-// `most_bytes` bytes: a list of all objects costs more to write down than to find.
+// (`is_full`). So what is asked often comes back at its next turn. One answer has at most `most_rows` rows
+// and `most_bytes` bytes: a list of all objects costs more to write down than to find.
 //
 // Nothing in it is believed: checksums, lengths, ids and types are checked as in an index (part.h). An answer
 // that does not read is found anew.

@@ -212,7 +212,7 @@ void ask(Opened& opened) {
     for (const auto& row : heap.memory->rows) sum += row.bytes;
     for (std::uint64_t way = 0; way < 64; ++way)
         (void)opened.heap.locate(Address(heap.address_of(ObjectId(way % count)).value + way * 24));
-    static volatile std::uint64_t kept = 0;
+    [[maybe_unused]] static volatile std::uint64_t kept = 0;
     kept = sum;
 }
 
