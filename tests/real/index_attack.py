@@ -34,6 +34,8 @@ import harness
 import index
 from index import fail
 
+_WHOLE = (".index", ".answers", ".checked", ".unpacked")  # files of the cache that may stay
+
 _QUESTIONS = ("types", "types -n 20", "overview", "objects -n 300", "objects --sort retained -n 40", "cycles --all", "gc", "refcounts", "arrays", "threads",
               "why --type dict", "doctor", "dominators", "types --by-holder")
 # Most read one set of parts each; the last two also cost the most.
@@ -58,7 +60,7 @@ def main():
     parser.add_argument("--other", metavar="PATH", help="another build of heapsift")
     parser.add_argument("--only", nargs="*", metavar="NAME", help="some of the attacks")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--short", action="store_true", help="as in ctest: one interpreter, fewer of each attack")
     parser.add_argument("--work", metavar="FOLDER")
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
@@ -66,7 +68,7 @@ def main():
         options.kills, options.flips = 12, 200
     work, found, kinds, failures = harness.begin(options, "attack")
     taken = []
-    for interpreter in found:
+    for interpreter in found[:1] if options.short else found:
         try:
             taken.append((interpreter, cores.take(interpreter, options.program, kinds[0], work)))
         except cores.NoCore as reason:
@@ -198,7 +200,7 @@ class Victim:
                 self.after_killing("write %d" % writes)
             if writes < 5:
                 fail(self.name, "strace killed nothing")
-        left = [file for file in os.listdir(self.asked.folder) if not file.endswith((".index", ".checked"))]
+        left = [file for file in os.listdir(self.asked.folder) if not file.endswith(_WHOLE)]
         if len(left) > 3:  # between being linked and being renamed
             fail(self.name, "killed writers left %s" % left)
 
@@ -447,7 +449,7 @@ class Victim:
                 self.run("strace", "-qq", "-f", "-o", "/dev/null", "-e", "trace=linkat,rename", "-e", "inject=linkat,rename:signal=KILL:when=%d" % call,
                          *self.asked.command("types", "--json")).wait()
                 self.check("killed at call %d" % call)
-            left = [file for file in os.listdir(self.asked.folder) if not file.endswith((".index", ".checked", ".unpacked"))]
+            left = [file for file in os.listdir(self.asked.folder) if not file.endswith(_WHOLE)]
             if len(left) > 1:
                 fail(self.name, "killed while unpacking left %s" % left)
             self.two(max(count // 8, 3))
@@ -545,7 +547,7 @@ class Victim:
                         slowest, late = max(slowest, took), late + (took > 0.1)
                     elif code not in (0, 3, -signal.SIGINT):  # at the very beginning there is no handler yet
                         fail(self.name, "%s, interrupted: exit %d" % (question, code))
-                    left = [file for file in glob.glob(os.path.join(self.asked.folder, "*")) if not file.endswith((".index", ".checked", ".unpacked"))]
+                    left = [file for file in glob.glob(os.path.join(self.asked.folder, "*")) if not file.endswith(_WHOLE)]
                     if len(left) > 0:
                         fail(self.name, "interrupted, %s is left" % left)
         self.asked = plain
