@@ -5,7 +5,8 @@
 #
 # Lines of .cpp files, as GCC's gcov counts them; a header is compiled into many files and would count in each. A folder below its
 # floor is a failure. The floors are one below what was reached, for compilers differ in what they take for a line: raise them when you
-# add tests, and say why if one must fall.
+# add tests, and say why if one must fall. (analysis fell from 95: answers about arrays and garbage are kept and read back in tests on real
+# cores, which this does not count.)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath "${1:-build/coverage}")
@@ -18,11 +19,12 @@ parsers/dwarf 92
 parsers/memory 93
 parsers/cpython 89
 parsers/numpy 95
+parsers/index 92
 parsers/snapshot 89
 parsers/reading 96
 analysis/graph 97
-analysis 95
-cli 72
+analysis 93
+cli 74
 '
 
 mapfile -d '' -t notes < <(find "$build" -name '*.gcda' -not -path '*/tests/*' -print0 | sort -z)
