@@ -56,32 +56,37 @@ NodeId RetainedLookup::dominator(NodeId node) const {
     return above == not_met ? no_node : graph_.preorder().node_at(above);
 }
 
+// What a node dominates is met in the walk below it: in preorder, from the node on until the first one whose
+// parent lies before it.
+template <class F>
+void RetainedLookup::visit_dominated_objects(NodeId node, F&& visit) const {
+    const Preorder& preorder = graph_.preorder();
+    const std::uint32_t top = preorder.position(node);
+    if (top == not_met) return;
+    std::vector<bool> below;  // by position, from `top` on
+    for (std::uint32_t p = top; p < tree().reached(); ++p) {
+        if (p != top && preorder.parent(p) < top) break;
+        const std::uint32_t above = tree().dominator(p);
+        below.push_back(p == top || (above >= top && above != not_met && below[above - top]));
+        if (below.back() && graph_.kind(preorder.node_at(p)) == NodeKind::object)
+            visit(graph_.object_of(preorder.node_at(p)));
+    }
+}
+
 std::uint64_t RetainedLookup::size(NodeId node) const {
     std::uint64_t total = 0;
     const SizeColumn& sizes = *graph_.columns().sizes;
-    const Preorder& preorder = graph_.preorder();
-    std::vector<bool> below(tree().reached());
-    for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
-        below[p] =
-            preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
-        if (!below[p] || graph_.kind(preorder.node_at(p)) != NodeKind::object) continue;
-        const ObjectId object = graph_.object_of(preorder.node_at(p));
+    visit_dominated_objects(node, [&](ObjectId object) {
         const ObjectSizes one = sizes[object];
         // Part of a program, and never freed: a small int.
         if (one.memory > 0 || !graph_.heap().facts(object).immortal) total += one.size;
-    }
+    });
     return total;
 }
 
 std::uint64_t RetainedLookup::count(NodeId node) const {
     std::uint64_t total = 0;
-    const Preorder& preorder = graph_.preorder();
-    std::vector<bool> below(tree().reached());
-    for (std::uint32_t p = preorder.position(node); p < tree().reached(); ++p) {
-        below[p] =
-            preorder.node_at(p) == node || (tree().dominator(p) != not_met && below[tree().dominator(p)]);
-        total += below[p] && graph_.kind(preorder.node_at(p)) == NodeKind::object;
-    }
+    visit_dominated_objects(node, [&](ObjectId) { ++total; });
     return total;
 }
 

@@ -45,7 +45,7 @@ public:
     }
     std::uint64_t memory(ObjectId object) const { return memory(HeapGraph::node_of(object)); }
     std::uint64_t memory_at(std::uint32_t position) const { return sizes_.memory[position]; }
-    /// The same of ObjectSizes::size. One pass over the tree.
+    /// The same of ObjectSizes::size. One pass over what is reached through the node.
     std::uint64_t size(NodeId node) const;
     /// The virtual root for what several groups share; of the virtual root it is `no_node`.
     NodeId dominator(NodeId node) const;
@@ -78,6 +78,9 @@ public:
 
 private:
     void link_children() const;
+    /// visit(object) for each object that the node dominates, itself included; in preorder.
+    template <class F>
+    void visit_dominated_objects(NodeId node, F&& visit) const;
 
     const HeapGraph& graph_;
     const RetainedSizes& sizes_;
