@@ -13,8 +13,9 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
+
+import child
 
 ALL = ["overview", "types", "types --by-holder", "types --sort memory", "objects", "objects --sort retained", "dominators",
        "cycles", "gc", "refcounts", "arrays", "threads", "doctor", "why", "show", "retained", "referrers"]
@@ -29,15 +30,8 @@ def largest_object(binary, core):
 
 def run(command):
     """(CPU seconds, peak bytes) of one run."""
-    child = os.fork()
-    if child == 0:
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nowhere, 1)
-        os.dup2(nowhere, 2)
-        os.execv(command[0], command)
-    _, status, spent = os.wait4(child, 0)
-    if os.waitstatus_to_exitcode(status) not in (0, 3):
-        sys.exit("%s: exit %d" % (" ".join(command), os.waitstatus_to_exitcode(status)))
+    _, status, spent = os.wait4(child.start(command), 0)
+    child.require_answer(command, status)
     return spent.ru_utime + spent.ru_stime, spent.ru_maxrss * 1024
 
 

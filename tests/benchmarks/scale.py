@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+import child
+
 COMMANDS = ["types --sort memory", "types", "overview", "objects", "dominators", "why", "show", "referrers", "cycles", "gc", "refcounts", "arrays",
             "threads", "doctor"]
 OF_AN_OBJECT = {"why", "show", "referrers"}
@@ -28,21 +30,15 @@ OF_AN_OBJECT = {"why", "show", "referrers"}
 def run(command):
     """(CPU seconds, wall seconds, own bytes at the peak)"""
     began = time.monotonic()
-    child = os.fork()
-    if child == 0:
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nowhere, 1)
-        os.dup2(nowhere, 2)
-        os.execv(command[0], command)
+    process = child.start(command)
     own = 0
     while True:
-        pid, status, spent = os.wait4(child, os.WNOHANG)
+        pid, status, spent = os.wait4(process, os.WNOHANG)
         if pid:
             break
-        own = max(own, anonymous(child))
+        own = max(own, anonymous(process))
         time.sleep(0.002)
-    if os.waitstatus_to_exitcode(status) not in (0, 3):
-        sys.exit("%s: exit %d" % (" ".join(command), os.waitstatus_to_exitcode(status)))
+    child.require_answer(command, status)
     return spent.ru_utime + spent.ru_stime, time.monotonic() - began, own
 
 
