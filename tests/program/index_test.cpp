@@ -23,22 +23,10 @@ namespace {
 
 constexpr IndexKey key{1, 2};
 
-/// Everything that an index keeps something of: roots of all kinds, garbage, held objects, weak and guessed
-/// references, two interpreters.
+/// Everything that an index keeps something of.
 struct Program {
     Program() {
-        const Address node = program.python_class("Node", {"next", "other"});
-        const Address first = program.instance(node), second = program.instance(node);
-        program.set_slot(first, 0, second);
-        program.set_slot(second, 0, first);
-        const Address lost = program.list({program.heap.real(1.5)});
-        program.leak(lost, 1);
-        program.module("app", "/srv/app/app.py",
-                       {{"ROWS", program.list({program.instance(node), program.heap.real(2.5)})}});
-        program.call("main", {{"rows", program.list({})}});
-        program.hold_natively(program.list({program.heap.real(3.5)}));
-        program.collector_garbage({program.list({})});
-        program.freeze(program.list({}));
+        program.add_all_kinds();
         path = directory.write("core", program.bytes());
     }
     ProgramHeap program;

@@ -173,6 +173,19 @@ void ProgramHeap::freeze(Address object) {
     own().frozen.push_back(object);
 }
 
+void ProgramHeap::add_all_kinds() {
+    const Address node = python_class("Node", {"next", "other"});
+    const Address first = instance(node), second = instance(node);
+    set_slot(first, 0, second);
+    set_slot(second, 0, first);
+    leak(list({heap.real(1.5)}), 1);
+    module("app", "/srv/app/app.py", {{"ROWS", list({instance(node), heap.real(2.5)})}});
+    call("main", {{"rows", list({})}});
+    hold_natively(list({heap.real(3.5)}));
+    collector_garbage({list({})});
+    freeze(list({}));
+}
+
 Address ProgramHeap::hold_natively(Address object) {
     const Address mapping = heap.map(Address(0x7e0000000000 + 0x10000 * native_holders_++), 4096);
     heap.put(mapping + 64, object);

@@ -83,6 +83,9 @@ public:
     Address hold_in_library(Address object, const std::string& path);
     Address hold_on_stack(Address object);
 
+    /// Some of everything that an index keeps something of: a module, a call, garbage, held objects, a leak.
+    void add_all_kinds();
+
     /// The core. The counts are set when it is made for the first time.
     std::string bytes();
 
