@@ -93,17 +93,18 @@ Document render_show(ShowResult result) {
     data["group"] = result.holder_computed ? Datum(result.group) : Datum();
     data["accounted"] = result.referrers.owned;
     data["found"] = result.found_by;
-    data["referents"] = edges_data(result.referents.edges);
-    data["referrers"] = edges_data(result.referrers.edges);
+    const auto referents = kept(std::move(result.referents)), referrers = kept(std::move(result.referrers));
+    data["referents"] = list_of(referents, &EdgeList::edges, edge_data);
+    data["referrers"] = list_of(referrers, &EdgeList::edges, edge_data);
     data["dominator"] = result.dominator ? object_data(*result.dominator) : Datum();
-    data["total"] = entries({{"referents", result.referents.total}, {"referrers", result.referrers.total}});
+    data["total"] = entries({{"referents", referents->total}, {"referrers", referrers->total}});
     Text heading = Text(TypeName{result.object.type}).bold();
     if (const Value value = value_of(result.object); !value.empty())
         heading += "  " + Text(value).giving_way();
     document.say(line(std::move(heading)));
     document.say(facts_table(result));
-    say_referents(kept(std::move(result.referents)), document);
-    say_referrers(kept(std::move(result.referrers)), document);
+    say_referents(referents, document);
+    say_referrers(referrers, document);
     document.say(hint(says("why {}", result.object.address), "the path that keeps it alive"));
     return document;
 }

@@ -18,6 +18,7 @@ import dataclasses
 import json
 import math
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -120,7 +121,7 @@ def made(options, interpreter, kind, work, name, count):
         program = [os.path.join(HERE, "mixed_heap.py"), str(count), "in-order"] if name == "mixed" else [
             os.path.join(HERE, "shaped_heap.py"), name, str(count)]
         cores.take_at_rest(interpreter, program, kind, folder, ready)
-    core = next(os.path.join(folder, file) for file in os.listdir(folder) if file.startswith("core"))
+    core = next(os.path.join(folder, file) for file in os.listdir(folder) if re.fullmatch(r"core(\.\d+)?", file))
     with open(ready) as file:
         last = file.read()
     words = {"BIG": "__main__.big", "LAST": last, "PART": "__main__.Part", "HOLDER": "__main__.Part.held"}
