@@ -41,12 +41,6 @@ RowsOf<Row> rows_of(std::shared_ptr<const Owner> owner, std::vector<Result> Owne
     };
 }
 
-/// The same as a list within the data, which is made as it is written.
-template <class Owner, class Result, class Make>
-Datum list_of(std::shared_ptr<const Owner> owner, std::vector<Result> Owner::*rows, Make make) {
-    return Datum::Stream(rows_of<Datum>(std::move(owner), rows, std::move(make)));
-}
-
 /// A result that a document keeps alive.
 template <class Result>
 std::shared_ptr<const Result> kept(Result result) {
