@@ -128,7 +128,9 @@ def made(options, interpreter, kind, work, name, count):
     if name == "mixed":
         words = {"BIG": "main().records", "LAST": "main().records[-1].name", "PART": "__main__.Record", "HOLDER": "__main__.Record.name"}
     elif name == "arrays":
-        words.update(PART="numpy.ndarray", HOLDER="__main__.big[*]")
+        words["PART"] = "numpy.ndarray"
+    if name in ("garbage", "arrays"):
+        del words["HOLDER"]
     answer = subprocess.run([options.heapsift, "types", "--sort", "memory", "--json", "--no-index", "--core", core], capture_output=True, check=False)
     return Heap(core, words, sum(row["count"] for row in json.loads(answer.stdout)["data"]["types"]))
 
@@ -141,7 +143,7 @@ def grown(options, work, empty, small, large, name):
     print("%-40s %-4s | %7s %7s %7s %7s | %6s %6s %6s %7s %6s" % (
         "command", "", "empty s", "small", "large", "growth", "MiB", "small", "large", "growth", "bytes"))
     failures = []
-    for command, form in rows(options):
+    for command, form in rows(options, "HOLDER" in large.words):
         runs = options.runs
         while True:
             nothing, less, all_of_it = (cost(options, work, heap, command, form, runs) for heap in (empty, small, large))
@@ -168,9 +170,9 @@ def grown(options, work, empty, small, large, name):
     return failures
 
 
-def rows(options):
+def rows(options, with_holder):
     wanted = tuple(options.commands) if options.commands else ("",)
-    yield from ((command, form) for command in COMMANDS if command.startswith(wanted) for form in FORMATS)
+    yield from ((command, form) for command in COMMANDS if command.startswith(wanted) and (with_holder or "HOLDER" not in command) for form in FORMATS)
     yield from ((command, "") for command in WHOLE if command.startswith(wanted))
 
 

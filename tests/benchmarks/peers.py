@@ -12,7 +12,7 @@ out, and the table says so.
 - **memlab** (npm), --memlab: `analyze object-size` on heapsift's export: the objects that retain most. Beside `dominators` and `types`,
   which find the objects, their references and retained sizes in the core; memlab reads a file that lists them.
 - **Boost.Graph**: lengauer_tarjan_dominator_tree beside our dominators, on this graph, in one process (benchmark-passes --boost, on at most 3
-  million objects). Neither figure includes making the graph.
+  million objects). Both begin with the edges in memory, and walk them; Boost's are there in both directions, ours have to be turned round.
 - **in the process** (live_heap.py): gc.get_objects closed over gc.get_referents with sys.getsizeof, which is the least that such a tool must
   do; Pympler's muppy with summary, and asizeof; guppy3's heap. Beside `types --sort memory` and `types`.
 
