@@ -5,7 +5,7 @@
 
 The heaps: 0.1 and 0.9 million mixed objects (mixed_heap.py), and half and whole of each shape (shaped_heap.py): a list of 500,000, a dict of
 200,000, a chain of 100,000, 200,000 objects of garbage, 50,000 arrays. A row is a command in one format: CPU seconds and own memory at the
-peak on the smaller and on the larger, both less what an empty heap costs, and how many times faster than the number of objects they grew: 1.0
+peak on an empty heap, the smaller and the larger, and how many times faster than the number of objects they grew beyond the empty one's: 1.0
 is in step with the heap, 2.0 on a shape the square. One thread, no index; the median of N runs (1).
 
 Exit 1 if one grew more than --most times (1.3) as fast as the heap, by more than the slack (50 ms, 8 MiB), or needs more own memory than
@@ -148,10 +148,10 @@ def grown(options, work, empty, small, large, name):
         while True:
             nothing, less, all_of_it = (cost(options, work, heap, command, form, runs) for heap in (empty, small, large))
             bad = []
-            time_growth = growth(nothing.seconds, less.seconds, all_of_it.seconds, more, SECONDS_SLACK)
-            # A peak is the larger of what finds the interpreter, the same for all, and of what grows; or their sum.
-            own_growth = min(growth(nothing.own, less.own, all_of_it.own, more, BYTES_SLACK),
-                             growth(0, less.own, all_of_it.own, large.objects / small.objects, BYTES_SLACK))
+            # A cost is the same for all heaps and what grows, together; or the larger of them, as peaks and short lists are.
+            time_growth, own_growth = (
+                min(growth(*figures, more, slack), growth(0, *figures[1:], large.objects / small.objects, slack)) for figures, slack in (
+                    ((nothing.seconds, less.seconds, all_of_it.seconds), SECONDS_SLACK), ((nothing.own, less.own, all_of_it.own), BYTES_SLACK)))
             own_an_object = max(0, all_of_it.own - nothing.own - BYTES_SLACK) / (large.objects - empty.objects)
             if time_growth > options.most:
                 bad.append("no answer in %d CPU seconds" % PATIENCE if math.isinf(all_of_it.seconds) else "time by %.2f times as much" % time_growth)
