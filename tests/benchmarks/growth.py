@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every command, in text and in JSON without a limit, on a heap and on one several times as large: does its cost grow faster than the heap?
 
-    growth.py HEAPSIFT [--runs N] [--heaps mixed list …] [--commands TEXT …] [--work DIR]       15 minutes, 4 GiB of memory, 2 GiB of disk
+    growth.py HEAPSIFT [--runs N] [--heaps mixed list …] [--commands TEXT …] [--work DIR]       15 minutes, 3 GiB of memory, 1 GiB of disk
 
 The heaps: 0.1 and 0.9 million mixed objects (mixed_heap.py), and half and whole of each shape (shaped_heap.py): a list of 500,000, a dict of
 200,000, a chain of 100,000, 200,000 objects of garbage, 50,000 arrays. A row is a command in one format: CPU seconds and own memory at the
