@@ -337,7 +337,7 @@ ExitCode Session::write(const Document& document, const std::optional<Error>& er
             break;
         }
         case Format::text:
-            write(heapsift::written(document, page()));
+            write_text(document, page(), write);
             break;
         case Format::csv:
             write_csv(document, redactor_, write);
