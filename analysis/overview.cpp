@@ -19,7 +19,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::string_view array_data_region = "array data";
-constexpr double share_worth_a_sentence = 0.10;  // of all mapped memory
+constexpr double share_worth_a_sentence = 0.10;  // of what is in use
 constexpr double holder_of_all = 0.05, holder_of_objects = 0.15;
 constexpr std::size_t most_holders = 5;
 
@@ -36,7 +36,7 @@ const TypeRow* largest_by(const std::vector<TypeRow>& types, std::uint64_t TypeR
 
 }  // namespace
 
-OverviewHeadline choose_headline(const std::vector<MemoryRow>& memory, std::uint64_t mapped_bytes,
+OverviewHeadline choose_headline(const std::vector<MemoryRow>& memory, std::uint64_t in_use_bytes,
                                  const std::vector<TypeRow>& all_types) {
     OverviewHeadline headline;
     std::uint64_t array_data = 0;
@@ -45,14 +45,14 @@ OverviewHeadline choose_headline(const std::vector<MemoryRow>& memory, std::uint
         if (row.name == array_data_region) array_data = row.bytes;
     const TypeRow* arrays = largest_by(all_types, &TypeRow::array_data);
     const TypeRow* objects = largest_by(all_types, &TypeRow::memory);
-    if (arrays && share(array_data, mapped_bytes) >= share_worth_a_sentence &&
+    if (arrays && share(array_data, in_use_bytes) >= share_worth_a_sentence &&
         array_data >= objects->memory - objects->array_data) {
         headline = {OverviewHeadline::Kind::array_data,
                     array_data,
                     {},
                     *arrays,
                     share(arrays->array_data, array_data) >= 0.99};
-    } else if (objects && share(objects->memory, mapped_bytes) >= share_worth_a_sentence) {
+    } else if (objects && share(objects->memory, in_use_bytes) >= share_worth_a_sentence) {
         headline = {OverviewHeadline::Kind::objects, objects->memory, {}, *objects, false};
     } else if (!memory.empty()) {
         headline.bytes = memory.front().bytes;
@@ -64,13 +64,13 @@ OverviewHeadline choose_headline(const std::vector<MemoryRow>& memory, std::uint
 bool holder_is_headline(const OverviewResult& result) {
     if (result.holders.empty()) return false;
     const std::uint64_t bytes = result.holders.front().retained;
-    return share(bytes, result.mapped_bytes) >= holder_of_all ||
+    return share(bytes, result.in_use_bytes) >= holder_of_all ||
            share(bytes, result.object_memory) >= holder_of_objects;
 }
 
 bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen) {
     const std::uint64_t largest = result.holders.empty() ? 0 : result.holders.front().retained;
-    return unseen >= largest / 2 && (share(unseen, result.mapped_bytes) >= holder_of_all ||
+    return unseen >= largest / 2 && (share(unseen, result.in_use_bytes) >= holder_of_all ||
                                      share(unseen, result.object_memory) >= holder_of_objects);
 }
 
@@ -160,7 +160,7 @@ void find_garbage(Work& work, OverviewResult& result) {
         if (list != no_object && !columns.references->targets(list).empty())
             result.garbage_list_memory += retained.memory(list);
     }
-    const auto much = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.mapped_bytes / 100; };
+    const auto much = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= result.in_use_bytes / 100; };
     result.garbage_is_much = much(result.garbage_memory);
     result.garbage_list_is_much = much(result.garbage_list_memory);
     if (!result.garbage_is_much && !result.garbage_list_is_much) return;
@@ -194,9 +194,12 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
                               [&] { return types(heap, SortKey::memory, 0, progress); });
     result.memory = heap.snapshot().memory->rows;
     result.memory_overlaps = heap.snapshot().memory->overlaps;
-    std::stable_sort(result.memory.begin(), result.memory.end(),
-                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    std::stable_sort(result.memory.begin(), result.memory.end(), [](const auto& a, const auto& b) {
+        return a.use != b.use ? a.use < b.use : a.bytes > b.bytes;
+    });
     result.mapped_bytes = heap.core().extent().mapped_bytes;
+    result.in_use_bytes = heap.snapshot().memory->bytes_of(MemoryUse::in_use);
+    result.reserved_bytes = heap.snapshot().memory->bytes_of(MemoryUse::reserved);
     const HeapGraph& graph = work.graph();
     const RetainedLookup retained(graph, work.retained());
     result.object_memory = retained.memory(graph.root());
@@ -213,7 +216,7 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     else if (holder_is_headline(result))
         result.headline = {OverviewHeadline::Kind::holder, result.holders.front().retained, {}, {}, false};
     else
-        result.headline = choose_headline(result.memory, result.mapped_bytes, result.types.types);
+        result.headline = choose_headline(result.memory, result.in_use_bytes, result.types.types);
     result.dominant_types = dominant_types(result.types.types, result.types.total_memory);
     cut_types(result.types, type_limit);
     return result;

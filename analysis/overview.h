@@ -19,21 +19,22 @@ struct OverviewHeadline {
         objects,      // instances of `type` are the largest part that belongs to one type
         other_memory  // no type has much: `region` is the largest row of the memory table
     } kind = Kind::other_memory;
-    std::uint64_t bytes = 0;  // of `mapped_bytes`
+    std::uint64_t bytes = 0;  // of `in_use_bytes`
     std::string region;
     std::optional<TypeRow> type;
     bool all_in_type = false;  // array_data: `type` owns at least 99 % of it
 };
 
 struct OverviewResult {
-    std::vector<MemoryRow> memory;  // largest first; adds up to mapped_bytes
+    std::vector<MemoryRow> memory;  // what is in use first, and largest first; adds up to mapped_bytes
     std::uint64_t mapped_bytes = 0;
+    std::uint64_t in_use_bytes = 0, reserved_bytes = 0;          // of these; all shares are of what is in use
     std::uint64_t memory_overlaps = 0;                           // MemoryRows::overlaps
     std::vector<TopHolder> holders;                              // largest first
     std::uint64_t object_memory = 0;                             // bytes of all objects
     std::uint64_t garbage_memory = 0;                            // the part that no root reaches
     std::uint64_t garbage_list_memory = 0;                       // the part that only gc.garbage holds
-    bool garbage_is_much = false, garbage_list_is_much = false;  // at least 1 % of the memory
+    bool garbage_is_much = false, garbage_list_is_much = false;  // at least 1 % of what is in use
     // why most of it has not been freed; empty if there is little of it, or the reason is not known
     std::string garbage_remark, garbage_list_remark;
     TypesResult types;                     // sorted by memory, cut to the limit
@@ -54,7 +55,7 @@ bool holder_is_headline(const OverviewResult& result);
 bool pinned_is_headline(const OverviewResult& result, std::uint64_t unseen);
 
 /// Chooses the headline from rows sorted by size, largest first; `all_types` must be uncut.
-OverviewHeadline choose_headline(const std::vector<MemoryRow>& memory, std::uint64_t mapped_bytes,
+OverviewHeadline choose_headline(const std::vector<MemoryRow>& memory, std::uint64_t in_use_bytes,
                                  const std::vector<TypeRow>& all_types);
 
 }  // namespace heapsift

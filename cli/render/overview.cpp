@@ -17,16 +17,19 @@ namespace {
 constexpr std::size_t fewest_types = 3;
 constexpr std::uint16_t widest_content = 60;
 
-Masthead masthead(const OverviewCore& core) {
+Masthead masthead(const OverviewResult& result, const OverviewCore& core) {
     const CoreExtent& extent = core.extent;
+    Text in_use = says("{} in use", ByteCount{result.in_use_bytes});
+    if (result.reserved_bytes >= result.in_use_bytes / 20)
+        in_use += says(" (+ {} reserved, never touched)", ByteCount{result.reserved_bytes});
     Masthead head;
     head.name = core.file_name;
     head.process = ProcessCall{core.process.name, core.process.arguments};
     head.facts = says("{}, x86-64, pid {}, {}, {}", core.python, std::to_string(core.process.pid),
                       how_many(core.threads, "thread"), how_it_ended(core.process));
     head.state = extent.cut() ? says("{}, cut: {} of it are missing; numbers are at least what is shown",
-                                     ByteCount{extent.mapped_bytes}, ByteCount{extent.cut_bytes})
-                              : says("{}, complete", ByteCount{extent.mapped_bytes});
+                                     in_use, ByteCount{extent.cut_bytes})
+                              : says("{}, complete", in_use);
     if (core.modules_missing > 0) {
         head.state += says(". Program files not found here: {} of {}", Count{core.modules_missing},
                            Count{core.module_count});
@@ -37,19 +40,19 @@ Masthead masthead(const OverviewCore& core) {
 
 Block memory_table(const OverviewResult& result) {
     TableBlock table;
-    table.columns = {left("Where the memory is"), right(ByteCount{result.mapped_bytes}), right(""),
+    table.columns = {left("Where the memory is"), right(ByteCount{result.in_use_bytes}), right(""),
                      left("", TextColumn::Fit::end)};
     table.columns.front().tree = true;
     table.level = 0;
     table.folded = "the rest";
     std::vector<TableRow> rows;
     for (const MemoryRow& row : result.memory)
-        if (row.bytes > 0)
+        if (row.bytes > 0 && row.use == MemoryUse::in_use)
             rows.push_back(
-                {.cells = {row.name, ByteCount{row.bytes}, Share{row.bytes, result.mapped_bytes, true},
-                           Bar{row.bytes, result.mapped_bytes}},
+                {.cells = {row.name, ByteCount{row.bytes}, Share{row.bytes, result.in_use_bytes, true},
+                           Bar{row.bytes, result.in_use_bytes}},
                  .depth = 1,
-                 .small = row.bytes < result.mapped_bytes / 100});
+                 .small = row.bytes < result.in_use_bytes / 100});
     table.rows = rows_of(std::move(rows));
     return {std::move(table)};
 }
@@ -82,7 +85,7 @@ Text content_words(const TopHolder& holder) {
 
 /// "1.0 MiB of it (25 %)".
 Text part_of_it(const OverviewResult& result, std::uint64_t bytes, const char* of_it) {
-    return says("{}{}{} ({})", at_least(), ByteCount{bytes}, of_it, Share{bytes, result.mapped_bytes});
+    return says("{}{}{} ({})", at_least(), ByteCount{bytes}, of_it, Share{bytes, result.in_use_bytes});
 }
 
 Text holder_sentence(const OverviewResult& result) {
@@ -122,7 +125,7 @@ void say_holders(const OverviewResult& result, Document& document) {
         Text content = content_words(holder);
         if (holder.group_kind == GroupKind::unreachable) content += " (garbage)";
         rows.push_back(
-            {.cells = {ByteCount{holder.retained}, Share{holder.retained, result.mapped_bytes, true},
+            {.cells = {ByteCount{holder.retained}, Share{holder.retained, result.in_use_bytes, true},
                        holder_words(holder), std::move(content)}});
     }
     table.rows = rows_of(std::move(rows));
@@ -202,6 +205,8 @@ Datum memory_data(const OverviewResult& result, const OverviewCore& core) {
         return entries({{"name", row.name}, {"bytes", row.bytes}});
     };
     return entries({{"mapped", result.mapped_bytes},
+                    {"in_use", result.in_use_bytes},
+                    {"reserved", result.reserved_bytes},
                     {"in_core", core.extent.in_core_bytes},
                     {"categories", Datum::list_of(result.memory, category)}});
 }
@@ -212,8 +217,8 @@ Text headline_words(const OverviewResult& result) {
     const OverviewHeadline& headline = result.headline;
     if (headline.bytes == 0) return "Nothing is known of its memory.";
     const Text share =
-        says("{}{} of its memory ({} of {})", at_least(), Share{headline.bytes, result.mapped_bytes},
-             ByteCount{headline.bytes}, ByteCount{result.mapped_bytes});
+        says("{}{} of its memory ({} of {})", at_least(), Share{headline.bytes, result.in_use_bytes},
+             ByteCount{headline.bytes}, ByteCount{result.in_use_bytes});
     const TypeName type{headline.type ? headline.type->name : ""};
     const std::uint64_t count = headline.type ? headline.type->count : 0;
     switch (headline.kind) {
@@ -247,7 +252,7 @@ Document render_overview(OverviewResult overview, const OverviewCore& core) {
     data["garbage"] = result->garbage_memory;
     data["suspects"] = nullptr;
     data["signature"] = core.signature;
-    document.say({masthead(core)});
+    document.say({masthead(*result, core)});
     document.say(gap());
     document.say(sentence(headline_words(*result).bold()));
     document.say(gap());

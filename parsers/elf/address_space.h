@@ -78,20 +78,30 @@ public:
 
     /// The parts of saved bytes that are known to be zero without being read: a sparse core's holes, by their
     /// address in this process.
-    void set_holes(std::vector<std::span<const std::byte>> holes) { holes_ = std::move(holes); }
-    /// Calls `visit(from, to)` with the stretches of a saved segment, as offsets, outside these holes. A
+    void set_holes(std::vector<std::span<const std::byte>> holes);
+    bool has_holes() const { return !holes_.empty(); }
+    /// Calls `visit(from, to)` with the holes in a saved segment, as offsets.
+    template <class F>
+    void visit_holes(const Segment& segment, F&& visit) const {
+        const std::less<const std::byte*> before;
+        const std::byte* const end = segment.data + segment.size;
+        for (auto hole = first_hole(holes_, segment.data); hole != holes_.end() && before(hole->data(), end);
+             ++hole)
+            visit(static_cast<std::uint64_t>(std::max(hole->data(), segment.data, before) - segment.data),
+                  static_cast<std::uint64_t>(std::min(hole->data() + hole->size(), end, before) -
+                                             segment.data));
+    }
+    /// Calls `visit(from, to)` with the stretches of a saved segment, as offsets, outside large holes. A
     /// hundred GiB of holes then cost nothing; a sweep that read them would fill the page cache with zeros.
-    /// Words that begin before a hole belong to the stretch before it.
+    /// (Below 128 KiB, skipping costs more than reading.) Words that begin before a hole belong to the stretch
+    /// before it.
     template <class F>
     void visit_written(const Segment& segment, F&& visit) const {
         const std::less<const std::byte*> before;
         const std::byte* at = segment.data;
         const std::byte* const end = segment.data + segment.size;
-        auto hole = std::lower_bound(holes_.begin(), holes_.end(), at,
-                                     [&](const std::span<const std::byte>& h, const std::byte* p) {
-                                         return !before(p, h.data() + h.size());
-                                     });
-        for (; hole != holes_.end() && before(hole->data(), end); ++hole) {
+        auto hole = first_hole(large_holes_, at);
+        for (; hole != large_holes_.end() && before(hole->data(), end); ++hole) {
             const auto to = static_cast<std::uint64_t>(hole->data() - segment.data);
             if (before(at, hole->data()))
                 visit(static_cast<std::uint64_t>(at - segment.data), std::min(to + 7, segment.size));
@@ -163,7 +173,16 @@ private:
 
     std::vector<Segment> segments_;
     std::uint64_t total_bytes_ = 0;
-    std::vector<std::span<const std::byte>> holes_;
+    using Holes = std::vector<std::span<const std::byte>>;
+    /// The first that ends behind `at`.
+    static Holes::const_iterator first_hole(const Holes& holes, const std::byte* at) {
+        const std::less<const std::byte*> before;
+        return std::lower_bound(holes.begin(), holes.end(), at,
+                                [&](const std::span<const std::byte>& hole, const std::byte* p) {
+                                    return !before(p, hole.data() + hole.size());
+                                });
+    }
+    Holes holes_, large_holes_;  // in order
     static thread_local constinit inline std::array<std::uint32_t, 64> guesses_{};
 };
 

@@ -84,7 +84,6 @@ FileMapping FileMapping::of_descriptor(int fd) {
 
 void FileMapping::find_holes(int fd) {
     constexpr std::size_t most = 1'000'000;     // of lookups; a file in more pieces is read whole
-    constexpr std::uint64_t least = 128 << 10;  // below that, skipping costs more than reading
     off_t at = 0;
     const auto size = static_cast<off_t>(bytes_.size());
     for (std::size_t look = 0; look < most && at < size; ++look) {
@@ -93,9 +92,7 @@ void FileMapping::find_holes(int fd) {
         const off_t data = ::lseek(fd, hole, SEEK_DATA);
         at = data < 0 || data > size ? size : data;  // ENXIO: nothing but a hole up to the end
         if (data < 0 && errno != ENXIO) return;
-        if (static_cast<std::uint64_t>(at - hole) >= least)
-            holes_.push_back(
-                bytes_.subspan(static_cast<std::size_t>(hole), static_cast<std::size_t>(at - hole)));
+        holes_.push_back(bytes_.subspan(static_cast<std::size_t>(hole), static_cast<std::size_t>(at - hole)));
     }
 }
 

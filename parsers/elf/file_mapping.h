@@ -37,7 +37,6 @@ public:
     Bytes bytes() const { return bytes_; }
 
     /// The parts of `bytes()` that, according to the file system, were never written, in order: all zero.
-    /// Small ones are left out.
     const std::vector<Bytes>& holes() const { return holes_; }
 
 private:

@@ -13,12 +13,15 @@ namespace heapsift {
 
 /// In order of precedence: if two claim a byte, the first of these has it.
 enum class MemoryOwner : std::uint8_t {
-    array_data,  // elements of arrays
-    objects,     // objects' blocks and buffers
-    c_code,      // blocks in use, but not by objects
-    free,        // kept by an allocator for the next request
-    headers,     // between blocks: headers and padding
-    files,       // programs, libraries and their data
+    reserved,     // never touched, whoever it was given to
+    array_data,   // elements of arrays
+    objects,      // objects' blocks and buffers
+    c_code,       // blocks in use, but not by objects
+    free,         // kept by an allocator for the next request
+    headers,      // between blocks: headers and padding
+    zeros,        // pages of zeros that nobody was given: perhaps never touched
+    files,        // of programs and libraries: what is the same in all processes
+    module_data,  // what programs and libraries have written to
     stacks,
     not_saved,  // no known owner, and not in the core
     other

@@ -94,6 +94,8 @@ void memory_fields(FieldsOf<Part, MemoryRows>& memory, Part& part) {
     part.list(memory.rows, [](auto& row, Part& p) {
         p.text(row.name);
         p.number(row.bytes);
+        p.number(row.use);
+        p.require(row.use <= MemoryUse::reserved, "a row of memory is of no kind");
     });
     part.number(memory.overlaps);
 }

@@ -10,6 +10,7 @@
 #include "parsers/snapshot/regions.h"
 
 #include "parsers/snapshot/thread_stacks.h"
+#include "parsers/snapshot/untouched_memory.h"
 
 #include <algorithm>
 #include <vector>
@@ -49,18 +50,26 @@ private:
     std::size_t next_ = 0;
 };
 
+/// What is read beside an allocator's blocks.
+struct Cursors {
+    RangeCursor objects, arrays, never, zeros;
+};
+
 class RegionFiller {
 public:
     RegionFiller(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned)
         : core_(core),
           allocations_(allocations),
           owned_(owned),
+          untouched_(untouched_memory(core)),
           map_(mapped(core)),
           overlaps_(owned.overlaps()),
           lead_(allocations.debug_hooks() ? 32 : 0) {}  // the hooks' marks, of two domains
 
     Regions fill() {
         for (const Allocator* allocator : allocations_.all()) divide(*allocator);
+        for (const AddressRange& range : untouched_.never) map_.claim(MemoryOwner::reserved, range);
+        for (const AddressRange& range : untouched_.zeros) map_.claim(MemoryOwner::zeros, range);
         for (const AddressRange& range : owned_.array_data()) map_.claim(MemoryOwner::array_data, range);
         for (const AddressRange& range : owned_.elsewhere()) map_.claim(MemoryOwner::objects, range);
         claim_segments();
@@ -87,7 +96,8 @@ private:
             }
             if (range.start < range.end) parts.push_back(range);
         }
-        RangeCursor objects(owned_.ranges()), arrays(owned_.array_data());
+        Cursors cursors{RangeCursor(owned_.ranges()), RangeCursor(owned_.array_data()),
+                        RangeCursor(untouched_.never), RangeCursor(untouched_.zeros)};
         std::size_t part = 0;
         MemoryShares shares;
         const auto next_part = [&] {
@@ -106,7 +116,7 @@ private:
                                              std::min(block.range().end, parts[part].end)};
                     if (there.end <= there.start) break;
                     const std::uint64_t bytes = is_mapped ? there.size() : map_.mapped_bytes(there);
-                    add(block, there, bytes, objects, arrays, shares);
+                    add(block, there, bytes, cursors, shares);
                     at = there.end;
                 }
             }
@@ -118,9 +128,14 @@ private:
     }
 
     /// Counts `there`, the part of `block` that is divided now, of which `bytes` are mapped.
-    void add(const MemoryBlock& block, const AddressRange& there, std::uint64_t bytes, RangeCursor& objects,
-             RangeCursor& arrays, MemoryShares& shares) {
-        const std::uint64_t array_data = std::min(arrays.bytes_in(there), bytes);
+    void add(const MemoryBlock& block, const AddressRange& there, std::uint64_t bytes, Cursors& cursors,
+             MemoryShares& shares) {
+        std::uint64_t untouched = cursors.never.bytes_in(there);
+        if (!block.in_use) untouched = std::max(untouched, cursors.zeros.bytes_in(there));
+        untouched = std::min(untouched, bytes);
+        shares[MemoryOwner::reserved] += untouched;
+        bytes -= untouched;
+        const std::uint64_t array_data = std::min(cursors.arrays.bytes_in(there), bytes);
         std::uint64_t of_objects = 0;
         if (const Pool* pool = pool_of(block.start)) {
             const auto index = static_cast<std::uint32_t>(
@@ -128,7 +143,9 @@ private:
             const bool carved = index < pool->carved && block.bytes == pool->block_size;
             if (carved && owned_.owns_block(pool_index_, index)) of_objects = bytes;
         } else {
-            of_objects = block.in_use && objects.begins(there, lead_) ? bytes : objects.bytes_in(there);
+            of_objects = block.in_use && cursors.objects.begins(there, lead_)
+                             ? bytes
+                             : cursors.objects.bytes_in(there);
         }
         of_objects = std::max(std::min(of_objects, bytes), array_data);
         shares[MemoryOwner::array_data] += array_data;
@@ -157,7 +174,9 @@ private:
         for (const Segment& segment : core_.memory().segments()) {
             const AddressRange range{segment.start, segment.end()};
             if (segment.module >= 0 || segment.state == ByteState::from_file)
-                map_.claim(MemoryOwner::files, range);
+                map_.claim(segment.state == ByteState::in_core && segment.writable ? MemoryOwner::module_data
+                                                                                   : MemoryOwner::files,
+                           range);
             else if (std::any_of(stacks.begin(), stacks.end(), [&](const AddressRange& stack) {
                          return stack.start <= range.start && range.end <= stack.end;
                      }))
@@ -170,6 +189,7 @@ private:
     const CoreFile& core_;
     const Allocations& allocations_;
     const OwnedPlaces& owned_;
+    const UntouchedMemory untouched_;
     RegionMap map_;
     std::vector<AddressRange> divided_;  // sorted
     std::uint64_t overlaps_;
@@ -187,15 +207,19 @@ MemoryRows memory_rows(const Regions& regions) {
     const MemoryShares& shares = regions.shares;
     MemoryRows result;
     result.overlaps = regions.overlaps;
-    result.rows = {{"array data", shares[MemoryOwner::array_data]},
-                   {"Python objects", shares[MemoryOwner::objects]},
-                   {"free, kept by Python and malloc", shares[MemoryOwner::free]},
-                   {"program files and their data", shares[MemoryOwner::files]},
-                   {"thread stacks", shares[MemoryOwner::stacks]},
+    using enum MemoryUse;
+    result.rows = {{"array data", shares[MemoryOwner::array_data], in_use},
+                   {"Python objects", shares[MemoryOwner::objects], in_use},
+                   {"free, kept by Python and malloc", shares[MemoryOwner::free], in_use},
+                   {"data of programs and libraries", shares[MemoryOwner::module_data], in_use},
+                   {"thread stacks", shares[MemoryOwner::stacks], in_use},
                    {"other: C/C++ memory, Python's own tables",
                     shares[MemoryOwner::c_code] + shares[MemoryOwner::headers] +
-                        shares[MemoryOwner::not_saved] + shares[MemoryOwner::other]}};
-    std::stable_sort(result.rows.begin(), result.rows.end() - 1,
+                        shares[MemoryOwner::not_saved] + shares[MemoryOwner::other],
+                    in_use},
+                   {"program files", shares[MemoryOwner::files], program_files},
+                   {"reserved", shares[MemoryOwner::reserved] + shares[MemoryOwner::zeros], reserved}};
+    std::stable_sort(result.rows.begin(), result.rows.begin() + 5,
                      [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
     return result;
 }

@@ -162,7 +162,7 @@ TEST_CASE("reasons: DEBUG_SAVEALL explains what gc.garbage holds, and nothing el
     Work work(built);
     const OverviewResult result = overview(work, 5);
     CHECK(result.garbage_remark ==
-          (result.garbage_memory > 0 && result.garbage_memory >= result.mapped_bytes / 100 ? young : ""));
+          (result.garbage_memory > 0 && result.garbage_memory >= result.in_use_bytes / 100 ? young : ""));
     made.set_debug(0, 0);
     CHECK(made.reason(0) == "in gc.garbage: the collector found it and did not free it");
 }

@@ -63,12 +63,15 @@ TEST_CASE("overview: memory largest first, types cut, totals of all", "[analysis
     HandmadeHeap heap;
     heap.objects = {{Address(0x100), "a", facts(10, 10), {}, {}},
                     {Address(0x200), "b", facts(20, 20), {}, {}}};
-    heap.memory = {{"small", 96}, {"large", 4000}};
+    heap.memory = {{"small", 96}, {"large", 3000}, {"reserved", 1000, MemoryUse::reserved}};
     const HandmadeReader built = heap.build();
     Work work(built);
     const OverviewResult result = overview(work, 1);
     CHECK(result.memory.front().name == "large");
+    CHECK(result.memory.back().name == "reserved");
     CHECK(result.mapped_bytes == 4096);
+    CHECK(result.in_use_bytes == 3096);
+    CHECK(result.reserved_bytes == 1000);
     REQUIRE(result.types.types.size() == 1);
     CHECK(result.types.types[0].name == "b");
     CHECK(result.types.total_types == 2);

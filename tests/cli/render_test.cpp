@@ -304,10 +304,10 @@ TEST_CASE("render overview: text", "[cli][render]") {
                                  "numpy.ndarray (131072,) float64.") &&
                    ContainsSubstring("next: heapsift why 0x10100\n"));
     result.holders.clear();
-    result.headline = choose_headline(result.memory, result.mapped_bytes, result.types.types);
+    result.headline = choose_headline(result.memory, result.in_use_bytes, result.types.types);
     CHECK(Written(render_overview(result, core), shown).text(shown.page) ==
           "core   python3 app.py     CPython 3.11.2, x86-64, pid 100, 1 thread, alive when dumped\n"
-          "       4.0 KiB, complete\n"
+          "       4.0 KiB in use, complete\n"
           "\n"
           "75 % of its memory (3.0 KiB of 4.0 KiB) is array data, in 1 numpy.ndarray.\n"
           "\n"
@@ -330,7 +330,7 @@ TEST_CASE("render overview: no longer than the terminal, the sentence first", "[
     OverviewResult result = overview(work, 2);
     const OverviewCore core = overview_core(heap.core(), heap.snapshot().python);
     result.memory = {{"array data", 96'000}, {"stacks", 500}, {"free", 300}};
-    result.mapped_bytes = 96'800;
+    result.in_use_bytes = 96'800;
     while (result.types.types.size() < 12) result.types.types.push_back(result.types.types.back());
     result.types.total_types = 20;
     const auto text_on = [&](std::size_t height) {

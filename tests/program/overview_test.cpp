@@ -134,7 +134,7 @@ TEST_CASE("overview: much garbage is said, and why it is still there", "[program
     CHECK(garbage.waiting.cycles == 200);
     CHECK(result.garbage_memory == garbage.waiting.bytes);
     REQUIRE(garbage.reasons.size() == 1);
-    REQUIRE(result.garbage_memory >= result.mapped_bytes / 100);  // else it is not worth a word
+    REQUIRE(result.garbage_memory >= result.in_use_bytes / 100);  // else it is not worth a word
     CHECK(result.garbage_remark == garbage.reasons[0]);
     CHECK(result.garbage_list_memory == 0);
 }

@@ -1,0 +1,75 @@
+// The kernel gives a process the pages that it touches, and only these count as its memory (RssAnon). A malloc
+// arena of a thread is 64 MiB of addresses, of which mostly 132 KiB can be written at all; a thread's stack is
+// 8 MiB, of which a few pages are ever used.
+//
+// The kernel's own core tells them exactly: of a mapping in which nothing was ever written it saves no byte
+// (fs/coredump.c, vma_dump_size: without an anon_vma), and of the others it leaves out the pages that are not
+// there (dump_skip), which become holes of the file. (A page that was only read is the shared page of zeros, and
+// left out too; it takes no memory.) Where such a core was copied without its holes, or compressed, and in
+// gdb's cores, which have all zeros, a page of zeros may be either. gdb leaves out what cannot be read, which is
+// where an arena has not grown to; heapsift knows of it from the arena's header.
+
+#include "parsers/snapshot/untouched_memory.h"
+
+#include "parsers/memory/region_map.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint64_t page = 4096;
+
+bool is_zero_page(const std::byte* at) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    return word == 0 && std::memcmp(at, at + sizeof word, page - sizeof word) == 0;
+}
+
+/// The pages of zeros, from the first whole page of the segment on.
+void add_zero_pages(const Segment& segment, std::vector<AddressRange>& found) {
+    const std::uint64_t first = (page - segment.start.value % page) % page;
+    for (std::uint64_t at = first; at + page <= segment.size; at += page) {
+        if (!is_zero_page(segment.data + at)) continue;
+        const Address start = segment.start + at;
+        if (!found.empty() && found.back().end == start)
+            found.back().end = start + page;
+        else
+            found.push_back({start, start + page});
+    }
+}
+
+}  // namespace
+
+UntouchedMemory untouched_memory(const CoreFile& core) {
+    const AddressSpace& memory = core.memory();
+    std::vector<AddressRange> files;
+    for (const MappedFile& file : core.mapped_files()) files.push_back(file.range);
+    join_ranges(files);
+    const auto is_of_file = [&](Address at) {
+        const auto above =
+            std::upper_bound(files.begin(), files.end(), at,
+                             [](Address a, const AddressRange& range) { return a < range.start; });
+        return above != files.begin() && (above - 1)->contains(at);
+    };
+    const bool tells = memory.has_holes() && !core.process().from_gcore;
+    UntouchedMemory untouched;
+    for (const Segment& segment : memory.segments()) {
+        if (segment.state == ByteState::not_saved && !segment.cut && !is_of_file(segment.start))
+            untouched.never.push_back({segment.start, segment.end()});
+        if (segment.state != ByteState::in_core || !segment.writable) continue;
+        if (!tells)
+            add_zero_pages(segment, untouched.zeros);
+        else if (segment.module < 0)
+            memory.visit_holes(segment, [&](std::uint64_t from, std::uint64_t to) {
+                untouched.never.push_back({segment.start + from, segment.start + to});
+            });
+    }
+    join_ranges(untouched.never);
+    join_ranges(untouched.zeros);
+    return untouched;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,96 @@
+// What was only reserved: by the holes of the kernel's core, else by zeros.
+
+#include "parsers/snapshot/untouched_memory.h"
+
+#include "parsers/elf/core_file.h"
+#include "tests/catch.h"
+#include "tests/elf/core_writer.h"
+#include "tests/elf/temporary_directory.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace heapsift;
+using heapsift::test::CoreWriter;
+using heapsift::test::TemporaryDirectory;
+
+namespace {
+
+constexpr std::uint64_t page = 4096, arena = 0x7f0000000000, rest = arena + 6 * page,
+                        library = 0x7f1000000000;
+
+using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+Ranges numbers(const std::vector<AddressRange>& ranges) {
+    Ranges result;
+    for (const AddressRange& range : ranges) result.emplace_back(range.start.value, range.end.value);
+    return result;
+}
+
+/// An arena of six pages, the first and the fourth of which were written to, and the rest of it, which cannot
+/// be read; a library's pages; what can be read and not written.
+CoreWriter core_of_an_arena() {
+    std::string bytes(6 * page, '\0');
+    bytes[100] = bytes[3 * page + 4095] = 'x';
+    CoreWriter core;
+    core.process(100, "python3", "python3 app.py").thread(100, 0);
+    core.load(arena, bytes).load(rest, "", 16 * page, 0);
+    core.load(library, std::string(page, '\0'), 2 * page, PF_R)
+        .load(library + 2 * page, std::string(page, '\0'));
+    core.files({{library, library + 3 * page, 0, "/usr/lib/libx.so"}});
+    return core;
+}
+
+/// Writes the file without the pages of zeros, as the kernel does.
+std::string write_with_holes(const TemporaryDirectory& directory, const std::string& bytes) {
+    const std::string path = directory.below("core");
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
+    REQUIRE(file >= 0);
+    REQUIRE(::ftruncate(file, static_cast<off_t>(bytes.size())) == 0);
+    for (std::size_t at = 0; at < bytes.size(); at += page) {
+        const std::string part = bytes.substr(at, page);
+        if (part.find_first_not_of('\0') == std::string::npos) continue;
+        REQUIRE(::pwrite(file, part.data(), part.size(), static_cast<off_t>(at)) ==
+                static_cast<ssize_t>(part.size()));
+    }
+    ::close(file);
+    return path;
+}
+
+UntouchedMemory untouched_in(const std::string& path) {
+    Diagnostics diagnostics;
+    return untouched_memory(CoreFile::open(path, {}, diagnostics));
+}
+
+}  // namespace
+
+TEST_CASE("untouched memory: the holes of the kernel's core are certain", "[snapshot][regions]") {
+    const TemporaryDirectory directory;
+    const UntouchedMemory found = untouched_in(write_with_holes(directory, core_of_an_arena().bytes()));
+    CHECK(numbers(found.never) ==
+          Ranges{{arena + page, arena + 3 * page}, {arena + 4 * page, rest + 16 * page}});
+    CHECK(found.zeros.empty());
+}
+
+TEST_CASE("untouched memory: without holes a page of zeros may be either", "[snapshot][regions]") {
+    const TemporaryDirectory directory;
+    const UntouchedMemory found = untouched_in(directory.write("core", core_of_an_arena().bytes()));
+    CHECK(numbers(found.never) == Ranges{{rest, rest + 16 * page}});
+    CHECK(numbers(found.zeros) == Ranges{{arena + page, arena + 3 * page},
+                                         {arena + 4 * page, arena + 6 * page},
+                                         {library + 2 * page, library + 3 * page}});
+}
+
+TEST_CASE("untouched memory: pages of a segment that begins inside one", "[snapshot][regions]") {
+    const TemporaryDirectory directory;
+    CoreWriter core;
+    core.process(100, "python3", "python3 app.py").thread(100, 0);
+    core.load(arena + 16, std::string(3 * page, '\0'));
+    const UntouchedMemory found = untouched_in(directory.write("core", core.bytes()));
+    CHECK(numbers(found.zeros) == Ranges{{arena + page, arena + 3 * page}});
+}
