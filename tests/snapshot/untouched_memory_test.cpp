@@ -43,6 +43,11 @@ CoreWriter core_of_an_arena() {
     core.load(library, std::string(page, '\0'), 2 * page, PF_R)
         .load(library + 2 * page, std::string(page, '\0'));
     core.files({{library, library + 3 * page, 0, "/usr/lib/libx.so"}});
+    // As in the kernel's cores, pages of memory are pages of the file.
+    std::size_t head = core.bytes().size();
+    for (const CoreWriter::Load& load : core.loads) head -= load.bytes.size();
+    const std::size_t note = CoreWriter::note_bytes(0, "").size();
+    core.note(0, std::string((page - (head + note) % page) % page, 'x'));
     return core;
 }
 
