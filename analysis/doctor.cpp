@@ -69,7 +69,7 @@ ExaminedObjects examine(const HeapReader& heap, const ProgressCallback& progress
         ++all.found[static_cast<std::size_t>(columns.found_by(object)) % all.found.size()];
         const ObjectFacts facts = heap.facts(object);
         if (!facts.immortal && columns.found_by(object) != FoundBy::static_data) {
-            const auto of_count = std::int64_t{references.found(object)} - facts.refcount;
+            const auto of_count = static_cast<std::int64_t>(references.found(object)) - facts.refcount;
             ++all.mortal;
             all.balanced += of_count == 0;
             all.short_of += of_count < 0;

@@ -215,6 +215,7 @@ private:
             }
             given.push_back(child);
         }
+        parent.children.reserve(given.size());  // there may be a million, of almost a kilobyte
         for (const NodeId child : given) {
             DominatorNode made = node(child);
             add_run(made);

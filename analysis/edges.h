@@ -5,6 +5,8 @@
 #include "analysis/holding/structural_references.h"
 #include "analysis/object_row.h"
 
+#include <functional>
+#include <limits>
 #include <vector>
 
 namespace heapsift {
@@ -21,9 +23,13 @@ struct EdgeRow {
 struct EdgeList {
     std::vector<EdgeRow> edges;  // cut to the limit
     std::uint64_t total = 0;
+    std::uint64_t followed = 0;
     std::int64_t owned = 0;  // of all, those that a reference count includes
     bool guesses = false;    // some of the owned ones are guesses
 };
+
+/// As a limit: they are counted, but none is kept.
+constexpr std::size_t no_edges = std::numeric_limits<std::size_t>::max();
 
 /// What `object` refers to. `limit` 0: all.
 EdgeList referents(const HeapReader& heap, const StructuralTargets& structural, ObjectId object,
@@ -32,6 +38,12 @@ EdgeList referents(const HeapReader& heap, const StructuralTargets& structural, 
 /// What refers to `object`. Cost: one pass over the heap.
 EdgeList referrers(const HeapReader& heap, const StructuralTargets& structural, ObjectId object,
                    std::size_t limit);
+
+/// All rows of such a list, in its order, one by one: there may be millions, which take half a kilobyte each.
+/// `list` was made from the same object; its rows are not read. Cost: once or twice that of the list.
+using EdgeVisitor = std::function<void(const EdgeRow&)>;
+void visit_referents(const HeapReader& heap, ObjectId object, const EdgeList& list, const EdgeVisitor& visit);
+void visit_referrers(const HeapReader& heap, ObjectId object, const EdgeList& list, const EdgeVisitor& visit);
 
 struct EdgesResult {
     ObjectRow object;

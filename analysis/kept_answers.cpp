@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 
 namespace heapsift {
@@ -32,7 +33,11 @@ void KeptAnswers::begin(const KeptQuestion& question, PartReader& part) {
     part.require(text == question.text(), "an answer is another question's");
 }
 
+/// Two questions of one run may need the same search; a file has one part of a name.
 void KeptAnswers::note(PartWriter part) {
+    if (std::any_of(found_.begin(), found_.end(),
+                    [&](const PartWriter& found) { return found.name() == part.name(); }))
+        return;
     std::uint64_t bytes = 0;
     for (const std::span<const std::byte> blob : part.blobs()) bytes += blob.size();
     if (bytes <= most_bytes) found_.push_back(std::move(part));

@@ -101,7 +101,7 @@ ObjectStates object_states(const HeapGraph& graph, const ProgressCallback& progr
 bool is_certain(const HeapReader& heap, const ObjectStates& states, ObjectId object) {
     if (states.of(object) != ObjectState::invisible)
         return states.collection.of[object] != CollectorVerdict::doubtful;
-    return heap.collector_facts(object).refcount == std::int64_t{heap.snapshot().references->found(object)};
+    return heap.collector_facts(object).refcount == static_cast<std::int64_t>(heap.snapshot().references->found(object));
 }
 
 }  // namespace heapsift

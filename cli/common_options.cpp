@@ -33,6 +33,8 @@ void add_common_options(CommandOptions& declare, CommonOptions& options, bool ow
         "--json", [&options] { options.format = Format::json; }, "the same as --format json: one document");
     if (!declare.has("--jobs"))
         declare.number("-j,--jobs", options.jobs, "threads (default: one for each processor)", 1, most_jobs);
+    declare.number("--memory", options.memory,
+                   "own memory, 2G; what is beyond lies on disk (default: what is free)", 1, most_memory);
     declare.number("-n,--limit", options.limit, "rows, 0 for all (default: 20 in text, else all)");
     declare.flag("--bytes", options.exact_bytes, "show exact bytes in text");
     declare.flag("--redact", options.redact, "leave out values, arguments and directories");

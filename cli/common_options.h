@@ -18,6 +18,7 @@ enum class Format { text, json, jsonl, csv };
 
 inline constexpr std::size_t rows_for_people = 20;
 inline constexpr std::size_t most_jobs = 512;
+inline constexpr std::size_t most_memory = std::size_t{1} << 60;
 
 struct CommonOptions {
     std::string core;
@@ -26,6 +27,7 @@ struct CommonOptions {
     std::string index_dir;  // empty: the cache directory
     Format format = Format::text;
     std::optional<std::size_t> jobs;   // threads; else as many as there are processors
+    std::optional<std::size_t> memory;  // bytes that columns may take; else what can be had
     std::optional<std::size_t> limit;  // 0: all
     bool exact_bytes = false;
     bool redact = false;

@@ -1,6 +1,7 @@
 // heapsift shows what fills the memory of a CPython process, from a core dump of it. The program starts here:
 // signals and the program's name are set up; run_program does the rest.
 
+#include "cli/large_blocks.h"
 #include "cli/output_file.h"
 #include "cli/program.h"
 #include "parsers/base/program_name.h"
@@ -45,6 +46,9 @@ void on_bus_error(int, siginfo_t* info, void*) {
         case CachedKind::none:
             break;
     }
+    if (is_in_large_block(info->si_addr))
+        say_and_leave("heapsift: the disk failed on which its columns lay, for want of memory (--memory)\n",
+                      1);
     say_and_leave("heapsift: the core could not be read to its end: was it changed while it was read?\n", 1);
 }
 

@@ -58,12 +58,26 @@ bool Question::take_kept_retained() {
     return true;
 }
 
+/// What the index has takes no memory. (What a question lacks of it is most of it, as a rule.)
+void Question::make_room(const Columns& columns) {
+    const IndexFile* index = session_.index();
+    const bool walks = declared(Need::graph) || declared(Need::states) || declared(Need::retained);
+    if (index && has_columns(*index, columns) && (!walks || has_kept_work(*index))) return;
+    const MemoryNeed need = declared(Need::retained)                              ? MemoryNeed::retained
+                            : declared(Need::states)                              ? MemoryNeed::states
+                            : declared(Need::graph)                               ? MemoryNeed::graph
+                            : declared(Need::references) || declared(Need::roots) ? MemoryNeed::references
+                                                                                  : MemoryNeed::objects;
+    session_.make_room(heap_.snapshot().object_count(), need);
+}
+
 const HeapReader& Question::filled() {
     if (filled_) return heap_;
     filled_ = true;
     ColumnWishes wishes{.columns = {}, .hide_thread_names = session_.redactor().active()};
     for (const Need need : all_needs)
         if (declared(need)) wishes.columns = wishes.columns | columns_for(need);
+    make_room(wishes.columns);
     heap_.add(wishes, session_.progress());
     return heap_;
 }

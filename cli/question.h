@@ -58,6 +58,7 @@ public:
     Work& work();
 
 private:
+    void make_room(const Columns& columns);
     void declare(Need need) { needs_ |= 1U << static_cast<unsigned>(need); }
     bool declared(Need need) const { return needs_ >> static_cast<unsigned>(need) & 1; }
 

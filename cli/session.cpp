@@ -5,6 +5,7 @@
 
 #include "analysis/object_row.h"
 #include "cli/index_place.h"
+#include "cli/large_blocks.h"
 #include "cli/machine.h"
 #include "cli/pass_times.h"
 #include "cli/units.h"
@@ -186,10 +187,40 @@ CoreFile Session::open_core() {
     return core;
 }
 
+/// How many objects there are is not known yet: nothing is refused here.
+void Session::make_room_for_objects(const CoreFile& core) {
+    if (index_ && has_columns(*index_, {})) return;
+    const MemoryRoom room = memory_room(options_.memory, index_directory(options_.index_dir));
+    if (use_of(room, memory_to_find_objects(core.extent().in_core_bytes)) == MemoryUse::in_files)
+        keep_large_blocks_in(room.folder);
+}
+
+void Session::make_room(std::uint64_t objects, MemoryNeed need) {
+    const std::string folder = index_directory(options_.index_dir);
+    const std::uint64_t needed = memory_for(objects, need), found = memory_for(objects, MemoryNeed::found);
+    const MemoryRoom room =
+        memory_room(options_.memory, folder, found - std::min(found, large_block_bytes()));
+    const std::uint64_t least = memory_for(objects, MemoryNeed::objects);
+    redactor_.know_directory(folder);
+    switch (use_of(room, needed)) {
+        case MemoryUse::in_memory:
+            keep_large_blocks_in_memory();
+            return;
+        case MemoryUse::in_files:
+            if (!keep_large_blocks_in(folder)) refuse_for_memory(room, needed, least);
+            if_disk_is_full(WithoutRoom::fail);
+            console_.note(in_files_note(room, needed));
+            return;
+        case MemoryUse::too_much:
+            refuse_for_memory(room, needed, least);
+    }
+}
+
 CoreHeap Session::open_heap() {
     set_threads(options_.jobs.value_or(available_processors()));
     CoreFile core = read_core();
     open_index(core);
+    make_room_for_objects(core);
     CoreHeap heap = CoreHeap::open(std::move(core), diagnostics_, progress(), index_.get());
     const PythonRuntime& python = heap.snapshot().python;
     know_core(heap.core(), &python);
@@ -306,7 +337,7 @@ ExitCode Session::write(const Document& document, const std::optional<Error>& er
             break;
         }
         case Format::text:
-            write(heapsift::written(document, page()));
+            write_text(document, page(), write);
             break;
         case Format::csv:
             write_csv(document, redactor_, write);

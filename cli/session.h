@@ -9,6 +9,7 @@
 #include "cli/document/document.h"
 #include "cli/index_place.h"
 #include "cli/json_envelope.h"
+#include "cli/memory_plan.h"
 #include "cli/page.h"
 #include "cli/program_run.h"
 #include "cli/progress.h"
@@ -52,6 +53,9 @@ public:
     CoreHeap open_heap();
     /// For a command that does not make its core the one in use.
     void leave_core_in_use() { store_ = {}; }
+    /// Makes room for the columns of so many objects: in memory, or else in files. Those of `found` are there
+    /// already. Throws `Error` (exit 1): "too-little-memory".
+    void make_room(std::uint64_t objects, MemoryNeed need);
     /// Writes the index now, instead of after the answer. Throws `Error` (exit 1): "index-not-written".
     IndexThere write_index();
     /// The index of the heap that was opened as it is now; nothing if there is none.
@@ -89,6 +93,7 @@ public:
 private:
     CoreFile read_core();
     void open_index(const CoreFile& core);
+    void make_room_for_objects(const CoreFile& core);
     std::string keep_index();
     std::string unpacked() const;
     void tell_copy();

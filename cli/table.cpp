@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace heapsift {
 namespace {
@@ -21,17 +22,57 @@ constexpr std::array steps = {Step{TableColumn::Fit::wrap, 24},   Step{TableColu
                               Step{TableColumn::Fit::middle, 16}, Step{TableColumn::Fit::end, 5},
                               Step{TableColumn::Fit::middle, 8},  Step{TableColumn::Fit::end, 1}};
 
+constexpr std::size_t piece_bytes = 1 << 16;
+
 }  // namespace
+
+void TableCells::add(const std::vector<std::string>& row) {
+    std::size_t length = 0;
+    for (const std::string& cell : row) length += cell.size();
+    if (pieces_.empty() || pieces_.back().text.size() + length > piece_bytes) {
+        if (!pieces_.empty()) pieces_.back().ends.shrink_to_fit();
+        pieces_.emplace_back();
+        if (pieces_.size() > 1) pieces_.back().text.reserve(std::max(piece_bytes, length));
+    }
+    Piece& piece = pieces_.back();
+    for (const std::string& cell : row) {
+        piece.text += cell;
+        piece.ends.push_back(static_cast<std::uint32_t>(piece.text.size()));
+    }
+    columns_ = row.size();
+    ++size_;
+}
+
+void TableCells::for_each(const std::function<void(const Row&)>& visit) const {
+    Row row(columns_);
+    for (const Piece& piece : pieces_) {
+        std::uint32_t begin = 0;
+        for (std::size_t i = 0; i < piece.ends.size(); ++i) {
+            row[i % columns_] = std::string_view(piece.text).substr(begin, piece.ends[i] - begin);
+            begin = piece.ends[i];
+            if ((i + 1) % columns_ == 0) visit(row);
+        }
+    }
+}
+
+Table::Table(std::vector<TableColumn> columns) : columns_(std::move(columns)), which_(columns_.size()) {
+    std::iota(which_.begin(), which_.end(), std::size_t{0});
+}
+
+void Table::take(TableCells rows, std::vector<std::size_t> which) {
+    rows_ = std::move(rows);
+    which_ = std::move(which);
+}
 
 std::vector<std::size_t> Table::widths(std::size_t width, std::size_t indent) const {
     std::vector<std::size_t> widths;
     std::size_t total = indent;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-        std::size_t widest = display_width(columns_[i].heading);
-        for (const auto& row : rows_) widest = std::max(widest, display_width(row[i]));
-        widths.push_back(widest);
-        total += widest + (i > 0 ? 2 : 0);
-    }
+    for (const TableColumn& column : columns_) widths.push_back(display_width(column.heading));
+    rows_.for_each([&](const TableCells::Row& row) {
+        for (std::size_t i = 0; i < columns_.size(); ++i)
+            widths[i] = std::max(widths[i], display_width(row[which_[i]]));
+    });
+    for (std::size_t i = 0; i < columns_.size(); ++i) total += widths[i] + (i > 0 ? 2 : 0);
     for (const Step& step : steps) {
         for (std::size_t i = 0; i < columns_.size() && width != 0 && total > width; ++i) {
             if (columns_[i].fit != step.fit || widths[i] <= step.least) continue;
@@ -49,13 +90,13 @@ std::string Table::cell(std::size_t column, const std::string& text, std::size_t
     return text;
 }
 
-std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
-                        std::size_t indent) const {
+std::string Table::line(const TableCells::Row& row, const std::vector<std::size_t>& which,
+                        const std::vector<std::size_t>& widths, std::size_t indent) const {
     std::string line(indent, ' ');
     std::size_t begin = indent;  // the column at which the cell begins
-    for (std::size_t i = 0; i < cells.size(); ++i) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
         if (i > 0) line += "  ";
-        const std::string text = cell(i, cells[i], widths[i]);
+        const std::string text = cell(i, std::string(row[which[i]]), widths[i]);
         if (columns_[i].fit == TableColumn::Fit::wrap)
             line += wrapped(text, widths[i] == 0 ? 0 : begin + widths[i], begin, begin);
         else
@@ -68,14 +109,22 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
 }
 
 std::string Table::text(std::size_t width, bool colour, std::size_t indent) const {
-    const std::vector<std::size_t> column_widths = widths(width, indent);
-    std::vector<std::string> headings;
-    for (const TableColumn& column : columns_) headings.push_back(column.heading);
-    const bool headed = std::any_of(headings.begin(), headings.end(),
-                                    [](const std::string& heading) { return !heading.empty(); });
-    std::string text = headed ? bold(line(headings, column_widths, indent), colour) + "\n" : "";
-    for (const auto& row : rows_) text += line(row, column_widths, indent) + "\n";
+    std::string text;
+    write(width, colour, indent, [&](std::string_view part) { text += part; });
     return text;
+}
+
+void Table::write(std::size_t width, bool colour, std::size_t indent, const Write& write) const {
+    const std::vector<std::size_t> column_widths = widths(width, indent);
+    std::vector<std::size_t> in_order(columns_.size());
+    std::iota(in_order.begin(), in_order.end(), std::size_t{0});
+    TableCells::Row headings;
+    for (const TableColumn& column : columns_) headings.emplace_back(column.heading);
+    const bool headed = std::any_of(headings.begin(), headings.end(),
+                                    [](std::string_view heading) { return !heading.empty(); });
+    if (headed) write(bold(line(headings, in_order, column_widths, indent), colour) + "\n");
+    rows_.for_each(
+        [&](const TableCells::Row& row) { write(line(row, which_, column_widths, indent) + "\n"); });
 }
 
 std::string bar(double share, std::size_t width) {

@@ -3,8 +3,8 @@
 #
 #     bash testdata/test.sh                         everything
 #     bash testdata/test.sh --without-real-cores    only what needs no core of a real process: minutes
-#     bash testdata/test.sh --sanitizers            the same, under the address and undefined-behaviour sanitizers
-#     bash testdata/test.sh --coverage              the same, measuring how much of each folder's code runs (tests/coverage.sh)
+#     bash testdata/test.sh --checks                the same under the address and undefined-behaviour sanitizers; and how much of each
+#                                                   folder's code ran, which has a floor (tests/coverage.sh)
 #
 # The interpreters: this machine's own python3 with NumPy, and, for root, debootstrap trees of Debian 11 and of the other suite
 # (13 on 12, 12 on 13) in ${HEAPSIFT_TREES:-/var/cache/heapsift}. It says which tree it cannot make; with CI=true that is a failure.
@@ -14,9 +14,8 @@ preset=release real=yes
 case "$*" in
     '') ;;
     --without-real-cores) real=no ;;
-    --sanitizers) real=no preset=asan ;;
-    --coverage) real=no preset=coverage ;;
-    *) echo "usage: bash testdata/test.sh [--without-real-cores | --sanitizers | --coverage]" >&2; exit 2 ;;
+    --checks) real=no preset=checks ;;
+    *) echo "usage: bash testdata/test.sh [--without-real-cores | --checks]" >&2; exit 2 ;;
 esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export HEAPSIFT_TREES=${HEAPSIFT_TREES:-/var/cache/heapsift}
@@ -46,7 +45,7 @@ main() {
     local status=0 without=()
     if [ $real = no ]; then without=(--label-exclude real); fi
     ctest --test-dir "$tests" --output-on-failure --no-tests=error -j "$(jobs_of 4096)" "${without[@]}" || status=$?
-    if [ $preset = coverage ] && [ $status = 0 ]; then bash tests/coverage.sh "$tests" || status=$?; fi
+    if [ $preset = checks ] && [ $status = 0 ]; then bash tests/coverage.sh "$tests" || status=$?; fi
     end_step
     sum_up $status
     exit $status

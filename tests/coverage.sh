@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How much of each folder the tests without real cores run, and whether that is enough.
 #
-#     bash tests/coverage.sh [BUILD]     after ctest in a build of the preset `coverage` (default: build/coverage)
+#     bash tests/coverage.sh [BUILD]     after ctest in a build of the preset `checks` (default: build/checks)
 #
 # Lines of .cpp files, as GCC's gcov counts them; a header is compiled into many files and would count in each. A folder below its
 # floor is a failure. The floors are one below what was reached, for compilers differ in what they take for a line: raise them when you
@@ -9,7 +9,7 @@
 # cores, which this does not count.)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-build=$(realpath "${1:-build/coverage}")
+build=$(realpath "${1:-build/checks}")
 
 # folder, floor in percent of lines
 floors='
@@ -29,7 +29,7 @@ cli 74
 
 mapfile -d '' -t notes < <(find "$build" -name '*.gcda' -not -path '*/tests/*' -print0 | sort -z)
 if [ ${#notes[@]} = 0 ]; then
-    echo "No test has run in $build: cmake --preset coverage && ninja -C build/coverage && ctest --preset coverage -LE real" >&2
+    echo "No test has run in $build: cmake --preset checks && ninja -C build/checks && ctest --preset checks -LE real" >&2
     exit 2
 fi
 

@@ -33,8 +33,7 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
     if (progress) progress("dominators", 0);
     retained.tree = DominatorTree::build(graph.preorder(), graph.sources());
     if (progress) progress("retained sizes", 0);
-    std::vector<std::uint64_t>& memory = retained.memory.fill();
-    memory.assign(retained.tree.reached(), 0);
+    std::vector<std::uint64_t> memory(retained.tree.reached());
     const SizeColumn& sizes = *graph.columns().sizes;
     const std::size_t objects = graph.object_count();
     in_any_order(piece_count(objects, objects_a_piece), [&](std::size_t piece) {
@@ -46,7 +45,10 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
         }
     });
     retained.tree.add_up(memory);
-    retained.memory.filled();
+    CompactColumn<std::uint32_t>::Builder narrow;
+    narrow.reserve(memory.size());
+    for (const std::uint64_t bytes : memory) narrow.push_back(bytes);
+    retained.memory = narrow.finish();
     return retained;
 }
 

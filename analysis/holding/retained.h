@@ -4,6 +4,7 @@
 
 #include "analysis/graph/dominators.h"
 #include "analysis/holding/heap_graph.h"
+#include "parsers/base/compact_column.h"
 
 #include <cstdint>
 #include <functional>
@@ -12,18 +13,17 @@
 
 namespace heapsift {
 
-/// The dominator tree of a heap, and what each node retains: columns by position in HeapGraph::preorder. 12
+/// The dominator tree of a heap, and what each node retains: columns by position in HeapGraph::preorder. 8
 /// bytes a node.
 struct RetainedSizes {
     DominatorTree tree;
-    Stored<std::uint64_t> memory;  // bytes: RetainedLookup::memory
+    CompactColumn<std::uint32_t> memory;  // bytes: RetainedLookup::memory
 
     /// As a part of an index (parsers/index/part.h), for so many nodes of a preorder.
     template <class Self, class Part>
     static void fields(Self& self, Part& part, std::size_t reached) {
         DominatorTree::fields(self.tree, part, reached);
-        part.column(self.memory, [](std::uint64_t) { return true; });
-        part.require(self.memory.size() == reached, "not every node has a retained size");
+        CompactColumn<std::uint32_t>::fields(self.memory, part, reached);
     }
 };
 

@@ -30,7 +30,7 @@ struct BatchOptions {
 
 // A child keeps some bytes per object and reads the core from its mapping: at most nine tenths of the core's
 // size, if that is small objects throughout; far less for arrays.
-std::size_t default_jobs(const std::vector<std::string>& paths) {
+std::size_t default_jobs(const std::vector<std::string>& paths, std::optional<std::size_t> memory) {
     std::uint64_t largest = 0;
     for (const std::string& path : paths) {
         struct stat facts {};
@@ -38,30 +38,37 @@ std::size_t default_jobs(const std::vector<std::string>& paths) {
             largest = std::max(largest, static_cast<std::uint64_t>(facts.st_size));
     }
     const std::uint64_t each = (std::uint64_t{256} << 20) + largest / 10 * 9;
-    const std::uint64_t fitting = available_memory().value_or(each) / each;
+    const std::uint64_t fitting = (memory ? *memory : available_memory().value_or(each)) / each;
     return std::clamp<std::size_t>(fitting, 1, available_processors());
 }
 
-/// `threads`: of each child.
+/// What a child may take.
+struct Share {
+    std::size_t threads;
+    std::optional<std::size_t> memory;  // bytes, with --memory
+};
+
 std::vector<std::string> arguments_for(const std::string& path, const CommonOptions& options,
-                                       std::size_t threads) {
-    std::vector<std::string> arguments = {"overview",   "--json",         "--progress=never",
-                                          "--no-index", "--core=" + path, fmt::format("--jobs={}", threads)};
+                                       const Share& share) {
+    std::vector<std::string> arguments = {"overview",         "--json",
+                                          "--progress=never", "--no-index",
+                                          "--core=" + path,   fmt::format("--jobs={}", share.threads)};
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) arguments.push_back(name + value);
     };
     add("--executable=", options.search.executable);
     add("--sysroot=", options.search.sysroot);
     add("--debug-dir=", options.search.debug_dir);
+    if (share.memory) arguments.push_back(fmt::format("--memory={}", *share.memory));
     if (options.limit) arguments.push_back(fmt::format("--limit={}", *options.limit));
     if (options.redact) arguments.emplace_back("--redact");
     return arguments;
 }
 
 // In the child: it must not change which core is in use.
-int answer(const std::string& path, const Session& session, std::size_t threads) {
+int answer(const std::string& path, const Session& session, const Share& share) {
     ::setenv("HEAPSIFT_STATE", "off", 1);
-    return session.program_run()(arguments_for(path, session.options(), threads),
+    return session.program_run()(arguments_for(path, session.options(), share),
                                  session.ends_process() ? ::_exit : nullptr);
 }
 
@@ -108,12 +115,14 @@ ExitCode run_batch(Session& session, const BatchOptions& options) {
     Output output;
     Tally tally;
     ChildRules rules;
-    rules.at_once =
-        std::min(options.jobs.value_or(default_jobs(cores.paths)), std::max<std::size_t>(count, 1));
+    rules.at_once = std::min(options.jobs.value_or(default_jobs(cores.paths, session.options().memory)),
+                             std::max<std::size_t>(count, 1));
     rules.timeout = std::chrono::seconds(std::min(options.timeout.value_or(default_timeout), longest));
     if (progress) rules.tick = [&] { progress(tally.text(count), tally.share(count)); };
-    const std::size_t threads = std::clamp<std::size_t>(available_processors() / rules.at_once, 1, most_jobs);
-    const auto job = [&](std::size_t i) { return answer(cores.paths[i], session, threads); };
+    Share share{std::clamp<std::size_t>(available_processors() / rules.at_once, 1, most_jobs), {}};
+    if (const auto memory = session.options().memory)
+        share.memory = std::max<std::size_t>(*memory / rules.at_once, 1);
+    const auto job = [&](std::size_t i) { return answer(cores.paths[i], session, share); };
     const auto done = [&](std::size_t i, const ChildEnd& end) {
         const Json line = batch_line(cores.paths[i], end, session.redactor());
         tally.add(line);

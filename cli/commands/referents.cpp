@@ -3,6 +3,7 @@
 #include "cli/commands/referents.h"
 
 #include "analysis/edges.h"
+#include "cli/all_edges.h"
 #include "cli/question.h"
 #include "cli/render/edges.h"
 
@@ -14,9 +15,10 @@ ExitCode run_referents(Session& session) {
     Question question(session, {Need::references, Need::roots});
     const ObjectId object = question.object(argument);
     const HeapReader& heap = question.filled();
-    EdgesResult result = referents(heap, object, session.options().rows());
+    EdgesResult result = referents(heap, object, kept_edges(session));
     session.note_references(heap, object);
-    return session.write(render_referents(std::move(result)));
+    return session.write(
+        render_referents(std::move(result), all_edges(session, heap, object, visit_referents)));
 }
 
 }  // namespace

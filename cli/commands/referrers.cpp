@@ -3,6 +3,7 @@
 #include "cli/commands/referrers.h"
 
 #include "analysis/edges.h"
+#include "cli/all_edges.h"
 #include "cli/question.h"
 #include "cli/render/edges.h"
 
@@ -14,9 +15,10 @@ ExitCode run_referrers(Session& session) {
     Question question(session, {Need::references, Need::roots});
     const ObjectId object = question.object(argument);
     const HeapReader& heap = question.filled();
-    EdgesResult result = referrers(heap, object, session.options().rows(), session.progress());
+    EdgesResult result = referrers(heap, object, kept_edges(session), session.progress());
     session.note_references(heap, object);
-    return session.write(render_referrers(std::move(result)));
+    return session.write(
+        render_referrers(std::move(result), all_edges(session, heap, object, visit_referrers)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "analysis/show.h"
 #include "cli/address_lookup.h"
+#include "cli/all_edges.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
 #include "cli/render/show.h"
@@ -28,12 +29,13 @@ ExitCode run_show(Session& session, const ShowOptions& options) {
     question.take_what_is_at_hand();
     const ObjectId object = question.object(argument);
     const HeapReader& heap = question.filled();
-    ShowResult result = show(heap, object, session.options().rows(), session.progress());
+    ShowResult result = show(heap, object, kept_edges(session), session.progress());
     if (question.graph_at_hand())
         add_holder(result, RetainedLookup(question.graph(), question.retained()), question.states(),
                    question.answers());
     session.note_references(heap, object);
-    return session.write(render_show(std::move(result)));
+    return session.write(render_show(std::move(result), all_edges(session, heap, object, visit_referents),
+                                     all_edges(session, heap, object, visit_referrers)));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ Datum::Datum(Withheld text) : content_(nullptr) {
 Datum::Datum(Text text) : content_(behind_pointer(std::move(text), true)) {}
 Datum::Datum(List list) : content_(std::move(list)) {}
 Datum::Datum(Entries entries) : content_(std::move(entries)) {}
+Datum::Datum(Stream items) : content_(std::make_shared<const Stream>(std::move(items))) {}
 
 Datum Datum::object() { return Entries(); }
 

@@ -10,6 +10,7 @@
 #include "parsers/base/ids.h"
 
 #include <concepts>
+#include <functional>
 #include <memory>
 
 namespace heapsift {
@@ -24,8 +25,11 @@ public:
         Text text;
         bool for_people = false;  // escaped as in text; else unchanged
     };
-    using Content = std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string,
-                                 Address, std::shared_ptr<const Long>, List, Entries>;
+    /// Hands out the items of a list, from the first on; may be called again.
+    using Stream = std::function<void(const std::function<void(const Datum&)>&)>;
+    using Content =
+        std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Address,
+                     std::shared_ptr<const Long>, List, Entries, std::shared_ptr<const Stream>>;
 
     // NOLINTBEGIN(google-explicit-constructor): code writes a datum as what it holds
     Datum() : content_(nullptr) {}
@@ -56,6 +60,7 @@ public:
     Datum(const std::optional<T>& value) : Datum(value ? Datum(*value) : Datum()) {}
     Datum(List list);
     Datum(Entries entries);
+    Datum(Stream items);  // a list whose items are made as they are written: there may be millions
     // NOLINTEND(google-explicit-constructor)
 
     /// An object without entries; operator[] adds them.
@@ -75,7 +80,7 @@ public:
     const List& items() const { return std::get<List>(content_); }
     const Content& content() const { return content_; }
     bool is_null() const { return std::holds_alternative<std::nullptr_t>(content_); }
-    /// For lists and objects: whether there are no entries.
+    /// For lists and objects: whether there are no entries. Not for lists that are made as they are written.
     bool empty() const;
 
 private:

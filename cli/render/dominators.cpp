@@ -31,7 +31,10 @@ Datum joint_data(const JointHolders& joint) {
                     {"retained", joint.retained}});
 }
 
-Datum node_data(const DominatorNode& node, std::uint64_t total) {
+using SharedResult = std::shared_ptr<const DominatorsResult>;
+
+/// Of a node of this result. The data of its children is made as it is written.
+Datum node_data(const SharedResult& result, const DominatorNode& node) {
     Datum data;
     if (node.object) {
         data = object_data(*node.object);
@@ -43,9 +46,13 @@ Datum node_data(const DominatorNode& node, std::uint64_t total) {
         data["retained"] = node.retained;
     }
     if (node.run > 0) data["run"] = entries({{"count", node.run}, {"name", Notation{node.run_name}}});
-    data["share"] = share_of(node.retained, total);
-    data["children"] = Datum::list_of(
-        node.children, [total](const DominatorNode& child) { return node_data(child, total); });
+    data["share"] = share_of(node.retained, result->total);
+    if (node.children.empty())
+        data["children"] = Datum::list();
+    else
+        data["children"] = Datum::Stream([result, &node](const std::function<void(const Datum&)>& visit) {
+            for (const DominatorNode& child : node.children) visit(node_data(result, child));
+        });
     data["folded"] = entries({{"count", node.folded}, {"retained", node.folded_retained}});
     data["joint"] = Datum::list_of(node.joint, joint_data);
     return data;
@@ -120,9 +127,9 @@ Text joint_holders_words(const JointHolders& joint) {
 }
 
 Document render_dominators(DominatorsResult dominators) {
-    const auto result = kept(std::move(dominators));
+    const SharedResult result = kept(std::move(dominators));
     Document document{.command = "dominators"};
-    document.data["tree"] = node_data(result->top, result->total);
+    document.data["tree"] = node_data(result, result->top);
     if (result->top.object) document.data["tree"]["group"] = result->group;
     document.data["total"] = result->total;
     document.data["shared_by_several_groups"] = result->loose;

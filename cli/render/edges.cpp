@@ -4,6 +4,8 @@
 
 #include "cli/render/object.h"
 
+#include <functional>
+
 namespace heapsift {
 namespace {
 
@@ -30,14 +32,22 @@ Text type_or_none(const ObjectRow& object, ReferenceKind kind) {
     return kind == ReferenceKind::native ? "" : "no object was found there";
 }
 
-void say_edges(std::shared_ptr<const EdgeList> list, Text title, bool other_is_target, Document& document) {
+/// `make` of each row.
+template <class Row, class Make>
+RowsOf<Row> made_of(RowsOf<EdgeRow> rows, Make make) {
+    return [rows = std::move(rows), make](const std::function<void(const Row&)>& visit) {
+        rows([&](const EdgeRow& edge) { visit(make(edge)); });
+    };
+}
+
+void say_edges(const ShownEdges& edges, Text title, bool other_is_target, Document& document) {
     using Fit = TextColumn::Fit;
-    const std::uint64_t more = list->total - list->edges.size();
+    const std::uint64_t more = edges.list->total - edges.count;
     TableBlock table;
     table.columns = {left("", other_is_target ? Fit::middle : Fit::whole),
                      left("", other_is_target ? Fit::whole : Fit::middle), left("", Fit::middle),
                      left("", Fit::end), left("")};
-    table.rows = rows_of<TableRow>(std::move(list), &EdgeList::edges, [other_is_target](const EdgeRow& edge) {
+    table.rows = made_of<TableRow>(edges.rows, [other_is_target](const EdgeRow& edge) {
         const ObjectRow& other = other_is_target ? edge.target : edge.source;
         TableRow row{.cells = {Notation{edge.reference.step}, other.address,
                                type_or_none(other, edge.reference.kind), value_of(other), kind_remark(edge)}};
@@ -50,21 +60,21 @@ void say_edges(std::shared_ptr<const EdgeList> list, Text title, bool other_is_t
 }
 
 /// Renders both commands; `say` is one of the two functions below.
-Document render_edges(const char* command, EdgesResult edges,
-                      void (*say)(std::shared_ptr<const EdgeList>, Document&)) {
-    const auto list = kept(std::move(edges.list));
+Document render_edges(const char* command, EdgesResult edges, AllEdges all,
+                      void (*say)(const ShownEdges&, Document&)) {
+    const ShownEdges shown = shown_edges(std::move(edges.list), std::move(all));
     const ObjectRow& object = edges.object;
     Document document{.command = command};
     document.rows_key = "edges";
-    document.rows = rows_of<Datum>(list, &EdgeList::edges, edge_data);
+    document.rows = made_of<Datum>(shown.rows, edge_data);
     document.csv_columns = {"source",      "target",       "name",        "kind",        "followed",
                             "source_type", "source_value", "target_type", "target_value"};
     document.data["object"] = object_data(object);
-    document.data["total"] = list->total;
+    document.data["total"] = shown.list->total;
     Text heading = Text(TypeName{object.type}).bold() + says(" {}", object.address);
     if (const Value value = value_of(object); !value.empty()) heading += says("  {}", value);
     document.say(line(std::move(heading)));
-    say(list, document);
+    say(shown, document);
     return document;
 }
 
@@ -84,24 +94,34 @@ Datum edge_data(const EdgeRow& edge) {
 
 Datum edges_data(const std::vector<EdgeRow>& edges) { return Datum::list_of(edges, edge_data); }
 
-void say_referents(std::shared_ptr<const EdgeList> list, Document& document) {
-    if (list->total == 0) return document.say(line("It refers to nothing."));
-    Text title = says("It refers to {}", how_many(list->total, "object"));
-    say_edges(std::move(list), std::move(title), true, document);
+Datum edges_data(const ShownEdges& edges) { return Datum::Stream(made_of<Datum>(edges.rows, edge_data)); }
+
+ShownEdges shown_edges(EdgeList list, AllEdges all) {
+    const auto shared = kept(std::move(list));
+    if (!all)
+        return {shared, rows_of<EdgeRow>(shared, &EdgeList::edges, std::identity()), shared->edges.size()};
+    const auto rows = [shared, all = std::move(all)](const EdgeVisitor& visit) { all(*shared, visit); };
+    return {shared, rows, shared->total};
 }
 
-void say_referrers(std::shared_ptr<const EdgeList> list, Document& document) {
-    if (list->total == 0) return document.say(line("No object was found that refers to it."));
-    Text title = says("{} to it", how_many(list->total, "reference refers", "references refer"));
-    say_edges(std::move(list), std::move(title), false, document);
+void say_referents(const ShownEdges& edges, Document& document) {
+    if (edges.list->total == 0) return document.say(line("It refers to nothing."));
+    Text title = says("It refers to {}", how_many(edges.list->total, "object"));
+    say_edges(edges, std::move(title), true, document);
 }
 
-Document render_referents(EdgesResult result) {
-    return render_edges("referents", std::move(result), say_referents);
+void say_referrers(const ShownEdges& edges, Document& document) {
+    if (edges.list->total == 0) return document.say(line("No object was found that refers to it."));
+    Text title = says("{} to it", how_many(edges.list->total, "reference refers", "references refer"));
+    say_edges(edges, std::move(title), false, document);
 }
 
-Document render_referrers(EdgesResult result) {
-    return render_edges("referrers", std::move(result), say_referrers);
+Document render_referents(EdgesResult result, AllEdges all) {
+    return render_edges("referents", std::move(result), std::move(all), say_referents);
+}
+
+Document render_referrers(EdgesResult result, AllEdges all) {
+    return render_edges("referrers", std::move(result), std::move(all), say_referrers);
 }
 
 }  // namespace heapsift

@@ -5,6 +5,7 @@
 #include "analysis/edges.h"
 #include "cli/document/document.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -14,11 +15,24 @@ namespace heapsift {
 Datum edge_data(const EdgeRow& edge);
 Datum edges_data(const std::vector<EdgeRow>& edges);
 
-/// A heading and a table, or a sentence if there are no references. The document keeps the list.
-void say_referents(std::shared_ptr<const EdgeList> list, Document& document);
-void say_referrers(std::shared_ptr<const EdgeList> list, Document& document);
+/// A list and its rows: those that it keeps, or all, read one by one.
+struct ShownEdges {
+    std::shared_ptr<const EdgeList> list;
+    RowsOf<EdgeRow> rows;
+    std::uint64_t count = 0;  // of the rows
+};
+/// `all` reads all rows; empty: those in the list are shown.
+using AllEdges = std::function<void(const EdgeList&, const EdgeVisitor&)>;
+ShownEdges shown_edges(EdgeList list, AllEdges all);
 
-Document render_referents(EdgesResult result);
-Document render_referrers(EdgesResult result);
+/// Their data, made as it is written.
+Datum edges_data(const ShownEdges& edges);
+
+/// A heading and a table, or a sentence if there are no references. The document keeps the list.
+void say_referents(const ShownEdges& edges, Document& document);
+void say_referrers(const ShownEdges& edges, Document& document);
+
+Document render_referents(EdgesResult result, AllEdges all = {});
+Document render_referrers(EdgesResult result, AllEdges all = {});
 
 }  // namespace heapsift

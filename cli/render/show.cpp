@@ -84,7 +84,7 @@ Block facts_table(const ShowResult& result) {
 
 }  // namespace
 
-Document render_show(ShowResult result) {
+Document render_show(ShowResult result, AllEdges all_referents, AllEdges all_referrers) {
     Document document{.command = "show"};
     Datum& data = document.data;
     data = object_data(result.object);
@@ -93,17 +93,19 @@ Document render_show(ShowResult result) {
     data["group"] = result.holder_computed ? Datum(result.group) : Datum();
     data["accounted"] = result.referrers.owned;
     data["found"] = result.found_by;
-    data["referents"] = edges_data(result.referents.edges);
-    data["referrers"] = edges_data(result.referrers.edges);
+    const ShownEdges referents = shown_edges(std::move(result.referents), std::move(all_referents));
+    const ShownEdges referrers = shown_edges(std::move(result.referrers), std::move(all_referrers));
+    data["referents"] = edges_data(referents);
+    data["referrers"] = edges_data(referrers);
     data["dominator"] = result.dominator ? object_data(*result.dominator) : Datum();
-    data["total"] = entries({{"referents", result.referents.total}, {"referrers", result.referrers.total}});
+    data["total"] = entries({{"referents", referents.list->total}, {"referrers", referrers.list->total}});
     Text heading = Text(TypeName{result.object.type}).bold();
     if (const Value value = value_of(result.object); !value.empty())
         heading += "  " + Text(value).giving_way();
     document.say(line(std::move(heading)));
     document.say(facts_table(result));
-    say_referents(kept(std::move(result.referents)), document);
-    say_referrers(kept(std::move(result.referrers)), document);
+    say_referents(referents, document);
+    say_referrers(referrers, document);
     document.say(hint(says("why {}", result.object.address), "the path that keeps it alive"));
     return document;
 }

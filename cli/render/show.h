@@ -3,10 +3,10 @@
 // One object in full.
 
 #include "analysis/show.h"
-#include "cli/document/document.h"
+#include "cli/render/edges.h"
 
 namespace heapsift {
 
-Document render_show(ShowResult result);
+Document render_show(ShowResult result, AllEdges all_referents = {}, AllEdges all_referrers = {});
 
 }  // namespace heapsift

@@ -58,9 +58,12 @@ private:
     const std::function<void(std::string_view)>& write_;
 };
 
+/// Appends to a text. With `write`, what is there is written and taken out of it when it has some size.
 class JsonText {
 public:
-    JsonText(std::string& out, Redactor& redactor) : out_(out), redactor_(redactor) {}
+    using Write = std::function<void(std::string_view)>;
+    JsonText(std::string& out, Redactor& redactor, const Write* write = nullptr)
+        : out_(out), redactor_(redactor), write_(write) {}
 
     void add(const Datum& datum) { std::visit(*this, datum.content()); }
 
@@ -87,20 +90,38 @@ public:
         }
         out_ += ']';
     }
+    void operator()(const std::shared_ptr<const Datum::Stream>& items) {
+        out_ += '[';
+        bool first = true;
+        (*items)([&](const Datum& item) {
+            if (!std::exchange(first, false)) out_ += ',';
+            add(item);
+            if (write_ && out_.size() > enough_to_write) {
+                (*write_)(out_);
+                out_.clear();
+            }
+        });
+        out_ += ']';
+    }
     void operator()(const Datum::Entries& entries) {
         out_ += '{';
+        members(entries);
+        out_ += '}';
+    }
+    /// Without the brackets.
+    void members(const Datum::Entries& entries) {
         for (const Entry& entry : entries) {
             if (&entry != entries.data()) out_ += ',';
             add_json_string(out_, entry.name);
             out_ += ':';
             add(entry.value);
         }
-        out_ += '}';
     }
 
 private:
     std::string& out_;
     Redactor& redactor_;
+    const Write* write_;
 };
 
 void number_in(const Datum& datum, Redactor& redactor) {
@@ -108,6 +129,8 @@ void number_in(const Datum& datum, Redactor& redactor) {
         long_text(**text, redactor);
     if (const auto* list = std::get_if<Datum::List>(&datum.content()))
         for (const Datum& item : *list) number_in(item, redactor);
+    if (const auto* items = std::get_if<std::shared_ptr<const Datum::Stream>>(&datum.content()))
+        (**items)([&](const Datum& item) { number_in(item, redactor); });
     if (const auto* entries = std::get_if<Datum::Entries>(&datum.content()))
         for (const Entry& entry : *entries) number_in(entry.value, redactor);
 }
@@ -208,14 +231,17 @@ void write_json(const Json& head, const Document& document, Redactor& redactor,
         write_table(document.rows_key, document.rows);
     }
     for (const Document::Table& table : document.more_tables) write_table(table.key, table.rows);
-    text = json_text(document.data, redactor);
-    write((first_key || document.data.empty() ? "" : ",") + text.substr(1, text.size() - 2) + "}}\n");
+    text = first_key || document.data.empty() ? "" : ",";
+    JsonText(text, redactor, &write).members(std::get<Datum::Entries>(document.data.content()));
+    write(text + "}}\n");
 }
 
 void write_json_lines(const Document& document, Redactor& redactor,
                       const std::function<void(std::string_view)>& write) {
     if (!document.rows) {
-        write(json_text(document.data, redactor) + "\n");
+        std::string text;
+        JsonText(text, redactor, &write).add(document.data);
+        write(text + "\n");
         return;
     }
     if (document.field_rows) {

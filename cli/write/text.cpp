@@ -31,7 +31,7 @@ struct Shorter {
 /// The rows of a table while they are collected: only when all cells are known can an empty column be left
 /// out.
 struct Cells {
-    std::vector<std::vector<std::string>> rows;
+    TableCells rows;
     std::vector<bool> has_any;  // by column
     std::uint64_t bytes = 0;    // of all rows together
 };
@@ -60,11 +60,21 @@ TableRow folded_rows(const std::vector<TableRow>& rows, const std::string& name)
 
 class BlockText {
 public:
+    using Write = std::function<void(std::string_view)>;
     BlockText(const Page& page, const Shorter& shorter) : page_(page), shorter_(shorter) {}
+
+    void write(const std::vector<Block>& blocks, const Write& write) const {
+        for (const Block& block : blocks) {
+            if (const auto* table = std::get_if<TableBlock>(&block.content))
+                write_table(*table, write);
+            else
+                write(std::visit(*this, block.content));
+        }
+    }
 
     std::string all(const std::vector<Block>& blocks) const {
         std::string text;
-        for (const Block& block : blocks) text += std::visit(*this, block.content);
+        write(blocks, [&](std::string_view part) { text += part; });
         return text;
     }
 
@@ -117,34 +127,34 @@ public:
     }
 
     std::string operator()(const TableBlock& block) const {
+        std::string text;
+        write_table(block, [&](std::string_view part) { text += part; });
+        return text;
+    }
+
+private:
+    void write_table(const TableBlock& block, const Write& write) const {
         Cells cells = collected(block);
-        if (cells.rows.empty()) return {};
+        if (cells.rows.size() == 0) return;
         std::vector<TableColumn> columns;
-        std::vector<bool> kept;
+        std::vector<std::size_t> which;
         for (std::size_t i = 0; i < block.columns.size(); ++i) {
             const TextColumn& column = block.columns[i];
             const bool stays = !left_out(column) || (column.only_if_empty && cells.has_any[i]);
-            kept.push_back(stays && (!column.optional || cells.has_any[i]));
-            if (!kept[i]) continue;
+            if (!stays || (column.optional && !cells.has_any[i])) continue;
+            which.push_back(i);
             std::string heading = plain(column.heading, page_);
             if (column.sorted) heading += " ▾";
             columns.push_back(
                 {static_cast<TableColumn::Align>(column.align), std::move(heading), fit_of(column)});
         }
         Table table(std::move(columns));
-        for (std::vector<std::string>& row : cells.rows) {
-            std::size_t to = 0;
-            for (std::size_t i = 0; i < row.size(); ++i)
-                if (kept[i] && to++ != i) row[to - 1] = std::move(row[i]);
-            row.resize(to);
-        }
         const std::size_t shown_rows = cells.rows.size();
-        table.take(std::move(cells.rows));
-        return table.text(page_.width, page_.colour, blanks_a_level * block.level) +
-               rest_text(block, shown_rows, cells.bytes);
+        table.take(std::move(cells.rows), std::move(which));
+        table.write(page_.width, page_.colour, blanks_a_level * block.level, write);
+        write(rest_text(block, shown_rows, cells.bytes));
     }
 
-private:
     bool is_narrow(const TextColumn& column) const {
         return page_.width != 0 && page_.width < column.narrow_page;
     }
@@ -168,16 +178,16 @@ private:
     Cells collected(const TableBlock& block) const {
         Cells cells;
         cells.has_any.resize(block.columns.size());
+        std::vector<std::string> texts;
         const auto add = [&](const TableRow& row) {
-            std::vector<std::string> texts;
-            texts.reserve(row.cells.size());
+            texts.clear();
             for (std::size_t i = 0; i < row.cells.size(); ++i) {
                 const auto& spans = row.cells[i].spans();
                 if (!spans.empty() && !std::holds_alternative<Nothing>(spans.front().content))
                     cells.has_any[i] = true;
                 texts.push_back(cell_text(block.columns[i], row, row.cells[i], block));
             }
-            cells.rows.push_back(std::move(texts));
+            cells.rows.add(texts);
             cells.bytes += row.bytes;
         };
         const bool short_of =
@@ -262,6 +272,12 @@ std::string written(const Document& document, const Page& page) {
     if (fits()) return text;
     shorter.folded = true;
     return write();
+}
+
+void write_text(const Document& document, const Page& page,
+                const std::function<void(std::string_view)>& write) {
+    if (page.height > 0) return write(written(document, page));
+    BlockText(page, Shorter()).write(document.blocks, write);
 }
 
 }  // namespace heapsift

@@ -155,6 +155,19 @@ OwnedMemory measure_objects(const FoundObjects& objects, const ObjectAccess& acc
     return {sizes.finish(), places.finish()};
 }
 
+SizeColumn measure_sizes(const FoundObjects& objects, const ObjectAccess& access,
+                         const ProgressCallback& progress) {
+    SizeColumnBuilder sizes;
+    sizes.reserve(objects.addresses.size());
+    for_each_object<SizeColumnBuilder>(
+        "sizes", objects, access, progress,
+        [&](Address object, const TypeInfo& type, SizeColumnBuilder& found) {
+            found.add(access.sizes(object, type, nullptr));
+        },
+        [&](SizeColumnBuilder& found) { sizes.take(found); });
+    return sizes.finish();
+}
+
 OwnedPlaces find_places(const FoundObjects& objects, const ObjectAccess& access,
                         const ProgressCallback& progress) {
     PlaceCollector places(access.allocations());

@@ -53,6 +53,10 @@ struct OwnedMemory {
 OwnedMemory measure_objects(const FoundObjects& objects, const ObjectAccess& access,
                             const ProgressCallback& progress = {});
 
+/// Only the sizes: 25 to 50 ns per object.
+SizeColumn measure_sizes(const FoundObjects& objects, const ObjectAccess& access,
+                         const ProgressCallback& progress = {});
+
 /// Only the places, as far as needed to tell whose a word is. This needs no measuring of objects in pymalloc
 /// blocks: 10 to 20 ns per object.
 OwnedPlaces find_places(const FoundObjects& objects, const ObjectAccess& access,

@@ -161,7 +161,9 @@ void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWis
     }
 
     OwnedPlaces places;
-    if (sizes || memory) {
+    if (sizes && !memory && !references) {
+        heap.sizes = measure_sizes(heap.objects, access, progress);
+    } else if (sizes || memory) {
         OwnedMemory owned = measure_objects(heap.objects, access, progress);
         if (sizes) heap.sizes = std::move(owned.sizes);
         places = std::move(owned.places);

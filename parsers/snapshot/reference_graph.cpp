@@ -18,7 +18,6 @@
 #include "parsers/cpython/build/refcount.h"
 
 #include <algorithm>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -33,7 +32,7 @@ public:
     ReferenceGraph build(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         begin_.reserve(addresses_.size() + 1);
         targets_.reserve(4 * addresses_.size());  // unused room is never touched
-        found_.assign(addresses_.size(), 0);
+        found_ = CompactCounts(addresses_.size());
         all_strong_.assign(addresses_.size() / 64 + 1, 0);
         gather_all(progress);
         begin_.push_back(targets_.size());
@@ -46,7 +45,7 @@ public:
         for (const Guess& guess : guesses_) judged.push_back(guess);
         graph_.begin_ = begin_.finish();
         graph_.targets_ = std::move(targets_);
-        graph_.found_ = std::move(found_);
+        graph_.found_ = found_.finish();
         graph_.all_strong_ = std::move(all_strong_);
         graph_.guesses_ = std::move(judged);
         graph_.natives_ = std::move(natives_);
@@ -171,11 +170,11 @@ private:
         rows.begin.clear();
         const std::span<const ObjectId> targets = rows.targets;
         for (std::size_t i = 0; i < targets.size(); ++i) {
-            if (i + ahead < targets.size()) __builtin_prefetch(&found_[targets[i + ahead]], 1);
-            ++found_[targets[i]];
+            if (i + ahead < targets.size()) found_.fetch(targets[i + ahead]);
+            found_.increment(targets[i]);
         }
         for (Guess& guess : rows.guesses) {  // they count when they are believed
-            --found_[guess.target];
+            found_.decrement(guess.target);
             guess.place += before;
         }
         move_to_end(rows.targets, targets_);
@@ -204,7 +203,7 @@ private:
         const std::uint64_t stored = count_of(access_.heap(), addresses_[target]);
         if (is_immortal_count(access_.heap().layout(), stored)) return of_immortal;
         const auto count = static_cast<std::int64_t>(stored);
-        const std::int64_t found = found_[target];
+        const auto found = static_cast<std::int64_t>(found_[target]);
         return count > found ? static_cast<std::uint64_t>(count - found) : 0;
     }
 
@@ -239,7 +238,7 @@ private:
             }
         });
         for (const Guess& guess : guesses_) {
-            found_[guess.target] += guess.verdict != GuessVerdict::refused;
+            if (guess.verdict != GuessVerdict::refused) found_.increment(guess.target);
             ++(guess.verdict == GuessVerdict::proved    ? graph_.counts_.proved
                : guess.verdict == GuessVerdict::allowed ? graph_.counts_.allowed
                                                         : graph_.counts_.refused);
@@ -287,7 +286,7 @@ private:
         natives_ =
             find_native_references(core, access_, addresses_, index_, std::move(places), graph_.frames_,
                                    [&](ObjectId id) { return left_to_explain(id, 0); });
-        for (const NativeReference& reference : natives_) ++found_[reference.target];
+        for (const NativeReference& reference : natives_) found_.increment(reference.target);
     }
 
     std::span<const Address> addresses_;
@@ -299,7 +298,7 @@ private:
     RowStartsBuilder begin_;
     std::vector<std::uint64_t> all_strong_;
     std::vector<ObjectId> targets_;
-    std::vector<std::uint32_t> found_;
+    CompactCounts found_;
     std::vector<Guess> guesses_;
     std::vector<NativeReference> natives_;
     std::vector<ReferenceGraph::Unowned> unowned_;
@@ -307,15 +306,16 @@ private:
 
 ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<ObjectId> targets,
                                std::vector<NativeReference> natives) {
-    std::vector<std::uint32_t> found(begin.size() - 1);
-    for (const ObjectId target : targets) ++found[target];
-    for (const NativeReference& native : natives) ++found[native.target];
-    all_strong_ = std::vector<std::uint64_t>(found.size() / 64 + 1);
+    const std::size_t objects = begin.size() - 1;
+    CompactCounts found(objects);
+    for (const ObjectId target : targets) found.increment(target);
+    for (const NativeReference& native : natives) found.increment(native.target);
+    all_strong_ = std::vector<std::uint64_t>(objects / 64 + 1);
     RowStartsBuilder starts;
     for (const std::uint64_t start : begin) starts.push_back(start);
     begin_ = starts.finish();
     targets_ = std::move(targets);
-    found_ = std::move(found);
+    found_ = found.finish();
     natives_ = std::move(natives);
 }
 
@@ -325,9 +325,8 @@ std::uint64_t ReferenceGraph::memory_bytes() const {
            unowned_.memory_bytes();
 }
 
-/// How many there are in `targets_`; more than that where counts may have overflowed.
+/// How many there are in `targets_`.
 std::uint64_t ReferenceGraph::references_to(ObjectId target) const {
-    if (targets_.size() + natives_.size() > std::numeric_limits<std::uint32_t>::max()) return targets_.size();
     const auto natives = static_cast<std::uint64_t>(std::count_if(
         natives_.begin(), natives_.end(), [&](const auto& native) { return native.target == target; }));
     return found_[target] > natives ? found_[target] - natives : 0;

@@ -107,6 +107,25 @@ TEST_CASE("edges: a limit cuts the rows and not the counts", "[analysis][edges]"
     }
 }
 
+TEST_CASE("edges: rows that are not kept are read again, in the same order", "[analysis][edges]") {
+    const HandmadeReader heap = nodes().build();
+    const ObjectId node = heap.snapshot().find(Address(0x100));
+    const EdgesResult down = referents(heap, node, no_edges), up = referrers(heap, node, no_edges);
+    CHECK(down.list.edges.empty());
+    CHECK(down.list.total == 6);
+    CHECK(down.list.followed == 2);
+    CHECK(up.list.edges.empty());
+    CHECK(up.list.owned == 4);
+    EdgeList read;
+    const auto keep = [&](const EdgeRow& row) { read.edges.push_back(row); };
+    visit_referents(heap, node, down.list, keep);
+    CHECK(names(read) == names(referents(heap, node, 0).list));
+    read.edges.clear();
+    visit_referrers(heap, node, up.list, keep);
+    CHECK(names(read) == names(referrers(heap, node, 0).list));
+    CHECK(read.edges[2].source.address == Address(0x5000));
+}
+
 TEST_CASE("edges: an object alone has none", "[analysis][edges]") {
     HandmadeHeap made;
     made.objects = {{Address(0x100), "int", facts(28, 32), literal("7", 1), {}}};

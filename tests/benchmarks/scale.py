@@ -27,10 +27,10 @@ COMMANDS = ["types --sort memory", "types", "overview", "objects", "dominators",
 OF_AN_OBJECT = {"why", "show", "referrers"}
 
 
-def run(command):
+def run(command, most_seconds=None, given=None):
     """(CPU seconds, wall seconds, own bytes at the peak)"""
     began = time.monotonic()
-    process = child.start(command)
+    process = child.start(command, most_seconds, given)
     own = 0
     while True:
         pid, status, spent = os.wait4(process, os.WNOHANG)

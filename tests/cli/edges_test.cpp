@@ -1,6 +1,7 @@
 // referents and referrers: how references are printed, for a terminal and for programs.
 
 #include "cli/render/edges.h"
+#include "cli/render/show.h"
 
 #include "cli/text_width.h"
 #include "tests/analysis/handmade_heap.h"
@@ -34,10 +35,10 @@ HandmadeHeap small_heap() {
     return heap;
 }
 
-std::string lists_text(const EdgesResult& result, void (*say)(std::shared_ptr<const EdgeList>, Document&),
+std::string lists_text(const EdgesResult& result, void (*say)(const ShownEdges&, Document&),
                        const Page& page) {
     Document document;
-    say(kept(result.list), document);
+    say(shown_edges(result.list, {}), document);
     return written(document, page);
 }
 
@@ -90,6 +91,25 @@ TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges
             for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
                 CHECK(display_width(text.substr(at, end - at)) <= width);
     }
+}
+
+TEST_CASE("render show: rows that are read one by one are written as those of the list",
+          "[cli][render][edges]") {
+    const HandmadeReader heap = small_heap().build();
+    const ObjectId object = heap.snapshot().find(Address(0x10200));
+    const auto read_by = [&](auto* read) {
+        return [&heap, object, read](const EdgeList& list, const EdgeVisitor& visit) {
+            read(heap, object, list, visit);
+        };
+    };
+    Shown kept_rows, read_rows;
+    const Written of_list(render_show(show(heap, object, 0)), kept_rows);
+    const Written of_heap(
+        render_show(show(heap, object, no_edges), read_by(visit_referents), read_by(visit_referrers)),
+        read_rows);
+    CHECK(of_heap.data == of_list.data);
+    CHECK(of_heap.data["referents"].size() == 5);
+    CHECK(of_heap.text(read_rows.page) == of_list.text(kept_rows.page));
 }
 
 TEST_CASE("render referrers: JSON and CSV have the keys of the contract", "[cli][render][edges]") {

@@ -70,6 +70,7 @@ const std::vector<Library>& libraries() {
         {"oneapi/tbb/", {"parsers/base/in_pieces.cpp"}},
         // The system's.
         {"sys/", {"parsers/base", "parsers/elf", "parsers/index", "cli"}},
+        {"linux/", {"cli"}},
         {"fcntl.h", {"parsers/base", "parsers/elf", "parsers/dwarf", "parsers/index", "cli"}},
         {"unistd.h", {"parsers/base", "parsers/elf", "parsers/dwarf", "parsers/index", "cli"}},
         {"link.h", {"cli/index_place.cpp"}},

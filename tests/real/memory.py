@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Little memory: what does not fit lies in files, and every answer is the same; or the question is refused before the work.
+
+    memory.py --heapsift build/dev/heapsift [--interpreter PATH] [--objects N] [--work FOLDER]
+
+One core of some 600,000 objects. Each question is asked as it is, and once more where the process may have a tenth of what its columns need
+(RLIMIT_DATA, which counts memory of its own and no files): without --memory that ends with `out-of-memory`, with it in the same bytes.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import cores
+import interpreters
+
+_QUESTIONS = ("types", "overview", "types --by-holder", "types --sort memory", "objects -n 50", "dominators -n 50", "cycles", "gc", "refcounts",
+              "arrays", "threads", "why --type Place", "retained --type dict", "doctor")
+_HEAP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "benchmarks", "mixed_heap.py")
+_MEMORY_BYTES = 45_000_000  # to be had: of libraries and small arrays there are some 25 MB
+_NEEDED_BYTES_AN_OBJECT = 67
+_failures = []
+
+
+def main():
+    parser = argparse.ArgumentParser(description="asks with little memory")
+    parser.add_argument("--heapsift", required=True, metavar="PATH")
+    parser.add_argument("--interpreter", default="/usr/bin/python3", metavar="PATH")
+    parser.add_argument("--tree", action="append", default=[], help="not used: one interpreter is enough")
+    parser.add_argument("--objects", type=int, default=600_000, metavar="N")
+    parser.add_argument("--work", metavar="FOLDER", default="/var/tmp", help="on a disk, not in memory")
+    options = parser.parse_args()
+    interpreter = next(iter(interpreters.find({}, None, [options.interpreter])), None)
+    if interpreter is None:
+        sys.exit("%s is no Python that heapsift reads" % options.interpreter)
+    kind = "gcore" if cores.why_no_kernel_cores() else "kernel"
+    work = tempfile.mkdtemp(prefix="heapsift-memory-", dir=options.work)
+    try:
+        core, _ = cores.take_at_rest(interpreter, [_HEAP, str(options.objects), "aged"], kind, work, os.path.join(work, "ready"))
+        asked = Asked(os.path.abspath(options.heapsift), core, os.path.join(work, "cache"))
+        check_answers(asked)
+        check_refusals(asked)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print("%s: %d failures" % (interpreter.name, len(_failures)))
+    return 1 if _failures else 0
+
+
+class Asked:
+    def __init__(self, heapsift, core, folder):
+        self.heapsift, self.core, self.folder = heapsift, core, folder
+
+    def ask(self, question, *more, memory=None):
+        """(exit code, JSON, standard error); `memory`: bytes that the process may have of its own."""
+        def limited():
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+        done = subprocess.run([self.heapsift, *question.split(), "--core", self.core, "--index-dir", self.folder, "--json", "-j", "1", *more],
+                              capture_output=True, stdin=subprocess.DEVNULL, env={**os.environ, "HEAPSIFT_STATE": "off"}, timeout=600,
+                              preexec_fn=limited if memory else None)
+        return done.returncode, done.stdout, done.stderr.decode(errors="replace")
+
+
+def fail(case, what):
+    _failures.append(case)
+    print("FAIL  %s: %s" % (case, what), flush=True)
+
+
+def check_answers(asked):
+    refused_for_memory = in_files = 0
+    for question in _QUESTIONS:
+        expected = asked.ask(question, "--no-index")
+        if expected[0] != 0:
+            fail(question, "exit %d: %s" % (expected[0], expected[2]))
+        if b'"out-of-memory"' in asked.ask(question, "--no-index", memory=_MEMORY_BYTES)[1]:
+            refused_for_memory += 1
+        got = asked.ask(question, "--no-index", "--memory", "1M", memory=_MEMORY_BYTES)
+        if got[:2] != expected[:2]:
+            fail(question, "in files: exit %d, %s" % (got[0], got[2].strip()[-300:] or "another answer"))
+        in_files += "its columns lie in" in got[2]
+        if os.listdir(asked.folder):
+            fail(question, "left behind: %s" % os.listdir(asked.folder))
+    for question in ("types", "overview", "types"):  # with an index: written from files, then read
+        got = asked.ask(question, "--memory", "1M", memory=_MEMORY_BYTES)
+        if got[:2] != asked.ask(question, "--no-index")[:2]:
+            fail(question, "with an index: exit %d: %s" % (got[0], got[2]))
+    if not [name for name in os.listdir(asked.folder) if name.endswith(".index")]:
+        fail("index", "none was written")
+    print("%d questions with %d MB of memory: without --memory %d end for want of it, with it %d lie in files" %
+          (len(_QUESTIONS), _MEMORY_BYTES // 1_000_000, refused_for_memory, in_files), flush=True)
+    if refused_for_memory < len(_QUESTIONS) // 2 or in_files < len(_QUESTIONS) // 2:
+        fail("answers", "the limits are too wide: nothing was shown")
+
+
+def check_refusals(asked):
+    """A folder in memory, and none at all: refused, with the need, which is that of the objects."""
+    shutil.rmtree(asked.folder)
+    objects = json.loads(asked.ask("types --sort memory", "--no-index")[1])["data"]["total"]["count"]
+    in_memory = tempfile.mkdtemp(prefix="heapsift-memory-", dir="/dev/shm")
+    try:
+        for case, more in (("tmpfs", ["--index-dir", in_memory]), ("no folder", ["--index-dir", "/proc/none"])):
+            code, out, errors = asked.ask("types", "--no-index", "--memory", "20M", *more)
+            error = json.loads(out)["error"] if out else {}
+            if code != 1 or error.get("code") != "too-little-memory" or "--memory allows 20.0 MiB" not in errors:
+                fail(case, "exit %d: %s" % (code, errors))
+            needed = "%.1f MiB" % (objects * _NEEDED_BYTES_AN_OBJECT / 2**20 + 64)
+            if needed not in errors:
+                fail(case, "%s needed, says: %s" % (needed, errors))
+        if os.listdir(in_memory):
+            fail("tmpfs", "left behind: %s" % os.listdir(in_memory))
+        got = asked.ask("types", "--no-index", "--memory", "2G", "--index-dir", in_memory)
+        if got[:2] != asked.ask("types", "--no-index")[:2] or got[2]:
+            fail("enough memory", "exit %d: %s" % (got[0], got[2]))
+    finally:
+        shutil.rmtree(in_memory)
+    print("refused with the need, where the folder is in memory, and where there is none", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
