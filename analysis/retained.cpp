@@ -4,16 +4,53 @@
 
 namespace heapsift {
 
-RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, std::size_t limit) {
+namespace {
+
+/// As it is kept: the names of types are in the core.
+struct KeptRetained {
+    RetainedResult result;
+
+    std::size_t rows() const { return result.types.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapGraph& graph) {
+        auto& result = self.result;
+        for (auto* number : {&result.asked, &result.objects, &result.retained, &result.retained_size,
+                             &result.total_types, &result.shown_memory})
+            part.number(*number);
+        part.list(result.types, [&](auto& row, Part& p) {
+            kept_type(row.type, p, graph.heap());
+            p.require(row.type != no_type, "a row is of no type");
+            for (auto* number : {&row.count, &row.memory, &row.size}) p.number(*number);
+            if constexpr (Part::reading) row.name = graph.columns().types[row.type].name;
+        });
+    }
+};
+
+}  // namespace
+
+RetainedResult kept_retained(KeptAnswers* answers, const KeptQuestion& question, const HeapGraph& graph,
+                             const std::function<RetainedResult()>& find) {
+    return kept_answer(answers, question, graph, [&] { return KeptRetained{find()}; }).result;
+}
+
+RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, std::size_t limit,
+                        const RetainedSizes* known) {
     RetainedResult result;
     const HeapReader& heap = graph.heap();
     const HeapSnapshot& columns = heap.snapshot();
     result.asked = set.size();
     std::vector<RetainedResult::Row> rows(columns.types.size());
     std::vector<ObjectSizes> sizes(1);
-    for (const ObjectId object : retained_by(graph, NodeRow(set))) {
+    const bool by_dominators = known && set.size() == 1;
+    for (const ObjectId object : by_dominators
+                                     ? RetainedLookup(graph, *known).dominated(graph.node_of(set[0]))
+                                     : retained_by(graph, NodeRow(set))) {
         sizes[0] = ObjectSizes();
-        heap.sizes(object, sizes);
+        if (columns.sizes.there())
+            sizes[0] = (*columns.sizes)[object];
+        else
+            heap.sizes(object, sizes);
         // Part of a program, and never freed: a small int.
         if (sizes[0].memory == 0 && heap.facts(object).immortal) continue;
         ++result.objects;

@@ -3,7 +3,9 @@
 // What deleting a set of objects would free.
 
 #include "analysis/holding/retained.h"
+#include "analysis/kept_answers.h"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +27,13 @@ struct RetainedResult {
     std::uint64_t shown_memory = 0;  // of the rows given
 };
 
-/// `limit` 0: all types.
-RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, std::size_t limit);
+/// `limit` 0: all types. `set` by id, each once. With `sizes` the work for a single object is one pass over
+/// what is reached through it; else, and for more of them, over the heap.
+RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, std::size_t limit,
+                        const RetainedSizes* sizes = nullptr);
+
+/// The same, kept: `question` says what the set is.
+RetainedResult kept_retained(KeptAnswers* answers, const KeptQuestion& question, const HeapGraph& graph,
+                             const std::function<RetainedResult()>& find);
 
 }  // namespace heapsift

@@ -5,6 +5,21 @@
 namespace heapsift {
 namespace {
 
+/// To add up the sizes of so much memory takes some 10 ms.
+constexpr std::uint64_t worth_keeping = 64 << 20;
+
+/// RetainedLookup::size, as it is kept.
+struct KeptSize {
+    std::uint64_t size = 0;
+
+    std::size_t rows() const { return 1; }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader&) {
+        part.number(self.size);
+    }
+};
+
 std::string found_by_words(FoundBy found_by) {
     switch (found_by) {
         case FoundBy::collector:
@@ -35,13 +50,18 @@ ShowResult show(const HeapReader& heap, ObjectId object, std::size_t limit,
     return result;
 }
 
-void add_holder(ShowResult& result, const RetainedLookup& retained, const ObjectStates& states) {
+void add_holder(ShowResult& result, const RetainedLookup& retained, const ObjectStates& states,
+                KeptAnswers* answers) {
     const HeapGraph& graph = retained.graph();
     const ObjectId object = result.object.id;
     result.holder_computed = true;
     result.object.retained = retained.memory(object);
     result.object.state = states.of(object);
-    result.retained_size = retained.size(graph.node_of(object));
+    const bool keeps = *result.object.retained >= worth_keeping;
+    result.retained_size =
+        kept_answer(keeps ? answers : nullptr, KeptQuestion("size").with(std::uint32_t{object}), graph.heap(),
+                    [&] { return KeptSize{retained.size(graph.node_of(object))}; })
+            .size;
     const NodeId dominator = retained.dominator(object);
     if (graph.kind(dominator) == NodeKind::object) {
         result.dominator = object_row(graph.heap(), graph.object_of(dominator));

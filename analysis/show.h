@@ -4,6 +4,7 @@
 
 #include "analysis/edges.h"
 #include "analysis/holding/retained.h"
+#include "analysis/kept_answers.h"
 #include "analysis/object_states.h"
 
 namespace heapsift {
@@ -25,7 +26,9 @@ struct ShowResult {
 ShowResult show(const HeapReader& heap, ObjectId object, std::size_t limit,
                 const ProgressCallback& progress = {});
 
-/// What the object retains, what holds it, and its state.
-void add_holder(ShowResult& result, const RetainedLookup& retained, const ObjectStates& states);
+/// What the object retains, what holds it, and its state. Cost: one pass over what is reached through it; of
+/// much, that is kept.
+void add_holder(ShowResult& result, const RetainedLookup& retained, const ObjectStates& states,
+                KeptAnswers* answers = nullptr);
 
 }  // namespace heapsift

@@ -17,8 +17,9 @@ namespace {
 class WhyFinder {
 public:
     WhyFinder(const RetainedLookup& retained, ObjectId object, const WhyQuery& query,
-              const ProgressCallback& progress)
-        : retained_(retained),
+              const ProgressCallback& progress, const EveryRootPath* every)
+        : every_(every),
+          retained_(retained),
           graph_(retained.graph()),
           heap_(graph_.heap()),
           object_(object),
@@ -66,12 +67,19 @@ private:
                 .without = {}};
     }
 
+    /// To the object; empty if it has none.
+    std::vector<ObjectId> cheapest_path() const {
+        if (every_ && !query_.without_frames && !query_.without_tracebacks)
+            if (auto path = every_->path(graph_, object_)) return std::move(*path);
+        const RootPaths paths = root_paths(graph_, wishes(), {object_}, {}, progress_);
+        return paths.found(object_) ? paths.path(object_) : std::vector<ObjectId>();
+    }
+
     void find_paths(WhyResult& result) {
         if (query_.paths <= 1) {
-            const RootPaths paths = root_paths(graph_, wishes(), {object_}, {}, progress_);
-            if (paths.found(object_))
-                result.paths.push_back(
-                    path_of(paths.path(object_), cheapest_root(graph_, paths.path(object_).front()).root));
+            const std::vector<ObjectId> path = cheapest_path();
+            if (!path.empty())
+                result.paths.push_back(path_of(path, cheapest_root(graph_, path.front()).root));
             return;
         }
         // One search that ends at the object itself gives the cheapest path to it, and the cheapest path to
@@ -239,6 +247,7 @@ private:
             result.from_cycle = steps_of(way(sources, object_));
     }
 
+    const EveryRootPath* every_;
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapSnapshot& columns() const { return heap_.snapshot(); }
@@ -285,8 +294,8 @@ void lay_out(WhyResult& result, std::size_t limit) {
 }
 
 WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
-              const ProgressCallback& progress, const ObjectStates* states) {
-    WhyResult result = WhyFinder(RetainedLookup(graph, sizes), object, query, progress).find();
+              const ProgressCallback& progress, const ObjectStates* states, const EveryRootPath* every) {
+    WhyResult result = WhyFinder(RetainedLookup(graph, sizes), object, query, progress, every).find();
     if (states) result.target.state = states->of(object);
     lay_out(result, query.lines);
     return result;

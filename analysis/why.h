@@ -63,8 +63,9 @@ struct WhyQuery {
 /// Lays out the paths of a result in at most `limit` lines each; 0: no limit. Part of `why`.
 void lay_out(WhyResult& result, std::size_t limit);
 
-/// `states`, if given, tell the state of the object.
+/// `states`, if given, tell the state of the object; `every`, if given, its first path.
 WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
-              const ProgressCallback& progress = {}, const ObjectStates* states = nullptr);
+              const ProgressCallback& progress = {}, const ObjectStates* states = nullptr,
+              const EveryRootPath* every = nullptr);
 
 }  // namespace heapsift

@@ -4,6 +4,7 @@
 // is computed once, when first asked for.
 
 #include "analysis/holding/retained.h"
+#include "analysis/holding/root_paths.h"
 #include "analysis/kept_answers.h"
 #include "analysis/object_states.h"
 
@@ -49,6 +50,13 @@ public:
         return *states_;
     }
 
+    /// The cheapest paths of all objects, if `index` has them. They are also found now if it has the graph:
+    /// then a question was asked before, and more will be. Else null: who needs few of them finds these alone
+    /// (root_paths).
+    const EveryRootPath* paths();
+    /// Finds them in any case.
+    const EveryRootPath& every_path();
+
     /// Adds what was computed, as parts of an index; to be written while this lives.
     void add_parts(std::vector<PartWriter>& parts) const;
 
@@ -60,6 +68,7 @@ private:
     std::optional<HeapGraph> graph_;
     std::optional<RetainedSizes> retained_;
     std::optional<ObjectStates> states_;
+    std::optional<EveryRootPath> paths_;
 };
 
 }  // namespace heapsift

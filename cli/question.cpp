@@ -46,13 +46,16 @@ Question::Question(Session& session, const std::vector<Need>& needs)
 }
 
 void Question::take_what_is_at_hand() {
+    if (session_.options().format == Format::text && take_kept_retained()) declare(Need::states);
+}
+
+bool Question::take_kept_retained() {
     const IndexFile* index = session_.index();
-    if (session_.options().format != Format::text || !index) return;
-    if (!has_kept_work(*index) ||
+    if (!index || !has_kept_work(*index) ||
         !has_columns(*index, columns_for(Need::retained) | columns_for(Need::states)))
-        return;
+        return false;
     declare(Need::retained);
-    declare(Need::states);
+    return true;
 }
 
 /// What the index has takes no memory. (What a question lacks of it is most of it, as a rule.)

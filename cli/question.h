@@ -43,6 +43,9 @@ public:
     /// Declares retained sizes and states as well if the core's index has them: then a person sees them at no
     /// cost. (What is printed for machines is the same with an index and without.)
     void take_what_is_at_hand();
+    /// Declares retained sizes if the core's index has them, and returns whether it does: for an answer that is
+    /// the same without them, and takes longer.
+    bool take_kept_retained();
     /// Whether retained sizes can be told without further cost: they were declared. An answer that can do
     /// without them asks this before `graph`, `retained` and `states`.
     bool graph_at_hand() const { return declared(Need::retained); }

@@ -75,6 +75,12 @@ void RetainedLookup::visit_dominated_objects(NodeId node, F&& visit) const {
     }
 }
 
+std::vector<ObjectId> RetainedLookup::dominated(NodeId node) const {
+    std::vector<ObjectId> objects;
+    visit_dominated_objects(node, [&](ObjectId object) { objects.push_back(object); });
+    return objects;
+}
+
 std::uint64_t RetainedLookup::size(NodeId node) const {
     std::uint64_t total = 0;
     const SizeColumn& sizes = *graph_.columns().sizes;

@@ -62,6 +62,8 @@ public:
     void visit_dominated(NodeId above, F&& visit) const;
     /// The first of them; `no_node` for a leaf.
     NodeId largest_child(NodeId node) const;
+    /// The objects that it dominates, itself included; in preorder. One pass over what is reached through it.
+    std::vector<ObjectId> dominated(NodeId node) const;
     /// Objects that it dominates, itself included.
     std::uint64_t count(NodeId node) const;
     std::uint64_t count(ObjectId object) const { return count(HeapGraph::node_of(object)); }

@@ -248,6 +248,35 @@ RootPaths root_paths(const HeapGraph& graph, const PathWishes& wishes, std::vect
     return paths;
 }
 
+EveryRootPath EveryRootPath::find(const HeapGraph& graph, const ProgressCallback& progress) {
+    const RootPaths paths = root_paths(graph, {}, {}, {}, progress);
+    EveryRootPath every;
+    std::vector<ObjectId>& previous = every.previous_.fill();
+    previous.reserve(graph.object_count());
+    for (ObjectId object{0}; object < graph.object_count(); ++object)
+        previous.push_back(paths.found(object) ? paths.previous(object) : object);
+    every.previous_.filled();
+    return every;
+}
+
+std::optional<std::vector<ObjectId>> EveryRootPath::path(const HeapGraph& graph, ObjectId object) const {
+    std::vector<ObjectId> result;
+    if (previous_[object] == object) return result;
+    for (ObjectId at = object; at != no_object; at = previous_[at]) {
+        if (!result.empty()) {
+            const auto targets = graph.targets(at);
+            if (std::find(targets.begin(), targets.end(), result.back()) == targets.end() ||
+                !graph.follows(at, result.back()))
+                return std::nullopt;
+        }
+        if (result.size() >= graph.object_count()) return std::nullopt;  // it runs in a circle
+        result.push_back(at);
+    }
+    if (graph.roots_of(result.back()).empty()) return std::nullopt;
+    std::reverse(result.begin(), result.end());
+    return result;
+}
+
 const HeapGraph::PlacedRoot& cheapest_root(const HeapGraph& graph, ObjectId object) {
     const auto roots = graph.roots_of(object);
     return *std::min_element(roots.begin(), roots.end(), [](const auto& a, const auto& b) {

@@ -7,6 +7,7 @@
 #include "analysis/holding/heap_graph.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace heapsift {
@@ -57,6 +58,30 @@ struct RootPaths {
 /// followed. Unreachable objects have no path. 150 to 300 ns per object looked at.
 RootPaths root_paths(const HeapGraph& graph, const PathWishes& wishes, std::vector<ObjectId> wanted = {},
                      std::vector<ObjectId> ends = {}, const ProgressCallback& progress = {});
+
+/// The cheapest path to each object, of those that root_paths finds without wishes: as an index keeps them. A
+/// column by object, 4 bytes each.
+class EveryRootPath {
+public:
+    /// One search until all objects have their paths.
+    static EveryRootPath find(const HeapGraph& graph, const ProgressCallback& progress = {});
+
+    /// RootPaths::path; empty if there is none. Nothing if what is here cannot be a path in this graph: an
+    /// index is not believed. Cost: a look at the references of each object on the path.
+    std::optional<std::vector<ObjectId>> path(const HeapGraph& graph, ObjectId object) const;
+
+    /// As a part of an index (parsers/index/part.h), for so many objects.
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, std::size_t objects) {
+        part.column(self.previous_,
+                    [&](ObjectId previous) { return previous < objects || previous == no_object; });
+        part.require(self.previous_.size() == objects, "not every object has a path");
+    }
+
+private:
+    // By object; `no_object` if it hangs at a root, the object itself if it has no path.
+    Stored<ObjectId> previous_;
+};
 
 /// The root from which an object's path begins if it hangs at one: its cheapest.
 const HeapGraph::PlacedRoot& cheapest_root(const HeapGraph& graph, ObjectId object);

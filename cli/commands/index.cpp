@@ -71,6 +71,7 @@ ExitCode run_index(Session& session) {
     session.leave_core_in_use();
     Question question(session, {Need::memory, Need::retained, Need::states});
     question.states();
+    question.work().every_path();
     keep_types(question, session.progress());
     keep_usual_answers(question, session.progress());
     return session.write(render_index(session.write_index()));

@@ -20,6 +20,8 @@
 namespace heapsift {
 namespace {
 
+constexpr std::size_t most_kept = 1'000;  // objects of a question
+
 struct RetainedOptions {
     std::string type, holder;
     bool subclasses = false;
@@ -56,14 +58,30 @@ ExitCode run_retained(Session& session, const RetainedOptions& options) {
             arguments.push_back(parse_address(more));
     }
     Question question(session, {Need::graph});
+    const bool has_sizes = question.take_kept_retained();
     const HeapReader& heap = question.heap();
     std::vector<ObjectId> set;
     for (const AddressArgument& argument : arguments) set.push_back(question.object(argument));
+    const auto sort = [&] {
+        std::sort(set.begin(), set.end());
+        set.erase(std::unique(set.begin(), set.end()), set.end());
+    };
+    sort();
     const HeapGraph& graph = question.graph();
-    if (arguments.empty()) set = objects_asked(session, heap.snapshot(), graph, options);
-    std::sort(set.begin(), set.end());
-    set.erase(std::unique(set.begin(), set.end()), set.end());
-    RetainedResult result = retained(graph, set, session.options().rows());
+    const std::size_t rows = session.options().rows();
+    KeptQuestion asked("retained");
+    asked.with(rows).with(options.type.empty());
+    if (!options.type.empty())
+        asked.with_all(types_named(heap.snapshot(), options.type, options.subclasses));
+    else
+        asked.with_all(set);
+    // What a holder is called is not kept.
+    KeptAnswers* answers = options.holder.empty() && set.size() <= most_kept ? question.answers() : nullptr;
+    RetainedResult result = kept_retained(answers, asked, graph, [&] {
+        if (arguments.empty()) set = objects_asked(session, heap.snapshot(), graph, options);
+        sort();
+        return retained(graph, set, rows, has_sizes ? &question.retained() : nullptr);
+    });
     session.note_references(heap);
     return session.write(render_retained(std::move(result)));
 }

@@ -31,7 +31,8 @@ ExitCode run_show(Session& session, const ShowOptions& options) {
     const HeapReader& heap = question.filled();
     ShowResult result = show(heap, object, kept_edges(session), session.progress());
     if (question.graph_at_hand())
-        add_holder(result, RetainedLookup(question.graph(), question.retained()), question.states());
+        add_holder(result, RetainedLookup(question.graph(), question.retained()), question.states(),
+                   question.answers());
     session.note_references(heap, object);
     return session.write(render_show(std::move(result), all_edges(session, heap, object, visit_referents),
                                      all_edges(session, heap, object, visit_referrers)));

@@ -48,8 +48,10 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         const AddressArgument argument = required_address(session, "why");
         Question question(session, {Need::retained, Need::states});
         const ObjectId object = question.object(argument);
-        const WhyResult result =
-            why(question.graph(), question.retained(), object, query, session.progress(), &question.states());
+        const bool asks_one = query.paths <= 1 && question.graph().reach(object) != Reach::unreachable;
+        const EveryRootPath* every = asks_one ? question.work().paths() : nullptr;
+        const WhyResult result = why(question.graph(), question.retained(), object, query, session.progress(),
+                                     &question.states(), every);
         session.note_references(question.heap(), object);
         return session.write(render_why(result));
     }

@@ -12,6 +12,7 @@
 #include "parsers/cpython/python_heap.h"
 #include "parsers/memory/allocator.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -96,10 +97,16 @@ private:
 template <class Self, class Part>
 void Pymalloc::fields(Self& self, Part& part) {
     part.list(self.pools_, [](auto& pool, Part& p) {
-        p.number(pool.start);
-        p.number(pool.block_size);
-        p.number(pool.carved);
-        p.number(pool.allocated);
+        struct Kept {
+            Address start;
+            std::array<std::uint32_t, 4> numbers;
+        } kept{pool.start, {pool.block_size, pool.carved, pool.allocated, 0}};
+        p.number(kept);
+        if constexpr (Part::reading) {
+            const std::uint32_t left_over = kept.numbers[3];
+            p.require(left_over == 0, "a pool has more fields");
+            pool = {kept.start, kept.numbers[0], kept.numbers[1], kept.numbers[2]};
+        }
     });
     part.list(self.arenas_, [](auto& arena, Part& p) { p.number(arena); });
     part.number(self.pool_size_);

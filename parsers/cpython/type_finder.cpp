@@ -48,8 +48,8 @@ public:
             for (const char* name : kind->type_names) kinds_by_name_.emplace(name, kind);
     }
 
-    TypeTable find() {
-        collect();
+    TypeTable find(std::span<const Address> known) {
+        if (!take(known)) collect();
         std::vector<TypeInfo> types;
         types.reserve(addresses_.size());
         for (const std::uint64_t a : addresses_) types.push_back(describe(Address(a)));
@@ -118,6 +118,18 @@ private:
             return !found;
         });
         return found;
+    }
+
+    /// False if they cannot be all types.
+    bool take(std::span<const Address> known) {
+        const auto reads = [&](Address type) {
+            return is_type(type) || (type.aligned(8) && is_unready_type(type));
+        };
+        if (!std::binary_search(known.begin(), known.end(), python_.type_type) ||
+            !std::all_of(known.begin(), known.end(), reads))
+            return false;
+        for (const Address type : known) addresses_.push_back(type.value);
+        return true;
     }
 
     void collect() {
@@ -387,8 +399,8 @@ bool TypeTable::derives(TypeId type, TypeId ancestor) const {
 
 TypeTable find_types(const AddressSpace& memory, const PythonRuntime& python,
                      std::span<const ObjectKind* const> kinds, std::span<const Module> modules,
-                     std::span<const AddressRange> pools) {
-    return TypeFinder(memory, python, kinds, modules, pools).find();
+                     std::span<const AddressRange> pools, std::span<const Address> known) {
+    return TypeFinder(memory, python, kinds, modules, pools).find(known);
 }
 
 }  // namespace heapsift

@@ -16,6 +16,8 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <tuple>
 
 namespace heapsift {
@@ -198,29 +200,47 @@ SymbolTable SymbolTable::of_image(const AddressSpace& memory, const ElfImage& im
     return table;
 }
 
+// A table has tens of thousands of symbols, and a few of them are asked for, mostly by name.
 void SymbolTable::finish(std::vector<Symbol> symbols) {
-    by_name_ = std::move(symbols);
-    const auto key = [](const Symbol& s) { return std::tuple(s.name, s.local, s.address, s.size); };
-    std::sort(by_name_.begin(), by_name_.end(),
-              [&](const Symbol& a, const Symbol& b) { return key(a) < key(b); });
-    by_address_.reserve(by_name_.size());
-    for (const Symbol& s : by_name_) by_address_.push_back(&s);
+    symbols_ = std::move(symbols);
+    by_name_.assign(std::bit_ceil(symbols_.size() * 2 + 1), 0);
+    const auto rank = [](const Symbol& s) { return std::tuple(s.local, s.address, s.size); };
+    for (std::uint32_t i = 0; i < symbols_.size(); ++i) {
+        std::uint32_t& there = by_name_[slot_of(symbols_[i].name)];
+        if (there == 0 || rank(symbols_[i]) < rank(symbols_[there - 1])) there = i + 1;
+    }
+}
+
+/// Where the name is, or would be.
+std::size_t SymbolTable::slot_of(std::string_view name) const {
+    const std::size_t last = by_name_.size() - 1;
+    std::size_t slot = std::hash<std::string_view>()(name) & last;
+    while (by_name_[slot] != 0 && symbols_[by_name_[slot] - 1].name != name) slot = (slot + 1) & last;
+    return slot;
+}
+
+const Symbol* SymbolTable::find(std::string_view name) const {
+    if (symbols_.empty()) return nullptr;
+    const std::uint32_t there = by_name_[slot_of(name)];
+    return there == 0 ? nullptr : &symbols_[there - 1];
+}
+
+void SymbolTable::sort_by_address() const {
+    if (!by_address_.empty()) return;
+    by_address_.reserve(symbols_.size());
+    for (const Symbol& s : symbols_) by_address_.push_back(&s);
     // Of several names for one address: first one with a size, then a global one, then the first by alphabet.
-    std::sort(by_address_.begin(), by_address_.end(), [](const Symbol* a, const Symbol* b) {
-        return std::tuple(a->address, a->size == 0, a->local, a->name) <
-               std::tuple(b->address, b->size == 0, b->local, b->name);
-    });
+    const auto key = [](const Symbol* s) {
+        return std::tuple(s->address, s->size == 0, s->local, s->name, s->size);
+    };
+    std::sort(by_address_.begin(), by_address_.end(),
+              [&](const Symbol* a, const Symbol* b) { return key(a) < key(b); });
     const auto same = [](const Symbol* a, const Symbol* b) { return a->address == b->address; };
     by_address_.erase(std::unique(by_address_.begin(), by_address_.end(), same), by_address_.end());
 }
 
-const Symbol* SymbolTable::find(std::string_view name) const {
-    const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                                     [](const Symbol& s, std::string_view n) { return s.name < n; });
-    return at != by_name_.end() && at->name == name ? &*at : nullptr;
-}
-
 const Symbol* SymbolTable::covering(Address address) const {
+    sort_by_address();
     auto after = std::upper_bound(by_address_.begin(), by_address_.end(), address,
                                   [](Address a, const Symbol* s) { return a < s->address; });
     // A label without a size inside a function must not hide the function, so look at a few more.

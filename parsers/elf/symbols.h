@@ -35,23 +35,25 @@ public:
     /// The dynamic symbols of `image` as far as `memory` has them; the image lies in `extent`.
     static SymbolTable of_image(const AddressSpace& memory, const ElfImage& image, AddressRange extent);
 
-    bool empty() const { return by_name_.empty(); }
+    bool empty() const { return symbols_.empty(); }
     /// Whether it includes the static symbols (.symtab); separate debug information then has no others.
     bool has_static_symbols() const { return has_static_symbols_; }
     /// The global symbol of that name, else a local one; if there are several, the one at the lowest address.
-    /// Logarithmic.
     const Symbol* find(std::string_view name) const;
     /// The symbol that covers `address`: by its size, or up to the next symbol if it has no size. Null if
-    /// there is none. Logarithmic.
+    /// there is none. Logarithmic; the first call sorts. Not thread-safe.
     const Symbol* covering(Address address) const;
 
 private:
     void finish(std::vector<Symbol> symbols);
+    void sort_by_address() const;
+    std::size_t slot_of(std::string_view name) const;
 
     bool has_static_symbols_ = false;
     std::shared_ptr<const void> names_;  // the names' text, where the table owns it
-    std::vector<Symbol> by_name_;
-    std::vector<const Symbol*> by_address_;  // into by_name_, one for each address
+    std::vector<Symbol> symbols_;
+    std::vector<std::uint32_t> by_name_;             // a hash table: numbers from 1 on, or 0
+    mutable std::vector<const Symbol*> by_address_;  // into symbols_, one for each address
 };
 
 /// The runtime range of an allocated section of `file`; nothing if there is none of that name.

@@ -271,6 +271,9 @@ bool write_and_sum(int file, std::uint64_t at, std::span<const std::byte> bytes,
 bool write_parts(int file, const std::vector<const PartWriter*>& parts, std::uint64_t& at,
                  std::vector<IndexBlob>& blobs) {
     for (const PartWriter* part : parts) {
+        const bool again = std::any_of(blobs.begin(), blobs.end(),
+                                       [&](const IndexBlob& blob) { return name_of(blob) == part->name(); });
+        if (again) continue;  // a question that was asked twice by one command
         // Neither is worth more than that it is not kept.
         if (blobs.size() + part->blobs().size() > most_blobs || part->name().size() >= longest_name) continue;
         for (const std::span<const std::byte> bytes : part->blobs()) {

@@ -105,9 +105,9 @@ public:
         int error_number = 0;
         std::uint64_t bytes = 0;  // of the whole file
     };
-    /// Adds those of the parts that are not there yet (but none with a name of 24 bytes or more); if the file
-    /// is not usable, it is replaced. The file will have at most `limit` bytes. Afterwards it must be opened
-    /// anew to be read.
+    /// Adds those of the parts that are not there yet, of several with one name the first (but none with a
+    /// name of 24 bytes or more); if the file is not usable, it is replaced. The file will have at most
+    /// `limit` bytes. Afterwards it must be opened anew to be read.
     Result keep(const std::vector<PartWriter>& parts, std::uint64_t limit);
 
     /// Remembers what `read` found right, for the next command. Does nothing if nothing was checked.

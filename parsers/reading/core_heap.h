@@ -28,10 +28,12 @@ public:
         add_columns(*sources_, *heap_, wishes, progress);
     }
 
-    /// The parts of an index that this heap has, to be written while it lives.
+    /// The parts of an index that this heap has, and its index does not; to be written while it lives.
     std::vector<PartWriter> parts() const {
-        return parts_of(*heap_, {sources_->allocations->pymalloc(), sources_->odd_of_pools, sources_->learned,
-                                 sources_->odd_of_objects});
+        return parts_of(*heap_,
+                        {sources_->allocations->pymalloc(), sources_->odd_of_pools, sources_->learned,
+                         sources_->odd_of_objects},
+                        sources_->index);
     }
 
     const CoreFile& core() const override { return sources_->core; }

@@ -7,8 +7,8 @@
 namespace heapsift {
 namespace {
 
-constexpr auto pools_part = "pools", objects_part = "objects", sizes_part = "sizes", memory_part = "memory",
-               lookup_part = "lookup", references_part = "references";
+constexpr auto pools_part = "pools", types_part = "types", objects_part = "objects", sizes_part = "sizes",
+               memory_part = "memory", lookup_part = "lookup", references_part = "references";
 
 template <class Part>
 void learned_fields(FieldsOf<Part, LearnedFacts>& learned, Part& part) {
@@ -37,6 +37,14 @@ template <class Part>
 void build_fields(const PythonRuntime& python, Part& part) {
     equal_text(python.found_by, part);
     equal_text(python.layout_source, part);
+}
+
+template <class Part>
+void types_fields(FieldsOf<Part, std::vector<Address>>& addresses, const PythonRuntime& python, Part& part) {
+    build_fields(python, part);
+    part.list(addresses, [](auto& address, Part& p) { p.number(address); });
+    for (std::size_t i = 1; i < addresses.size(); ++i)
+        part.require(addresses[i - 1] < addresses[i], "types are not in order");
 }
 
 template <class Part>
@@ -116,6 +124,12 @@ bool read_pools(IndexFile& index, const AddressSpace& memory, const PythonRuntim
     return true;
 }
 
+std::vector<Address> read_types(IndexFile& index, const PythonRuntime& python) {
+    std::vector<Address> read;
+    const bool there = index.read(types_part, [&](PartReader& part) { types_fields(read, python, part); });
+    return there ? read : std::vector<Address>();
+}
+
 bool read_objects(IndexFile& index, const AddressSpace& memory, const PythonRuntime& python,
                   const TypeTable& types, FoundHeap& found) {
     FoundHeap read;
@@ -171,23 +185,37 @@ bool has_columns(const IndexFile& index, const Columns& columns) {
            (!columns.references || (index.has(lookup_part) && index.has(references_part)));
 }
 
-std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& found) {
+std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& found,
+                                 const IndexFile* index) {
     std::vector<PartWriter> parts;
-    PartWriter& pools = parts.emplace_back(pools_part);
-    build_fields(heap.python, pools);
-    Pymalloc::fields(found.pymalloc, pools);
-    write_odd(found.odd_of_pools, pools);
-    PartWriter& objects = parts.emplace_back(objects_part);
-    objects_fields(heap.objects, heap.python, heap.types, objects);
-    learned_fields(found.learned, objects);
-    write_odd(found.odd_of_objects, objects);
+    const auto add = [&](const char* name, const auto& write) {
+        if (!index || !index->has(name)) write(parts.emplace_back(name));
+    };
+    add(pools_part, [&](PartWriter& part) {
+        build_fields(heap.python, part);
+        Pymalloc::fields(found.pymalloc, part);
+        write_odd(found.odd_of_pools, part);
+    });
+    add(types_part, [&](PartWriter& part) {
+        std::vector<Address> addresses;
+        for (TypeId type{0}; type < heap.types.size(); ++type) addresses.push_back(heap.types[type].address);
+        types_fields(addresses, heap.python, part);
+    });
+    add(objects_part, [&](PartWriter& part) {
+        objects_fields(heap.objects, heap.python, heap.types, part);
+        learned_fields(found.learned, part);
+        write_odd(found.odd_of_objects, part);
+    });
     if (heap.sizes.there())
-        SizeColumn::fields(*heap.sizes, parts.emplace_back(sizes_part), heap.object_count());
-    if (heap.memory.there()) memory_fields(*heap.memory, parts.emplace_back(memory_part));
+        add(sizes_part,
+            [&](PartWriter& part) { SizeColumn::fields(*heap.sizes, part, heap.object_count()); });
+    if (heap.memory.there()) add(memory_part, [&](PartWriter& part) { memory_fields(*heap.memory, part); });
     if (!heap.index.empty())
-        ObjectIndex::fields(heap.index, parts.emplace_back(lookup_part), heap.objects.addresses);
+        add(lookup_part,
+            [&](PartWriter& part) { ObjectIndex::fields(heap.index, part, heap.objects.addresses); });
     if (heap.references.there())
-        ReferenceGraph::fields(*heap.references, parts.emplace_back(references_part), heap.object_count());
+        add(references_part,
+            [&](PartWriter& part) { ReferenceGraph::fields(*heap.references, part, heap.object_count()); });
     return parts;
 }
 

@@ -3,13 +3,14 @@
 // Which columns of a heap an index keeps, in which parts, and what must hold of their values.
 //
 //   pools        of pymalloc
+//   types        where they are; what they are is read anew
 //   objects      address, type and proof of each; what the heap said of itself; what was odd on the way
 //   sizes        of all objects
 //   memory       whose every byte is
 //   lookup       from addresses to objects
 //   references   who holds whom
 //
-// The interpreter, the types, malloc's heaps and the roots are not kept: to find them takes milliseconds.
+// The interpreter, malloc's heaps and the roots are not kept: to find them takes milliseconds.
 
 #include "parsers/base/diagnostics.h"
 #include "parsers/index/index_file.h"
@@ -34,6 +35,9 @@ struct FoundPools {
 };
 bool read_pools(IndexFile& index, const AddressSpace& memory, const PythonRuntime& python, FoundPools& found);
 
+/// Where the types of `python` are; nothing if that is not there.
+std::vector<Address> read_types(IndexFile& index, const PythonRuntime& python);
+
 /// Each reads one part for the heap of `python` and `types`, and returns false if it is not there or damaged.
 /// Objects are damaged, too, if those of a sample have another type in `memory`: then the index is of what
 /// the core was before somebody wrote into it.
@@ -47,13 +51,13 @@ bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& h
 /// Whether all parts of these columns are there, so that they cost nothing.
 bool has_columns(const IndexFile& index, const Columns& columns);
 
-/// Those parts that the heap has, to be written while it lives.
+/// Those parts that the heap has and `index`, which may be null, has not: to be written while the heap lives.
 struct FoundBesides {
     const Pymalloc& pymalloc;
     const Diagnostics& odd_of_pools;
     const LearnedFacts& learned;
     const Diagnostics& odd_of_objects;
 };
-std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& found);
+std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& found, const IndexFile* index);
 
 }  // namespace heapsift

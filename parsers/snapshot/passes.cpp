@@ -108,7 +108,10 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
     sources.odd_of_pools = std::move(pools.odd);
 
     pass("types");
-    heap.types = find_types(memory, heap.python, all_object_kinds(), core.modules(), pools.pymalloc.ranges());
+    const std::vector<Address> kept_types =
+        sources.index ? read_types(*sources.index, heap.python) : std::vector<Address>();
+    heap.types = find_types(memory, heap.python, all_object_kinds(), core.modules(), pools.pymalloc.ranges(),
+                            kept_types);
     sources.python = std::make_unique<PythonHeap>(memory, heap.python, heap.types);
     heap.python.debug = is_debug_build(*sources.python);
 

@@ -325,24 +325,52 @@ std::uint64_t ReferenceGraph::memory_bytes() const {
            unowned_.memory_bytes();
 }
 
+/// How many there are in `targets_`.
+std::uint64_t ReferenceGraph::references_to(ObjectId target) const {
+    const auto natives = static_cast<std::uint64_t>(std::count_if(
+        natives_.begin(), natives_.end(), [&](const auto& native) { return native.target == target; }));
+    return found_[target] > natives ? found_[target] - natives : 0;
+}
+
 std::vector<ObjectId> ReferenceGraph::sources_of(ObjectId target) const {
     constexpr std::size_t at_once = 64;  // the compiler compares so many in a few instructions
-    std::vector<ObjectId> sources;
-    std::size_t row = 0;
-    const auto look = [&](std::size_t place) {
-        if (targets_[place] != target) return;
-        row = begin_.row_of(place, row);  // not far after the one before, if there are many
-        const ObjectId source(row);
-        if (sources.empty() || sources.back() != source) sources.push_back(source);
+    constexpr std::size_t a_stretch = 1 << 14;
+    std::uint64_t left = references_to(target);
+    const auto look_at = [&](std::size_t from, std::size_t to, std::vector<ObjectId>& sources) {
+        std::size_t row = 0;
+        const auto look = [&](std::size_t place) {
+            if (targets_[place] != target) return;
+            row = begin_.row_of(place, row);  // not far after the one before, if there are many
+            const ObjectId source(row);
+            if (sources.empty() || sources.back() != source) sources.push_back(source);
+            if (left > 0) --left;
+        };
+        std::size_t at = from;
+        for (; at + at_once <= to && left > 0; at += at_once) {
+            unsigned hits = 0;
+            for (std::size_t i = 0; i < at_once; ++i) hits |= targets_[at + i] == target ? 1U : 0U;
+            if (hits == 0) continue;
+            for (std::size_t i = 0; i < at_once; ++i) look(at + i);
+        }
+        for (; at < to && left > 0; ++at) look(at);
     };
-    std::size_t at = 0;
-    for (; at + at_once <= targets_.size(); at += at_once) {
-        unsigned hits = 0;
-        for (std::size_t i = 0; i < at_once; ++i) hits |= targets_[at + i] == target ? 1U : 0U;
-        if (hits == 0) continue;
-        for (std::size_t i = 0; i < at_once; ++i) look(at + i);
+    std::vector<ObjectId> after;
+    std::vector<std::vector<ObjectId>> before;  // the nearest stretch first
+    std::size_t low = begin_[target], high = low;
+    while (left > 0 && (low > 0 || high < targets_.size())) {
+        const std::size_t end = high + std::min(a_stretch, targets_.size() - high);
+        look_at(std::exchange(high, end), end, after);
+        const std::size_t begin = low - std::min(a_stretch, low);
+        look_at(begin, std::exchange(low, begin), before.emplace_back());
+        if (before.back().empty()) before.pop_back();
     }
-    for (; at < targets_.size(); ++at) look(at);
+    std::vector<ObjectId> sources;
+    const auto add = [&](const std::vector<ObjectId>& some) {
+        const bool shared = !sources.empty() && !some.empty() && sources.back() == some.front();
+        sources.insert(sources.end(), some.begin() + (shared ? 1 : 0), some.end());
+    };
+    for (auto some = before.rbegin(); some != before.rend(); ++some) add(*some);
+    add(after);
     return sources;
 }
 

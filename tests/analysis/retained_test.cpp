@@ -62,6 +62,24 @@ bool same(const SetRetained& a, const SetRetained& b) {
 
 }  // namespace
 
+TEST_CASE("referrers: of each object of a thousand random heaps, by looking at all references",
+          "[analysis][retained]") {
+    std::mt19937 random(5);
+    for (int i = 0; i < 1000; ++i) {
+        const HandmadeHeap made = random_heap(random, 60);
+        const HandmadeReader heap = made.build();
+        const ReferenceGraph& references = *heap.snapshot().references;
+        for (ObjectId target{0}; target < references.object_count(); ++target) {
+            std::vector<ObjectId> sources;
+            for (ObjectId source{0}; source < references.object_count(); ++source) {
+                const auto row = references.targets(source);
+                if (std::find(row.begin(), row.end(), target) != row.end()) sources.push_back(source);
+            }
+            REQUIRE(references.sources_of(target) == sources);
+        }
+    }
+}
+
 TEST_CASE("retained: each node of a thousand random heaps, by taking it away", "[analysis][retained]") {
     std::mt19937 random(20261121);
     for (int i = 0; i < 1000; ++i) {
@@ -76,6 +94,9 @@ TEST_CASE("retained: each node of a thousand random heaps, by taking it away", "
             const SetRetained sum = sum_of(heap, freed);
             REQUIRE(retained.memory(node) == sum.memory);
             REQUIRE(retained.count(node) == sum.objects);
+            std::vector<ObjectId> dominated = retained.dominated(node);
+            std::sort(dominated.begin(), dominated.end());
+            REQUIRE(dominated == freed);
             REQUIRE(retained.size(node) == size_of(heap, freed));
             for (ObjectId object{0}; object < graph.object_count(); ++object)
                 REQUIRE(retained.dominates(node, graph.node_of(object)) ==

@@ -67,6 +67,7 @@ struct Opened {
           work((heap.add({all_columns}), heap), {}, &index) {
         work.retained();
         work.states();
+        work.every_path();
     }
     static FileSearch nowhere() {
         FileSearch search;
@@ -190,6 +191,8 @@ void ask(Opened& opened) {
         opened.heap.visit_references(id, [&](const Reference& r) { sum += r.name().size(); });
         if (id % 7 == 0)
             opened.heap.visit_referrers(id, [&](ObjectId, const Reference& r) { sum += r.name().size(); });
+        if (const auto path = opened.work.every_path().path(graph, id))
+            for (const ObjectId on_path : *path) require(on_path < count);
         const auto dominator = retained.dominator(id);
         sum += static_cast<std::uint64_t>(graph.kind(dominator));
     }

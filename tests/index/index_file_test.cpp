@@ -116,6 +116,21 @@ using Kept = IndexFile::Kept;
 
 }  // namespace
 
+TEST_CASE("index: of two parts with one name the first is kept", "[index]") {
+    const Folder folder;
+    const Sample one = Sample::of("one", 30);
+    const Sample again = Sample::of("one", 20), two = Sample::of("two", 5);
+    REQUIRE(keep(folder.file(), {&one, &again}) == Kept::kept);
+    const Sample twice = Sample::of("two", 6);
+    REQUIRE(keep(folder.file(), {&two, &again, &twice}) == Kept::kept);
+    IndexFile index(folder.file(), key);
+    Sample read_one, read_two;
+    REQUIRE(read(index, "one", read_one));
+    REQUIRE(read(index, "two", read_two));
+    CHECK(read_one == one);
+    CHECK(read_two == two);
+}
+
 TEST_CASE("index: what was kept is read where it lies", "[index]") {
     const Folder folder;
     const Sample one = Sample::of("one", 1000), two = Sample::of("two", 5), empty = Sample::of("empty", 0);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct Opened {
             return all;
         });
         work.states();
+        work.every_path();
     }
     void keep() {
         std::vector<PartWriter> parts = heap.parts();
@@ -111,6 +113,7 @@ void check_equal(Opened& a, Opened& b) {
         CHECK(a.work.states().of(object) == b.work.states().of(object));
         CHECK(a.work.states().in_garbage_list(object) == b.work.states().in_garbage_list(object));
         CHECK(a.work.states().collection.of[object] == b.work.states().collection.of[object]);
+        CHECK(a.work.every_path().path(graph, object) == b.work.every_path().path(again, object));
         CHECK(a.heap.value(object).text == b.heap.value(object).text);
     }
     REQUIRE(a.table.types.size() == b.table.types.size());
@@ -134,14 +137,47 @@ TEST_CASE("index: a whole heap and its graph, kept and read", "[program][index]"
     cold.keep();
     Opened warm(program);
     CHECK(warm.index.state() == IndexFile::State::usable);
-    for (const char* part :
-         {"pools", "objects", "sizes", "memory", "lookup", "references", "walk", "retained", "states"})
+    for (const char* part : {"pools", "types", "objects", "sizes", "memory", "lookup", "references", "walk",
+                             "retained", "states", "paths"})
         CHECK(warm.index.has(part));
+    CHECK(cold.heap.parts().size() == 7);  // it found no index
+    CHECK(warm.heap.parts().empty());      // nothing of it is to be written again
     CHECK(warm.answers.take_found().empty());
     CHECK(warm.heap.snapshot().references->memory_bytes() == 0);  // they lie in the file
     CHECK(warm.heap.snapshot().sizes->memory_bytes() == 0);
     check_equal(cold, warm);
     CHECK(warm.index.keep(warm.heap.parts(), ~std::uint64_t{0}).kept == IndexFile::Kept::nothing_new);
+}
+
+TEST_CASE("index: a path that it keeps and that cannot be is looked for anew", "[program][index]") {
+    const Program program;
+    Opened cold(program);
+    cold.keep();
+    const HeapGraph& graph = cold.work.graph();
+    const RootPaths right = root_paths(graph, {});
+    ObjectId deep{0};
+    for (ObjectId object{0}; object < graph.object_count(); ++object) {
+        const auto path = cold.work.every_path().path(graph, object);
+        REQUIRE(path);
+        REQUIRE(*path == (right.found(object) ? right.path(object) : std::vector<ObjectId>()));
+        if (path->size() > 2) deep = object;
+    }
+    const std::vector<ObjectId> path = right.path(deep);
+    REQUIRE(path.size() > 2);
+    const auto read_with = [&](ObjectId object, ObjectId previous) {
+        std::vector<ObjectId> all;
+        for (ObjectId at{0}; at < graph.object_count(); ++at)
+            all.push_back(at == object ? previous : right.found(at) ? right.previous(at) : at);
+        PartReader part({{}, std::as_bytes(std::span(all))}, true, nullptr);
+        EveryRootPath every;
+        EveryRootPath::fields(every, part, graph.object_count());
+        return every.path(graph, deep);
+    };
+    CHECK(read_with(deep, path[path.size() - 2]) == path);
+    CHECK_FALSE(read_with(deep, path.front()));         // no reference leads from there
+    CHECK_FALSE(read_with(path[1], no_object));         // no root leads there
+    CHECK_FALSE(read_with(path.front(), path.back()));  // it runs in a circle, or no reference leads on
+    CHECK_THROWS_AS(read_with(deep, ObjectId(graph.object_count())), IndexDamage);
 }
 
 TEST_CASE("index: one of what the core was before its objects' types changed is not used",

@@ -96,6 +96,28 @@ TEST_CASE("reference graph: each reference is found once, with multiplicity; wea
     CHECK(opened.targets(core.instance) == std::vector{core.type, core.number});
 }
 
+TEST_CASE("reference graph: referrers are found near and far, each once, by id", "[snapshot][graph]") {
+    // One object is referred to from both ends and from either side of it, twice each time.
+    constexpr std::size_t count = 200'000;
+    std::vector<std::uint64_t> begin{0};
+    std::vector<ObjectId> targets, expected;
+    const ObjectId target{100'000};
+    for (std::size_t object = 0; object < count; ++object) {
+        const bool refers = object == 0 || object % 33'331 == 7 || object == count - 1 || object == 100'000;
+        for (int i = 0; i < (refers ? 2 : 0); ++i) targets.push_back(target);
+        targets.push_back(ObjectId(static_cast<std::uint32_t>(object / 2)));
+        if (refers || object / 2 == target) expected.push_back(ObjectId(static_cast<std::uint32_t>(object)));
+        begin.push_back(targets.size());
+    }
+    std::vector<NativeReference> natives(2);
+    natives[0].target = target;
+    natives[1].target = ObjectId(3);
+    const ReferenceGraph graph(begin, targets, natives);
+    CHECK(graph.sources_of(target) == expected);
+    CHECK(graph.sources_of(ObjectId(count - 1)).empty());
+    CHECK(graph.sources_of(ObjectId(3)) == std::vector{ObjectId(6), ObjectId(7)});
+}
+
 TEST_CASE("reference graph: what is reported of others' references does not count twice",
           "[snapshot][graph]") {
     // A link of a bounded lru_cache owns its key; the cache reports it.
