@@ -80,6 +80,11 @@ constexpr std::string_view words = R"(The terms
   view         an array that shows part of another array's data, and keeps all
                of that data alive
   native       memory that C or C++ code allocated, without Python
+  in use       memory of the process's own that it has touched; shares on the
+               first screen are of it. (Its core also names program files, of
+               which it does not say what was in memory)
+  reserved     addresses that the process was given and never used: the rest
+               of malloc's arenas and of thread stacks. They take no memory
   collector    the part of Python that frees objects which only keep each
                other alive
   garbage      objects that nothing reaches any more, but that were not yet

@@ -47,10 +47,10 @@ MemoryRoom memory_room(std::optional<std::uint64_t> wished, const std::string& f
     return room;
 }
 
-MemoryUse use_of(const MemoryRoom& room, std::uint64_t needed) {
-    if (needed <= room.memory) return MemoryUse::in_memory;
-    return room.folder.empty() || room.folder_is_memory || needed > room.disk ? MemoryUse::too_much
-                                                                              : MemoryUse::in_files;
+MemoryFit use_of(const MemoryRoom& room, std::uint64_t needed) {
+    if (needed <= room.memory) return MemoryFit::in_memory;
+    return room.folder.empty() || room.folder_is_memory || needed > room.disk ? MemoryFit::too_much
+                                                                              : MemoryFit::in_files;
 }
 
 // An object takes 16 bytes of the core at least, mostly 50 and more.

@@ -28,10 +28,10 @@ struct MemoryRoom {
 MemoryRoom memory_room(std::optional<std::uint64_t> wished, const std::string& folder,
                        std::uint64_t held = 0);
 
-enum class MemoryUse : std::uint8_t { in_memory, in_files, too_much };
+enum class MemoryFit : std::uint8_t { in_memory, in_files, too_much };
 
 /// Whether so many bytes fit.
-MemoryUse use_of(const MemoryRoom& room, std::uint64_t needed);
+MemoryFit use_of(const MemoryRoom& room, std::uint64_t needed);
 
 /// Bytes of columns that finding the objects of a core may take, before they are counted; those that so many
 /// objects need for each of the further columns (the larger ones include the smaller).

@@ -191,7 +191,7 @@ CoreFile Session::open_core() {
 void Session::make_room_for_objects(const CoreFile& core) {
     if (index_ && has_columns(*index_, {})) return;
     const MemoryRoom room = memory_room(options_.memory, index_directory(options_.index_dir));
-    if (use_of(room, memory_to_find_objects(core.extent().in_core_bytes)) == MemoryUse::in_files)
+    if (use_of(room, memory_to_find_objects(core.extent().in_core_bytes)) == MemoryFit::in_files)
         keep_large_blocks_in(room.folder);
 }
 
@@ -203,15 +203,15 @@ void Session::make_room(std::uint64_t objects, MemoryNeed need) {
     const std::uint64_t least = memory_for(objects, MemoryNeed::objects);
     redactor_.know_directory(folder);
     switch (use_of(room, needed)) {
-        case MemoryUse::in_memory:
+        case MemoryFit::in_memory:
             keep_large_blocks_in_memory();
             return;
-        case MemoryUse::in_files:
+        case MemoryFit::in_files:
             if (!keep_large_blocks_in(folder)) refuse_for_memory(room, needed, least);
             if_disk_is_full(WithoutRoom::fail);
             console_.note(in_files_note(room, needed));
             return;
-        case MemoryUse::too_much:
+        case MemoryFit::too_much:
             refuse_for_memory(room, needed, least);
     }
 }

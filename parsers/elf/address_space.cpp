@@ -89,12 +89,11 @@ AddressSpace::AddressSpace(std::vector<Segment> segments) {
     for (const Segment& s : segments_) total_bytes_ += s.size;
 }
 
-void AddressSpace::set_holes(std::vector<std::span<const std::byte>> holes) {
-    constexpr std::size_t large = 128 << 10;
+void AddressSpace::set_holes(std::vector<std::span<const std::byte>> holes, std::size_t worth_skipping) {
     holes_ = std::move(holes);
     large_holes_.clear();
     for (const std::span<const std::byte>& hole : holes_)
-        if (hole.size() >= large) large_holes_.push_back(hole);
+        if (hole.size() >= worth_skipping) large_holes_.push_back(hole);
 }
 
 void AddressSpace::add_not_saved(std::span<const AddressRange> ranges) {

@@ -77,8 +77,8 @@ public:
     void add_not_saved(std::span<const AddressRange> ranges);
 
     /// The parts of saved bytes that are known to be zero without being read: a sparse core's holes, by their
-    /// address in this process.
-    void set_holes(std::vector<std::span<const std::byte>> holes);
+    /// address in this process. Sweeps skip those of at least `worth_skipping` bytes.
+    void set_holes(std::vector<std::span<const std::byte>> holes, std::size_t worth_skipping = 1);
     bool has_holes() const { return !holes_.empty(); }
     /// Calls `visit(from, to)` with the holes in a saved segment, as offsets.
     template <class F>
@@ -91,10 +91,9 @@ public:
                   static_cast<std::uint64_t>(std::min(hole->data() + hole->size(), end, before) -
                                              segment.data));
     }
-    /// Calls `visit(from, to)` with the stretches of a saved segment, as offsets, outside large holes. A
-    /// hundred GiB of holes then cost nothing; a sweep that read them would fill the page cache with zeros.
-    /// (Below 128 KiB, skipping costs more than reading.) Words that begin before a hole belong to the stretch
-    /// before it.
+    /// Calls `visit(from, to)` with the stretches of a saved segment, as offsets, outside the holes worth
+    /// skipping. A hundred GiB of holes then cost nothing; a sweep that read them would fill the page cache
+    /// with zeros. Words that begin before a hole belong to the stretch before it.
     template <class F>
     void visit_written(const Segment& segment, F&& visit) const {
         const std::less<const std::byte*> before;

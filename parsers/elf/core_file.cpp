@@ -133,7 +133,8 @@ CoreFile CoreFile::open(const std::string& path, const FileSearch& search, Diagn
     }
     report_files(state->list.modules, state->module_files.index_incomplete(), diagnostics);
     state->memory = memory_with_files(of_core, state->list, state->files);
-    state->memory.set_holes(state->mapping.holes());
+    constexpr std::size_t worth_skipping = 128 << 10;  // below that, skipping costs more than reading
+    state->memory.set_holes(state->mapping.holes(), worth_skipping);
     state->rows = space_of_rows(state->list.rows);
     state->extent = measure(state->mapping.bytes(), headers, state->memory);
     state->symbols.resize(state->list.modules.size());

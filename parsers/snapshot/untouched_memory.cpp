@@ -6,8 +6,9 @@
 // (fs/coredump.c, vma_dump_size: without an anon_vma), and of the others it leaves out the pages that are not
 // there (dump_skip), which become holes of the file. (A page that was only read is the shared page of zeros, and
 // left out too; it takes no memory.) Where such a core was copied without its holes, or compressed, and in
-// gdb's cores, which have all zeros, a page of zeros may be either. gdb leaves out what cannot be read, which is
-// where an arena has not grown to; heapsift knows of it from the arena's header.
+// gdb's cores, which have all zeros, a page of zeros may be either. (So has what cannot be read, where an
+// arena has not grown to: some versions of gdb write its zeros, some leave it out, and then heapsift knows of it
+// from the arena's header.)
 
 #include "parsers/snapshot/untouched_memory.h"
 
@@ -59,7 +60,8 @@ UntouchedMemory untouched_memory(const CoreFile& core) {
     for (const Segment& segment : memory.segments()) {
         if (segment.state == ByteState::not_saved && !segment.cut && !is_of_file(segment.start))
             untouched.never.push_back({segment.start, segment.end()});
-        if (segment.state != ByteState::in_core || !segment.writable) continue;
+        const bool own = segment.writable || (segment.module < 0 && !is_of_file(segment.start));
+        if (segment.state != ByteState::in_core || !own) continue;
         if (!tells)
             add_zero_pages(segment, untouched.zeros);
         else if (segment.module < 0)

@@ -112,15 +112,15 @@ TEST_CASE("control groups: version 1, and a container that shows its own group a
 
 TEST_CASE("memory: whether a question fits", "[cli][memory]") {
     MemoryRoom room{.memory = 500, .memory_is = "--memory allows", .folder = "/cache", .disk = 2000};
-    CHECK(use_of(room, 500) == MemoryUse::in_memory);
-    CHECK(use_of(room, 501) == MemoryUse::in_files);
-    CHECK(use_of(room, 2001) == MemoryUse::too_much);
+    CHECK(use_of(room, 500) == MemoryFit::in_memory);
+    CHECK(use_of(room, 501) == MemoryFit::in_files);
+    CHECK(use_of(room, 2001) == MemoryFit::too_much);
     room.folder_is_memory = true;
-    CHECK(use_of(room, 501) == MemoryUse::too_much);
-    CHECK(use_of(room, 500) == MemoryUse::in_memory);
+    CHECK(use_of(room, 501) == MemoryFit::too_much);
+    CHECK(use_of(room, 500) == MemoryFit::in_memory);
     room.folder_is_memory = false;
     room.folder.clear();
-    CHECK(use_of(room, 501) == MemoryUse::too_much);
+    CHECK(use_of(room, 501) == MemoryFit::too_much);
 
     CHECK(memory_for(1'000'000, MemoryNeed::objects) < memory_for(1'000'000, MemoryNeed::references));
     CHECK(memory_for(1'000'000, MemoryNeed::graph) < memory_for(1'000'000, MemoryNeed::retained));

@@ -126,7 +126,7 @@ TEST_CASE("address space: overlaps go to the earlier segment of the input, as by
 }
 
 TEST_CASE("address space: what was never written is left out of sweeps, and reads as zero", "[elf]") {
-    std::vector<std::byte> bytes(64 * 4096, std::byte{7});
+    std::vector<std::byte> bytes(640 * 4096, std::byte{7});
     Segment segment;
     segment.start = Address(0x10000);
     segment.size = bytes.size();
@@ -140,15 +140,20 @@ TEST_CASE("address space: what was never written is left out of sweeps, and read
         return found;
     };
     using Stretches = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-    CHECK(stretches() == Stretches{{0, 64 * 4096}});
-    // Two holes, one of them at the end, and a hole of another file.
+    CHECK(stretches() == Stretches{{0, 640 * 4096}});
+    // Two holes, one of them at the end, one that is too small to be worth a visit, and a hole of another file.
     const std::vector<std::byte> other(4096);
-    std::vector<std::span<const std::byte>> holes = {std::span(bytes).subspan(4096, 8192),
-                                                     std::span(bytes).subspan(40 * 4096)};
+    std::vector<std::span<const std::byte>> holes = {std::span(bytes).subspan(4096, 64 * 4096),
+                                                     std::span(bytes).subspan(100 * 4096, 8192),
+                                                     std::span(bytes).subspan(400 * 4096)};
     holes.insert(std::less<const std::byte*>{}(other.data(), bytes.data()) ? holes.begin() : holes.end(),
                  std::span(other));
-    space.set_holes(holes);
-    CHECK(stretches() == Stretches{{0, 4096 + 7}, {3 * 4096, 40 * 4096 + 7}});
+    space.set_holes(holes, 64 * 4096);
+    CHECK(stretches() == Stretches{{0, 4096 + 7}, {65 * 4096, 400 * 4096 + 7}});
+    Stretches skipped;
+    space.visit_holes(space.segments().front(),
+                      [&](std::uint64_t from, std::uint64_t to) { skipped.emplace_back(from, to); });
+    CHECK(skipped == Stretches{{4096, 65 * 4096}, {100 * 4096, 102 * 4096}, {400 * 4096, 640 * 4096}});
     space.set_holes({std::span<const std::byte>(bytes)});
     CHECK(stretches().empty());
     CHECK(space.read<std::uint8_t>(Address(0x10000)) == 7);

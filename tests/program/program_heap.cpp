@@ -312,7 +312,7 @@ void ProgramHeap::count_references() {
         if (roomy.facts(object).immortal) continue;
         const Address address = roomy.snapshot().address_of(object);
         const auto leaked = leaked_.find(address.value);
-        heap.put(address, std::int64_t{roomy.snapshot().references->found(object)} +
+        heap.put(address, static_cast<std::int64_t>(roomy.snapshot().references->found(object)) +
                               (leaked == leaked_.end() ? 0 : leaked->second));
     }
 }

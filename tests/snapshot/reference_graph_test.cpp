@@ -31,7 +31,7 @@ struct Opened {
         REQUIRE(found != no_object);
         return found;
     }
-    std::uint32_t found(Address address) const { return reader.snapshot().references->found(id(address)); }
+    std::uint64_t found(Address address) const { return reader.snapshot().references->found(id(address)); }
     std::vector<Address> targets(Address address) const {
         std::vector<Address> all;
         for (const ObjectId target : reader.snapshot().references->targets(id(address)))
