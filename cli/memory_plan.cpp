@@ -95,11 +95,11 @@ void refuse_for_memory(const MemoryRoom& room, std::uint64_t needed, std::uint64
                     needed > least ? fmt::format("; types --sort memory needs {}", binary_size(least)) : ""));
 }
 
-std::string in_files_note(const MemoryRoom& room, std::uint64_t needed) {
+std::string in_files_note(const MemoryRoom& room, std::uint64_t needed, const std::string& place) {
     return fmt::format(
         "this question needs some {} of memory; {} {}: its columns lie in {} until it is answered, "
         "which is slower",
-        binary_size(needed), room.memory_is, binary_size(room.memory), room.folder);
+        binary_size(needed), room.memory_is, binary_size(room.memory), place);
 }
 
 }  // namespace heapsift

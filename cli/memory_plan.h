@@ -43,7 +43,7 @@ std::uint64_t memory_for(std::uint64_t objects, MemoryNeed need);
 /// all objects needs.
 [[noreturn]] void refuse_for_memory(const MemoryRoom& room, std::uint64_t needed, std::uint64_t least);
 
-/// A line for people: that this is slower, and where the columns lie.
-std::string in_files_note(const MemoryRoom& room, std::uint64_t needed);
+/// A line for people: that this is slower, and where the columns lie: the folder, or other words for it.
+std::string in_files_note(const MemoryRoom& room, std::uint64_t needed, const std::string& place);
 
 }  // namespace heapsift

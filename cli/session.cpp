@@ -201,18 +201,22 @@ void Session::make_room(std::uint64_t objects, MemoryNeed need) {
     const MemoryRoom room =
         memory_room(options_.memory, folder, found - std::min(found, large_block_bytes()));
     const std::uint64_t least = memory_for(objects, MemoryNeed::objects);
-    redactor_.know_directory(folder);
+    // A directory that the redactor knows takes a number: an answer that follows must not depend on it.
+    const auto refuse = [&] {
+        redactor_.know_directory(folder);
+        refuse_for_memory(room, needed, least);
+    };
     switch (use_of(room, needed)) {
         case MemoryFit::in_memory:
             keep_large_blocks_in_memory();
             return;
         case MemoryFit::in_files:
-            if (!keep_large_blocks_in(folder)) refuse_for_memory(room, needed, least);
+            if (!keep_large_blocks_in(folder)) refuse();
             if_disk_is_full(WithoutRoom::fail);
-            console_.note(in_files_note(room, needed));
+            console_.note(in_files_note(room, needed, redactor_.active() ? "files" : folder));
             return;
         case MemoryFit::too_much:
-            refuse_for_memory(room, needed, least);
+            refuse();
     }
 }
 

@@ -20,7 +20,7 @@ import cores
 import interpreters
 
 _QUESTIONS = ("types", "overview", "types --by-holder", "types --sort memory", "objects -n 50", "dominators -n 50", "cycles", "gc", "refcounts",
-              "arrays", "threads", "why --type Place", "retained --type dict", "doctor")
+              "arrays", "threads", "threads --redact", "why --type Place", "retained --type dict", "doctor")
 _HEAP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "benchmarks", "mixed_heap.py")
 _MEMORY_BYTES = 45_000_000  # to be had: of libraries and small arrays there are some 25 MB
 _NEEDED_BYTES_AN_OBJECT = 67
@@ -98,12 +98,15 @@ def check_answers(asked):
 
 
 def check_refusals(asked):
-    """A folder in memory, and none at all: refused, with the need, which is that of the objects."""
+    """A folder in memory, where there is one, and none at all: refused, with the need, which is that of the objects."""
     shutil.rmtree(asked.folder)
     objects = json.loads(asked.ask("types --sort memory", "--no-index")[1])["data"]["total"]["count"]
+    if not is_in_memory("/dev/shm"):
+        print("not tested here: a folder in memory, for /dev/shm is none")
     in_memory = tempfile.mkdtemp(prefix="heapsift-memory-", dir="/dev/shm")
     try:
-        for case, more in (("tmpfs", ["--index-dir", in_memory]), ("no folder", ["--index-dir", "/proc/none"])):
+        cases = [("tmpfs", ["--index-dir", in_memory])] if is_in_memory("/dev/shm") else []
+        for case, more in [*cases, ("no folder", ["--index-dir", "/proc/none"])]:
             code, out, errors = asked.ask("types", "--no-index", "--memory", "20M", *more)
             error = json.loads(out)["error"] if out else {}
             if code != 1 or error.get("code") != "too-little-memory" or "--memory allows 20.0 MiB" not in errors:
@@ -118,7 +121,12 @@ def check_refusals(asked):
             fail("enough memory", "exit %d: %s" % (got[0], got[2]))
     finally:
         shutil.rmtree(in_memory)
-    print("refused with the need, where the folder is in memory, and where there is none", flush=True)
+    print("refused with the need", flush=True)
+
+
+def is_in_memory(folder):
+    with open("/proc/mounts", encoding="utf-8") as mounts:
+        return any(line.split()[1:3] == [folder, "tmpfs"] for line in mounts)
 
 
 if __name__ == "__main__":
