@@ -168,7 +168,18 @@ bool is_in_large_block(const void* address) noexcept {
 
 }  // namespace heapsift
 
-// The other forms of new and delete come down to these ([new.delete.single], [new.delete.array]).
+// The other forms of new and delete come down to these ([new.delete.single], [new.delete.array]). Those that
+// do not throw are here too: an address sanitizer's own would not, and what it gave would be freed here.
 void* operator new(std::size_t bytes) { return heapsift::allocate(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t& /*unused*/) noexcept {
+    try {
+        return heapsift::allocate(bytes);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
 void operator delete(void* address) noexcept { heapsift::free_block(address); }
 void operator delete(void* address, std::size_t) noexcept { heapsift::free_block(address); }
+void operator delete(void* address, const std::nothrow_t& /*unused*/) noexcept {
+    heapsift::free_block(address);
+}
