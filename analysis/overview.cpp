@@ -1,7 +1,7 @@
-// The first screen. Its sentence is chosen by what a reader can act upon: first array data that nobody uses,
-// if it is at least half of what the first holder has; then the object that holds a good part of the memory;
-// then array data and its owner; then a type that has a good part of the memory; then the largest part of the
-// memory, whoever owns it.
+// The first screen. Its sentence is chosen by what a reader can act upon: first blocks of C code, of one size or
+// class, if they have more than anything in Python; then array data that nobody uses, if it is at least half of
+// what the first holder has; then the object that holds a good part of the memory; then array data and its
+// owner; then a type that has a good part of the memory; then the largest part of the memory, whoever owns it.
 
 #include "analysis/overview.h"
 
@@ -184,6 +184,23 @@ void find_garbage(Work& work, OverviewResult& result) {
         result.garbage_list_remark = reason_words(columns, collectors, *found.garbage_list, false);
 }
 
+std::uint64_t bytes_of(const OverviewResult& result, std::string_view region) {
+    for (const MemoryRow& row : result.memory)
+        if (row.name == region) return row.bytes;
+    return 0;
+}
+
+/// Blocks of C code of one size or class, if they have more than anything in Python that could be named.
+void find_native_culprit(const HeapReader& heap, OverviewResult& result) {
+    const std::uint64_t bytes = bytes_of(result, c_code_row);
+    const std::uint64_t python =
+        std::max({result.holders.empty() ? 0 : result.holders.front().retained,
+                  result.pinned ? result.pinned->unseen_bytes() : 0, bytes_of(result, array_data_region)});
+    if (share(bytes, result.in_use_bytes) < share_worth_a_sentence || bytes < python) return;
+    result.culprit = native_culprit(heap);
+    if (result.culprit && result.culprit->bytes < python) result.culprit.reset();
+}
+
 }  // namespace
 
 OverviewResult overview(Work& work, std::size_t type_limit) {
@@ -211,7 +228,11 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     result.holders = top_holders(graph, work.retained(), result.object_memory / 50, most_holders, progress,
                                  work.answers());
     if (arrays) find_pinned(graph, std::move(*arrays), result, progress);
-    if (result.pinned)
+    find_native_culprit(heap, result);
+    if (result.culprit)
+        result.headline = {
+            OverviewHeadline::Kind::other_memory, bytes_of(result, c_code_row), c_code_row, {}, false};
+    else if (result.pinned)
         result.headline = {OverviewHeadline::Kind::pinned, result.pinned->unseen_bytes(), {}, {}, false};
     else if (holder_is_headline(result))
         result.headline = {OverviewHeadline::Kind::holder, result.holders.front().retained, {}, {}, false};

@@ -4,6 +4,7 @@
 
 #include "analysis/array_holders.h"
 #include "analysis/array_lists.h"
+#include "analysis/native.h"
 #include "analysis/top_holders.h"
 #include "analysis/types.h"
 #include "analysis/work.h"
@@ -42,6 +43,7 @@ struct OverviewResult {
     std::uint64_t pinned_owners = 0, pinned_bytes = 0;  // all of them, and their bytes that nothing shows
     std::uint64_t dropped_frames = 0;  // pandas DataFrames that are gone, but kept whole by slices
     OverviewHeadline headline;
+    std::optional<NativeCulprit> culprit;     // what most of C code's memory is, if that is the headline
     std::vector<std::string> dominant_types;  // by name (analysis/dominant_types.h)
 };
 

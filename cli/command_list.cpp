@@ -19,6 +19,8 @@
 #include "cli/commands/export.h"
 #include "cli/commands/gc.h"
 #include "cli/commands/index.h"
+#include "cli/commands/memory.h"
+#include "cli/commands/native.h"
 #include "cli/commands/objects.h"
 #include "cli/commands/overview.h"
 #include "cli/commands/refcounts.h"
@@ -75,6 +77,8 @@ const std::vector<Command>& all_commands() {
         {{.name = "gc"}, "[CORE]", "the garbage collector: settings and state", true, setup_gc},
         {{.name = "refcounts"}, "[CORE]", "objects held, or leaked, by C code", true, setup_refcounts},
         {{.name = "arrays"}, "[CORE]", "NumPy arrays: what owns them, what holds them", true, setup_arrays},
+        {{.name = "memory"}, "[CORE]", "who owns each byte of the process", true, setup_memory},
+        {{.name = "native"}, "[CORE]", "blocks of C code, by C++ class and size", true, setup_native},
         {{.name = "threads"},
          "[CORE]",
          "Python calls of each thread, with their locals",

@@ -80,6 +80,12 @@ constexpr std::string_view words = R"(The terms
   view         an array that shows part of another array's data, and keeps all
                of that data alive
   native       memory that C or C++ code allocated, without Python
+  block        a piece of memory that an allocator hands out: pymalloc to
+               Python's small objects, malloc to everybody else
+  arena        memory that an allocator has from the kernel, and cuts into
+               blocks
+  cache        of malloc: blocks that a thread gave back, kept for its next
+               request. They are free, although malloc counts them as in use
   in use       memory of the process's own that it has touched; shares on the
                first screen are of it. (Its core also names program files, of
                which it does not say what was in memory)

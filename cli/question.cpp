@@ -15,6 +15,8 @@ Columns columns_for(Need need) {
             return {.sizes = true};
         case Need::memory:
             return {.memory = true};
+        case Need::native:
+            return {.native = true};
         case Need::references:
             return {.references = true};
         case Need::roots:
@@ -28,8 +30,8 @@ Columns columns_for(Need need) {
     return {};
 }
 
-constexpr Need all_needs[] = {Need::sizes, Need::memory,   Need::references, Need::roots,
-                              Need::graph, Need::retained, Need::states};
+constexpr Need all_needs[] = {Need::sizes, Need::memory, Need::native,   Need::references,
+                              Need::roots, Need::graph,  Need::retained, Need::states};
 
 }  // namespace
 

@@ -17,6 +17,7 @@ namespace heapsift {
 enum class Need : std::uint8_t {
     sizes,       // the size and memory of every object
     memory,      // what all mapped memory is used for
+    native,      // blocks of C code, and who refers to them
     references,  // which object refers to which
     roots,       // modules, threads, and what they hold
     graph,       // references and roots, in one graph

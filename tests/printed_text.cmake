@@ -17,6 +17,8 @@ set(allowed
     analysis/path_expression analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
     # names of modules and paths of files: whose code is what
     analysis/holding/groups analysis/refcounts analysis/signature
+    # mangled names: of tables of virtual functions, of anything in C++
+    analysis/native_classes
     # names of pandas' classes and attributes, and NumPy's notation of a dtype
     analysis/pandas_objects analysis/pandas_frames analysis/pandas_index
     # a place in an array: its element without its field

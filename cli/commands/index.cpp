@@ -69,7 +69,7 @@ ExitCode run_index(Session& session) {
     if (session.options().no_index)
         throw wrong_usage("bad-option", "index with --no-index has nothing to do", "leave --no-index out");
     session.leave_core_in_use();
-    Question question(session, {Need::memory, Need::retained, Need::states});
+    Question question(session, {Need::memory, Need::native, Need::retained, Need::states});
     question.states();
     question.work().every_path();
     keep_types(question, session.progress());

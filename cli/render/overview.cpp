@@ -7,6 +7,7 @@
 
 #include "cli/render/arrays.h"
 #include "cli/render/dominators.h"
+#include "cli/render/memory.h"
 #include "cli/render/object.h"
 #include "cli/render/process.h"
 #include "cli/render/types.h"
@@ -235,6 +236,9 @@ Text headline_words(const OverviewResult& result) {
         case OverviewHeadline::Kind::other_memory:
             break;
     }
+    if (result.culprit)
+        return says("{} is {}: {} of it in {}. Python's side is small.", share, headline.region,
+                    ByteCount{result.culprit->bytes}, culprit_words(*result.culprit));
     return says("{} is {}; no type of Python object has much of it.", share, headline.region);
 }
 
@@ -256,6 +260,10 @@ Document render_overview(OverviewResult overview, const OverviewCore& core) {
     document.say(gap());
     document.say(sentence(headline_words(*result).bold()));
     document.say(gap());
+    if (result->culprit) {
+        document.say(hint("native", "its classes and sizes"));
+        document.say(gap());
+    }
     say_pinned(*result, document);
     say_holders(*result, document);
     if (result->dropped_frames > 0) {

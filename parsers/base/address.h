@@ -28,6 +28,9 @@ struct Address {
     constexpr Address rounded_down(std::uint64_t alignment) const {
         return Address(value - value % alignment);
     }
+    constexpr Address rounded_up(std::uint64_t alignment) const {
+        return (*this + (alignment - 1)).rounded_down(alignment);
+    }
 };
 
 /// [start, end) in the dumped process; end >= start.

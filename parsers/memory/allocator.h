@@ -11,8 +11,9 @@
 // off note_allocators there and the README's "It cannot yet" goes its name. An example, and its test, is
 // EvenBlocks in tests/snapshot/regions_test.cpp.
 //
-// Objects, their sizes and the rows of memory are then found through this interface. Not yet: a word in one of
-// its free blocks counts as a reference of native code (native_references.cpp).
+// Objects, their sizes, the rows of memory and the blocks of C code (block_groups.h) are then found through this
+// interface. Not yet: a word in one of its free blocks counts as a reference of native code
+// (native_references.cpp).
 
 #include "parsers/base/address.h"
 

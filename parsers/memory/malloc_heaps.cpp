@@ -8,8 +8,11 @@
 // with a chunk, a later heap of an arena with heap_info, an arena's first heap with heap_info and the arena's
 // state. A stretch is believed to be a heap if the chain runs to the end of the mapping, or to a top chunk
 // that ends on a page. Walking matters: memory inside the top or a merged chunk still holds old headers that
-// agree with each other. Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for
+// agree with each other. Blocks that a thread's cache or a fast bin keeps look in use; malloc's own lists tell
+// which they are (malloc_state.h), and where these are not found, what free() leaves in them. Source: glibc 2.36 malloc.c and arena.c; offsets of the first chunk measured for
 // 2.28 to 2.41.
+
+#include "parsers/memory/region_map.h"
 
 #include <algorithm>
 #include <bit>
@@ -95,7 +98,8 @@ bool follows(const Segment& segment, const Segment& next) {
 
 }  // namespace
 
-MallocHeaps MallocHeaps::find(const AddressSpace& memory) {
+MallocHeaps MallocHeaps::find(const AddressSpace& memory, std::span<const CoreThread> threads,
+                              std::span<const AddressRange> others) {
     MallocHeaps result;
     result.memory_ = &memory;
     const auto& segments = memory.segments();
@@ -118,22 +122,50 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory) {
             std::vector<std::uint64_t> bits(segment.size / 16 / 64 + 2);
             walk(segment, start, &bits);
             result.broken_heaps_ += tried->breaks ? 1 : 0;
-            result.heaps_.push_back({{segment.start, segment.start + tried->end},
-                                     tried->in_use,
-                                     tried->free,
-                                     tried->chunks,
-                                     start,
-                                     segment.data});
+            result.heaps_.push_back(
+                {{segment.start, segment.start + tried->end},
+                 tried->in_use,
+                 tried->free,
+                 0,
+                 tried->chunks,
+                 start,
+                 segment.data,
+                 start == 0 ? Address() : Address(load(segment.data))});  // heap_info's ar_ptr
             result.chunk_bits_.push_back(std::move(bits));
             break;
         }
     }
+    result.state_ = find_malloc_state(memory, threads);
+    result.free_kept(result.state_.cached);
+    result.free_kept(result.state_.in_fast_bins);
+    std::vector<AddressRange> known(others.begin(), others.end());
+    for (const Heap& heap : result.heaps_) known.push_back(heap.range);
+    join_ranges(known);
+    result.mapped_ = find_mapped_chunks(memory, known);
     return result;
+}
+
+/// Blocks that are free although their chunks look in use.
+void MallocHeaps::free_kept(std::span<const Address> blocks) {
+    for (const Address block : blocks) {
+        if (!block_starting_at(block) || !heap_at(block)) continue;
+        Heap& heap = heaps_[static_cast<std::size_t>(heap_at(block) - heaps_.data())];
+        const std::uint64_t slot = (block - heap.range.start) / 16;
+        chunk_bits_[static_cast<std::size_t>(&heap - heaps_.data())][slot / 64] &=
+            ~(std::uint64_t{1} << (slot % 64));
+        const std::uint64_t bytes = load(heap.data + (block - heap.range.start) - 8) & ~flag_bits;
+        heap.in_use_bytes -= bytes;
+        heap.kept_bytes += bytes;
+    }
 }
 
 std::vector<AddressRange> MallocHeaps::ranges() const {
     std::vector<AddressRange> ranges;
     for (const Heap& heap : heaps_) ranges.push_back(heap.range);
+    const auto heaps = static_cast<std::ptrdiff_t>(ranges.size());
+    for (const MappedChunk& chunk : mapped_) ranges.push_back(chunk.pages);
+    std::inplace_merge(ranges.begin(), ranges.begin() + heaps, ranges.end(),
+                       [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     return ranges;
 }
 
@@ -166,7 +198,13 @@ std::optional<Address> MallocHeaps::last_in_use(const Heap& heap, Address addres
 
 std::optional<MemoryBlock> MallocHeaps::block_at(Address address) const {
     const Heap* heap = heap_at(address);
-    if (!heap) return std::nullopt;
+    if (!heap) {
+        const auto above = std::upper_bound(mapped_.begin(), mapped_.end(), address,
+                                            [](Address a, const MappedChunk& c) { return a < c.start; });
+        if (above == mapped_.begin() || address - (above - 1)->start >= (above - 1)->usable)
+            return std::nullopt;
+        return MemoryBlock{(above - 1)->start, (above - 1)->usable, true};
+    }
     // From the chunk in use before it, if there is one, it is a step or two.
     const auto before = last_in_use(*heap, address);
     const std::uint64_t first = before ? *before - heap->range.start - 16 : heap->first_chunk;
@@ -181,7 +219,15 @@ std::optional<MemoryBlock> MallocHeaps::block_at(Address address) const {
 void MallocHeaps::visit_blocks(const BlockVisitor& visit) const {
     constexpr std::size_t at_once = 512;
     std::vector<MemoryBlock> blocks;
+    auto mapped = mapped_.begin();
+    const auto visit_mapped = [&](Address before) {
+        for (; mapped != mapped_.end() && mapped->start < before; ++mapped) {
+            const MemoryBlock block{mapped->start, mapped->usable, true};
+            visit({&block, 1});
+        }
+    };
     for (const Heap& heap : heaps_) {
+        visit_mapped(heap.range.start);
         visit_chunks(heap, heap.first_chunk, [&](const MemoryBlock& block) {
             blocks.push_back(block);
             if (blocks.size() == at_once) {
@@ -193,6 +239,7 @@ void MallocHeaps::visit_blocks(const BlockVisitor& visit) const {
         if (!blocks.empty()) visit(blocks);
         blocks.clear();
     }
+    visit_mapped(Address(~std::uint64_t{0}));
 }
 
 const MallocHeaps::Heap* MallocHeaps::heap_at(Address address) const {

@@ -5,6 +5,8 @@
 
 #include "parsers/elf/address_space.h"
 #include "parsers/memory/allocator.h"
+#include "parsers/memory/malloc_state.h"
+#include "parsers/memory/mapped_chunks.h"
 
 #include <cstdint>
 #include <optional>
@@ -21,11 +23,14 @@ struct MallocBlock {
 class MallocHeaps final : public Allocator {
 public:
     /// Walks every stretch of writable anonymous memory that reads as a chain of chunks from its first byte.
-    static MallocHeaps find(const AddressSpace& memory);
+    /// `threads` have the caches of free blocks; `others` is memory that is not malloc's, sorted, without
+    /// overlaps.
+    static MallocHeaps find(const AddressSpace& memory, std::span<const CoreThread> threads = {},
+                            std::span<const AddressRange> others = {});
 
-    /// The block that starts exactly at `start` and looks in use. In a walked heap it is one of the chunks,
-    /// including those that a thread's cache or a fast bin holds. Elsewhere it is a chunk whose own header
-    /// and successor agree, or one with its own mapping.
+    /// The block that starts exactly at `start` and is in use. In a walked heap it is one of the chunks; if
+    /// malloc's state was not found, also one that a thread's cache or a fast bin holds. Elsewhere it is a chunk
+    /// whose own header and successor agree, or one with its own mapping.
     std::optional<MallocBlock> block_starting_at(Address start) const;
 
     /// The mapping that a chunk has to itself according to its header, whether the core has it or not.
@@ -52,9 +57,9 @@ public:
     std::optional<MallocBlock> block_containing(Address address) const;
 
     const char* name() const override { return "malloc"; }
-    /// The walked heaps. (Chunks with their own mappings are only known one by one.)
+    /// The walked heaps, and the chunks with their own mappings.
     std::vector<AddressRange> ranges() const override;
-    /// Chunks held by a thread's cache or a fast bin look in use.
+    /// Chunks held by a thread's cache or a fast bin look in use if malloc's state was not found.
     std::optional<MemoryBlock> block_at(Address address) const override;
     /// A free block is a chunk from its size word up to the next chunk's, that is, everything that is neither
     /// in use nor the header of a block in use.
@@ -64,11 +69,19 @@ public:
         AddressRange range;              // of chunks, the top chunk included
         std::uint64_t in_use_bytes = 0;  // chunks in use, headers included
         std::uint64_t free_bytes = 0;    // free chunks and the top
+        std::uint64_t kept_bytes = 0;    // chunks that a thread's cache or a fast bin keeps, headers included
         std::uint64_t chunks = 0;
         std::uint64_t first_chunk = 0;    // offset of the first chunk's header in `range`
         const std::byte* data = nullptr;  // of `range`
+        Address arena;                    // its malloc_state; null: the main one
     };
     const std::vector<Heap>& heaps() const { return heaps_; }
+    /// Of the heap at `index`: a bit for each 16 bytes from its start on, set where a block in use starts.
+    std::span<const std::uint64_t> in_use_bits(std::size_t index) const { return chunk_bits_[index]; }
+    /// By address.
+    const std::vector<MappedChunk>& mapped() const { return mapped_; }
+    /// What malloc says itself.
+    const MallocState& state() const { return state_; }
     /// Heaps whose chain of chunks breaks off in the middle. Memory after the break is treated as not walked.
     std::uint64_t broken_heaps() const { return broken_heaps_; }
     const Heap* heap_at(Address address) const;
@@ -76,6 +89,7 @@ public:
     std::optional<Address> last_in_use(const Heap& heap, Address address) const;
 
 private:
+    void free_kept(std::span<const Address> blocks);
     /// Calls `visit` with the chunks from `first` (an offset in the heap) on, until it returns false.
     template <class Visit>
     void visit_chunks(const Heap& heap, std::uint64_t first, Visit visit) const;
@@ -88,6 +102,8 @@ private:
     std::vector<Heap> heaps_;  // sorted
     std::vector<std::vector<std::uint64_t>>
         chunk_bits_;  // a bit per 16 bytes of each heap: a chunk in use starts here
+    std::vector<MappedChunk> mapped_;
+    MallocState state_;
 };
 
 }  // namespace heapsift

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <utility>
 
 namespace heapsift {
 
@@ -48,9 +49,26 @@ std::uint64_t join_ranges(std::vector<AddressRange>& ranges) {
     return overlaps;
 }
 
-RegionMap::RegionMap(std::vector<AddressRange> mapped) : mapped_(std::move(mapped)) {
+RegionMap::RegionMap(std::vector<AddressRange> mapped) : regions_(std::move(mapped)) {
+    std::stable_sort(regions_.begin(), regions_.end(),
+                     [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+    Address end;
+    for (AddressRange& region : regions_) {
+        region.start = std::max(region.start, end);
+        end = std::max(end, region.end);
+    }
+    std::erase_if(regions_, [](const AddressRange& region) { return region.end <= region.start; });
+    mapped_ = regions_;
     join_ranges(mapped_);
     for (const AddressRange& range : mapped_) mapped_bytes_ += range.size();
+    divided_of_regions_.resize(regions_.size());
+}
+
+std::size_t RegionMap::first_region_in(const AddressRange& range) const {
+    const auto at = std::lower_bound(regions_.begin(), regions_.end(), range.start,
+                                     [](const AddressRange& r, Address a) { return r.end <= a; });
+    return at == regions_.end() || range.end <= at->start ? regions_.size()
+                                                          : static_cast<std::size_t>(at - regions_.begin());
 }
 
 void RegionMap::claim(MemoryOwner owner, AddressRange range) {
@@ -66,17 +84,17 @@ std::uint64_t RegionMap::mapped_bytes(AddressRange range) const {
     return bytes;
 }
 
-void RegionMap::divide(AddressRange range, const MemoryShares& shares) {
-    if (range.end <= range.start) return;
-    const auto place = std::lower_bound(divided_.begin(), divided_.end(), range.start,
-                                        [](const AddressRange& r, Address a) { return r.start < a; });
-    assert(place == divided_.end() || range.end <= place->start);
-    assert(place == divided_.begin() || (place - 1)->end <= range.start);
-    divided_.insert(place, range);
+std::uint64_t RegionMap::divide(AddressRange range, const MemoryShares& shares) {
+    if (range.end <= range.start) return 0;
+    divided_.push_back(range);
     const std::uint64_t bytes = mapped_bytes(range), named = shares.sum();
     assert(named <= bytes);
-    of_divided_.add(shares);
-    of_divided_[MemoryOwner::headers] += bytes - named;
+    MemoryShares all = shares;
+    all[MemoryOwner::headers] += bytes - named;
+    of_divided_.add(all);
+    if (const std::size_t region = first_region_in(range); region < regions_.size())
+        divided_of_regions_[region].add(all);
+    return bytes - named;
 }
 
 namespace {
@@ -102,25 +120,30 @@ struct Layer {
 
 MemoryShares RegionMap::shares() {
     MemoryShares result = of_divided_;
+    of_regions_ = divided_of_regions_;
     overlaps_ = 0;
+    [[maybe_unused]] const std::uint64_t divided_twice = join_ranges(divided_);
+    assert(divided_twice == 0);
     std::vector<Layer> layers{{divided_}};  // the first, and then by owner
     for (std::size_t owner = 0; owner < memory_owners; ++owner) {
         const std::uint64_t twice = join_ranges(claims_[owner]);
         if (owner <= static_cast<std::size_t>(MemoryOwner::objects)) overlaps_ += twice;
         layers.push_back({claims_[owner]});
     }
-    for (const AddressRange& mapping : mapped_) {
-        for (Address at = mapping.start; at < mapping.end;) {
-            Address end = mapping.end;
+    for (std::size_t region = 0; region < regions_.size(); ++region) {
+        for (Address at = regions_[region].start; at < regions_[region].end;) {
+            Address end = regions_[region].end;
             std::size_t first = layers.size();
             for (std::size_t i = 0; i < layers.size(); ++i) {
                 if (layers[i].has(at) && first == layers.size()) first = i;
                 end = std::min(end, layers[i].border(at));
             }
-            if (first == layers.size())
-                result[MemoryOwner::other] += end - at;
-            else if (first > 0)
-                result[static_cast<MemoryOwner>(first - 1)] += end - at;
+            if (first > 0) {
+                const auto owner =
+                    first == layers.size() ? MemoryOwner::other : static_cast<MemoryOwner>(first - 1);
+                result[owner] += end - at;
+                of_regions_[region][owner] += end - at;
+            }
             at = end;
         }
     }

@@ -21,6 +21,7 @@
 #include "parsers/snapshot/asked.h"
 #include "parsers/snapshot/found_objects.h"
 #include "parsers/snapshot/memory_rows.h"
+#include "parsers/snapshot/native_blocks.h"
 #include "parsers/snapshot/object_index.h"
 #include "parsers/snapshot/reference_graph.h"
 #include "parsers/snapshot/root_set.h"
@@ -36,17 +37,19 @@ struct Columns {
     bool memory = false;      // what all memory is used for
     bool references = false;  // from objects to objects, and from C code to objects
     bool roots = false;       // modules, threads, and what the interpreter holds through them
+    bool native = false;      // blocks of C code, and who refers to them
 
     friend Columns operator|(Columns a, const Columns& b) {
         a.sizes |= b.sizes;
         a.memory |= b.memory;
         a.references |= b.references;
         a.roots |= b.roots;
+        a.native |= b.native;
         return a;
     }
 };
 
-inline constexpr Columns all_columns{true, true, true, true};
+inline constexpr Columns all_columns{true, true, true, true, true};
 
 struct HeapSnapshot {
     HeapSnapshot() = default;
@@ -63,6 +66,7 @@ struct HeapSnapshot {
     Asked<MemoryRows> memory;
     Asked<ReferenceGraph> references;
     Asked<RootSet> roots;
+    Asked<NativeBlocks> native;
 
     std::size_t object_count() const { return objects.addresses.size(); }
     Address address_of(ObjectId object) const { return objects.addresses[object]; }

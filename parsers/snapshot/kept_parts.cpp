@@ -8,7 +8,8 @@ namespace heapsift {
 namespace {
 
 constexpr auto pools_part = "pools", types_part = "types", objects_part = "objects", sizes_part = "sizes",
-               memory_part = "memory", lookup_part = "lookup", references_part = "references";
+               memory_part = "memory", lookup_part = "lookup", references_part = "references",
+               native_part = "native";
 
 template <class Part>
 void learned_fields(FieldsOf<Part, LearnedFacts>& learned, Part& part) {
@@ -104,8 +105,35 @@ void memory_fields(FieldsOf<Part, MemoryRows>& memory, Part& part) {
         p.number(row.bytes);
         p.number(row.use);
         p.require(row.use <= MemoryUse::reserved, "a row of memory is of no kind");
+        p.list(row.parts, [](auto& one, Part& q) {
+            q.text(one.name);
+            q.number(one.bytes);
+        });
     });
     part.number(memory.overlaps);
+    part.list(memory.allocators, [](auto& row, Part& p) {
+        p.text(row.name);
+        for (auto* number : {&row.mapped, &row.in_use, &row.free, &row.reserved, &row.blocks,
+                             &row.mapped_blocks, &row.mapped_bytes})
+            p.number(*number);
+        p.list(row.arenas, [](auto& arena, Part& q) { q.number(arena); });
+    });
+    part.list(memory.mappings, [](auto& row, Part& p) {
+        p.number(row.range);
+        for (auto* flag : {&row.readable, &row.writable, &row.executable, &row.saved}) p.number(*flag);
+        p.number(row.shares);
+    });
+    part.list(memory.blocks, [](auto& group, Part& p) { p.number(group); });
+}
+
+template <class Part>
+void native_fields(FieldsOf<Part, NativeBlocks>& native, std::size_t types, Part& part) {
+    part.list(native.rows, [types](auto& row, Part& p) {
+        p.number(row);
+        p.require(row.from <= ReachedFrom::nothing, "a block is reached from nowhere that is known");
+        p.require(row.from != ReachedFrom::objects || row.type < types, "a type is out of range");
+    });
+    part.number(native.count);
 }
 
 }  // namespace
@@ -160,6 +188,14 @@ bool read_memory(IndexFile& index, HeapSnapshot& heap) {
     return true;
 }
 
+bool read_native(IndexFile& index, HeapSnapshot& heap) {
+    NativeBlocks native;
+    if (!index.read(native_part, [&](PartReader& part) { native_fields(native, heap.types.size(), part); }))
+        return false;
+    heap.native = std::move(native);
+    return true;
+}
+
 bool read_lookup(IndexFile& index, HeapSnapshot& heap) {
     ObjectIndex lookup;
     if (!index.read(lookup_part,
@@ -181,7 +217,7 @@ bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& h
 
 bool has_columns(const IndexFile& index, const Columns& columns) {
     return index.has(objects_part) && (!columns.sizes || index.has(sizes_part)) &&
-           (!columns.memory || index.has(memory_part)) &&
+           (!columns.memory || index.has(memory_part)) && (!columns.native || index.has(native_part)) &&
            (!columns.references || (index.has(lookup_part) && index.has(references_part)));
 }
 
@@ -210,6 +246,8 @@ std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& f
         add(sizes_part,
             [&](PartWriter& part) { SizeColumn::fields(*heap.sizes, part, heap.object_count()); });
     if (heap.memory.there()) add(memory_part, [&](PartWriter& part) { memory_fields(*heap.memory, part); });
+    if (heap.native.there())
+        add(native_part, [&](PartWriter& part) { native_fields(*heap.native, heap.types.size(), part); });
     if (!heap.index.empty())
         add(lookup_part,
             [&](PartWriter& part) { ObjectIndex::fields(heap.index, part, heap.objects.addresses); });

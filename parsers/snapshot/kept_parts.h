@@ -45,6 +45,7 @@ bool read_objects(IndexFile& index, const AddressSpace& memory, const PythonRunt
                   const TypeTable& types, FoundHeap& found);
 bool read_sizes(IndexFile& index, HeapSnapshot& heap);
 bool read_memory(IndexFile& index, HeapSnapshot& heap);
+bool read_native(IndexFile& index, HeapSnapshot& heap);
 bool read_lookup(IndexFile& index, HeapSnapshot& heap);
 bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& heap);
 

@@ -1,6 +1,11 @@
 #pragma once
 
-// What the memory of a process is used for, in the words of the contract with users.
+// What the memory of a process is used for, in the words of the contract with users; by allocator, by mapping; and
+// the blocks of C code, by size and class.
+
+#include "parsers/base/address.h"
+#include "parsers/memory/region_map.h"
+#include "parsers/snapshot/block_group.h"
 
 #include <cstdint>
 #include <string>
@@ -15,22 +20,64 @@ enum class MemoryUse : std::uint8_t {
     reserved        // addresses that it never used
 };
 
+struct MemoryPart {
+    std::string name;
+    std::uint64_t bytes = 0;
+};
+
 struct MemoryRow {
     std::string name;
-    std::uint64_t bytes;
+    std::uint64_t bytes = 0;
     MemoryUse use = MemoryUse::in_use;
+    std::vector<MemoryPart> parts = {};  // if there are several; they add up to `bytes`
+};
+
+/// The name of the row of malloc's blocks that no Python object is known to own.
+inline constexpr const char* c_code_row = "C/C++ memory without a Python owner";
+
+/// An arena of malloc, headers included (malloc.c, struct malloc_state).
+struct ArenaRow {
+    Address state;
+    std::uint64_t mapped = 0;  // taken from the kernel and not given back: malloc_info's "system current"
+    std::uint64_t in_use = 0;  // chunks that the program has
+    std::uint64_t kept = 0;    // free chunks that look in use: in threads' caches and fast bins
+    std::uint64_t free = 0;    // free chunks and the top
+};
+
+struct AllocatorRow {
+    std::string name;
+    std::uint64_t mapped = 0;    // all its memory; more than the others together by its headers and padding
+    std::uint64_t in_use = 0;    // what was handed out
+    std::uint64_t free = 0;      // and what was not, as far as it was ever touched
+    std::uint64_t reserved = 0;  // never touched
+    std::uint64_t blocks = 0;    // in use
+    std::vector<ArenaRow> arenas = {};  // malloc's, if its state was found; the main one first
+    std::uint64_t mapped_blocks = 0,
+                  mapped_bytes = 0;  // malloc's blocks with mappings of their own, headers included
+};
+
+/// A mapping, and whose its bytes are.
+struct MappingRow {
+    AddressRange range;
+    bool readable = false, writable = false, executable = false;
+    bool saved = false;  // in the core or, if it is of a program, in the program's file
+    MemoryShares shares = {};
 };
 
 /// Each byte is in one row; all rows together are the mapped memory. What is in use comes first, sorted by bytes,
 /// "other" last of it.
 struct MemoryRows {
     std::vector<MemoryRow> rows;
+    std::uint64_t overlaps = 0;  // claims that cannot all be true, settled by rule (region_map.h)
+    std::vector<AllocatorRow> allocators = {};
+    std::vector<MappingRow> mappings = {};  // by address
+    std::vector<BlockGroup> blocks = {};    // of malloc and of allocators like it; most bytes first
+
     std::uint64_t bytes_of(MemoryUse use) const {
         std::uint64_t bytes = 0;
         for (const MemoryRow& row : rows) bytes += row.use == use ? row.bytes : 0;
         return bytes;
     }
-    std::uint64_t overlaps = 0;  // claims that cannot all be true, settled by rule (region_map.h)
 };
 
 }  // namespace heapsift

@@ -25,8 +25,6 @@
 namespace heapsift {
 namespace {
 
-// bytes below the stack pointer that a leaf function may use (System V ABI, x86-64)
-constexpr std::uint64_t red_zone = 128;
 // PyList_MAXFREELIST, PyDict_MAXFREELIST, _PyAsyncGen_MAXFREELIST of 3.10 to 3.13
 constexpr std::int32_t free_list_slots = 80;
 
@@ -42,8 +40,6 @@ public:
           owned_(std::move(places)),
           frames_(frames),
           stacks_(thread_stacks(core, access.allocations().malloc_heaps())) {
-        for (const CoreThread& thread : core.threads()) stack_pointers_.emplace_back(thread.stack_pointer());
-        std::sort(stack_pointers_.begin(), stack_pointers_.end());
         for (const PythonInterpreter& interpreter : access.heap().runtime().interpreters) {
             add_state(interpreter.address, access.heap().layout().interpreter_state.size);
             add_free_lists(interpreter.address);
@@ -53,7 +49,7 @@ public:
         add_state(access.heap().runtime().runtime, access.heap().layout().runtime_state.size);
         join_ranges(states_);
         join_ranges(free_lists_);
-        for (const AddressRange& stack : stacks_) live_from_.push_back(lowest_live(stack));
+        for (const AddressRange& stack : stacks_) live_from_.push_back(live_part(core, stack).start);
     }
 
     std::vector<NativeReference> find(const std::function<std::uint64_t(ObjectId)>& left) {
@@ -158,7 +154,7 @@ private:
         for (std::uint32_t i = 0; i < pool.carved; ++i) {
             if (free[i] || owned_.owns_block(n, i)) continue;
             const std::uint64_t start = pymalloc_.header_size() + std::uint64_t{i} * pool.block_size;
-            if (in_free_list(pool.start + start, pool.block_size)) continue;
+            if (access_.in_free_list(pool.start + start, pool.block_size)) continue;
             const std::uint64_t end = start + pool.block_size;
             for (std::uint64_t at = start; (at = set.next_in(pool.data, at, end)) + 8 <= end; at += 8) {
                 std::uint64_t word = 0;
@@ -166,22 +162,6 @@ private:
                 if (set.contains(word)) add(Address(word), pool.start + at, NativePlace::block, found);
             }
         }
-    }
-
-    /// True if the block holds what the interpreter keeps for reuse: an object with a count of 0 (frames, up
-    /// to 3.10 one for each code object; tuples, parts of generators), or the table of a dict.
-    bool in_free_list(Address block, std::uint64_t size) const {
-        const PythonHeap& heap = access_.heap();
-        const std::uint64_t marks = access_.allocations().debug_hooks() ? 16 : 0;
-        for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += 16) {
-            const Address object = block + marks + before;
-            const TypeId type = heap.type_of(object);
-            if (type != no_type && access_.refcount(object) == 0 &&
-                access_.presize(object, heap.types()[type]) == before)
-                return true;
-        }
-        const auto keys = heap.dict_keys(block + marks);
-        return keys && keys->keys_refcount == 0 && keys->keys_size <= size;
     }
 
     void consider(const AddressSet& set, Address at, std::uint64_t word, Found& found) const {
@@ -206,17 +186,7 @@ private:
         const auto& heaps = access_.allocations().malloc_heaps();
         if (!heaps.heap_at(at)) return true;  // a mapping other than a heap
         const auto block = heaps.block_containing(at);
-        return block && !heaps.is_cached(*block) && !in_free_list(block->start, block->usable);
-    }
-
-    /// A stack is dead below this address: the thread's stack pointer less the red zone, if the pointer is on
-    /// this stack; else the stack's start.
-    Address lowest_live(const AddressRange& stack) const {
-        const auto first = std::lower_bound(stack_pointers_.begin(), stack_pointers_.end(), stack.start);
-        const auto end = std::lower_bound(first, stack_pointers_.end(), stack.end);
-        if (first == end) return stack.start;
-        const Address top = *(end - 1);
-        return top - stack.start > red_zone ? top - red_zone : stack.start;
+        return block && !heaps.is_cached(*block) && !access_.in_free_list(block->start, block->usable);
     }
 
     void add(Address target, Address word, NativePlace place, Found& found) const {
@@ -252,8 +222,7 @@ private:
     OwnedPlaces owned_;
     const RunningFrames& frames_;
     std::vector<AddressRange> stacks_;
-    std::vector<Address> stack_pointers_;  // sorted
-    std::vector<Address> live_from_;       // by index in stacks_
+    std::vector<Address> live_from_;  // by index in stacks_
     std::vector<AddressRange> states_;
     std::vector<AddressRange> free_lists_;
     std::vector<NativeReference> found_;

@@ -412,4 +412,16 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
     return reference;
 }
 
+bool ObjectAccess::in_free_list(Address block, std::uint64_t size) const {
+    const std::uint64_t marks = allocations_->debug_hooks() ? 16 : 0;
+    for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += 16) {
+        const Address object = block + marks + before;
+        const TypeId type = heap_->type_of(object);
+        if (type != no_type && refcount(object) == 0 && presize(object, heap_->types()[type]) == before)
+            return true;
+    }
+    const auto keys = heap_->dict_keys(block + marks);
+    return keys && keys->keys_refcount == 0 && keys->keys_size <= size;
+}
+
 }  // namespace heapsift

@@ -13,6 +13,7 @@
 //   sizes, or places    how large each object is, and which memory belongs to Python objects; places alone
 //                       cost less
 //   memory rows         who owns each mapped byte
+//   native blocks       what malloc handed out to C code, and from where it is reached
 //   references,         who holds whom; which guesses are references, by counts; and what C code holds, of
 //   guesses, natives    the counts still unexplained
 //   roots               modules, threads, frames
@@ -31,6 +32,7 @@
 #include "parsers/snapshot/object_kinds.h"
 #include "parsers/snapshot/owned_memory.h"
 #include "parsers/snapshot/regions.h"
+#include "parsers/snapshot/rows_of_memory.h"
 
 #include <fmt/format.h>
 
@@ -116,8 +118,8 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
     heap.python.debug = is_debug_build(*sources.python);
 
     pass("allocators");
-    sources.allocations =
-        std::make_unique<Allocations>(core, std::move(pools.pymalloc), MallocHeaps::find(memory));
+    MallocHeaps heaps = MallocHeaps::find(memory, core.threads(), pools.pymalloc.ranges());
+    sources.allocations = std::make_unique<Allocations>(core, std::move(pools.pymalloc), std::move(heaps));
     sources.allocations->set_debug_hooks(has_debug_hooks(core, heap.python));
     note_allocators(core, sources.allocations->malloc_heaps(), diagnostics);
     sources.access = std::make_unique<ObjectAccess>(*sources.python, *sources.allocations);
@@ -151,6 +153,7 @@ void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWis
     bool memory = wishes.columns.memory && !heap.memory.there();
     bool references = wishes.columns.references && !heap.references.there();
     const bool roots = wishes.columns.roots && !heap.roots.there();
+    bool native = wishes.columns.native && !heap.native.there();
 
     if (IndexFile* const index = sources.index) {
         pass("the index");
@@ -158,16 +161,17 @@ void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWis
         memory = memory && !read_memory(*index, heap);
         if (references && heap.index.empty()) read_lookup(*index, heap);
         references = references && !read_references(*index, *sources.python, heap);
+        native = native && !read_native(*index, heap);
     }
 
     OwnedPlaces places;
-    if (sizes && !memory && !references) {
+    if (sizes && !memory && !references && !native) {
         heap.sizes = measure_sizes(heap.objects, access, progress);
     } else if (sizes || memory) {
         OwnedMemory owned = measure_objects(heap.objects, access, progress);
         if (sizes) heap.sizes = std::move(owned.sizes);
         places = std::move(owned.places);
-    } else if (references) {
+    } else if (references || native) {
         places = find_places(heap.objects, access, progress);
     }
 
@@ -175,8 +179,10 @@ void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWis
         pass("memory rows");
         const Regions regions = map_regions(core, *sources.allocations, places);
         assert(regions.shares.sum() == core.extent().mapped_bytes);
-        heap.memory = memory_rows(regions);
+        heap.memory = memory_rows(regions, core, *sources.allocations);
     }
+
+    if (native) heap.native = find_native_blocks(core, access, heap.objects, places, progress);
 
     if (references) {
         pass("index of objects");

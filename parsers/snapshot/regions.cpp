@@ -9,6 +9,7 @@
 
 #include "parsers/snapshot/regions.h"
 
+#include "parsers/snapshot/block_groups.h"
 #include "parsers/snapshot/thread_stacks.h"
 #include "parsers/snapshot/untouched_memory.h"
 
@@ -63,18 +64,24 @@ public:
           owned_(owned),
           untouched_(untouched_memory(core)),
           map_(mapped(core)),
+          groups_(core),
           overlaps_(owned.overlaps()),
           lead_(allocations.debug_hooks() ? 32 : 0) {}  // the hooks' marks, of two domains
 
     Regions fill() {
-        for (const Allocator* allocator : allocations_.all()) divide(*allocator);
+        Regions result;
+        for (const Allocator* allocator : allocations_.all()) result.allocators.push_back(divide(*allocator));
         for (const AddressRange& range : untouched_.never) map_.claim(MemoryOwner::reserved, range);
         for (const AddressRange& range : untouched_.zeros) map_.claim(MemoryOwner::zeros, range);
         for (const AddressRange& range : owned_.array_data()) map_.claim(MemoryOwner::array_data, range);
         for (const AddressRange& range : owned_.elsewhere()) map_.claim(MemoryOwner::objects, range);
         claim_segments();
-        const MemoryShares shares = map_.shares();
-        return {shares, overlaps_ + map_.overlaps()};
+        result.shares = map_.shares();
+        result.overlaps = overlaps_ + map_.overlaps();
+        result.mappings = map_.regions();
+        result.of_mappings = map_.by_region();
+        result.blocks = groups_.take();
+        return result;
     }
 
 private:
@@ -85,28 +92,47 @@ private:
         return ranges;
     }
 
-    /// Divides the parts of an allocator's ranges that no earlier allocator took, one after another.
-    void divide(const Allocator& allocator) {
+    /// Cuts sorted ranges: leaves out `taken`, and ends one where a mapping ends.
+    static std::vector<AddressRange> cut(const std::vector<AddressRange>& ranges,
+                                         const std::vector<AddressRange>& taken,
+                                         const std::vector<AddressRange>& mappings) {
         std::vector<AddressRange> parts;
-        for (AddressRange range : allocator.ranges()) {
-            for (const AddressRange& taken : divided_) {
-                if (taken.end <= range.start || taken.start >= range.end) continue;
-                if (range.start < taken.start) parts.push_back({range.start, taken.start});
-                range.start = std::min(taken.end, range.end);
+        auto other = taken.begin();
+        auto mapping = mappings.begin();
+        for (const AddressRange& range : ranges)
+            for (Address at = range.start; at < range.end;) {
+                while (other != taken.end() && other->end <= at) ++other;
+                while (mapping != mappings.end() && mapping->end <= at) ++mapping;
+                if (other != taken.end() && other->start <= at) {
+                    at = other->end;
+                    continue;
+                }
+                Address end = range.end;
+                if (other != taken.end()) end = std::min(end, other->start);
+                if (mapping != mappings.end()) end = std::min(end, mapping->end);
+                parts.push_back({at, end});
+                at = end;
             }
-            if (range.start < range.end) parts.push_back(range);
-        }
+        return parts;
+    }
+
+    /// Divides the parts of an allocator's ranges that no earlier allocator took, one after another.
+    AllocatorShares divide(const Allocator& allocator) {
+        const std::vector<AddressRange> parts = cut(allocator.ranges(), divided_, map_.regions());
         Cursors cursors{RangeCursor(owned_.ranges()), RangeCursor(owned_.array_data()),
                         RangeCursor(untouched_.never), RangeCursor(untouched_.zeros)};
+        AllocatorShares all;
+        all.name = allocator.name();
         std::size_t part = 0;
         MemoryShares shares;
         const auto next_part = [&] {
-            map_.divide(parts[part++], shares);
+            shares[MemoryOwner::headers] += map_.divide(parts[part++], shares);
+            all.shares.add(shares);
             shares = {};
         };
         allocator.visit_blocks([&](std::span<const MemoryBlock> blocks) {
-            const AddressRange all{blocks.front().start, blocks.back().range().end};
-            const bool is_mapped = map_.mapped_bytes(all) == all.size();
+            const AddressRange range{blocks.front().start, blocks.back().range().end};
+            const bool is_mapped = map_.mapped_bytes(range) == range.size();
             for (const MemoryBlock& block : blocks) {
                 // A block that crosses the border of a part is cut there, at the cost of two more lookups.
                 for (Address at = block.start; part < parts.size() && at < block.range().end;) {
@@ -116,7 +142,11 @@ private:
                                              std::min(block.range().end, parts[part].end)};
                     if (there.end <= there.start) break;
                     const std::uint64_t bytes = is_mapped ? there.size() : map_.mapped_bytes(there);
-                    add(block, there, bytes, cursors, shares);
+                    const bool others = add(block, there, bytes, cursors, shares);
+                    if (there.start == block.start) {
+                        ++(block.in_use ? all.blocks : all.free_blocks);
+                        if (others && &allocator != &allocations_.pymalloc()) groups_.add(block);
+                    }
                     at = there.end;
                 }
             }
@@ -125,10 +155,12 @@ private:
         divided_.insert(divided_.end(), parts.begin(), parts.end());
         std::sort(divided_.begin(), divided_.end(),
                   [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+        return all;
     }
 
-    /// Counts `there`, the part of `block` that is divided now, of which `bytes` are mapped.
-    void add(const MemoryBlock& block, const AddressRange& there, std::uint64_t bytes, Cursors& cursors,
+    /// Counts `there`, the part of `block` that is divided now, of which `bytes` are mapped. Returns whether it
+    /// is in use, and not by objects.
+    bool add(const MemoryBlock& block, const AddressRange& there, std::uint64_t bytes, Cursors& cursors,
              MemoryShares& shares) {
         std::uint64_t untouched = cursors.never.bytes_in(there);
         if (!block.in_use) untouched = std::max(untouched, cursors.zeros.bytes_in(there));
@@ -152,6 +184,7 @@ private:
         shares[MemoryOwner::objects] += of_objects - array_data;
         shares[block.in_use ? MemoryOwner::c_code : MemoryOwner::free] += bytes - of_objects;
         if (!block.in_use && of_objects > claimed_too_much) ++overlaps_;
+        return block.in_use && of_objects == 0;
     }
 
     /// Blocks come in address order, and so do pools.
@@ -171,6 +204,10 @@ private:
 
     void claim_segments() {
         const std::vector<AddressRange> stacks = thread_stacks(core_, allocations_.malloc_heaps());
+        std::vector<AddressRange> files;
+        for (const MappedFile& file : core_.mapped_files()) files.push_back(file.range);
+        join_ranges(files);
+        RangeCursor of_files(files);
         for (const Segment& segment : core_.memory().segments()) {
             const AddressRange range{segment.start, segment.end()};
             if (segment.module >= 0 || segment.state == ByteState::from_file)
@@ -181,6 +218,10 @@ private:
                          return stack.start <= range.start && range.end <= stack.end;
                      }))
                 map_.claim(MemoryOwner::stacks, range);
+            else if (of_files.bytes_in(range) > 0)
+                map_.claim(segment.state == ByteState::in_core && segment.writable ? MemoryOwner::data_files
+                                                                                   : MemoryOwner::files,
+                           range);
             else if (segment.state == ByteState::not_saved)
                 map_.claim(MemoryOwner::not_saved, range);
         }
@@ -191,6 +232,7 @@ private:
     const OwnedPlaces& owned_;
     const UntouchedMemory untouched_;
     RegionMap map_;
+    BlockGroups groups_;
     std::vector<AddressRange> divided_;  // sorted
     std::uint64_t overlaps_;
     std::uint64_t lead_;
@@ -201,27 +243,6 @@ private:
 
 Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned) {
     return RegionFiller(core, allocations, owned).fill();
-}
-
-MemoryRows memory_rows(const Regions& regions) {
-    const MemoryShares& shares = regions.shares;
-    MemoryRows result;
-    result.overlaps = regions.overlaps;
-    using enum MemoryUse;
-    result.rows = {{"array data", shares[MemoryOwner::array_data], in_use},
-                   {"Python objects", shares[MemoryOwner::objects], in_use},
-                   {"free, kept by Python and malloc", shares[MemoryOwner::free], in_use},
-                   {"data of programs and libraries", shares[MemoryOwner::module_data], in_use},
-                   {"thread stacks", shares[MemoryOwner::stacks], in_use},
-                   {"other: C/C++ memory, Python's own tables",
-                    shares[MemoryOwner::c_code] + shares[MemoryOwner::headers] +
-                        shares[MemoryOwner::not_saved] + shares[MemoryOwner::other],
-                    in_use},
-                   {"program files", shares[MemoryOwner::files], program_files},
-                   {"reserved", shares[MemoryOwner::reserved] + shares[MemoryOwner::zeros], reserved}};
-    std::stable_sort(result.rows.begin(), result.rows.begin() + 5,
-                     [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
-    return result;
 }
 
 }  // namespace heapsift

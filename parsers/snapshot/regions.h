@@ -3,21 +3,32 @@
 // Fills the map of who owns which memory from what was found in a core. (How: regions.cpp.)
 
 #include "parsers/memory/region_map.h"
-#include "parsers/snapshot/memory_rows.h"
+#include "parsers/snapshot/block_group.h"
 #include "parsers/snapshot/owned_memory.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace heapsift {
+
+/// What an allocator has, and whose it is.
+struct AllocatorShares {
+    std::string name;     // Allocator::name
+    MemoryShares shares;  // of all its memory that is mapped
+    std::uint64_t blocks = 0, free_blocks = 0;
+};
 
 struct Regions {
     MemoryShares shares;         // adds up to the mapped bytes
     std::uint64_t overlaps = 0;  // claims that cannot all be true: of two objects on one block, for example
+    std::vector<AllocatorShares> allocators;  // in the order of Allocations::all
+    std::vector<AddressRange> mappings;       // by address, without overlaps
+    std::vector<MemoryShares> of_mappings;    // of each
+    std::vector<BlockGroup> blocks;           // MemoryRows::blocks
 };
 
 /// `owned`: as found by `measure_objects`. Cost: about 5 ns per block of an allocator.
 Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned);
-/// The same for people: fewer rows, named in words.
-MemoryRows memory_rows(const Regions& regions);
 
 }  // namespace heapsift

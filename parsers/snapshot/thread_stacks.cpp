@@ -15,6 +15,8 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint64_t auxiliary_program_name = 31;  // AT_EXECFN
+// bytes below the stack pointer that a leaf function may use (System V ABI, x86-64)
+constexpr std::uint64_t red_zone = 128;
 
 /// The segment at `index`, joined with a neighbour that touches it if one of the two was not saved: both are
 /// parts of one mapping.
@@ -48,6 +50,14 @@ std::vector<AddressRange> thread_stacks(const CoreFile& core, const MallocHeaps&
     std::sort(stacks.begin(), stacks.end(),
               [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
     return stacks;
+}
+
+AddressRange live_part(const CoreFile& core, const AddressRange& stack) {
+    Address top;
+    for (const CoreThread& thread : core.threads())
+        if (const Address pointer(thread.stack_pointer()); stack.contains(pointer))
+            top = std::max(top, pointer);
+    return {top - stack.start > red_zone && !top.is_null() ? top - red_zone : stack.start, stack.end};
 }
 
 }  // namespace heapsift

@@ -122,7 +122,10 @@ HeapSnapshot HandmadeHeap::columns() const {
     heap.objects = {std::move(addresses), std::move(of_types), std::move(found_by)};
     heap.index = ObjectIndex(heap.objects.addresses);
     heap.sizes = sizes.finish();
-    heap.memory = MemoryRows{memory, 0};
+    MemoryRows rows{memory};
+    rows.blocks = blocks;
+    heap.memory = std::move(rows);
+    heap.native = NativeBlocks{native, 0};
     heap.references = references_of(*this, heap);
     return heap;
 }

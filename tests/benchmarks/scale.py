@@ -23,7 +23,7 @@ import time
 import child
 
 COMMANDS = ["types --sort memory", "types", "overview", "objects", "dominators", "why", "show", "referrers", "cycles", "gc", "refcounts", "arrays",
-            "threads", "doctor"]
+            "threads", "doctor", "memory", "native"]
 OF_AN_OBJECT = {"why", "show", "referrers"}
 
 

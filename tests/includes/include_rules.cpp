@@ -76,6 +76,7 @@ const std::vector<Library>& libraries() {
         {"link.h", {"cli/index_place.cpp"}},
         {"poll.h", {"cli"}},
         {"sched.h", {"cli"}},
+        {"cxxabi.h", {"analysis/native_classes.cpp"}},
     };
     return all;
 }

@@ -26,7 +26,8 @@ import harness
 
 _QUESTIONS = (
     "types", "overview", "objects", "objects --sort retained -n 300", "types --sort memory", "types --sort count -n 7", "types --by-holder", "dominators",
-    "cycles", "cycles --all", "gc", "refcounts", "arrays", "threads", "doctor", "why --type dict", "retained --type list",
+    "cycles", "cycles --all", "gc", "refcounts", "arrays", "threads", "doctor", "why --type dict", "retained --type list", "memory --regions", "native",
+    "native --leaked -n 4",
     "objects --redact -n 300", "threads --redact",
 )
 _OF_AN_OBJECT = ("show", "show --retained", "why", "why --paths 3", "referrers", "referents", "retained", "dominators")

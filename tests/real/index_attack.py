@@ -36,7 +36,7 @@ from index import fail
 
 _WHOLE = (".index", ".answers", ".checked", ".unpacked")  # files of the cache that may stay
 
-_QUESTIONS = ("types", "types -n 20", "overview", "objects -n 300", "objects --sort retained -n 40", "cycles --all", "gc", "refcounts", "arrays", "threads",
+_QUESTIONS = ("types", "types -n 20", "overview", "objects -n 300", "objects --sort retained -n 40", "cycles --all", "gc", "refcounts", "arrays", "threads", "memory --regions", "native",
               "why --type dict", "doctor", "dominators", "types --by-holder")
 # Most read one set of parts each; the last two also cost the most.
 _QUICK = _QUESTIONS[:-2]

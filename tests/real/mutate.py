@@ -23,7 +23,7 @@ import cores
 import damage
 import interpreters
 
-_QUESTIONS = (["types"], ["objects", "-n", "200", "--sort", "retained"], ["doctor"], ["threads"])
+_QUESTIONS = (["types"], ["objects", "-n", "200", "--sort", "retained"], ["doctor"], ["threads"], ["memory"], ["native"])
 _COUNTS = (1, 3, 10, 100, 1000, 5000, 20000)
 _EXTRA_SECONDS = 0.5
 _PAGE = 4096

@@ -1,0 +1,30 @@
+#pragma once
+
+// Who owns each byte of the process, in one table that adds up.
+
+#include "analysis/native.h"
+#include "parsers/reading/heap_reader.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+struct MappingWithFile {
+    MappingRow mapping;
+    std::string file;  // as in the core: not trusted, not escaped; empty: none
+};
+
+struct MemoryResult {
+    std::uint64_t mapped = 0, in_use = 0, reserved = 0, in_core = 0;  // bytes
+    std::vector<MemoryRow> rows;  // MemoryRows::rows, largest first within their use; they add up to `mapped`
+    std::vector<AllocatorRow> allocators;   // MemoryRows::allocators
+    std::vector<MappingWithFile> mappings;  // by address; only if they were asked for
+    std::optional<NativeCulprit> culprit;
+    std::uint64_t overlaps = 0;  // MemoryRows::overlaps
+};
+
+MemoryResult memory(const HeapReader& heap, bool mappings);
+
+}  // namespace heapsift

@@ -1,0 +1,71 @@
+#pragma once
+
+// Blocks that C code has, and no Python object owns: by size, and by C++ class.
+
+#include "parsers/reading/heap_reader.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+/// Who refers to the blocks of a row, as far as words tell (parsers/snapshot/native_blocks.cpp).
+struct NativeHeld {
+    std::uint64_t leaked = 0;     // blocks to which no word leads
+    std::uint64_t by_python = 0;  // blocks to which a way leads from Python's memory
+    std::string by;               // of most of the others: "libfoo.so kept", "lxml.etree._Element"
+    std::uint64_t by_count = 0;   // how many these are
+    bool by_type = false;         // `by` is a Python type
+    friend bool operator==(const NativeHeld&, const NativeHeld&) = default;
+};
+
+struct NativeSizeRow {
+    std::uint64_t size = 0;  // bytes that the program may use of each block
+    std::uint64_t count = 0, bytes = 0;
+    Address example;
+    std::string
+        of_class;  // of most of them: NativeClass::name; empty if most begin with no table of functions
+    std::string content;  // of the example, if that is all it is: "text", "zeros", "addresses"
+    NativeHeld held;
+};
+
+struct NativeClassRow {
+    std::string name, module;  // NativeClass
+    bool named = false;
+    std::uint64_t count = 0, bytes = 0;
+    std::uint64_t smallest = 0, largest = 0;  // of its blocks, bytes
+    Address example;
+    NativeHeld held;
+};
+
+struct NativeResult {
+    std::vector<NativeSizeRow> sizes;     // most bytes first, cut to the limit
+    std::vector<NativeClassRow> classes;  // the same
+    std::uint64_t size_count = 0, class_count = 0;
+    std::uint64_t count = 0, bytes = 0;                // of all blocks
+    std::uint64_t leaked_count = 0, leaked_bytes = 0;  // of those to which no word leads
+    std::uint64_t python_bytes = 0;                    // of those to which a way leads from Python's memory
+    std::uint64_t of_classes = 0;                      // bytes of those that have a class
+};
+
+struct NativeQuery {
+    std::size_t limit = 0;     // rows of each table; 0: all
+    bool leaked_only = false;  // rows count only the blocks that leaked; the sums are of all
+};
+
+/// Reads what the native blocks have.
+NativeResult native(const HeapReader& heap, const NativeQuery& query);
+
+/// The size or the class that has at least half of the bytes of such blocks; the class if both have. Nothing if
+/// none has.
+struct NativeCulprit {
+    std::uint64_t size = 0;  // of each block; 0 if they differ
+    std::uint64_t count = 0, bytes = 0;
+    std::string of_class;  // empty: none
+    Address example;
+};
+std::optional<NativeCulprit> native_culprit(const HeapReader& heap);
+
+}  // namespace heapsift

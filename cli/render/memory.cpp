@@ -1,0 +1,246 @@
+// The memory of a process: one table that adds up, what the allocators have, and the mappings.
+
+#include "cli/render/memory.h"
+
+#include "cli/render/object.h"
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t most_arenas = 8;
+
+Block rows_table(const std::shared_ptr<const MemoryResult>& result) {
+    TableBlock table;
+    table.columns = {left("In use"), right(at_least() + Text(ByteCount{result->in_use})), right(""),
+                     left("", TextColumn::Fit::end)};
+    table.columns.front().tree = true;
+    table.level = 0;
+    std::vector<TableRow> rows;
+    for (const MemoryRow& row : result->rows) {
+        if (row.bytes == 0 || row.use != MemoryUse::in_use) continue;
+        rows.push_back({.cells = {row.name, ByteCount{row.bytes}, Share{row.bytes, result->in_use, true},
+                                  Bar{row.bytes, result->in_use}},
+                        .depth = 1});
+        for (const MemoryPart& part : row.parts)
+            rows.push_back(
+                {.cells = {part.name, ByteCount{part.bytes}, Share{part.bytes, result->in_use, true}, ""},
+                 .depth = 2});
+    }
+    table.rows = rows_of(std::move(rows));
+    return {std::move(table)};
+}
+
+/// What is mapped, but not counted as in use.
+Block others_table(const std::shared_ptr<const MemoryResult>& result) {
+    TableBlock table;
+    table.columns = {left("Mapped, and not counted"),
+                     right(at_least() + Text(ByteCount{result->mapped - result->in_use})),
+                     left("", TextColumn::Fit::wrap)};
+    table.columns.front().tree = true;
+    table.level = 0;
+    std::vector<TableRow> rows;
+    for (const MemoryRow& row : result->rows) {
+        if (row.bytes == 0 || row.use == MemoryUse::in_use) continue;
+        rows.push_back({.cells = {row.name, ByteCount{row.bytes},
+                                  row.use == MemoryUse::reserved
+                                      ? "addresses that it was given and never used"
+                                      : "unchanged pages: a core does not tell which were in memory"},
+                        .depth = 1});
+        for (const MemoryPart& part : row.parts)
+            rows.push_back({.cells = {part.name, ByteCount{part.bytes}, ""}, .depth = 2});
+    }
+    table.rows = rows_of(std::move(rows));
+    return {std::move(table)};
+}
+
+Block allocators_table(const std::shared_ptr<const MemoryResult>& result) {
+    TableBlock table;
+    table.columns = {left("allocator"), right("blocks"),   right("in use"),
+                     right("free"),     right("reserved"), left("", TextColumn::Fit::wrap)};
+    table.columns.front().tree = true;
+    std::vector<TableRow> rows;
+    for (const AllocatorRow& row : result->allocators) {
+        Text words;
+        if (row.mapped_blocks > 0)
+            words = says("{} with mappings of their own, {}", how_many(row.mapped_blocks, "block"),
+                         ByteCount{row.mapped_bytes});
+        rows.push_back({.cells = {row.name, Count{row.blocks}, ByteCount{row.in_use}, ByteCount{row.free},
+                                  bytes_or_blank(row.reserved), std::move(words)}});
+        // One arena says no more than the row above.
+        for (std::size_t i = 0; row.arenas.size() > 1 && i < row.arenas.size(); ++i) {
+            const ArenaRow& arena = row.arenas[i];
+            if (i == most_arenas && row.arenas.size() > most_arenas + 1) {
+                rows.push_back(
+                    {.cells = {says("… {} more arenas: --json has all", Count{row.arenas.size() - i}), "", "",
+                               "", "", ""},
+                     .depth = 1});
+                break;
+            }
+            rows.push_back(
+                {.cells = {i == 0 ? Text("main arena") : says("arena at {}", arena.state), "",
+                           ByteCount{arena.in_use}, ByteCount{arena.free + arena.kept}, "",
+                           arena.kept == 0 ? Text()
+                                           : says("{} of the free in caches of threads, and in fast bins",
+                                                  ByteCount{arena.kept})},
+                 .depth = 1});
+        }
+    }
+    table.rows = rows_of(std::move(rows));
+    return {std::move(table)};
+}
+
+struct OwnerName {
+    MemoryOwner owner;
+    const char* name;  // in JSON
+    const char* words;
+};
+constexpr OwnerName owner_names[] = {{MemoryOwner::array_data, "array_data", "array data"},
+                                     {MemoryOwner::objects, "objects", "objects"},
+                                     {MemoryOwner::c_code, "c_code", "C code's blocks"},
+                                     {MemoryOwner::free, "free", "free"},
+                                     {MemoryOwner::headers, "headers", "headers"},
+                                     {MemoryOwner::zeros, "zeros", "zeros"},
+                                     {MemoryOwner::files, "files", "program files"},
+                                     {MemoryOwner::module_data, "module_data", "a program's data"},
+                                     {MemoryOwner::stacks, "stacks", "stack"},
+                                     {MemoryOwner::data_files, "data_files", "shared, or of a file"},
+                                     {MemoryOwner::not_saved, "not_saved", "not saved"},
+                                     {MemoryOwner::other, "other", "no known owner"},
+                                     {MemoryOwner::reserved, "reserved", "never touched"}};
+
+std::string flags_of(const MappingRow& row) {
+    return {row.readable ? 'r' : '-', row.writable ? 'w' : '-', row.executable ? 'x' : '-'};
+}
+
+TableRow mapping_cells(const MappingWithFile& row) {
+    std::vector<OwnerName> owners(std::begin(owner_names), std::end(owner_names));
+    std::stable_sort(owners.begin(), owners.end(), [&](const OwnerName& a, const OwnerName& b) {
+        return row.mapping.shares[a.owner] > row.mapping.shares[b.owner];
+    });
+    std::vector<Text> words;
+    if (!row.file.empty()) words.emplace_back(FilePath{row.file});
+    for (const OwnerName& owner : owners)
+        if (const std::uint64_t bytes = row.mapping.shares[owner.owner];
+            bytes == row.mapping.range.size() && bytes > 0)
+            words.emplace_back(owner.words);
+        else if (bytes > 0)
+            words.push_back(says("{} {}", owner.words, ByteCount{bytes}));
+    return {.cells = {row.mapping.range.start, ByteCount{row.mapping.range.size()}, flags_of(row.mapping),
+                      joined(std::move(words), ", ")}};
+}
+
+Block mappings_table(const std::shared_ptr<const MemoryResult>& result) {
+    TableBlock table;
+    table.columns = {left("mapping at"), right("bytes"), left(""),
+                     left("whose they are", TextColumn::Fit::wrap)};
+    table.rows = rows_of<TableRow>(result, &MemoryResult::mappings, mapping_cells);
+    return {std::move(table)};
+}
+
+Datum part_data(const MemoryPart& part) { return entries({{"name", part.name}, {"bytes", part.bytes}}); }
+
+Datum row_data(const MemoryRow& row) {
+    return entries(
+        {{"name", row.name}, {"bytes", row.bytes}, {"parts", Datum::list_of(row.parts, part_data)}});
+}
+
+Datum arena_data(const ArenaRow& arena) {
+    return entries({{"address", arena.state},
+                    {"mapped", arena.mapped},
+                    {"in_use", arena.in_use},
+                    {"kept", arena.kept},
+                    {"free", arena.free}});
+}
+
+Datum allocator_data(const AllocatorRow& row) {
+    return entries({{"name", row.name},
+                    {"mapped", row.mapped},
+                    {"in_use", row.in_use},
+                    {"free", row.free},
+                    {"reserved", row.reserved},
+                    {"blocks", row.blocks},
+                    {"mapped_blocks", row.mapped_blocks},
+                    {"mapped_bytes", row.mapped_bytes},
+                    {"arenas", Datum::list_of(row.arenas, arena_data)}});
+}
+
+Datum mapping_data(const MappingWithFile& row) {
+    Datum shares = Datum::object();
+    for (const OwnerName& owner : owner_names)
+        if (const std::uint64_t bytes = row.mapping.shares[owner.owner]; bytes > 0)
+            shares[owner.name] = bytes;
+    return entries({{"start", row.mapping.range.start},
+                    {"end", row.mapping.range.end},
+                    {"flags", flags_of(row.mapping)},
+                    {"saved", row.mapping.saved},
+                    {"file", row.file.empty() ? Datum() : Datum(FilePath{row.file})},
+                    {"bytes", std::move(shares)}});
+}
+
+std::uint64_t bytes_of(const MemoryResult& result, std::string_view name) {
+    for (const MemoryRow& row : result.rows)
+        if (row.name == name) return row.bytes;
+    return 0;
+}
+
+/// What has most, and what that means.
+Text first_sentence(const MemoryResult& result) {
+    const auto most =
+        std::max_element(result.rows.begin(), result.rows.end(), [](const MemoryRow& a, const MemoryRow& b) {
+            return (a.use == MemoryUse::in_use ? a.bytes : 0) < (b.use == MemoryUse::in_use ? b.bytes : 0);
+        });
+    if (most == result.rows.end() || most->use != MemoryUse::in_use || most->bytes == 0)
+        return "Nothing is known of its memory.";
+    Text text = says("{}{} of {} in use is {}", at_least(), ByteCount{most->bytes}, ByteCount{result.in_use},
+                     most->name);
+    if (most->name == c_code_row && result.culprit) {
+        const std::uint64_t python = bytes_of(result, "Python objects") + bytes_of(result, "array data");
+        text += says(": {} of it in {}. Python's side is {}", ByteCount{result.culprit->bytes},
+                     culprit_words(*result.culprit), ByteCount{python});
+    }
+    return std::move(text += ".").bold();
+}
+
+}  // namespace
+
+Text culprit_words(const NativeCulprit& culprit) {
+    if (culprit.of_class.empty())
+        return says("{} of {} bytes", how_many(culprit.count, "block"), Count{culprit.size});
+    return says("{} {}", Count{culprit.count}, TypeName{culprit.of_class});
+}
+
+Document render_memory(MemoryResult memory, bool mappings) {
+    const auto result = kept(std::move(memory));
+    Document document{.command = "memory"};
+    if (mappings) {
+        document.rows_key = "regions";
+        document.rows = rows_of<Datum>(result, &MemoryResult::mappings, mapping_data);
+        document.csv_columns = {"start", "end", "flags", "saved", "file", "bytes"};
+    }
+    document.data["mapped"] = result->mapped;
+    document.data["in_use"] = result->in_use;
+    document.data["reserved"] = result->reserved;
+    document.data["in_core"] = result->in_core;
+    document.data["categories"] = Datum::list_of(result->rows, row_data);
+    document.data["allocators"] = Datum::list_of(result->allocators, allocator_data);
+    if (mappings) {
+        document.say(mappings_table(result));
+        document.say(hint("memory", "the sums"));
+        return document;
+    }
+    document.say(sentence(first_sentence(*result)));
+    document.say(gap());
+    document.say(rows_table(result));
+    document.say(gap());
+    document.say(others_table(result));
+    document.say(gap());
+    document.say(allocators_table(result));
+    document.say(result->culprit && bytes_of(*result, c_code_row) >= result->in_use / 10
+                     ? hint("native", "what C code's memory is")
+                     : hint("types", "what Python's objects are"));
+    return document;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "analysis/memory.h"
+#include "cli/document/document.h"
+
+namespace heapsift {
+
+/// Who owns each byte; with `mappings`, also which mapping has what.
+Document render_memory(MemoryResult memory, bool mappings);
+
+/// "100,000 blocks of 264 bytes", "12,000 shapes::Circle": what most of the memory is that no Python object owns.
+Text culprit_words(const NativeCulprit& culprit);
+
+}  // namespace heapsift

@@ -1,0 +1,93 @@
+// Blocks of C code as rows: by size, by class; and the first sentence about them.
+
+#include "analysis/native.h"
+#include "analysis/memory.h"
+#include "tests/analysis/handmade_heap.h"
+#include "tests/catch.h"
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+HandmadeReader with_blocks(std::vector<BlockGroup> blocks) {
+    HandmadeHeap made;
+    made.memory = {{c_code_row, 900}, {"Python objects", 100}, {"reserved", 5000, MemoryUse::reserved}};
+    made.blocks = std::move(blocks);
+    return made.build();
+}
+
+NativeBlockRow row(std::uint64_t size, std::uint64_t count, Address table, ReachedFrom from,
+                   Address example) {
+    NativeBlockRow made;
+    made.size = size;
+    made.count = count;
+    made.table = table;
+    made.from = from;
+    made.example = example;
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("native: sizes are summed over classes, classes over sizes", "[analysis][native]") {
+    const Address table(0x7f0000001000), none;
+    using enum ReachedFrom;
+    HandmadeHeap made;
+    made.native = {row(24, 10, table, nothing, Address(0x9000)), row(24, 2, none, stacks, Address(0x9100)),
+                   row(40, 1, table, python_tables, Address(0x9200)),
+                   row(1000, 1, none, mappings, Address(0x9300))};
+    const HandmadeReader heap = made.build();
+    const NativeResult result = native(heap, {});
+    CHECK(result.count == 14);
+    CHECK(result.bytes == 12 * 24 + 40 + 1000);
+    CHECK(result.of_classes == 10 * 24 + 40);
+    CHECK(result.leaked_count == 10);
+    CHECK(result.leaked_bytes == 240);
+    CHECK(result.python_bytes == 40);
+    REQUIRE(result.sizes.size() == 3);
+    CHECK(result.sizes[0].size == 1000);
+    CHECK(result.sizes[0].of_class.empty());
+    CHECK(result.sizes[0].held == NativeHeld{0, 0, "memory without a known owner", 1, false});
+    CHECK(result.sizes[1].size == 24);
+    CHECK(result.sizes[1].count == 12);
+    CHECK(result.sizes[1].example == Address(0x9000));
+    CHECK(result.sizes[1].of_class == "0x7f0000001000");  // no module has it
+    CHECK(result.sizes[1].held == NativeHeld{10, 0, "a stack or register", 2, false});
+    REQUIRE(result.classes.size() == 1);
+    CHECK(result.classes[0].count == 11);
+    CHECK(result.classes[0].smallest == 24);
+    CHECK(result.classes[0].largest == 40);
+    CHECK(result.classes[0].held == NativeHeld{10, 1, "Python's own tables", 1, false});
+    CHECK(native(heap, {.limit = 1}).sizes.size() == 1);
+    CHECK(native(heap, {.limit = 1}).size_count == 3);
+    const NativeResult leaked = native(heap, {.leaked_only = true});
+    REQUIRE(leaked.sizes.size() == 1);
+    CHECK(leaked.sizes[0].count == 10);
+    CHECK(leaked.count == 14);
+}
+
+TEST_CASE("native: the culprit has half of the bytes, and a class goes before a size", "[analysis][native]") {
+    const Address table(0x7f0000001000);
+    const auto of_class =
+        native_culprit(with_blocks({{24, table, 10, Address(0x9000)}, {8, Address(), 2, Address(0x9100)}}));
+    REQUIRE(of_class);
+    CHECK(of_class->of_class == "0x7f0000001000");
+    CHECK(of_class->size == 24);
+    const auto of_size =
+        native_culprit(with_blocks({{240, Address(), 10, Address(0x9000)}, {8, table, 2, Address(0x9100)}}));
+    REQUIRE(of_size);
+    CHECK(of_size->of_class.empty());
+    CHECK(of_size->count == 10);
+    CHECK_FALSE(native_culprit(with_blocks(
+        {{8, Address(), 3, Address(1)}, {9, Address(), 3, Address(2)}, {10, Address(), 3, Address(3)}})));
+    CHECK_FALSE(native_culprit(with_blocks({})));
+}
+
+TEST_CASE("memory: sums by what they count as", "[analysis][native]") {
+    const MemoryResult result = memory(with_blocks({}), true);
+    CHECK(result.in_use == 1000);
+    CHECK(result.reserved == 5000);
+    CHECK(result.mappings.empty());
+    CHECK_FALSE(result.culprit);
+}

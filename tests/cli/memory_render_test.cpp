@@ -1,0 +1,114 @@
+// Memory and the blocks of C code, as text and in the keys of the contract.
+
+#include "cli/render/memory.h"
+#include "cli/render/native.h"
+#include "tests/catch.h"
+#include "tests/cli/shown.h"
+
+#include <string>
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+MemoryResult leaking() {
+    MemoryResult result;
+    result.mapped = 6000;
+    result.in_use = 1000;
+    result.reserved = 5000;
+    result.in_core = 900;
+    result.rows = {{c_code_row, 800},
+                   {"Python objects",
+                    200,
+                    MemoryUse::in_use,
+                    {{"in blocks of pymalloc", 150}, {"in blocks of malloc", 50}}},
+                   {"reserved", 5000, MemoryUse::reserved}};
+    result.allocators = {
+        {.name = "malloc",
+         .mapped = 900,
+         .in_use = 850,
+         .free = 50,
+         .blocks = 12,
+         .arenas = {{Address(0x7f0000000c60), 600, 580, 8, 12}, {Address(0x7f1000000030), 300, 270, 20, 10}},
+         .mapped_blocks = 1,
+         .mapped_bytes = 100}};
+    result.culprit = NativeCulprit{24, 30, 720, "", Address(0x9000)};
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("render memory: the largest first, what it is, and the rest of the bytes", "[cli][render]") {
+    Shown shown;
+    const Written answer(render_memory(leaking(), false), shown);
+    const std::string text = answer.text(shown.page);
+    CHECK(text.substr(0, text.find('\n')) ==
+          "800 B of 1000 B in use is C/C++ memory without a Python owner: 720 B of it in 30 blocks of 24 "
+          "bytes. "
+          "Python's side is 200 B.");
+    for (const char* words : {"in blocks of pymalloc", "15.0 %", "main arena", "arena at 0x7f1000000030",
+                              "addresses that it was given and never used",
+                              "1 block with mappings of their own, 100 B", "next: heapsift native"})
+        CHECK(text.find(words) != std::string::npos);
+    CHECK(answer.data["mapped"] == 6000);
+    CHECK(answer.data["categories"][1]["parts"][0]["bytes"] == 150);
+    CHECK(answer.data["allocators"][0]["arenas"][1]["kept"] == 20);
+}
+
+TEST_CASE("render memory: each mapping, with a file's name withheld under --redact", "[cli][render]") {
+    MemoryResult result = leaking();
+    MappingRow mapping{{Address(0x1000), Address(0x3000)}, true, true, false, true};
+    mapping.shares[MemoryOwner::files] = 0x1000;
+    mapping.shares[MemoryOwner::module_data] = 0x1000;
+    result.mappings = {{mapping, "/home/anna/lib.so"}};
+    Shown shown, redacted(true);
+    const Written answer(render_memory(result, true), shown);
+    CHECK(answer.text(shown.page) ==
+          "  mapping at    bytes       whose they are\n"
+          "  0x1000      8.0 KiB  rw-  /home/anna/lib.so, program files 4.0 KiB, a program's data 4.0 KiB\n"
+          "next: heapsift memory    the sums\n");
+    CHECK(rows_of(answer)[0]["bytes"]["files"] == 0x1000);
+    CHECK(rows_of(answer)[0]["flags"] == "rw-");
+    CHECK(Written(render_memory(result, true), redacted).text(redacted.page).find("anna") ==
+          std::string::npos);
+}
+
+TEST_CASE("render native: classes and sizes, who holds them, and what leaked", "[cli][render]") {
+    Shown shown;
+    NativeResult result;
+    CHECK(Written(render_native(result, false), shown).text(shown.page) ==
+          "C code has no blocks of its own that could be found.\n");
+    const NativeHeld held{10, 20, "lxml.etree._Element", 20, true}, leaked{2, 0, "", 0, false};
+    result.sizes = {{24, 30, 720, Address(0x9000), "shapes::Circle", "", held},
+                    {8, 2, 16, Address(0x9100), "", "text", leaked}};
+    result.classes = {{"shapes::Circle", "libshapes.so", true, 30, 720, 24, 24, Address(0x9000), held}};
+    result.size_count = 2;
+    result.class_count = 1;
+    result.count = 32;
+    result.bytes = 736;
+    result.of_classes = 720;
+    result.leaked_count = 12;
+    result.leaked_bytes = 256;
+    result.python_bytes = 480;
+    const Written answer(render_native(result, false), shown);
+    const std::string text = answer.text(shown.page);
+    CHECK(text.starts_with(
+        "736 B in 32 blocks of C code; from Python's memory one gets to 480 B. 256 B of it in 12 blocks "
+        "leaked: no word of the saved memory leads there."));
+    for (const char* words : {"20 by lxml.etree._Element, 10 leaked", "nothing: all leaked", "text",
+                              "next: heapsift native --leaked"})
+        CHECK(text.find(words) != std::string::npos);
+    CHECK(answer.data["classes"][0]["leaked"] == 10);
+    CHECK(answer.data["classes"][0]["held_by"]["count"] == 20);
+    CHECK(rows_of(answer)[1]["held_by"].is_null());
+    CHECK(rows_of(answer)[0]["size"] == 24);
+    CHECK(answer.data["total"]["leaked_bytes"] == 256);
+    CHECK(Written(render_native(result, true), shown)
+              .text(shown.page)
+              .starts_with("256 B in 12 leaked blocks of C code."));
+    result.sizes.clear();
+    result.classes.clear();
+    CHECK(Written(render_native(result, true), shown).text(shown.page) ==
+          "No block of C code leaked, as far as words tell.\n");
+}
