@@ -4,7 +4,7 @@
 
 namespace heapsift {
 
-MemoryResult memory(const HeapReader& heap, bool mappings) {
+MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit) {
     const MemoryRows& memory = *heap.snapshot().memory;
     MemoryResult result;
     result.mapped = heap.core().extent().mapped_bytes;
@@ -15,8 +15,20 @@ MemoryResult memory(const HeapReader& heap, bool mappings) {
     result.allocators = memory.allocators;
     result.culprit = native_culprit(heap);
     result.overlaps = memory.overlaps;
+    result.sparse = {memory.sparse.arenas, memory.sparse.free_bytes, memory.sparse.blocks, {}};
+    for (const SparseArenas::Type& type : memory.sparse.types)
+        result.sparse.types.push_back({heap.snapshot().types[type.type].name, type.objects});
     if (!mappings) return result;
     for (const MappingRow& row : memory.mappings) result.mappings.push_back({row, ""});
+    result.mapping_count = result.mappings.size();
+    if (limit != 0 && result.mappings.size() > limit) {
+        const auto size = [](const MappingWithFile& row) { return row.mapping.range.size(); };
+        std::stable_sort(result.mappings.begin(), result.mappings.end(),
+                         [&](const auto& a, const auto& b) { return size(a) > size(b); });
+        result.mappings.resize(limit);
+        std::sort(result.mappings.begin(), result.mappings.end(),
+                  [](const auto& a, const auto& b) { return a.mapping.range.start < b.mapping.range.start; });
+    }
     for (const MappedFile& file : heap.core().mapped_files()) {
         auto row =
             std::lower_bound(result.mappings.begin(), result.mappings.end(), file.range.start,

@@ -21,10 +21,20 @@ struct MemoryResult {
     std::vector<MemoryRow> rows;  // MemoryRows::rows, largest first within their use; they add up to `mapped`
     std::vector<AllocatorRow> allocators;   // MemoryRows::allocators
     std::vector<MappingWithFile> mappings;  // by address; only if they were asked for
+    std::uint64_t mapping_count = 0;        // without the limit
     std::optional<NativeCulprit> culprit;
+    struct Sparse {
+        std::uint64_t arenas = 0, free_bytes = 0, blocks = 0;  // SparseArenas
+        struct Type {
+            std::string name;
+            std::uint64_t objects = 0;
+        };
+        std::vector<Type> types;  // most first
+    } sparse;
     std::uint64_t overlaps = 0;  // MemoryRows::overlaps
 };
 
-MemoryResult memory(const HeapReader& heap, bool mappings);
+/// `limit`: how many mappings, the largest of them; 0: all.
+MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit = 0);
 
 }  // namespace heapsift

@@ -54,6 +54,11 @@ void sort_and_cut(std::vector<Row>& rows, std::size_t limit) {
     if (limit != 0 && rows.size() > limit) rows.resize(limit);
 }
 
+bool is_reached(ReachedFrom from) { return from < ReachedFrom::numbers; }
+
+/// In a cut core what held a block may be missing.
+bool tells_leaks(const HeapReader& heap) { return !heap.core().extent().cut(); }
+
 class NativeRows {
 public:
     explicit NativeRows(const HeapReader& heap) : heap_(heap) {}
@@ -122,15 +127,16 @@ private:
     class Holders {
     public:
         void add(NativeRows& all, const NativeBlockRow& row) {
-            if (row.from == ReachedFrom::nothing)
+            if (!is_reached(row.from))
                 leaked_ += row.count;
             else
                 counts_[all.holder_of(row)] += row.count;
+            if (row.from == ReachedFrom::numbers) by_number_ += row.count;
             if (row.from == ReachedFrom::objects || row.from == ReachedFrom::python_tables)
                 by_python_ += row.count;
         }
         NativeHeld most() const {
-            NativeHeld held{leaked_, by_python_, "", 0, false};
+            NativeHeld held{leaked_, by_number_, by_python_, "", 0, false};
             for (const auto& [holder, count] : counts_)
                 if (count > held.by_count) {
                     held.by = holder.name;
@@ -141,7 +147,7 @@ private:
         }
 
     private:
-        std::uint64_t leaked_ = 0, by_python_ = 0;
+        std::uint64_t leaked_ = 0, by_number_ = 0, by_python_ = 0;
         std::map<Holder, std::uint64_t> counts_;
     };
 
@@ -166,6 +172,7 @@ private:
                 return {"memory without a known owner"};
             case ReachedFrom::stacks:
                 return {"a stack or register"};
+            case ReachedFrom::numbers:
             case ReachedFrom::nothing:
                 break;
         }
@@ -210,14 +217,16 @@ NativeResult native(const HeapReader& heap, const NativeQuery& query) {
         const std::uint64_t bytes = row.size * row.count;
         result.count += row.count;
         result.bytes += bytes;
-        if (row.from == ReachedFrom::nothing) {
+        if (!is_reached(row.from)) {
             result.leaked_count += row.count;
             result.leaked_bytes += bytes;
         }
+        if (row.from == ReachedFrom::numbers) result.number_bytes += bytes;
         if (row.from == ReachedFrom::objects || row.from == ReachedFrom::python_tables)
             result.python_bytes += bytes;
-        if (!query.leaked_only || row.from == ReachedFrom::nothing) rows.add(row);
+        if (!query.leaked_only || (!is_reached(row.from) && tells_leaks(heap))) rows.add(row);
     }
+    result.tells_leaks = tells_leaks(heap);
     result.of_classes = rows.of_classes;
     result.classes = rows.classes();
     result.sizes = rows.sizes();
@@ -233,22 +242,20 @@ NativeResult native(const HeapReader& heap, const NativeQuery& query) {
 std::optional<NativeCulprit> native_culprit(const HeapReader& heap) {
     NativeRows rows(heap);
     std::uint64_t all = 0;
-    for (const BlockGroup& group : heap.snapshot().memory->blocks) {
-        NativeBlockRow row;
-        row.size = group.size;
-        row.table = group.table;
-        row.count = group.count;
-        row.example = group.example;
+    for (const NativeBlockRow& row : heap.snapshot().native->rows) {
         rows.add(row);
-        all += group.size * group.count;
+        all += row.size * row.count;
     }
     const auto is_much = [&](const auto& row) { return row.bytes * 2 >= all; };
+    const auto culprit = [&](const auto& row, std::uint64_t size, const std::string& name) {
+        NativeCulprit made{size, row.count, row.bytes, name, row.example, row.held};
+        if (!tells_leaks(heap)) made.held.leaked = made.held.by_number = 0;
+        return made;
+    };
     for (const NativeClassRow& row : rows.classes())
-        if (is_much(row))
-            return NativeCulprit{row.smallest == row.largest ? row.smallest : 0, row.count, row.bytes,
-                                 row.name, row.example};
+        if (is_much(row)) return culprit(row, row.smallest == row.largest ? row.smallest : 0, row.name);
     for (const NativeSizeRow& row : rows.sizes())
-        if (is_much(row)) return NativeCulprit{row.size, row.count, row.bytes, "", row.example};
+        if (is_much(row)) return culprit(row, row.size, "");
     return std::nullopt;
 }
 

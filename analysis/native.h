@@ -13,11 +13,12 @@ namespace heapsift {
 
 /// Who refers to the blocks of a row, as far as words tell (parsers/snapshot/native_blocks.cpp).
 struct NativeHeld {
-    std::uint64_t leaked = 0;     // blocks to which no word leads
+    std::uint64_t leaked = 0;     // blocks to which no word leads that may be a pointer
+    std::uint64_t by_number = 0;  // of these, blocks whose address a Python int has, or what these lead to
     std::uint64_t by_python = 0;  // blocks to which a way leads from Python's memory
-    std::string by;               // of most of the others: "libfoo.so kept", "lxml.etree._Element"
-    std::uint64_t by_count = 0;   // how many these are
-    bool by_type = false;         // `by` is a Python type
+    std::string by;  // of most of those that did not leak: "libfoo.so kept", "lxml.etree._Element"
+    std::uint64_t by_count = 0;  // how many these are
+    bool by_type = false;        // `by` is a Python type
     friend bool operator==(const NativeHeld&, const NativeHeld&) = default;
 };
 
@@ -45,9 +46,11 @@ struct NativeResult {
     std::vector<NativeClassRow> classes;  // the same
     std::uint64_t size_count = 0, class_count = 0;
     std::uint64_t count = 0, bytes = 0;                // of all blocks
-    std::uint64_t leaked_count = 0, leaked_bytes = 0;  // of those to which no word leads
+    std::uint64_t leaked_count = 0, leaked_bytes = 0;  // NativeHeld::leaked, of all
+    std::uint64_t number_bytes = 0;                    // of the leaked ones, NativeHeld::by_number
     std::uint64_t python_bytes = 0;                    // of those to which a way leads from Python's memory
     std::uint64_t of_classes = 0;                      // bytes of those that have a class
+    bool tells_leaks = true;  // false if memory is missing that could hold blocks: then no leak is claimed
 };
 
 struct NativeQuery {
@@ -65,6 +68,7 @@ struct NativeCulprit {
     std::uint64_t count = 0, bytes = 0;
     std::string of_class;  // empty: none
     Address example;
+    NativeHeld held;
 };
 std::optional<NativeCulprit> native_culprit(const HeapReader& heap);
 

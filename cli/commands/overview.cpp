@@ -18,7 +18,7 @@ namespace heapsift {
 namespace {
 
 ExitCode run_overview(Session& session) {
-    Question question(session, {Need::memory, Need::retained, Need::states});
+    Question question(session, {Need::memory, Need::native, Need::retained, Need::states});
     const HeapReader& heap = question.heap();
     const HeapSnapshot& columns = heap.snapshot();
     OverviewResult result = overview(question.work(), session.options().limit.value_or(overview_rows));

@@ -10,6 +10,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t most_arenas = 8;
+constexpr std::uint64_t sparse_parts_worth_a_sentence = 20;  // of what is in use
 
 Block rows_table(const std::shared_ptr<const MemoryResult>& result) {
     TableBlock table;
@@ -63,9 +64,12 @@ Block allocators_table(const std::shared_ptr<const MemoryResult>& result) {
     std::vector<TableRow> rows;
     for (const AllocatorRow& row : result->allocators) {
         Text words;
-        if (row.mapped_blocks > 0)
-            words = says("{} with mappings of their own, {}", how_many(row.mapped_blocks, "block"),
-                         ByteCount{row.mapped_bytes});
+        if (row.trim > 0) words = says("malloc_trim(0) would give back {}", ByteCount{row.trim});
+        if (row.mapped_blocks > 0) {
+            if (!words.empty()) words += "; ";
+            words += says("{} with mappings of their own, {}", how_many(row.mapped_blocks, "block"),
+                          ByteCount{row.mapped_bytes});
+        }
         rows.push_back({.cells = {row.name, Count{row.blocks}, ByteCount{row.in_use}, ByteCount{row.free},
                                   bytes_or_blank(row.reserved), std::move(words)}});
         // One arena says no more than the row above.
@@ -128,7 +132,8 @@ TableRow mapping_cells(const MappingWithFile& row) {
         else if (bytes > 0)
             words.push_back(says("{} {}", owner.words, ByteCount{bytes}));
     return {.cells = {row.mapping.range.start, ByteCount{row.mapping.range.size()}, flags_of(row.mapping),
-                      joined(std::move(words), ", ")}};
+                      joined(std::move(words), ", ")},
+            .bytes = row.mapping.range.size()};
 }
 
 Block mappings_table(const std::shared_ptr<const MemoryResult>& result) {
@@ -136,6 +141,10 @@ Block mappings_table(const std::shared_ptr<const MemoryResult>& result) {
     table.columns = {left("mapping at"), right("bytes"), left(""),
                      left("whose they are", TextColumn::Fit::wrap)};
     table.rows = rows_of<TableRow>(result, &MemoryResult::mappings, mapping_cells);
+    table.rest = TableRest{.rows = result->mapping_count,
+                           .singular = "more mapping",
+                           .bytes = result->mapped,
+                           .all = CommandLine{std::string("memory --regions") + all_rows}};
     return {std::move(table)};
 }
 
@@ -159,6 +168,7 @@ Datum allocator_data(const AllocatorRow& row) {
                     {"mapped", row.mapped},
                     {"in_use", row.in_use},
                     {"free", row.free},
+                    {"trim", row.trim},
                     {"reserved", row.reserved},
                     {"blocks", row.blocks},
                     {"mapped_blocks", row.mapped_blocks},
@@ -168,14 +178,21 @@ Datum allocator_data(const AllocatorRow& row) {
 
 Datum mapping_data(const MappingWithFile& row) {
     Datum shares = Datum::object();
-    for (const OwnerName& owner : owner_names)
-        if (const std::uint64_t bytes = row.mapping.shares[owner.owner]; bytes > 0)
-            shares[owner.name] = bytes;
+    const char* most = "";
+    std::uint64_t of_most = 0;
+    for (const OwnerName& owner : owner_names) {
+        const std::uint64_t bytes = row.mapping.shares[owner.owner];
+        if (bytes > 0) shares[owner.name] = bytes;
+        if (bytes > of_most) most = owner.name;
+        of_most = std::max(of_most, bytes);
+    }
     return entries({{"start", row.mapping.range.start},
                     {"end", row.mapping.range.end},
+                    {"size", row.mapping.range.size()},
                     {"flags", flags_of(row.mapping)},
                     {"saved", row.mapping.saved},
                     {"file", row.file.empty() ? Datum() : Datum(FilePath{row.file})},
+                    {"owner", most},
                     {"bytes", std::move(shares)}});
 }
 
@@ -183,6 +200,32 @@ std::uint64_t bytes_of(const MemoryResult& result, std::string_view name) {
     for (const MemoryRow& row : result.rows)
         if (row.name == name) return row.bytes;
     return 0;
+}
+
+Datum sparse_data(const MemoryResult::Sparse& sparse) {
+    const auto type_data = [](const MemoryResult::Sparse::Type& type) {
+        return entries({{"name", type.name}, {"objects", type.objects}});
+    };
+    return entries({{"arenas", sparse.arenas},
+                    {"free", sparse.free_bytes},
+                    {"blocks", sparse.blocks},
+                    {"types", Datum::list_of(sparse.types, type_data)}});
+}
+
+/// What keeps pymalloc from giving memory back, if that is much.
+void say_sparse(const MemoryResult& result, Document& document) {
+    const MemoryResult::Sparse& sparse = result.sparse;
+    if (sparse.free_bytes < result.in_use / sparse_parts_worth_a_sentence) return;
+    std::vector<Text> types;
+    for (const MemoryResult::Sparse::Type& type : sparse.types)
+        types.push_back(says("{} {}", Count{type.objects}, TypeName{type.name}));
+    Text text = says(
+        "{} of Python's free memory lies in {} less than a quarter full. An arena goes back to the kernel "
+        "when it is empty; {} in the way",
+        ByteCount{sparse.free_bytes}, how_many(sparse.arenas, "arena that is", "arenas that are"),
+        how_many(sparse.blocks, "block is", "blocks are"));
+    if (!types.empty()) text += ", with " + joined(std::move(types), ", ");
+    document.say(sentence(std::move(text += ".")));
 }
 
 /// What has most, and what that means.
@@ -206,9 +249,16 @@ Text first_sentence(const MemoryResult& result) {
 }  // namespace
 
 Text culprit_words(const NativeCulprit& culprit) {
-    if (culprit.of_class.empty())
-        return says("{} of {} bytes", how_many(culprit.count, "block"), Count{culprit.size});
-    return says("{} {}", Count{culprit.count}, TypeName{culprit.of_class});
+    Text words = culprit.of_class.empty()
+                     ? says("{} of {} bytes", how_many(culprit.count, "block"), Count{culprit.size})
+                     : says("{} {}", Count{culprit.count}, TypeName{culprit.of_class});
+    const NativeHeld& held = culprit.held;
+    if (held.leaked * 2 > culprit.count && held.by_number == 0)
+        words +=
+            held.leaked == culprit.count ? Text(", leaked") : says(", {} of them leaked", Count{held.leaked});
+    else if (held.by_count * 2 > culprit.count)
+        words += says(", found from {}", held.by_type ? Text(TypeName{held.by}) : Text(held.by));
+    return words;
 }
 
 Document render_memory(MemoryResult memory, bool mappings) {
@@ -217,13 +267,14 @@ Document render_memory(MemoryResult memory, bool mappings) {
     if (mappings) {
         document.rows_key = "regions";
         document.rows = rows_of<Datum>(result, &MemoryResult::mappings, mapping_data);
-        document.csv_columns = {"start", "end", "flags", "saved", "file", "bytes"};
+        document.csv_columns = {"start", "end", "size", "flags", "saved", "file", "owner"};
     }
     document.data["mapped"] = result->mapped;
     document.data["in_use"] = result->in_use;
     document.data["reserved"] = result->reserved;
     document.data["in_core"] = result->in_core;
     document.data["categories"] = Datum::list_of(result->rows, row_data);
+    document.data["sparse_arenas"] = sparse_data(result->sparse);
     document.data["allocators"] = Datum::list_of(result->allocators, allocator_data);
     if (mappings) {
         document.say(mappings_table(result));
@@ -237,7 +288,8 @@ Document render_memory(MemoryResult memory, bool mappings) {
     document.say(others_table(result));
     document.say(gap());
     document.say(allocators_table(result));
-    document.say(result->culprit && bytes_of(*result, c_code_row) >= result->in_use / 10
+    say_sparse(*result, document);
+    document.say(bytes_of(*result, c_code_row) >= result->in_use / 10
                      ? hint("native", "what C code's memory is")
                      : hint("types", "what Python's objects are"));
     return document;

@@ -14,35 +14,39 @@ Text sizes_of(const NativeClassRow& row) {
                                        : says("{} to {}", Count{row.smallest}, Count{row.largest});
 }
 
-/// "all leaked", "50,000 leaked", "libfoo.so kept", "12,000 by lxml.etree._Element, 3 leaked".
-Text held_words(const NativeHeld& held, std::uint64_t count) {
-    if (held.leaked == count) return count == 1 ? "nothing: leaked" : "nothing: all leaked";
+/// "leaked", "50,000 leaked, 12 by python3.11 _PyRuntime", "libfoo.so kept", "12,000 by lxml.etree._Element".
+Text held_words(const NativeHeld& held, std::uint64_t count, bool tells_leaks) {
+    std::vector<Text> words;
+    const Text leaked = !tells_leaks ? Text("by nothing that is here")
+                        : held.by_number == 0
+                            ? Text("leaked")
+                            : says("leaked, unless ints are handles ({})", Count{held.by_number});
+    if (held.leaked == count) return leaked;
+    if (held.leaked > 0) words.push_back(says("{} {}", Count{held.leaked}, leaked));
     const Text by = held.by_type ? Text(TypeName{held.by}) : Text(held.by);
-    Text words = held.by_count == count ? by : says("{} by {}", Count{held.by_count}, by);
-    if (held.leaked > 0) words += says(", {} leaked", Count{held.leaked});
-    return words;
+    words.push_back(held.by_count == count ? by : says("{} by {}", Count{held.by_count}, by));
+    return joined(std::move(words), ", ");
 }
 
-TableRow class_cells(const NativeClassRow& row) {
+TableRow class_cells(const NativeClassRow& row, bool tells_leaks) {
     return {.cells = cells_of(Count{row.count}, ByteCount{row.bytes}, sizes_of(row), row.example,
                               row.named ? Text(TypeName{row.name}) : Text(row.name),
-                              held_words(row.held, row.count)),
+                              held_words(row.held, row.count, tells_leaks)),
             .bytes = row.bytes};
 }
 
-TableRow size_cells(const NativeSizeRow& row) {
+TableRow size_cells(const NativeSizeRow& row, bool tells_leaks) {
     const Text what = row.of_class.empty() ? Text(row.content) : Text(TypeName{row.of_class});
     return {.cells = cells_of(Count{row.count}, ByteCount{row.bytes}, Count{row.size}, row.example, what,
-                              held_words(row.held, row.count)),
+                              held_words(row.held, row.count, tells_leaks)),
             .bytes = row.bytes};
 }
 
-Datum held_data(const NativeHeld& held) {
-    return held.by.empty() ? Datum()
-                           : entries({{"name", held.by}, {"python", held.by_type}, {"count", held.by_count}});
+Datum leaked_data(const NativeHeld& held, bool tells_leaks) {
+    return tells_leaks ? Datum(held.leaked) : Datum();
 }
 
-Datum class_data(const NativeClassRow& row) {
+Datum class_data(const NativeClassRow& row, bool tells_leaks) {
     return entries({{"name", row.name},
                     {"module", or_null(row.module)},
                     {"named", row.named},
@@ -51,21 +55,27 @@ Datum class_data(const NativeClassRow& row) {
                     {"smallest", row.smallest},
                     {"largest", row.largest},
                     {"example", row.example},
-                    {"leaked", row.held.leaked},
+                    {"leaked", leaked_data(row.held, tells_leaks)},
+                    {"from_numbers", row.held.by_number},
                     {"from_python", row.held.by_python},
-                    {"held_by", held_data(row.held)}});
+                    {"holder", or_null(row.held.by)},
+                    {"holder_is_type", row.held.by_type},
+                    {"holder_count", row.held.by_count}});
 }
 
-Datum size_data(const NativeSizeRow& row) {
+Datum size_data(const NativeSizeRow& row, bool tells_leaks) {
     return entries({{"size", row.size},
                     {"count", row.count},
                     {"bytes", row.bytes},
                     {"class", or_null(row.of_class)},
                     {"content", or_null(row.content)},
                     {"example", row.example},
-                    {"leaked", row.held.leaked},
+                    {"leaked", leaked_data(row.held, tells_leaks)},
+                    {"from_numbers", row.held.by_number},
                     {"from_python", row.held.by_python},
-                    {"held_by", held_data(row.held)}});
+                    {"holder", or_null(row.held.by)},
+                    {"holder_is_type", row.held.by_type},
+                    {"holder_count", row.held.by_count}});
 }
 
 void say_classes(const std::shared_ptr<const NativeResult>& result, Document& document) {
@@ -73,12 +83,14 @@ void say_classes(const std::shared_ptr<const NativeResult>& result, Document& do
     TableBlock table;
     table.columns = {right(at_least() + "objects"),
                      right(at_least() + "bytes", true),
-                     right("of bytes each"),
+                     right("size of each"),
                      left("an address"),
                      left("C++ class, or table of functions", TextColumn::Fit::middle),
                      left("found from", TextColumn::Fit::end)};
     table.columns[2].narrow_page = narrowest_with_sizes;
-    table.rows = rows_of<TableRow>(result, &NativeResult::classes, class_cells);
+    table.rows = rows_of<TableRow>(
+        result, &NativeResult::classes,
+        [tells = result->tells_leaks](const NativeClassRow& row) { return class_cells(row, tells); });
     table.rest = TableRest{.rows = result->class_count,
                            .singular = "more class",
                            .bytes = result->of_classes,
@@ -88,7 +100,7 @@ void say_classes(const std::shared_ptr<const NativeResult>& result, Document& do
 }
 
 Text native_sentence(const NativeResult& result, bool leaked_only) {
-    const Text leaked = says("{} of it in {} leaked: no word of the saved memory leads there",
+    const Text leaked = says("{} of it in {} leaked: no word of the memory that may be a pointer leads there",
                              ByteCount{result.leaked_bytes}, how_many(result.leaked_count, "block"));
     if (leaked_only)
         return says("{}{} in {} of C code.", at_least(), ByteCount{result.leaked_bytes},
@@ -98,7 +110,12 @@ Text native_sentence(const NativeResult& result, bool leaked_only) {
     if (result.python_bytes > 0)
         text += says("; from Python's memory one gets to {}", ByteCount{result.python_bytes});
     text += ".";
+    if (!result.tells_leaks)
+        return text + " Which of it leaked cannot be told: what refers to it may be in the missing part.";
     if (result.leaked_count > 0) text += " " + leaked + ".";
+    if (result.number_bytes > 0)
+        text += says(" But an int leads to {} of that: if a library keeps its handles in ints, they did not.",
+                     ByteCount{result.number_bytes});
     return text;
 }
 
@@ -108,19 +125,31 @@ Document render_native(NativeResult native, bool leaked_only) {
     const auto result = kept(std::move(native));
     Document document{.command = "native", .certain = false};
     document.rows_key = "sizes";
-    document.rows = rows_of<Datum>(result, &NativeResult::sizes, size_data);
-    document.csv_columns = {"size",    "count",  "bytes",       "class",  "content",
-                            "example", "leaked", "from_python", "held_by"};
-    document.data["classes"] = Datum::list_of(result->classes, class_data);
-    document.data["total"] = entries({{"count", result->count},
-                                      {"bytes", result->bytes},
-                                      {"sizes", result->size_count},
-                                      {"classes", result->class_count},
-                                      {"from_python_bytes", result->python_bytes},
-                                      {"leaked_count", result->leaked_count},
-                                      {"leaked_bytes", result->leaked_bytes}});
+    document.rows = rows_of<Datum>(
+        result, &NativeResult::sizes,
+        [tells = result->tells_leaks](const NativeSizeRow& row) { return size_data(row, tells); });
+    document.csv_columns = {"size",        "count",   "bytes",          "class",
+                            "content",     "example", "leaked",         "from_numbers",
+                            "from_python", "holder",  "holder_is_type", "holder_count"};
+    document.data["classes"] = Datum::list_of(
+        result->classes,
+        [tells = result->tells_leaks](const NativeClassRow& row) { return class_data(row, tells); });
+    document.data["total"] =
+        entries({{"count", result->count},
+                 {"bytes", result->bytes},
+                 {"sizes", result->size_count},
+                 {"classes", result->class_count},
+                 {"from_python_bytes", result->python_bytes},
+                 {"leaked_count", result->tells_leaks ? Datum(result->leaked_count) : Datum()},
+                 {"from_numbers_bytes", result->number_bytes},
+                 {"leaked_bytes", result->tells_leaks ? Datum(result->leaked_bytes) : Datum()}});
+    if (leaked_only && !result->tells_leaks) {
+        document.say(line(
+            "This core is cut. What leaked cannot be told: what refers to it may be in the missing part."));
+        return document;
+    }
     if (result->sizes.empty()) {
-        document.say(line(result->count == 0 ? "C code has no blocks of its own that could be found."
+        document.say(line(result->count == 0 ? "No block of C code was found in malloc's memory."
                                              : "No block of C code leaked, as far as words tell."));
         return document;
     }
@@ -130,21 +159,25 @@ Document render_native(NativeResult native, bool leaked_only) {
     TableBlock table;
     table.columns = {right(at_least() + "blocks"),
                      right(at_least() + "bytes", true),
-                     right("of bytes each"),
+                     right("size of each"),
                      left("an address"),
                      left("what", TextColumn::Fit::middle),
                      left("found from", TextColumn::Fit::end)};
-    table.rows = rows_of<TableRow>(result, &NativeResult::sizes, size_cells);
+    table.rows = rows_of<TableRow>(
+        result, &NativeResult::sizes,
+        [tells = result->tells_leaks](const NativeSizeRow& row) { return size_cells(row, tells); });
     table.rest = TableRest{.rows = result->size_count,
                            .singular = "more size",
                            .bytes = leaked_only ? result->leaked_bytes : result->bytes,
                            .all = CommandLine{leaked_only ? "native --leaked -n 0" : "native -n 0"}};
     document.say({std::move(table)});
     document.say(sentence(
-        "Found from: where a way of words leads to the block. A number may look like one, so a holder "
-        "may be wrong, and a leaked block may be missed."));
-    document.say(leaked_only || result->leaked_count == 0 ? hint("memory", "what the rest is")
-                                                          : hint("native --leaked", "only what leaked"));
+        "Found from: where a way of words leads to the block. A number may look like one, so a holder may be "
+        "wrong, and a leaked block may be missed; a pointer that is hidden is not seen. Bytes are what "
+        "malloc handed out, touched or not."));
+    document.say(leaked_only || result->leaked_count == 0 || !result->tells_leaks
+                     ? hint("memory", "what the rest is")
+                     : hint("native --leaked", "only what leaked"));
     return document;
 }
 

@@ -239,6 +239,10 @@ Text headline_words(const OverviewResult& result) {
     if (result.culprit)
         return says("{} is {}: {} of it in {}. Python's side is small.", share, headline.region,
                     ByteCount{result.culprit->bytes}, culprit_words(*result.culprit));
+    if (headline.region == free_row)
+        return says(
+            "{} is free: the program gave it back, and Python and malloc keep it for the next request.",
+            share);
     return says("{} is {}; no type of Python object has much of it.", share, headline.region);
 }
 
@@ -260,8 +264,10 @@ Document render_overview(OverviewResult overview, const OverviewCore& core) {
     document.say(gap());
     document.say(sentence(headline_words(*result).bold()));
     document.say(gap());
-    if (result->culprit) {
-        document.say(hint("native", "its classes and sizes"));
+    if (result->headline.kind == OverviewHeadline::Kind::other_memory && result->headline.bytes > 0) {
+        document.say(result->headline.region == c_code_row
+                         ? hint("native", "its classes and sizes, and what holds them")
+                         : hint("memory", "what it is, and what keeps it"));
         document.say(gap());
     }
     say_pinned(*result, document);

@@ -99,7 +99,7 @@ void read_odd(Diagnostics& odd, PartReader& part) {
 }
 
 template <class Part>
-void memory_fields(FieldsOf<Part, MemoryRows>& memory, Part& part) {
+void memory_fields(FieldsOf<Part, MemoryRows>& memory, std::size_t types, Part& part) {
     part.list(memory.rows, [](auto& row, Part& p) {
         p.text(row.name);
         p.number(row.bytes);
@@ -113,7 +113,7 @@ void memory_fields(FieldsOf<Part, MemoryRows>& memory, Part& part) {
     part.number(memory.overlaps);
     part.list(memory.allocators, [](auto& row, Part& p) {
         p.text(row.name);
-        for (auto* number : {&row.mapped, &row.in_use, &row.free, &row.reserved, &row.blocks,
+        for (auto* number : {&row.mapped, &row.in_use, &row.free, &row.trim, &row.reserved, &row.blocks,
                              &row.mapped_blocks, &row.mapped_bytes})
             p.number(*number);
         p.list(row.arenas, [](auto& arena, Part& q) { q.number(arena); });
@@ -123,7 +123,12 @@ void memory_fields(FieldsOf<Part, MemoryRows>& memory, Part& part) {
         for (auto* flag : {&row.readable, &row.writable, &row.executable, &row.saved}) p.number(*flag);
         p.number(row.shares);
     });
-    part.list(memory.blocks, [](auto& group, Part& p) { p.number(group); });
+    for (auto* number : {&memory.sparse.arenas, &memory.sparse.free_bytes, &memory.sparse.blocks})
+        part.number(*number);
+    part.list(memory.sparse.types, [types](auto& row, Part& p) {
+        p.number(row);
+        p.require(row.type < types, "a type is out of range");
+    });
 }
 
 template <class Part>
@@ -183,7 +188,8 @@ bool read_sizes(IndexFile& index, HeapSnapshot& heap) {
 
 bool read_memory(IndexFile& index, HeapSnapshot& heap) {
     MemoryRows memory;
-    if (!index.read(memory_part, [&](PartReader& part) { memory_fields(memory, part); })) return false;
+    if (!index.read(memory_part, [&](PartReader& part) { memory_fields(memory, heap.types.size(), part); }))
+        return false;
     heap.memory = std::move(memory);
     return true;
 }
@@ -245,7 +251,8 @@ std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& f
     if (heap.sizes.there())
         add(sizes_part,
             [&](PartWriter& part) { SizeColumn::fields(*heap.sizes, part, heap.object_count()); });
-    if (heap.memory.there()) add(memory_part, [&](PartWriter& part) { memory_fields(*heap.memory, part); });
+    if (heap.memory.there())
+        add(memory_part, [&](PartWriter& part) { memory_fields(*heap.memory, heap.types.size(), part); });
     if (heap.native.there())
         add(native_part, [&](PartWriter& part) { native_fields(*heap.native, heap.types.size(), part); });
     if (!heap.index.empty())

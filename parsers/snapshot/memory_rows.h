@@ -1,11 +1,10 @@
 #pragma once
 
-// What the memory of a process is used for, in the words of the contract with users; by allocator, by mapping; and
-// the blocks of C code, by size and class.
+// What the memory of a process is used for, in the words of the contract with users; by allocator and by mapping.
 
 #include "parsers/base/address.h"
 #include "parsers/memory/region_map.h"
-#include "parsers/snapshot/block_group.h"
+#include "parsers/snapshot/sparse_arenas.h"
 
 #include <cstdint>
 #include <string>
@@ -32,8 +31,10 @@ struct MemoryRow {
     std::vector<MemoryPart> parts = {};  // if there are several; they add up to `bytes`
 };
 
-/// The name of the row of malloc's blocks that no Python object is known to own.
-inline constexpr const char* c_code_row = "C/C++ memory without a Python owner";
+/// The name of the row of malloc's blocks that are not part of a Python object.
+inline constexpr const char* c_code_row = "C/C++ memory";
+/// And of what allocators keep.
+inline constexpr const char* free_row = "free, kept by Python and malloc";
 
 /// An arena of malloc, headers included (malloc.c, struct malloc_state).
 struct ArenaRow {
@@ -49,6 +50,7 @@ struct AllocatorRow {
     std::uint64_t mapped = 0;    // all its memory; more than the others together by its headers and padding
     std::uint64_t in_use = 0;    // what was handed out
     std::uint64_t free = 0;      // and what was not, as far as it was ever touched
+    std::uint64_t trim = 0;      // whole pages of it in malloc's chunks, which malloc_trim(0) would give back
     std::uint64_t reserved = 0;  // never touched
     std::uint64_t blocks = 0;    // in use
     std::vector<ArenaRow> arenas = {};  // malloc's, if its state was found; the main one first
@@ -71,7 +73,7 @@ struct MemoryRows {
     std::uint64_t overlaps = 0;  // claims that cannot all be true, settled by rule (region_map.h)
     std::vector<AllocatorRow> allocators = {};
     std::vector<MappingRow> mappings = {};  // by address
-    std::vector<BlockGroup> blocks = {};    // of malloc and of allocators like it; most bytes first
+    SparseArenas sparse = {};               // pymalloc's
 
     std::uint64_t bytes_of(MemoryUse use) const {
         std::uint64_t bytes = 0;

@@ -8,15 +8,18 @@
 //
 // But some words are less likely to be pointers, and believed only where more of them agree. Debian's python3 lies
 // below 4 GiB, and so does the heap that brk makes for it: there a number of 32 bits is an address all too often,
-// and counts at once only if it leads to a block's start. And text of a few bytes that was written over a pointer
-// leaves an address near by, which leads into a large block sooner or later. Such words count if they lead to a
-// multiple of 8, and if four lead into the same large block, or 16 to the same place in blocks of the same size (an
-// allocator's header, a second base). Who owns a block has such a word, or the block's start to free it with.
+// and counts at once only if it leads to a block's start, with flags in its lowest bits or without, or 8 or 16
+// bytes behind it (an allocator's header, make_shared, a thread's dtv). And text of a few bytes that was written
+// over a pointer leaves an address near by, which leads into a large block sooner or later. Such words count if
+// they lead to a multiple of 8, and if four lead into the same large block, or 16 of all words of C code's blocks
+// to the same place in blocks of the same size (a list's links inside its elements, a second base). Who owns a
+// block has such a word, or the block's start to free it with.
 //
 // What is no pointer is not looked at, or half of a heap below 4 GiB would be held by numbers: values of str,
 // bytes, int, float, the elements of arrays; and objects that refer to nothing but objects (lists, dicts,
 // instances of classes written in Python). malloc's own state names the blocks before those that are free; it is
-// left out.
+// left out. Libraries that are called through ctypes leave their handles in ints: of what would otherwise have
+// leaked, it is told apart what an int is the address of.
 //
 // Not found: pointers that a program hides (xor'ed with something, or compressed to 32 bits).
 
@@ -41,8 +44,9 @@ constexpr std::uint64_t malloc_state_bytes = 0x898;  // at most (malloc_state.cp
 constexpr std::uint64_t surely_an_address = std::uint64_t{1} << 32, large_block = 1 << 16;
 constexpr std::uint64_t most_header =
     128;  // what a library's allocator may put before the block that it returns
-constexpr std::uint64_t enough_alike = 16, above_chance = 8;
-constexpr std::uint8_t enough_into_one = 4;  // and no more are remembered for a block
+constexpr std::uint64_t enough_alike = 16, above_chance = 8, farthest_alike = 1 << 14;
+constexpr std::size_t most_places = 1 << 20;  // that are told apart
+constexpr std::uint8_t enough_into_one = 4;   // and no more are remembered for a block
 constexpr std::uint32_t not_reached = std::numeric_limits<std::uint32_t>::max();
 
 /// Whether instances have no words that are pointers to C code's memory.
@@ -96,6 +100,7 @@ public:
     NativeBlocks find() {
         report(0);
         leave_out_owned();
+        count_alike();
         from_objects();
         report(0.4);
         from_python_tables();
@@ -107,6 +112,7 @@ public:
         report(0.8);
         from_stacks(stacks);
         settle_doubts();
+        from_numbers();
         return rows();
     }
 
@@ -169,12 +175,47 @@ private:
         }
     }
 
-    static bool believes(std::uint64_t word, const BlockNumbers::Block& block, std::uint64_t offset) {
-        if (offset == 0) return true;
-        if (word < surely_an_address) return false;
-        if (offset < 8) return true;  // flags in the lowest bits
-        return offset % 8 == 0 && (offset <= most_header || block.bytes < large_block);
+    bool believes(std::uint64_t word, const BlockNumbers::Block& block, std::uint64_t offset) const {
+        if (offset <= 2 || offset == 8 || offset == 16) return true;
+        if (offset < 8) return word >= surely_an_address;
+        if (offset % 8 != 0) return false;
+        if (word >= surely_an_address && (offset <= most_header || block.bytes < large_block)) return true;
+        return offset <= farthest_alike && are_alike(block.bytes, offset);
     }
+
+    /// Words that lead to one place in blocks of one size, among all words of C code's blocks.
+    static std::uint64_t place(std::uint64_t size, std::uint64_t offset) {
+        return size * 0x9e3779b97f4a7c15 + offset;
+    }
+    bool are_alike(std::uint64_t size, std::uint64_t offset) const {
+        const auto count = alike_.find(place(size, offset));
+        if (count == alike_.end() || count->second < enough_alike) return false;
+        const auto of_size = of_size_.find(size);  // chance leads to each place as often as to any other
+        return of_size != of_size_.end() && count->second * (size / 8) >= above_chance * of_size->second;
+    }
+    void count_alike() {
+        heaps_.visit_blocks([&](std::span<const MemoryBlock> blocks) {
+            for (const MemoryBlock& block : blocks) {
+                if (!block.in_use) continue;
+                const auto number = numbers_.find(block.start);
+                if (!number || reached_[number->number] == owned) continue;
+                const auto bytes = core_.memory().view(block.start, block.bytes);
+                for (std::uint64_t i = 0; i + 8 <= bytes.size(); i += 8) {
+                    std::uint64_t word = 0;
+                    std::memcpy(&word, bytes.data() + i, 8);
+                    const auto target = numbers_.find(Address(word));
+                    if (!target || reached_[target->number] == owned) continue;
+                    const std::uint64_t offset = Address(word) - target->start;
+                    if (offset <= 16 || offset % 8 != 0) continue;
+                    ++of_size_[target->bytes];
+                    if (offset <= farthest_alike &&
+                        (alike_.size() < most_places || alike_.contains(place(target->bytes, offset))))
+                        ++alike_[place(target->bytes, offset)];
+                }
+            }
+        });
+    }
+
     /// Whether a word that is not believed is to be kept in mind.
     bool remembers(const BlockNumbers::Block& block, std::uint64_t offset) {
         if (offset % 8 != 0 || doubts_[block.number] == enough_into_one) return false;
@@ -207,30 +248,15 @@ private:
         }
     }
 
-    /// Believes the doubtful words that are enough alike, until no more are.
+    /// Believes the doubtful words of large blocks to which enough lead, until there are no more.
     void settle_doubts() {
         for (bool more = true; more;) {
             more = false;
-            std::unordered_map<std::uint64_t, std::uint64_t> alike, of_size;  // the first by size and offset
-            const auto key = [](const Doubtful& word) {
-                return word.block.bytes * 0x9e3779b97f4a7c15 + word.offset;
-            };
-            for (const Doubtful& word : doubtful_) {
-                ++alike[key(word)];
-                ++of_size[word.block.bytes];
-            }
-            // Chance leads to each place of a block as often as to any other.
-            const auto is_believed = [&](const Doubtful& word) {
-                const std::uint64_t count = alike[key(word)];
-                return (word.block.bytes >= large_block && doubts_[word.block.number] == enough_into_one) ||
-                       (count >= enough_alike &&
-                        count * (word.block.bytes / 8) >= above_chance * of_size[word.block.bytes]);
-            };
             std::vector<Doubtful> words = std::move(doubtful_);
             doubtful_.clear();
             for (const Doubtful& word : words) {
                 if (reached_[word.block.number] != not_reached) continue;
-                if (!is_believed(word)) {
+                if (word.block.bytes < large_block || doubts_[word.block.number] < enough_into_one) {
                     doubtful_.push_back(word);
                     continue;
                 }
@@ -252,22 +278,87 @@ private:
                 base = types[base].base;
             looked_at[id] = !refers_only_to_objects(types[base]) && types[base].name != "object";
         }
+        OwnWords words(*this);
         for (ObjectId object{0}; object < objects_.addresses.size(); ++object) {
             const TypeId id = objects_.types[object];
             if (!looked_at[id]) continue;
-            const TypeInfo& type = types[id];
-            const Address start = objects_.addresses[object];
-            const std::uint64_t before = access_.presize(start, type);
-            std::uint64_t size = access_.requested(start, type);
-            // Behind the fields of a code object is its code.
-            if (type.known == KnownType::code) size = std::min(size, before + type.basicsize);
-            if (size <= before) continue;
-            const auto bytes = core_.memory().view(start, size - before);
-            look_at(bytes.data(), bytes.size(), start, [&](Address) {
+            const auto label_of = [&](Address) {
                 if (labels[id] == not_reached) labels[id] = label({ReachedFrom::objects, id, Address()});
                 return labels[id];
-            });
+            };
+            words.ranges.clear();
+            access_.visit_places(objects_.addresses[object], types[id], words);
+            // Behind the fields of a code object is its code.
+            if (types[id].known == KnownType::code && !words.ranges.empty())
+                words.ranges.front().end =
+                    std::min(words.ranges.front().end, objects_.addresses[object] + types[id].basicsize);
+            for (const AddressRange& range : words.ranges) {
+                const auto bytes = core_.memory().view(range.start, range.size());
+                look_at(bytes.data(), bytes.size(), range.start, label_of);
+            }
         }
+    }
+
+    /// The memory of an object, but for the elements of arrays: whole blocks, since C types have more in them than
+    /// they declare.
+    class OwnWords final : public PlaceVisitor {
+    public:
+        explicit OwnWords(const NativeSearch& search) : search_(search) {}
+        void visit(Address start, std::uint64_t bytes, const Allocations::Held& held, Role role) override {
+            if (role == Role::array_data || !start.aligned(8)) return;
+            if (const Pool* pool = search_.pymalloc_.pool_at(start))
+                ranges.push_back(
+                    {start, std::min(start + pool->block_size, pool->start + search_.pymalloc_.pool_size())});
+            else if (const std::uint64_t there = held.whole ? std::max(bytes, held.bytes) : held.bytes;
+                     there > 0)
+                ranges.push_back({start, start + there});
+            else if (search_.access_.allocations().is_static(start) && bytes > 0)
+                ranges.push_back({start, start + bytes});
+        }
+        std::vector<AddressRange> ranges;
+
+    private:
+        const NativeSearch& search_;
+    };
+
+    /// Ints of two or three digits that are the start of a block (longobject.h: digits of 30 bits).
+    void from_numbers() {
+        const TypeTable& types = access_.heap().types();
+        const std::uint32_t numbers = label({ReachedFrom::numbers, no_type, Address()});
+        for (ObjectId object{0}; object < objects_.addresses.size(); ++object) {
+            if (types[objects_.types[object]].known != KnownType::integer) continue;
+            const auto value = small_int(objects_.addresses[object]);
+            const auto block = value ? numbers_.find(Address(*value)) : std::nullopt;
+            if (!block || block->start.value != *value || reached_[block->number] != not_reached) continue;
+            take(*block, numbers);
+            follow();
+        }
+    }
+
+    /// The value of an int of up to three digits that is not negative; nothing if it has more than 64 bits.
+    std::optional<std::uint64_t> small_int(Address object) const {
+        constexpr unsigned digit_bits = 30, tag_bits = 3;  // longintrepr.h; pycore_long.h since 3.12
+        constexpr std::uint64_t sign_mask = 3;
+        const auto& fields = access_.heap().layout().long_;
+        std::uint64_t count = 0;
+        if (fields.lv_tag.present()) {
+            const auto tag = access_.heap().integer<std::uint64_t>(object + *fields.lv_tag);
+            if ((tag & sign_mask) != 0) return std::nullopt;
+            count = tag >> tag_bits;
+        } else {
+            const std::int64_t size = access_.heap().var_size(object);
+            if (size < 0) return std::nullopt;
+            count = static_cast<std::uint64_t>(size);
+        }
+        if (count == 0 || count > 3) return std::nullopt;
+        std::uint64_t value = 0;
+        for (unsigned i = 0; i < count; ++i) {
+            const std::uint64_t digit =
+                access_.heap().integer<std::uint32_t>(object + *fields.ob_digit + 4 * i);
+            if (i == 2 && digit >> (64 - 2 * digit_bits) != 0) return std::nullopt;
+            value |= digit << (digit_bits * i);
+        }
+        return value;
     }
 
     void from_python_tables() {
@@ -282,7 +373,7 @@ private:
             for (std::uint32_t i = 0; i < pool.carved; ++i) {
                 if (free[i] || places_.owns_block(n, i)) continue;
                 const std::uint64_t at = pymalloc_.header_size() + std::uint64_t{i} * pool.block_size;
-                if (access_.in_free_list(pool.start + at, pool.block_size)) continue;
+                if (access_.holds_dead_object(pool.start + at, pool.block_size)) continue;
                 look_at(pool.data + at, pool.block_size, pool.start + at, [&](Address) { return tables; });
             }
         }
@@ -401,6 +492,7 @@ private:
         std::uint32_t label;
     };
     std::vector<Doubtful> doubtful_;
+    std::unordered_map<std::uint64_t, std::uint64_t> alike_, of_size_;
     std::vector<std::uint8_t> doubts_;  // by block number: how many of those lead to it
 };
 

@@ -21,6 +21,7 @@ enum class ReachedFrom : std::uint32_t {
     modules,        // variables of programs and libraries
     mappings,       // memory that is no allocator's
     stacks,         // stacks and registers of threads
+    numbers,        // a Python int is its address: a handle, or chance
     nothing         // leaked, as far as can be told: no word leads to it
 };
 

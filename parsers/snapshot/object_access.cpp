@@ -412,7 +412,7 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
     return reference;
 }
 
-bool ObjectAccess::in_free_list(Address block, std::uint64_t size) const {
+bool ObjectAccess::holds_dead_object(Address block, std::uint64_t size) const {
     const std::uint64_t marks = allocations_->debug_hooks() ? 16 : 0;
     for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += 16) {
         const Address object = block + marks + before;
@@ -420,6 +420,12 @@ bool ObjectAccess::in_free_list(Address block, std::uint64_t size) const {
         if (type != no_type && refcount(object) == 0 && presize(object, heap_->types()[type]) == before)
             return true;
     }
+    return false;
+}
+
+bool ObjectAccess::in_free_list(Address block, std::uint64_t size) const {
+    if (holds_dead_object(block, size)) return true;
+    const std::uint64_t marks = allocations_->debug_hooks() ? 16 : 0;
     const auto keys = heap_->dict_keys(block + marks);
     return keys && keys->keys_refcount == 0 && keys->keys_size <= size;
 }

@@ -66,8 +66,10 @@ public:
     /// The places that `sizes` visits, without the sizes. Memory in pymalloc's pools is identified by its
     /// start alone: there `bytes` and `held` are 0, except for array data.
     void visit_places(Address object, const TypeInfo& type, PlaceVisitor& places) const;
-    /// True if a block in use holds what the interpreter keeps for reuse: an object with a count of 0 (frames, up
-    /// to 3.10 one for each code object; tuples, parts of generators), or the table of a dict.
+    /// True if a block in use holds an object with a count of 0, which the interpreter keeps for reuse: frames, up
+    /// to 3.10 one for each code object; tuples, parts of generators.
+    bool holds_dead_object(Address block, std::uint64_t size) const;
+    /// The same, or what reads as the table of a dict that is kept for reuse: also a block that begins with zeros.
     bool in_free_list(Address block, std::uint64_t size) const;
     /// Prefetches the memory apart from the object that `sizes` will read: a dict's table.
     void fetch_parts(Address object, const TypeInfo& type) const;

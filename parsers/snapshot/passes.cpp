@@ -23,6 +23,7 @@
 
 #include "parsers/snapshot/passes.h"
 
+#include "parsers/base/text.h"
 #include "parsers/cpython/type_finder.h"
 #include "parsers/snapshot/array_items.h"
 #include "parsers/snapshot/builder.h"
@@ -36,6 +37,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <optional>
 #include <string_view>
@@ -64,8 +66,26 @@ void note_allocators(const CoreFile& core, const MallocHeaps& heaps, Diagnostics
                 "{} of malloc's heaps break off in the middle: blocks behind that are judged one by one",
                 broken),
             Severity::damage);
+    const MallocState& state = heaps.state();
+    const bool is_glibc = std::any_of(core.modules().begin(), core.modules().end(), [](const Module& module) {
+        const std::string_view file = base_name(module.path);
+        return file.starts_with("libc.so.") || file.starts_with("libc-2.");
+    });
+    if (is_glibc && !heaps.heaps().empty() && state.arenas.empty())
+        diagnostics.add(
+            "malloc-state-unknown",
+            "malloc's own state does not read: blocks that it keeps for the next request are taken for "
+            "blocks in use where they cannot be told from them",
+            Severity::damage);
+    if (state.broken_lists > 0)
+        diagnostics.add(
+            "malloc-lists-broken",
+            fmt::format("{} of malloc's lists of free blocks break off: some of its free blocks are taken "
+                        "for blocks in use",
+                        state.broken_lists),
+            Severity::damage);
     for (const Module& module : core.modules()) {
-        const std::string_view file = std::string_view(module.path).substr(module.path.rfind('/') + 1);
+        const std::string_view file = base_name(module.path);
         for (const char* name : {"libjemalloc", "libtcmalloc", "libmimalloc"}) {
             if (!file.starts_with(name)) continue;
             diagnostics.add("allocator-unknown",
@@ -177,7 +197,7 @@ void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWis
 
     if (memory) {
         pass("memory rows");
-        const Regions regions = map_regions(core, *sources.allocations, places);
+        const Regions regions = map_regions(core, *sources.allocations, places, heap.objects);
         assert(regions.shares.sum() == core.extent().mapped_bytes);
         heap.memory = memory_rows(regions, core, *sources.allocations);
     }

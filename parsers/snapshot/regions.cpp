@@ -9,11 +9,12 @@
 
 #include "parsers/snapshot/regions.h"
 
-#include "parsers/snapshot/block_groups.h"
+#include "parsers/snapshot/range_cursor.h"
 #include "parsers/snapshot/thread_stacks.h"
 #include "parsers/snapshot/untouched_memory.h"
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 namespace heapsift {
@@ -22,49 +23,28 @@ namespace {
 // Bytes that an object may claim beyond its block, if its type declares more than it allocates.
 constexpr std::uint64_t claimed_too_much = ObjectAccess::declared_too_much;
 
-/// Sorted ranges without overlaps, compared with blocks in address order.
-class RangeCursor {
-public:
-    explicit RangeCursor(const std::vector<AddressRange>& ranges) : ranges_(ranges) {}
-
-    /// How many bytes of `block` lie in the ranges.
-    std::uint64_t bytes_in(const AddressRange& block) {
-        skip_to(block.start);
-        std::uint64_t bytes = 0;
-        for (std::size_t i = next_; i < ranges_.size() && ranges_[i].start < block.end; ++i)
-            bytes += std::min(ranges_[i].end, block.end) - std::max(ranges_[i].start, block.start);
-        return bytes;
-    }
-    /// True if a range covers one of the first bytes of `block`, at most `lead` after its start.
-    bool begins(const AddressRange& block, std::uint64_t lead) {
-        skip_to(block.start);
-        return next_ < ranges_.size() && ranges_[next_].start <= block.start + lead &&
-               ranges_[next_].start < block.end;
-    }
-
-private:
-    void skip_to(Address start) {
-        while (next_ < ranges_.size() && ranges_[next_].end <= start) ++next_;
-    }
-
-    const std::vector<AddressRange>& ranges_;
-    std::size_t next_ = 0;
-};
-
 /// What is read beside an allocator's blocks.
 struct Cursors {
     RangeCursor objects, arrays, never, zeros;
 };
 
+/// Memory that processes share, under the names that the kernel gives it in /proc/PID/maps: it is nobody's file.
+bool is_shared_memory(std::string_view path) {
+    for (const std::string_view name : {"/dev/shm/", "/memfd:", "/SYSV", "/dev/zero"})
+        if (path.starts_with(name)) return true;
+    return false;
+}
+
 class RegionFiller {
 public:
-    RegionFiller(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned)
+    RegionFiller(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned,
+                 const FoundObjects& objects)
         : core_(core),
+          objects_(objects),
           allocations_(allocations),
           owned_(owned),
           untouched_(untouched_memory(core)),
           map_(mapped(core)),
-          groups_(core),
           overlaps_(owned.overlaps()),
           lead_(allocations.debug_hooks() ? 32 : 0) {}  // the hooks' marks, of two domains
 
@@ -80,7 +60,7 @@ public:
         result.overlaps = overlaps_ + map_.overlaps();
         result.mappings = map_.regions();
         result.of_mappings = map_.by_region();
-        result.blocks = groups_.take();
+        result.sparse = find_sparse_arenas(allocations_.pymalloc(), objects_, untouched_);
         return result;
     }
 
@@ -142,11 +122,10 @@ private:
                                              std::min(block.range().end, parts[part].end)};
                     if (there.end <= there.start) break;
                     const std::uint64_t bytes = is_mapped ? there.size() : map_.mapped_bytes(there);
-                    const bool others = add(block, there, bytes, cursors, shares);
-                    if (there.start == block.start) {
-                        ++(block.in_use ? all.blocks : all.free_blocks);
-                        if (others && &allocator != &allocations_.pymalloc()) groups_.add(block);
-                    }
+                    add(block, there, bytes, cursors, shares);
+                    if (!block.in_use && &allocator == &allocations_.malloc_heaps())
+                        all.trim += whole_pages(there, cursors);
+                    if (there.start == block.start) ++(block.in_use ? all.blocks : all.free_blocks);
                     at = there.end;
                 }
             }
@@ -158,9 +137,18 @@ private:
         return all;
     }
 
-    /// Counts `there`, the part of `block` that is divided now, of which `bytes` are mapped. Returns whether it
-    /// is in use, and not by objects.
-    bool add(const MemoryBlock& block, const AddressRange& there, std::uint64_t bytes, Cursors& cursors,
+    /// What malloc_trim gives back of a free chunk: whole pages behind its header (malloc.c, mtrim), of those that
+    /// were ever touched.
+    static std::uint64_t whole_pages(const AddressRange& chunk, Cursors& cursors) {
+        constexpr std::uint64_t page = 4096, header = 0x30;
+        const AddressRange pages{(chunk.start + header).rounded_up(page), chunk.end.rounded_down(page)};
+        if (pages.end <= pages.start) return 0;
+        return pages.size() -
+               std::min(pages.size(), std::max(cursors.never.bytes_in(pages), cursors.zeros.bytes_in(pages)));
+    }
+
+    /// Counts `there`, the part of `block` that is divided now, of which `bytes` are mapped.
+    void add(const MemoryBlock& block, const AddressRange& there, std::uint64_t bytes, Cursors& cursors,
              MemoryShares& shares) {
         std::uint64_t untouched = cursors.never.bytes_in(there);
         if (!block.in_use) untouched = std::max(untouched, cursors.zeros.bytes_in(there));
@@ -184,7 +172,6 @@ private:
         shares[MemoryOwner::objects] += of_objects - array_data;
         shares[block.in_use ? MemoryOwner::c_code : MemoryOwner::free] += bytes - of_objects;
         if (!block.in_use && of_objects > claimed_too_much) ++overlaps_;
-        return block.in_use && of_objects == 0;
     }
 
     /// Blocks come in address order, and so do pools.
@@ -204,10 +191,12 @@ private:
 
     void claim_segments() {
         const std::vector<AddressRange> stacks = thread_stacks(core_, allocations_.malloc_heaps());
-        std::vector<AddressRange> files;
-        for (const MappedFile& file : core_.mapped_files()) files.push_back(file.range);
+        std::vector<AddressRange> files, shared;
+        for (const MappedFile& file : core_.mapped_files())
+            (is_shared_memory(file.path) ? shared : files).push_back(file.range);
         join_ranges(files);
-        RangeCursor of_files(files);
+        join_ranges(shared);
+        RangeCursor of_files(files), of_shared(shared);
         for (const Segment& segment : core_.memory().segments()) {
             const AddressRange range{segment.start, segment.end()};
             if (segment.module >= 0 || segment.state == ByteState::from_file)
@@ -218,21 +207,26 @@ private:
                          return stack.start <= range.start && range.end <= stack.end;
                      }))
                 map_.claim(MemoryOwner::stacks, range);
-            else if (of_files.bytes_in(range) > 0)
-                map_.claim(segment.state == ByteState::in_core && segment.writable ? MemoryOwner::data_files
-                                                                                   : MemoryOwner::files,
-                           range);
+            else if (of_shared.bytes_in(range) > 0)
+                map_.claim(MemoryOwner::data_files, range);
+            else if (of_files.bytes_in(range) >
+                     0)  // the kernel saves what was changed of a file, gcore all of it
+                map_.claim(
+                    segment.state == ByteState::in_core && segment.writable && !core_.process().from_gcore
+                        ? MemoryOwner::data_files
+                        : MemoryOwner::files,
+                    range);
             else if (segment.state == ByteState::not_saved)
                 map_.claim(MemoryOwner::not_saved, range);
         }
     }
 
     const CoreFile& core_;
+    const FoundObjects& objects_;
     const Allocations& allocations_;
     const OwnedPlaces& owned_;
     const UntouchedMemory untouched_;
     RegionMap map_;
-    BlockGroups groups_;
     std::vector<AddressRange> divided_;  // sorted
     std::uint64_t overlaps_;
     std::uint64_t lead_;
@@ -241,8 +235,9 @@ private:
 
 }  // namespace
 
-Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned) {
-    return RegionFiller(core, allocations, owned).fill();
+Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned,
+                    const FoundObjects& objects) {
+    return RegionFiller(core, allocations, owned, objects).fill();
 }
 
 }  // namespace heapsift

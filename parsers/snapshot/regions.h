@@ -3,8 +3,8 @@
 // Fills the map of who owns which memory from what was found in a core. (How: regions.cpp.)
 
 #include "parsers/memory/region_map.h"
-#include "parsers/snapshot/block_group.h"
 #include "parsers/snapshot/owned_memory.h"
+#include "parsers/snapshot/sparse_arenas.h"
 
 #include <cstdint>
 #include <string>
@@ -17,6 +17,7 @@ struct AllocatorShares {
     std::string name;     // Allocator::name
     MemoryShares shares;  // of all its memory that is mapped
     std::uint64_t blocks = 0, free_blocks = 0;
+    std::uint64_t trim = 0;  // AllocatorRow::trim
 };
 
 struct Regions {
@@ -25,10 +26,11 @@ struct Regions {
     std::vector<AllocatorShares> allocators;  // in the order of Allocations::all
     std::vector<AddressRange> mappings;       // by address, without overlaps
     std::vector<MemoryShares> of_mappings;    // of each
-    std::vector<BlockGroup> blocks;           // MemoryRows::blocks
+    SparseArenas sparse;
 };
 
 /// `owned`: as found by `measure_objects`. Cost: about 5 ns per block of an allocator.
-Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned);
+Regions map_regions(const CoreFile& core, const Allocations& allocations, const OwnedPlaces& owned,
+                    const FoundObjects& objects);
 
 }  // namespace heapsift

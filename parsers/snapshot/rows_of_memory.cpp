@@ -36,7 +36,7 @@ std::vector<MemoryRow> categories(const Regions& regions, const Allocator& of_py
                 {"in data of programs and elsewhere", outside(MemoryOwner::objects)}}),
         {c_code_row, malloc[MemoryOwner::c_code]},
         {"Python's own tables", python[MemoryOwner::c_code]},
-        row_of("free, kept by Python and malloc", in_use,
+        row_of(free_row, in_use,
                {{"by pymalloc", python[MemoryOwner::free]}, {"by malloc", malloc[MemoryOwner::free]}}),
         {"data of programs and libraries", all[MemoryOwner::module_data]},
         {"thread stacks", all[MemoryOwner::stacks]},
@@ -74,12 +74,14 @@ std::vector<ArenaRow> arenas(const MallocHeaps& heaps) {
 std::vector<AllocatorRow> allocator_rows(const Regions& regions, const MallocHeaps& heaps) {
     std::vector<AllocatorRow> rows;
     for (const AllocatorShares& one : regions.allocators) {
+        if (one.shares.sum() == 0) continue;
         AllocatorRow row;
         row.name = one.name;
         row.mapped = one.shares.sum();
         row.in_use = one.shares[MemoryOwner::array_data] + one.shares[MemoryOwner::objects] +
                      one.shares[MemoryOwner::c_code];
         row.free = one.shares[MemoryOwner::free];
+        row.trim = one.trim;
         row.reserved = one.shares[MemoryOwner::reserved];
         row.blocks = one.blocks;
         if (one.name == heaps.name()) {
@@ -112,7 +114,7 @@ std::vector<MappingRow> mapping_rows(const Regions& regions, const CoreFile& cor
 
 MemoryRows memory_rows(const Regions& regions, const CoreFile& core, const Allocations& allocations) {
     return {categories(regions, allocations.pymalloc()), regions.overlaps,
-            allocator_rows(regions, allocations.malloc_heaps()), mapping_rows(regions, core), regions.blocks};
+            allocator_rows(regions, allocations.malloc_heaps()), mapping_rows(regions, core), regions.sparse};
 }
 
 }  // namespace heapsift

@@ -122,9 +122,7 @@ HeapSnapshot HandmadeHeap::columns() const {
     heap.objects = {std::move(addresses), std::move(of_types), std::move(found_by)};
     heap.index = ObjectIndex(heap.objects.addresses);
     heap.sizes = sizes.finish();
-    MemoryRows rows{memory};
-    rows.blocks = blocks;
-    heap.memory = std::move(rows);
+    heap.memory = MemoryRows{memory};
     heap.native = NativeBlocks{native, 0};
     heap.references = references_of(*this, heap);
     return heap;

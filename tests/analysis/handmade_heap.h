@@ -35,8 +35,7 @@ struct HandmadeHeap {
     std::vector<TypeInfo> types;
     std::vector<HandmadeObject> objects;
     std::vector<MemoryRow> memory;
-    std::vector<BlockGroup> blocks;  // of C code
-    std::vector<NativeBlockRow> native;
+    std::vector<NativeBlockRow> native;  // blocks of C code
     AddressFinding finding{AddressFinding::Kind::unmapped, no_object,
                            no_object};                       // of addresses that are no object
     std::string core_bytes;                                  // an ELF core; empty: a small whole one

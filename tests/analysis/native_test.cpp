@@ -10,13 +10,6 @@ using namespace heapsift::test;
 
 namespace {
 
-HandmadeReader with_blocks(std::vector<BlockGroup> blocks) {
-    HandmadeHeap made;
-    made.memory = {{c_code_row, 900}, {"Python objects", 100}, {"reserved", 5000, MemoryUse::reserved}};
-    made.blocks = std::move(blocks);
-    return made.build();
-}
-
 NativeBlockRow row(std::uint64_t size, std::uint64_t count, Address table, ReachedFrom from,
                    Address example) {
     NativeBlockRow made;
@@ -26,6 +19,13 @@ NativeBlockRow row(std::uint64_t size, std::uint64_t count, Address table, Reach
     made.from = from;
     made.example = example;
     return made;
+}
+
+HandmadeReader with_blocks(std::vector<NativeBlockRow> rows) {
+    HandmadeHeap made;
+    made.memory = {{c_code_row, 900}, {"Python objects", 100}, {"reserved", 5000, MemoryUse::reserved}};
+    made.native = std::move(rows);
+    return made.build();
 }
 
 }  // namespace
@@ -48,17 +48,17 @@ TEST_CASE("native: sizes are summed over classes, classes over sizes", "[analysi
     REQUIRE(result.sizes.size() == 3);
     CHECK(result.sizes[0].size == 1000);
     CHECK(result.sizes[0].of_class.empty());
-    CHECK(result.sizes[0].held == NativeHeld{0, 0, "memory without a known owner", 1, false});
+    CHECK(result.sizes[0].held == NativeHeld{0, 0, 0, "memory without a known owner", 1, false});
     CHECK(result.sizes[1].size == 24);
     CHECK(result.sizes[1].count == 12);
     CHECK(result.sizes[1].example == Address(0x9000));
     CHECK(result.sizes[1].of_class == "0x7f0000001000");  // no module has it
-    CHECK(result.sizes[1].held == NativeHeld{10, 0, "a stack or register", 2, false});
+    CHECK(result.sizes[1].held == NativeHeld{10, 0, 0, "a stack or register", 2, false});
     REQUIRE(result.classes.size() == 1);
     CHECK(result.classes[0].count == 11);
     CHECK(result.classes[0].smallest == 24);
     CHECK(result.classes[0].largest == 40);
-    CHECK(result.classes[0].held == NativeHeld{10, 1, "Python's own tables", 1, false});
+    CHECK(result.classes[0].held == NativeHeld{10, 0, 1, "Python's own tables", 1, false});
     CHECK(native(heap, {.limit = 1}).sizes.size() == 1);
     CHECK(native(heap, {.limit = 1}).size_count == 3);
     const NativeResult leaked = native(heap, {.leaked_only = true});
@@ -68,19 +68,23 @@ TEST_CASE("native: sizes are summed over classes, classes over sizes", "[analysi
 }
 
 TEST_CASE("native: the culprit has half of the bytes, and a class goes before a size", "[analysis][native]") {
-    const Address table(0x7f0000001000);
-    const auto of_class =
-        native_culprit(with_blocks({{24, table, 10, Address(0x9000)}, {8, Address(), 2, Address(0x9100)}}));
+    const Address table(0x7f0000001000), none;
+    using enum ReachedFrom;
+    const auto of_class = native_culprit(with_blocks(
+        {row(24, 10, table, nothing, Address(0x9000)), row(8, 2, none, stacks, Address(0x9100))}));
     REQUIRE(of_class);
     CHECK(of_class->of_class == "0x7f0000001000");
     CHECK(of_class->size == 24);
-    const auto of_size =
-        native_culprit(with_blocks({{240, Address(), 10, Address(0x9000)}, {8, table, 2, Address(0x9100)}}));
+    CHECK(of_class->held.leaked == 10);
+    const auto of_size = native_culprit(with_blocks(
+        {row(240, 10, none, mappings, Address(0x9000)), row(8, 2, table, nothing, Address(0x9100))}));
     REQUIRE(of_size);
     CHECK(of_size->of_class.empty());
     CHECK(of_size->count == 10);
-    CHECK_FALSE(native_culprit(with_blocks(
-        {{8, Address(), 3, Address(1)}, {9, Address(), 3, Address(2)}, {10, Address(), 3, Address(3)}})));
+    CHECK(of_size->held.by_count == 10);
+    CHECK_FALSE(native_culprit(
+        with_blocks({row(8, 3, none, nothing, Address(1)), row(9, 3, none, nothing, Address(2)),
+                     row(10, 3, none, nothing, Address(3))})));
     CHECK_FALSE(native_culprit(with_blocks({})));
 }
 

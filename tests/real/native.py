@@ -7,7 +7,8 @@ malloc: what `memory` says of each arena is what malloc_info said in the process
 with the flags in each size, so that only mallinfo's sum over all arenas is exact; and what is in use, with what threads' caches keep and the
 arena's own state, is the rest. Blocks with mappings of their own: how many, and their bytes.
 leak: blocks that ctypes asked for and nobody frees, and C++ objects of a library: `native` gives sizes, counts and class names exactly, that they
-leaked, and the variable that holds those that did not; the first sentence of the overview names the size.
+leaked (but for a few to which numbers lead by chance), and the variable that holds those that did not; the first sentence of the overview names the size.
+fragmented: after a storm of objects and blocks what was freed is called free, and the type that keeps pymalloc's arenas is named.
 
 On every core: the rows of `memory` add up to what is mapped, and so do its regions.
 """
@@ -27,6 +28,7 @@ import harness
 
 _STATE = 0x30 + 0x898 + 8  # heap_info and malloc_state at the start of an arena's first heap, and what aligns its first chunk
 _HEAP = 0x30 + 0x20        # a later heap's, and the fence behind its last chunk
+_MISSED = 3                # of a row's blocks that leaked: to which a number leads by chance
 _failures = []
 
 
@@ -47,6 +49,7 @@ def main():
         for kind in kinds:
             for threads in options.threads:
                 run("malloc, %s threads" % threads, ["malloc_truth.py"], compare_malloc, options, interpreter, kind, work, HEAPSIFT_THREADS=threads)
+            run("fragmented", ["fragmented.py"], compare_fragmented, options, interpreter, kind, work)
             run("leak", ["case_native.py"], compare_leak, options, interpreter, kind, work)
     return harness.end(failures + _failures)
 
@@ -143,6 +146,24 @@ def compare_malloc(ask, truth):
                                                                                    mapped.get("count"), mapped.get("size"))
 
 
+def compare_fragmented(ask, truth):
+    with open(truth, encoding="ascii") as text:
+        truth = json.load(text)
+    memory = ask("memory")
+    free = {part["name"]: part["bytes"] for row in memory["categories"] if row["name"].startswith("free") for part in row["parts"]}
+    malloc = next(row for row in memory["allocators"] if row["name"] == "malloc")
+    for name, found, least in (("of pymalloc", free.get("by pymalloc", 0), truth["of_pymalloc"]), ("of malloc", free.get("by malloc", 0), truth["of_malloc"]),
+                               ("that a trim gives back", malloc["trim"], truth["of_malloc"])):
+        if not 0.9 * least <= found <= 2 * least + (4 << 20):  # debug hooks add to each block
+            yield "%d bytes are free %s; %d were freed" % (found, name, least)
+    sparse = memory["sparse_arenas"]
+    kept = {row["name"]: row["objects"] for row in sparse["types"]}.get(truth["type"], 0)
+    if not 0.8 * truth["kept"] <= kept <= truth["kept"]:
+        yield "%d of %s keep arenas, of %d that are left" % (kept, truth["type"], truth["kept"])
+    if not 0.8 * truth["of_pymalloc"] <= sparse["free"] <= memory["in_use"]:
+        yield "%d bytes are free in sparse arenas; %d were freed" % (sparse["free"], truth["of_pymalloc"])
+
+
 def compare_leak(ask, truth):
     with open(truth, encoding="ascii") as text:
         truth = json.load(text)
@@ -151,19 +172,18 @@ def compare_leak(ask, truth):
     classes = {row["name"]: row for row in native["classes"]}
     for size, count in [*truth["sizes"].items(), (truth["lost"], 1)]:
         found = sizes.get(int(size), {"count": 0, "leaked": 0})
-        if (found["count"], found["leaked"]) != (count, count):
+        if found["count"] != count or not count - _MISSED <= found["leaked"] <= count:
             yield "%d blocks of %s bytes, %d of them leaked, not %d" % (found["count"], size, found["leaked"], count)
     for name, count in truth["classes"].items():
-        found = classes.get(name, {"count": 0, "leaked": 0, "held_by": None})
+        found = classes.get(name, {"count": 0, "leaked": 0, "holder": None})
         leaked = 0 if name == truth["kept"] else count
-        if (found["count"], found["leaked"]) != (count, leaked):
+        if found["count"] != count or not leaked - _MISSED <= found["leaked"] <= leaked:
             yield "%d objects of %s, %d of them leaked, not %d, %d" % (found["count"], name, found["leaked"], count, leaked)
-        holder = (found["held_by"] or {"name": ""})["name"]
-        if not leaked and holder != "libnative_leak.so " + truth["kept_in"]:
-            yield "objects of %s are held by %s" % (name, holder)
+        if not leaked and found["holder"] != "libnative_leak.so " + truth["kept_in"]:
+            yield "objects of %s are held by %s" % (name, found["holder"])
     size, count = max(((int(size), count) for size, count in truth["sizes"].items()), key=lambda row: row[0] * row[1])
     sentence = ask("overview")["headline"]
-    if "{:,} blocks of {:,} bytes".format(count, size) not in sentence:
+    if "{:,} blocks of {:,} bytes".format(count, size) not in sentence or "leaked" not in sentence:
         yield "the first sentence names no size: " + sentence
 
 

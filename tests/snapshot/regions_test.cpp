@@ -50,7 +50,7 @@ struct Mapped {
         if (more) allocations.add(std::move(more));
         objects = find_objects(core, access, diagnostics, {});
         owned = measure_objects(objects, access);
-        regions = map_regions(core, allocations, owned.places);
+        regions = map_regions(core, allocations, owned.places, objects);
     }
     bool found(Address object) const {
         return std::binary_search(objects.addresses.begin(), objects.addresses.end(), object);
