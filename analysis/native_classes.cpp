@@ -3,8 +3,8 @@
 // and 2.9.5): an object of libstdc++'s whose second word is the address of the mangled name. A stripped library
 // has that too, unless it was compiled with -fno-rtti.
 //
-// A mangled name comes from the core. It is demangled only if it is short and made of the letters of such names:
-// then demangling is bounded.
+// A mangled name comes from the core. It is demangled only if it is short, made of the letters of such names, and
+// refers back to few parts of itself: each of these may double what comes out.
 
 #include "analysis/native_classes.h"
 
@@ -22,9 +22,22 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t longest_name = 1024;
+constexpr std::size_t longest_name = 1024, most_references_back = 14;
+
+/// Substitutions and template parameters (Itanium C++ ABI, 5.1.10): S_, S0_, T_, T0_, at most.
+std::size_t references_back(std::string_view mangled) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i + 1 < mangled.size(); ++i) {
+        const char c = mangled[i], next = mangled[i + 1];
+        if ((c == 'S' || c == 'T') &&
+            (next == '_' || (next >= '0' && next <= '9') || (next >= 'A' && next <= 'Z')))
+            ++count;
+    }
+    return count;
+}
 
 std::string demangled(const std::string& mangled) {
+    if (mangled.size() > longest_name || references_back(mangled) > most_references_back) return "";
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);

@@ -91,14 +91,11 @@ private:
             std::uint64_t bins = 1;
             for (; bins < bin_count && is_bin(end); ++bins) end = end + 0x10;
             for (; bins < bin_count && is_bin(first - 0x10); ++bins) first = first - 0x10;
-            if (bins < nearly_all_bins) {
-                at = end - segment.start - 8;
-                continue;
-            }
             // One of a process that was stopped in malloc may not read, and what lies before them may look like one.
-            for (std::uint64_t more = 0; more <= bin_count - nearly_all_bins; ++more)
+            for (std::uint64_t more = 0; bins >= nearly_all_bins && more <= bin_count - nearly_all_bins;
+                 ++more)
                 if (take_ring(first - 0x10 * more) || take_ring(first + 0x10 * more)) return true;
-            return false;
+            at = end - segment.start - 8;
         }
         return false;
     }
@@ -182,7 +179,8 @@ private:
         const std::uint64_t sizes = counts_left ? 76 : 64;
         const std::uint64_t width = chunk == 0x250 ? 1 : 2;
         if (chunk != 0x250 && chunk != 0x290 && !counts_left) return false;
-        const auto there = memory_.view(cache, chunk - 0x10);
+        const std::uint64_t entries = (sizes * width + 7) / 8 * 8;
+        const auto there = memory_.view(cache, entries + sizes * 8);
         if (there.empty()) return false;
         std::vector<std::uint64_t> counts(sizes);
         for (std::uint64_t i = 0; i < sizes; ++i) std::memcpy(&counts[i], there.data() + i * width, width);
@@ -193,7 +191,7 @@ private:
         std::vector<List> lists;
         for (std::uint64_t i = 0; i < sizes; ++i) {
             std::uint64_t first = 0;
-            std::memcpy(&first, there.data() + (sizes * width + 7) / 8 * 8 + i * 8, 8);
+            std::memcpy(&first, there.data() + entries + i * 8, 8);
             if ((first != 0) != (counts[i] != 0) || first % 16 != 0) return false;
             constexpr std::uint64_t of_one_size = 64;  // the lists behind these have blocks of several sizes
             if (first != 0)

@@ -218,7 +218,8 @@ private:
 
     /// Whether a word that is not believed is to be kept in mind.
     bool remembers(const BlockNumbers::Block& block, std::uint64_t offset) {
-        if (offset % 8 != 0 || doubts_[block.number] == enough_into_one) return false;
+        if (block.bytes < large_block || offset % 8 != 0 || doubts_[block.number] == enough_into_one)
+            return false;
         ++doubts_[block.number];
         return true;
     }
@@ -256,7 +257,7 @@ private:
             doubtful_.clear();
             for (const Doubtful& word : words) {
                 if (reached_[word.block.number] != not_reached) continue;
-                if (word.block.bytes < large_block || doubts_[word.block.number] < enough_into_one) {
+                if (doubts_[word.block.number] < enough_into_one) {
                     doubtful_.push_back(word);
                     continue;
                 }

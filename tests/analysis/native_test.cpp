@@ -2,6 +2,7 @@
 
 #include "analysis/native.h"
 #include "analysis/memory.h"
+#include "analysis/native_classes.h"
 #include "tests/analysis/handmade_heap.h"
 #include "tests/catch.h"
 
@@ -94,4 +95,14 @@ TEST_CASE("memory: sums by what they count as", "[analysis][native]") {
     CHECK(result.reserved == 5000);
     CHECK(result.mappings.empty());
     CHECK_FALSE(result.culprit);
+}
+
+TEST_CASE("native: symbols are demangled, unless that could go on for ever", "[analysis][native]") {
+    CHECK(symbol_words("_ZN6shapes4keptE") == "shapes::kept");
+    CHECK(symbol_words("cache") == "cache");
+    CHECK(symbol_words("_ZN6sha pes4keptE") == "_ZN6sha pes4keptE");
+    std::string bomb = "_Z1fI1aE1bI1cE";
+    for (int i = 0; i < 40; ++i) bomb += "1dIS0_S0_E";
+    CHECK(symbol_words(bomb) == bomb);
+    CHECK(symbol_words("_Z" + std::string(5000, 'P') + "i") == "_Z" + std::string(5000, 'P') + "i");
 }
