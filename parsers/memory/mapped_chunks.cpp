@@ -34,13 +34,15 @@ Address aligned_chunk(const AddressSpace& memory, Address start, std::uint64_t s
     return start;
 }
 
-/// Those of one stretch of memory.
-void add_chunks(const AddressSpace& memory, Address at, Address end, std::vector<MappedChunk>& chunks) {
-    while (at.value + page <= end.value) {
+/// Those of one stretch of memory, `at` to `end`, on pages; a chunk may go on to `limit`. Returns where the last one
+/// ends.
+Address add_chunks(const AddressSpace& memory, Address at, Address end, Address limit,
+                   std::vector<MappedChunk>& chunks) {
+    while (at.value + header <= end.value) {
         const auto words = memory.read<Header>(at);
         const std::uint64_t size = words ? words->size & ~flag_bits : 0;
         if (!words || words->before != 0 || (words->size & flag_bits) != is_mapped || size == 0 ||
-            size % page != 0 || size > end - at) {
+            size % page != 0 || size > limit - at) {
             at = at + page;
             continue;
         }
@@ -48,6 +50,12 @@ void add_chunks(const AddressSpace& memory, Address at, Address end, std::vector
         chunks.push_back({{at, at + size}, chunk + header, size - (chunk - at) - header});
         at = at + size;
     }
+    return at;
+}
+
+/// Writable memory that is nobody's file.
+bool is_own(const Segment& segment) {
+    return segment.state == ByteState::in_core && segment.writable && segment.module < 0;
 }
 
 }  // namespace
@@ -57,22 +65,30 @@ std::vector<MappedChunk> find_mapped_chunks(const AddressSpace& memory,
     std::vector<MappedChunk> chunks;
     auto other = others.begin();
     const auto segments = memory.segments();
+    Address at, limit;
     for (std::size_t i = 0; i < segments.size(); ++i) {
-        const auto own = [](const Segment& s) {
-            return s.state == ByteState::in_core && s.writable && s.module < 0;
-        };
-        if (!own(segments[i])) continue;
+        if (!is_own(segments[i])) continue;
         // One of a chunk's pages may have been given other flags, and then it is several mappings.
-        Address at = segments[i].start.rounded_up(page), end = segments[i].end();
-        while (i + 1 < segments.size() && own(segments[i + 1]) && segments[i + 1].start == end)
-            end = segments[++i].end();
-        while (at < end) {
-            while (other != others.end() && other->end <= at) ++other;
-            const Address next = other == others.end() ? end : std::min(end, std::max(at, other->start));
-            add_chunks(memory, at, next, chunks);
-            if (other == others.end() || other->start >= end) break;
-            at = std::max(at, other->end).rounded_up(page);
+        if (limit <= segments[i].start) {
+            limit = segments[i].end();
+            for (std::size_t k = i + 1;
+                 k < segments.size() && is_own(segments[k]) && segments[k].start == limit; ++k)
+                limit = segments[k].end();
         }
+        // What was never written has no header. (A hundred GiB of it would take a minute to read.)
+        memory.visit_written(segments[i], [&](std::uint64_t from, std::uint64_t to) {
+            at = std::max(at, (segments[i].start + from).rounded_up(page));
+            const Address end = segments[i].start + to;
+            while (at < end) {
+                while (other != others.end() && other->end <= at) ++other;
+                const Address next = other == others.end() ? end : std::min(end, std::max(at, other->start));
+                const Address bound =
+                    other == others.end() ? limit : std::min(limit, std::max(at, other->start));
+                at = add_chunks(memory, at, next, bound, chunks);
+                if (other == others.end() || other->start >= end) break;
+                at = std::max(at, other->end).rounded_up(page);
+            }
+        });
     }
     return chunks;
 }
