@@ -30,6 +30,7 @@ std::string node_words(const HeapGraph& graph, NodeId node) {
             return graph.groups()[graph.group_of(node)].name;
         case NodeKind::frame:
             return frame_words(graph.frame(graph.frame_of(node)));
+        case NodeKind::block:
         case NodeKind::object:
             break;
     }
@@ -194,10 +195,13 @@ void HolderRows::find_dominators(const RetainedLookup& retained) {
     for (std::uint32_t i = 0; i < row_of_array_.size(); ++i)
         if (row_of_array_[i] != no_row)
             members[row_of_array_[i]].push_back(HeapGraph::node_of(table_.arrays[i].object));
-    CommonDominatorFinder common(retained.tree(), retained.graph().preorder());
+    const HeapGraph& graph = retained.graph();
+    CommonDominatorFinder common(retained.tree(), graph.preorder());
     for (std::size_t i = 0; i < members.size(); ++i) {
         ArrayHolderRow& row = result.rows[i];
         row.dominator = common.of(members[i]);
+        if (row.dominator && graph.kind(*row.dominator) == NodeKind::block)
+            row.dominator = retained.dominator(*row.dominator);
         if (row.dominator) heapsift::describe(row, graph_);
     }
 }

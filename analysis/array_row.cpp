@@ -1,5 +1,6 @@
 #include "analysis/array_row.h"
 
+#include "analysis/tensor_storages.h"
 #include "parsers/cpython/python_heap.h"
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
@@ -23,6 +24,21 @@ ArrayRow array_row(const HeapReader& heap, ObjectId array) {
     ArrayRow row;
     row.address = columns.address_of(array);
     const ObjectReader reader(heap.python_heap(), row.address, columns.type_info(array));
+    if (const auto tensor = shown_tensor(heap, array)) {
+        row.dtype = tensor_dtype(*tensor);
+        row.shape.emplace(tensor->shape.begin(),
+                          tensor->shape.begin() + static_cast<std::ptrdiff_t>(tensor->nd));
+        row.strides.emplace();
+        for (std::size_t i = 0; i < tensor->nd; ++i) {
+            std::int64_t& stride = row.strides->emplace_back();
+            if (__builtin_mul_overflow(tensor->strides[i], tensor->itemsize, &stride)) row.strides.reset();
+            if (!row.strides) break;
+        }
+        row.nbytes = tensor->nbytes();
+        row.data = tensor->data;
+        row.owns_data = false;
+        return row;
+    }
     const auto facts = array_facts(reader);
     if (!facts) return row;
     if (const auto descr = descr_facts(heap.python_heap(), facts->descr))

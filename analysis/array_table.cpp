@@ -13,14 +13,21 @@
 // pandas up to 1.5 has another such reference: the manager of a slice keeps the manager that it was cut from,
 // with all its blocks (pandas_frames.cpp). The caller passes these.
 //
+// torch's tensors never own bytes: a storage of C++ does, whether one tensor shows it or many. So a storage is an owner
+// without a Python object, and always kept by what shows it: by tensors in hand, of Python or saved by autograd, and not
+// by those that are only the base of a view (tensor_storages.cpp). A storage over an array's memory (torch.from_numpy) is
+// that array's; an array over a tensor's (tensor.numpy()) belongs to the tensor's storage.
+//
 // numpy.void scalars are elements of structured arrays, and keep the array alive as views do.
 
 #include "analysis/array_table.h"
 
 #include "analysis/array_row.h"
 #include "analysis/pass.h"
+#include "analysis/tensor_storages.h"
 #include "parsers/cpython/objects/kinds.h"
 #include "parsers/cpython/python_heap.h"
+#include "parsers/libraries/kinds.h"
 #include "parsers/numpy/array_layout.h"
 #include "parsers/numpy/kinds.h"
 
@@ -145,9 +152,23 @@ struct Elements {
     ArrayElements array;
 };
 
+bool read_elements(const TensorFacts& tensor, Elements& out) {
+    out.shape.assign(tensor.shape.begin(), tensor.shape.begin() + static_cast<std::ptrdiff_t>(tensor.nd));
+    out.strides.assign(tensor.strides.begin(),
+                       tensor.strides.begin() + static_cast<std::ptrdiff_t>(tensor.nd));
+    for (std::int64_t& stride : out.strides)
+        if (__builtin_mul_overflow(stride, static_cast<std::int64_t>(tensor.itemsize), &stride)) return false;
+    out.array = {tensor.data.value, tensor.itemsize, out.shape, out.strides};
+    return true;
+}
+
 bool read_elements(const HeapReader& heap, const SeenArray& seen, Elements& out) {
     const ObjectReader reader = reader_of(heap, seen.object);
     out.array = {};
+    if (seen.is_tensor) {
+        const auto shown = shown_tensor(heap, seen.object);
+        return shown && read_elements(*shown, out);
+    }
     if (seen.is_scalar) {
         const auto shown = void_facts(reader);
         if (!shown) return false;
@@ -171,6 +192,7 @@ public:
     explicit TableBuilder(const HeapGraph& graph) : graph_(graph), heap_(graph.heap()) {}
 
     void find(const ProgressCallback& progress);
+    void find_storages();
     void group();
     void walk_without_bases(const std::vector<std::pair<ObjectId, ObjectId>>& like_bases,
                             const ProgressCallback& progress);
@@ -181,9 +203,16 @@ public:
 
 private:
     bool is_garbage(const ArrayOwner& owner) const;
+    void add_saved(const ArrayOwner& owner, SeenBytes& seen) const;
 
     const HeapGraph& graph_;
     const HeapSnapshot& columns() const { return heap_.snapshot(); }
+    std::uint32_t storage_owner(const TensorFacts& tensor, ObjectId object);
+    void add_tensor(ObjectId object);
+    bool lends(const ArrayOwner& owner) const { return owner.object == no_object && owner.storage.is_null(); }
+
+    std::unordered_map<std::uint64_t, std::uint32_t> by_storage_;
+    std::optional<TensorStorages> tensors_;
 
     const HeapReader& heap_;
 };
@@ -195,6 +224,7 @@ void TableBuilder::find(const ProgressCallback& progress) {
     for_each_object(heap_.snapshot(), "arrays", progress, [&](ObjectId object) {
         const TypeId type = columns().type_of(object);
         const ObjectKind* kind = type == no_type ? nullptr : columns().types[type].kind;
+        if (kind == &tensor_kind) return add_tensor(object);
         if (kind != &ndarray_kind && kind != &numpy_void_kind) return;
         SeenArray seen;
         seen.object = object;
@@ -222,6 +252,12 @@ void TableBuilder::find(const ProgressCallback& progress) {
             owner = facts->owns_data() ? reader.address() : array_owner(reader);
         }
         ObjectId id = owner.is_null() ? no_object : columns().find(owner);
+        if (id != no_object)
+            if (const auto tensor = shown_tensor(heap_, id)) {
+                seen.owner = storage_owner(*tensor, id);
+                table.arrays.push_back(seen);
+                return;
+            }
         if (id == no_object) {  // native memory: by the array at the end of the chain
             for (int steps = 0; steps < longest_chain; ++steps) {
                 const ObjectId at = columns().find(last);
@@ -247,6 +283,87 @@ void TableBuilder::find(const ProgressCallback& progress) {
     });
 }
 
+std::uint32_t TableBuilder::storage_owner(const TensorFacts& tensor, ObjectId object) {
+    const auto [at, added] =
+        by_storage_.emplace(tensor.storage->address.value, static_cast<std::uint32_t>(table.owners.size()));
+    if (added) {
+        ArrayOwner& owner = table.owners.emplace_back();
+        owner.lent_to = object;
+        owner.storage = tensor.storage->address;
+        const std::uint64_t begin = tensor.storage->data.value;
+        owner.bytes = {begin, begin + std::min(tensor.storage->bytes, ~begin)};
+    }
+    return at->second;
+}
+
+void TableBuilder::add_tensor(ObjectId object) {
+    const auto tensor = shown_tensor(heap_, object);
+    if (!tensor) {
+        table.sums.tensors_without_bytes += has_no_bytes(heap_, object);
+        return;
+    }
+    SeenArray seen;
+    seen.object = object;
+    seen.is_tensor = true;
+    seen.nbytes = tensor->nbytes();
+    seen.owner = storage_owner(*tensor, object);
+    table.arrays.push_back(seen);
+}
+
+/// Once all arrays are found: storages over an array's memory are that array's, and the first tensor that shows
+/// all of a storage stands for it.
+void TableBuilder::find_storages() {
+    if (by_storage_.empty()) return;
+    std::vector<ObjectId> objects;
+    for (const SeenArray& seen : table.arrays)
+        if (seen.is_tensor) objects.push_back(seen.object);
+    tensors_.emplace(graph_, objects);
+    struct Memory {
+        ByteRange bytes;
+        std::uint32_t owner;
+    };
+    std::vector<Memory> of_arrays;
+    for (std::uint32_t i = 0; i < table.owners.size(); ++i) {
+        const ObjectId array = table.owners[i].object;
+        if (array == no_object || !is_array(columns(), array)) continue;
+        const auto facts = array_facts(reader_of(heap_, array));
+        if (facts && facts->nbytes > 0)
+            of_arrays.push_back({{facts->data.value, facts->data.value + facts->nbytes}, i});
+    }
+    std::sort(of_arrays.begin(), of_arrays.end(),
+              [](const Memory& a, const Memory& b) { return a.bytes.begin < b.bytes.begin; });
+    std::vector<std::uint32_t> place(table.owners.size());
+    std::vector<ArrayOwner> kept;
+    std::vector<std::uint32_t> lent;  // to which array's memory, of the storages that are left out
+    for (std::uint32_t i = 0; i < table.owners.size(); ++i) {
+        const ArrayOwner& owner = table.owners[i];
+        place[i] = static_cast<std::uint32_t>(kept.size());
+        const auto above =
+            std::upper_bound(of_arrays.begin(), of_arrays.end(), owner.bytes.begin,
+                             [](std::uint64_t at, const Memory& m) { return at < m.bytes.begin; });
+        const bool is_lent = !owner.storage.is_null() && owner.nbytes() > 0 && above != of_arrays.begin() &&
+                             owner.bytes.end <= (above - 1)->bytes.end;
+        lent.push_back(is_lent ? (above - 1)->owner : i);
+        if (!is_lent) kept.push_back(owner);
+    }
+    table.owners = std::move(kept);
+    std::vector<bool> shown(table.owners.size());
+    for (SeenArray& seen : table.arrays) {
+        seen.owner = place[lent[seen.owner]];
+        const ArrayOwner& owner = table.owners[seen.owner];
+        if (!seen.is_tensor || owner.storage.is_null() || shown[seen.owner] || seen.nbytes != owner.nbytes())
+            continue;
+        const auto tensor = shown_tensor(heap_, seen.object);
+        const auto strides =
+            tensor ? std::span(tensor->strides).first(tensor->nd) : std::span<const std::int64_t>();
+        if (!tensor || tensor->data != tensor->storage->data) continue;
+        bool spread = true;
+        for (std::size_t i = 0; i < strides.size(); ++i)
+            spread = spread && (strides[i] > 0 || tensor->shape[i] <= 1);
+        shown[seen.owner] = seen.owns_bytes = spread;
+    }
+}
+
 void TableBuilder::group() {
     for (const SeenArray& seen : table.arrays) ++table.owners[seen.owner].count;
     std::uint32_t first = 0;
@@ -268,6 +385,7 @@ void TableBuilder::walk_without_bases(const std::vector<std::pair<ObjectId, Obje
     if (progress) progress("arrays' holders", 0);
     std::vector<ObjectId> base_of(graph_.object_count(), no_object);
     for (const SeenArray& seen : table.arrays) {
+        if (seen.is_tensor) continue;
         const ObjectReader reader = reader_of(heap_, seen.object);
         Address base;
         if (seen.is_scalar) {
@@ -286,9 +404,16 @@ void TableBuilder::walk_without_bases(const std::vector<std::pair<ObjectId, Obje
         const CollectorFacts facts = heap_.collector_facts(object);
         return !facts.immortal && facts.refcount > static_cast<std::int64_t>(references.found(object));
     };
-    for (SeenArray& seen : table.arrays) seen.held_by_base = !held(seen.object);
+    for (SeenArray& seen : table.arrays) {
+        seen.held_by_base = !held(seen.object);
+        if (seen.is_tensor && tensors_)
+            if (const auto tensor = shown_tensor(heap_, seen.object))
+                seen.held_by_base |= tensors_->is_base_only(*tensor);
+    }
+    // Without native memory nobody knows what C++ holds.
     for (ArrayOwner& owner : table.owners)
-        owner.kept_by_views = owner.object != no_object && !held(owner.object);
+        owner.kept_by_views =
+            owner.object != no_object ? !held(owner.object) : !lends(owner) && graph_.native();
 }
 
 void TableBuilder::see() {
@@ -310,7 +435,7 @@ void TableBuilder::see() {
                 const std::uint64_t nbytes = sizes.damaged ? sizes.array_data : facts->nbytes;
                 owner.bytes = {facts->data.value, facts->data.value + std::min(nbytes, ~facts->data.value)};
             }
-        } else {
+        } else if (lends(owner) || owner.object != no_object) {
             for (const std::uint32_t i : own)
                 if (read_elements(heap_, table.arrays[i], elements)) widen(extent_of(elements.array));
             if (owner.object != no_object)
@@ -324,7 +449,7 @@ void TableBuilder::see() {
         owner.garbage = is_garbage(owner);
         owner.saved = is_saved(heap_.core().memory(), owner.bytes);
         const auto in_hand = [&](std::uint32_t i) { return !table.arrays[i].held_by_base; };
-        const bool itself = owner_is_array && !owner.kept_by_views;
+        const bool itself = (owner_is_array || !owner.storage.is_null()) && !owner.kept_by_views;
         if (itself || owner.nbytes() == 0) {
             owner.visible_bytes = owner.nbytes();
             continue;
@@ -332,9 +457,23 @@ void TableBuilder::see() {
         SeenBytes seen(owner.bytes);
         for (const std::uint32_t i : own)
             if (in_hand(i) && read_elements(heap_, table.arrays[i], elements)) seen.add(elements.array);
+        if (tensors_ && !owner.storage.is_null()) add_saved(owner, seen);
         owner.visible_bytes = seen.count();
         owner.visible_exact = seen.exact();
     }
+}
+
+/// What autograd saved of a storage.
+void TableBuilder::add_saved(const ArrayOwner& owner, SeenBytes& seen) const {
+    const auto shown = shown_tensor(heap_, owner.lent_to);
+    if (!shown) return;
+    const auto& saved = tensors_->saved();
+    Elements elements;
+    auto at = std::lower_bound(saved.begin(), saved.end(), std::pair(owner.storage, Address()));
+    for (; at != saved.end() && at->first == owner.storage; ++at)
+        if (const auto tensor = tensor_impl_facts(heap_.core().memory(), at->second, shown->header);
+            tensor && read_elements(*tensor, elements))
+            seen.add(elements.array);
 }
 
 /// True if no root reaches it or any of its arrays.
@@ -351,6 +490,7 @@ void TableBuilder::add_up() {
         table.sums.scalars += seen.is_scalar;
         if (seen.is_scalar) continue;
         ++table.sums.arrays;
+        table.sums.tensors += seen.is_tensor;
         if (seen.owns_bytes) continue;
         ++table.sums.views;
         table.sums.view_bytes += seen.nbytes;
@@ -358,7 +498,10 @@ void TableBuilder::add_up() {
     for (const ArrayOwner& owner : table.owners) {
         ++table.sums.owners;
         table.sums.owned_bytes += owner.nbytes();
-        if (owner.object == no_object) {
+        if (!owner.storage.is_null()) {
+            ++table.sums.storages;
+            table.sums.storage_bytes += owner.nbytes();
+        } else if (owner.object == no_object) {
             ++table.sums.native_owners;
             table.sums.native_bytes += owner.nbytes();
         } else if (is_array(heap_.snapshot(), owner.object)) {
@@ -389,10 +532,12 @@ ArrayTable array_table(const HeapGraph& graph, const std::vector<std::pair<Objec
                        const ProgressCallback& progress) {
     const TypeTable& types = graph.columns().types;
     bool any = false;
-    for (TypeId id{0}; id < types.size(); ++id) any = any || types[id].kind == &ndarray_kind;
+    for (TypeId id{0}; id < types.size(); ++id)
+        any = any || types[id].kind == &ndarray_kind || types[id].kind == &tensor_kind;
     if (!any) return {};
     TableBuilder builder(graph);
     builder.find(progress);
+    builder.find_storages();
     builder.group();
     builder.walk_without_bases(like_bases, progress);
     builder.see();

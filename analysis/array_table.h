@@ -1,6 +1,6 @@
 #pragma once
 
-// NumPy arrays by the owner of their bytes. (What counts as an owner, and as kept alive by views alone:
+// NumPy arrays and torch tensors by the owner of their bytes. (What counts as an owner, and as kept alive by views alone:
 // array_table.cpp.)
 
 #include "analysis/holding/heap_graph.h"
@@ -12,21 +12,25 @@
 
 namespace heapsift {
 
-/// An ndarray, or a numpy.void that shows one element of an array.
+/// An ndarray, a tensor, or a numpy.void that shows one element of an array.
 struct SeenArray {
     ObjectId object = no_object;
-    std::uint32_t owner = 0;    // an index into ArrayTable::owners
-    std::uint64_t nbytes = 0;   // ndarray.nbytes
-    bool is_scalar = false;     // a numpy.void
-    bool owns_bytes = false;    // it is the owner
+    std::uint32_t owner = 0;   // an index into ArrayTable::owners
+    std::uint64_t nbytes = 0;  // ndarray.nbytes, tensor.nbytes
+    bool is_scalar = false;    // a numpy.void
+    bool owns_bytes =
+        false;  // it is the owner; a tensor: it shows all of its storage, as the first of its tensors
+    bool is_tensor = false;     // of torch
     bool held_by_base = false;  // nothing but arrays whose `base` it is holds it
 };
 
 /// The owner of the bytes that some arrays show.
 struct ArrayOwner {
-    ObjectId object = no_object;   // nothing: native memory that no object stands for
-    ObjectId lent_to = no_object;  // of native memory: the array that was given it
-    ByteRange bytes;               // its elements, or its buffer
+    ObjectId object = no_object;  // nothing: native memory that no object stands for
+    ObjectId lent_to =
+        no_object;    // of native memory: the array that was given it; a storage: its first tensor
+    Address storage;  // of torch; native memory of known size. Null for others
+    ByteRange bytes;  // its elements, or its buffer
     // false for an exporter whose size is not read, and for native memory: `bytes` is then what its arrays
     // show
     bool size_known = true;
@@ -52,7 +56,10 @@ struct ArraySums {
     std::uint64_t scalars = 0;            // numpy.void objects that keep an array alive
     std::uint64_t owners = 0, owned_bytes = 0;
     std::uint64_t array_owners = 0, array_owned_bytes = 0;  // of the owners, arrays that own their elements
-    std::uint64_t native_owners = 0, native_bytes = 0;      // and native memory
+    std::uint64_t native_owners = 0, native_bytes = 0;      // and native memory, without storages
+    std::uint64_t tensors = 0;                              // of the arrays: torch's
+    std::uint64_t tensors_without_bytes = 0;                // besides: empty, sparse, on another device
+    std::uint64_t storages = 0, storage_bytes = 0;          // of the owners: torch's
     std::uint64_t not_saved = 0, not_saved_bytes = 0;       // owners with bytes that are not in the core
     std::uint64_t garbage = 0, garbage_bytes = 0;           // owners that no root reaches
     std::uint64_t kept_by_views = 0;                        // owners
@@ -61,7 +68,7 @@ struct ArraySums {
     std::uint64_t unread = 0;  // arrays whose fields cannot be read; not in the other numbers
 };
 
-/// All arrays of a heap; empty if NumPy is not loaded.
+/// All arrays of a heap; empty if neither NumPy nor torch is loaded.
 struct ArrayTable {
     std::vector<SeenArray> arrays;         // by object
     std::vector<ArrayOwner> owners;        // by the first array that led to them

@@ -4,6 +4,7 @@
 #include "analysis/arrays.h"
 
 #include "analysis/object_paths.h"
+#include "analysis/tensor_storages.h"
 
 #include <algorithm>
 #include <map>
@@ -19,6 +20,8 @@ std::string sort_words(const HeapSnapshot& heap, const ArrayOwnerSort& sort) {
             return "native memory, lent by C code";
         case ArrayOwnerSort::Kind::array:
             return "arrays that own their elements";
+        case ArrayOwnerSort::Kind::storage:
+            return "torch storages, shown by tensors";
         case ArrayOwnerSort::Kind::exporter:
             break;
     }
@@ -29,6 +32,7 @@ std::vector<ArrayOwnerSort> owners_by_sort(const HeapSnapshot& heap, const Array
     std::map<std::string, ArrayOwnerSort> sorts;
     for (const ArrayOwner& owner : table.owners) {
         ArrayOwnerSort of_this;
+        if (!owner.storage.is_null()) of_this.kind = ArrayOwnerSort::Kind::storage;
         if (owner.object != no_object)
             of_this.kind =
                 is_array(heap, owner.object) ? ArrayOwnerSort::Kind::array : ArrayOwnerSort::Kind::exporter;
@@ -58,12 +62,17 @@ ArrayOwnerRow owner_row(const HeapReader& heap, const ArrayOwner& owner) {
 }
 
 void find_waste(Work& work, ArraysResult& result) {
-    std::vector<ObjectId> owners, shown;
+    std::vector<ObjectId> owners;
     for (const SeenArray& seen : result.table.arrays)
-        if (seen.owns_bytes) owners.push_back(seen.object);
+        if (seen.owns_bytes && !seen.is_tensor) owners.push_back(seen.object);
     result.waste = array_waste(work.heap(), owners, result.query.rows, work.progress());
+}
+
+/// With the arrays' rows and expressions.
+void complete_waste(Work& work, ArraysResult& result) {
+    std::vector<ObjectId> shown;
     for (const ArrayWaste& row : result.waste.rows) shown.push_back(row.array);
-    const ExpressionFinder expressions(work.graph(), shown, work.progress());
+    const ExpressionFinder expressions(work.graph(), shown, work.progress(), work.answers());
     for (ArrayWaste& waste : result.waste.rows) {
         ArrayWasteRow& row = result.waste_rows.emplace_back();
         row.object = object_row(work.heap(), waste.array);
@@ -126,6 +135,43 @@ ArraysResult find_arrays_of(Work& work, const ArraysQuery& query) {
     return result;
 }
 
+/// Which arrays could be smaller, and sums; kept. What is said of each is read anew from its elements.
+struct KeptWaste {
+    ArraysResult result;
+
+    std::size_t rows() const { return result.waste.rows.size(); }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        auto& waste = self.result.waste;
+        part.number(self.result.table.sums);
+        part.list(waste.rows, [&](auto& row, Part& p) {
+            kept_object(row.array, p, heap);
+            p.require(is_array(heap.snapshot(), row.array), "an array is none");
+        });
+        for (auto* number : {&waste.total_rows, &waste.total_nbytes, &waste.total_needed, &waste.looked_at,
+                             &waste.not_saved, &waste.not_read})
+            part.number(*number);
+    }
+};
+
+ArraysResult arrays_with_waste(Work& work, const ArraysQuery& query) {
+    bool found_now = false;
+    KeptWaste kept = kept_answer(work.answers(), KeptQuestion("waste").with(query.rows), work.heap(), [&] {
+        found_now = true;
+        return KeptWaste{find_arrays_of(work, query)};
+    });
+    ArraysResult result = std::move(kept.result);
+    if (!found_now) {
+        result.query = query;
+        std::vector<ObjectId> arrays;
+        for (const ArrayWaste& row : result.waste.rows) arrays.push_back(row.array);
+        result.waste.rows = array_waste(work.heap(), arrays, 0).rows;
+    }
+    complete_waste(work, result);
+    return result;
+}
+
 /// All that is shown, but no DataFrames; kept. Of the table only the arrays and owners that are in a list.
 struct KeptArrays {
     ArraysResult result;
@@ -149,7 +195,7 @@ struct KeptArrays {
                      "there are other owners");
         part.list(result.sorts, [&](auto& sort, Part& p) {
             p.number(sort.kind);
-            p.require(sort.kind <= ArrayOwnerSort::Kind::exporter, "owners are of no sort");
+            p.require(sort.kind <= ArrayOwnerSort::Kind::storage, "owners are of no sort");
             kept_type(sort.type, p, heap);
             for (auto* number : {&sort.owners, &sort.bytes, &sort.views}) p.number(*number);
             if constexpr (Part::reading) sort.name = sort_words(heap.snapshot(), sort);
@@ -204,6 +250,7 @@ private:
             for (auto* number : {&owner.bytes.begin, &owner.bytes.end, &owner.visible_bytes})
                 p.number(*number);
             p.number(owner.views);
+            p.number(owner.storage);
             for (auto* flag : {&owner.size_known, &owner.saved, &owner.kept_by_views, &owner.garbage,
                                &owner.visible_exact})
                 p.number(*flag);
@@ -212,8 +259,11 @@ private:
             kept_object(array.object, p, heap);
             p.number(array.owner);
             p.number(array.nbytes);
-            for (auto* flag : {&array.is_scalar, &array.owns_bytes, &array.held_by_base}) p.number(*flag);
-            p.require(array.owner < table.owners.size() && is_array(heap.snapshot(), array.object),
+            for (auto* flag : {&array.is_scalar, &array.owns_bytes, &array.held_by_base, &array.is_tensor})
+                p.number(*flag);
+            p.require(array.owner < table.owners.size() &&
+                          (array.is_tensor ? is_tensor(heap.snapshot(), array.object)
+                                           : is_array(heap.snapshot(), array.object)),
                       "an array is none");
         });
         part.list(result.arrays, [&](auto& at, Part& p) {
@@ -230,8 +280,8 @@ private:
 }  // namespace
 
 ArraysResult arrays(Work& work, const ArraysQuery& query) {
-    // Texts of DataFrames and ranges of values are the program's own.
-    if (query.table == ArraysQuery::Table::waste) return find_arrays_of(work, query);
+    if (query.table == ArraysQuery::Table::waste) return arrays_with_waste(work, query);
+    // Texts of DataFrames are the program's own.
     auto question = KeptQuestion("arrays").with(query.table).with(query.only_pinned);
     question.with(query.rows).with(query.every_frame);
     const HeapGraph& graph = work.graph();

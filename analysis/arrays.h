@@ -30,9 +30,10 @@ inline constexpr std::size_t most_holders_of_pinned = 5, most_holders_in_summary
 
 /// Owners of one sort, summed.
 struct ArrayOwnerSort {
-    enum class Kind : std::uint8_t { native, array, exporter } kind = Kind::native;
+    enum class Kind : std::uint8_t { native, array, exporter, storage } kind = Kind::native;
     TypeId type = no_type;  // of exporters
-    std::string name;  // "arrays that own their elements", "native memory, lent by C code", a type's name
+    std::string name;  // "arrays that own their elements", "native memory, lent by C code", a type's name;
+                       // "torch storages, shown by tensors"
     std::uint64_t owners = 0, bytes = 0, views = 0;
 };
 

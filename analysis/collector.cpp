@@ -3,9 +3,10 @@
 // with any left is held from outside, and so is everything it leads to. The rest is garbage, whatever list it
 // is in: gc.collect() takes all generations.
 //
-// This replay does the same on flat arrays, and answers three more questions with them. What would be found
-// if nothing were frozen? What if each guess (a word that may be a reference, which traverse may report) were
-// reported? What do objects with a legacy finalizer reach? The collector leaves all of that alone.
+// This replay does the same on flat arrays, and answers three more questions with them. What is found as well
+// if each guess that counts believe (a word that is a reference) is one that traverse reports? Mostly it is, and the
+// process has that garbage; so it counts as found, and is said to rest on guesses. What would be found
+// if nothing were frozen? What do objects with a legacy finalizer reach? The collector leaves all of that alone.
 //
 // Untracked objects that die with garbage (strings, numbers, arrays) are found by releasing references, as
 // they really are.
@@ -128,6 +129,14 @@ private:
         for (ObjectId object{0}; object < asked_.size(); ++object)
             if (found[object]) of_[object] = CollectorVerdict::collectable;
         mark_legacy(found);
+        // The guesses of what is frozen are not the collector's: with those of the others alone first.
+        const auto of_kind = [&](const auto& guess) { return asked_[guess.source] == asked_collected; };
+        bool more = false;
+        for (const auto& guess : reported_.guesses())
+            if (of_kind(guess)) more = --counts_[guess.target] == 0 || more;
+        if (more) mark_more(unreachable(asked_collected, true), CollectorVerdict::doubtful);
+        for (const auto& guess : reported_.guesses())
+            if (of_kind(guess)) ++counts_[guess.target];
         if (result_.frozen > 0) {
             subtract(asked_frozen);
             wrap(asked_frozen);
@@ -137,16 +146,23 @@ private:
                 any = asked_[object] == asked_frozen && counts_[object] <= 0;
             if (any) mark_more(unreachable(asked_frozen, false), CollectorVerdict::frozen_garbage);
         }
+        if (result_.frozen == 0) return;
         bool any = false;
         for (const auto& guess : reported_.guesses()) any = --counts_[guess.target] == 0 || any;
-        if (any) mark_more(unreachable(asked_frozen, true), CollectorVerdict::doubtful);
+        if (any)
+            rests_on_guesses_ = mark_more(unreachable(asked_frozen, true), CollectorVerdict::frozen_garbage);
     }
 
-    void mark_more(const std::vector<bool>& found, CollectorVerdict verdict) {
+    /// Whether there were any.
+    bool mark_more(const std::vector<bool>& found, CollectorVerdict verdict) {
+        bool any = false;
         for (ObjectId object{0}; object < asked_.size(); ++object)
             if (found[object] &&
-                (of_[object] == CollectorVerdict::kept || of_[object] == CollectorVerdict::frozen))
+                (of_[object] == CollectorVerdict::kept || of_[object] == CollectorVerdict::frozen)) {
                 of_[object] = verdict;
+                any = true;
+            }
+        return any;
     }
 
     void mark_legacy(const std::vector<bool>& found) {
@@ -189,12 +205,12 @@ private:
                 heap_.sizes(object, one);
                 ++tally->count;
                 tally->size += one[0].size;
-                if (of_[object] == CollectorVerdict::collectable) {
+                if (is_freed(of_[object])) {
                     ++result_.freed_count;
                     result_.freed_bytes += one[0].memory;
                 }
             }
-        result_.certain = result_.doubtful.count == 0;
+        result_.certain = result_.doubtful.count == 0 && !rests_on_guesses_;
         for (const PythonInterpreter& interpreter : columns().python.interpreters)
             if (const auto state = gc_state(heap_.core().memory(), columns().python, interpreter, 0, false))
                 result_.certain = result_.certain && !state->collecting;
@@ -202,9 +218,9 @@ private:
 
     void find_finalizers() {
         const FinalizerSlots slots(heap_);
-        if (result_.collectable.count == 0) return;
+        if (result_.collectable.count + result_.doubtful.count == 0) return;
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (of_[object] == CollectorVerdict::collectable && slots.modern[columns().type_of(object)] &&
+            if (is_freed(of_[object]) && slots.modern[columns().type_of(object)] &&
                 !heap_.collector_facts(object).finalized)
                 result_.finalizers.push_back(object);
     }
@@ -213,7 +229,7 @@ private:
         if (result_.collectable.count + result_.frozen_garbage.count + result_.doubtful.count == 0) return;
         std::vector<ObjectId> freed;
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (of_[object] == CollectorVerdict::collectable) freed.push_back(object);
+            if (is_freed(of_[object])) freed.push_back(object);
         DyingByCounts death(heap_);
         std::vector<ObjectSizes> one(1);
         std::vector<ObjectId> dying;
@@ -225,11 +241,14 @@ private:
         });
         // What the rest of the garbage holds is not freed either, and is not counted.
         for (ObjectId object{0}; object < asked_.size(); ++object)
-            if (of_[object] == CollectorVerdict::frozen_garbage || of_[object] == CollectorVerdict::doubtful)
-                freed.push_back(object);
-        if (freed.size() > result_.collectable.count)
+            if (of_[object] == CollectorVerdict::frozen_garbage) freed.push_back(object);
+        if (result_.frozen_garbage.count > 0)
             death.run(freed, [&](ObjectId object) { dying.push_back(object); });
         for (const ObjectId object : dying) of_[object] = CollectorVerdict::dies;
+    }
+
+    static bool is_freed(CollectorVerdict verdict) {
+        return verdict == CollectorVerdict::collectable || verdict == CollectorVerdict::doubtful;
     }
 
     static constexpr std::int64_t most_counted = 1 << 30;
@@ -241,6 +260,7 @@ private:
     std::vector<std::uint8_t> asked_;   // by object
     std::vector<std::int32_t> counts_;  // by object
     ReportedReferences reported_;
+    bool rests_on_guesses_ = false;  // that some frozen garbage is garbage
     Collection result_;
     std::vector<CollectorVerdict> of_;  // becomes result_.of
 };

@@ -21,7 +21,7 @@ enum class CollectorVerdict : std::uint8_t {
     // it would be found, but not freed: it, or an object that leads to it, has a legacy finalizer
     uncollectable,
     frozen_garbage,  // it would be found if gc.freeze() had not set aside it or an object that leads to it
-    doubtful,        // it would be found if traverse reports the references that are guessed
+    doubtful,        // it would be found and freed if traverse reports the references that are guessed
     dies             // not found by the collector, but freed with what holds it
 };
 
@@ -33,7 +33,7 @@ struct Collection {
     Stored<CollectorVerdict> of;  // by object
     CollectorTally collectable, uncollectable, frozen_garbage, doubtful;
     std::uint64_t tracked = 0, frozen = 0;  // objects
-    // the collectable ones and those that die with them; bytes: ObjectSizes::memory
+    // the collectable and doubtful ones and those that die with them; bytes: ObjectSizes::memory
     std::uint64_t freed_count = 0, freed_bytes = 0;
     /// Collectable objects with a finalizer that has not run: it may keep them alive, and what they lead to.
     /// By id.
@@ -67,7 +67,8 @@ struct Collection {
         return std::binary_search(short_of_counts.begin(), short_of_counts.end(), object);
     }
     bool found(ObjectId object) const {
-        return of[object] == CollectorVerdict::collectable || of[object] == CollectorVerdict::uncollectable;
+        return of[object] == CollectorVerdict::collectable || of[object] == CollectorVerdict::doubtful ||
+               of[object] == CollectorVerdict::uncollectable;
     }
 };
 

@@ -191,7 +191,7 @@ std::string reason_words(const HeapSnapshot& heap, const CycleReasons& reasons, 
         case Kind::in_use:
             return "in use: a root reaches it";
         case Kind::held:
-            return "held by what was not found: native code, or a leaked reference";
+            return "what holds it is not in this core: native code, or a leaked reference";
         case Kind::young:
             text = due_words("young", collector.generations[0], "allocations", "a collection");
             break;
@@ -243,7 +243,7 @@ std::string reason_words(const HeapSnapshot& heap, const CycleReasons& reasons, 
     if (reasons.collectors.size() > 1 && reason.kind != Kind::hanging && reason.kind != Kind::guessed)
         text += fmt::format(" (interpreter {})", heap.python.interpreters[reason.interpreter].id);
     if (reason.finalizer != no_type)
-        text += fmt::format("; the finalizer of {} runs first, and could keep it",
+        text += fmt::format("; the finalizer of {} would run first, and may keep it alive",
                             type_name(heap.types, reason.finalizer));
     return text;
 }

@@ -53,6 +53,8 @@ std::uint64_t name_hash(const ReferenceName& name, bool source_is_dict_of_an_ins
             return form;
         case Form::key:
             return form;
+        case Form::frame_place:
+            return mixed(mixed(form, name.key.value), name.number);
         case Form::element:
         case Form::offset:
             return mixed(form, name.number);
@@ -295,7 +297,9 @@ void add_up(CyclesResult& result) {
         result.shown_count += row.cycles;
         result.shown_objects += row.objects;
         result.shown_size += row.size;
-        const ObjectState state = result.cycles[row.example - 1].state;
+        const Cycle& example = result.cycles[row.example - 1];
+        const ObjectState state = example.state;
+        if (example.reason.kind == CycleReason::Kind::guessed) result.guessed += row.cycles;
         CycleSum& sum = state == ObjectState::waiting ? result.waiting
                         : is_garbage(state)           ? result.never
                                                       : result.used;
@@ -445,7 +449,7 @@ CyclesResult cycles(Work& work, const CyclesQuery& query) {
     describe_kinds(work.graph(), result);
     result.objects_in_state = states.counts;
     result.certain = states.collection.certain;
-    result.mapped_bytes = heap.core().extent().mapped_bytes;
+    result.saved_bytes = heap.core().extent().in_core_bytes;
     for (const ObjectId object : garbage_list_items(heap)) {
         if (query.garbage_list != 0 && result.garbage_list.size() >= query.garbage_list) break;
         result.garbage_list.push_back(object_row(heap, object));

@@ -66,12 +66,13 @@ struct CyclesResult {
     CycleMembers members;              // by Cycle::component
     std::uint64_t shown_count = 0, shown_objects = 0, shown_size = 0;
     CycleSum waiting, never, used;  // shown: garbage not yet collected; never freed; in use
+    std::uint64_t guessed = 0;      // cycles of `waiting` that rest on guesses
     /// Cycles that only references that were not found hold, if those in use are not shown: their members
     /// alone.
     CycleSum held;
     std::array<std::uint64_t, 5> objects_in_state{};  // all objects, by ObjectState
     bool certain = true;                              // Collection::certain
-    std::uint64_t mapped_bytes = 0;                   // of the core
+    std::uint64_t saved_bytes = 0;                    // memory that the core has
     std::vector<ObjectRow> garbage_list;              // the items of gc.garbage, in order; cut to the limit
 
     bool shown(const Cycle& cycle) const;

@@ -4,7 +4,9 @@
 #include "analysis/doctor.h"
 
 #include "analysis/pass.h"
+#include "parsers/emulation/machine.h"
 #include "parsers/snapshot/reference_graph.h"
+#include "parsers/snapshot/traversed.h"
 
 #include <algorithm>
 #include <array>
@@ -107,6 +109,15 @@ void add_objects(DoctorResult& result, const HeapReader& heap, const ProgressCal
     result.counts.short_of = all.short_of;
     result.damaged_objects = all.damaged;
     result.references_written = all.written;
+    result.can_emulate = can_emulate();
+    if (columns.traversed.there()) {
+        const TraversedReferences::Counts& read = columns.traversed->counts();
+        result.references_learned = read.learned;
+        result.references_emulated = read.emulated;
+        result.learned_types = read.learned_types;
+        result.emulated_types = read.emulated_types;
+        result.references_written -= std::min(all.written, read.learned + read.emulated);
+    }
     result.references_guessed = all.guessed;
     for (std::size_t i = 0; i < all.found.size(); ++i)
         if (all.found[i] > 0) result.found_by.emplace_back(found_by_names[i], all.found[i]);

@@ -25,8 +25,11 @@ struct DoctorResult {
     std::uint64_t types = 0;
     // static types whose names are in files that were not found, and are not known from elsewhere
     std::uint64_t unnamed_types = 0;
-    /// Objects by how their references are known: from a kind that heapsift has (written), or guessed.
-    std::uint64_t references_written = 0;
+    /// Objects by how their references are known: from a kind that heapsift has (written); from their type's
+    /// own code, by what was learned of it, or emulated for each; or guessed.
+    std::uint64_t references_written = 0, references_learned = 0, references_emulated = 0;
+    std::uint64_t learned_types = 0, emulated_types = 0;
+    bool can_emulate = true;  // on this machine
     std::uint64_t damaged_objects = 0;  // see ObjectFacts::damaged
     std::uint64_t references_guessed = 0;
     /// Types whose references are guessed, those with most objects first.

@@ -12,7 +12,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t most_joint_entries = 5;
+constexpr std::size_t most_joint_entries = 5, most_shared_entries = 1000;
 constexpr int least_run = 3;
 
 bool is_object(const HeapGraph& graph, NodeId node) { return graph.kind(node) == NodeKind::object; }
@@ -94,9 +94,11 @@ private:
             case NodeKind::object:
                 made.object = object_row(heap_, graph_.object_of(id));
                 made.object->retained = made.retained;
+                made.object->native = made.native;
                 made.remark = suspended_words(heap_, graph_.object_of(id));
                 break;
             case NodeKind::root:
+            case NodeKind::block:
                 break;
             case NodeKind::group:
                 made.group = graph_.groups()[graph_.group_of(id)].name;
@@ -177,6 +179,7 @@ private:
         DominatorNode made;
         made.node = id;
         made.retained = retained_.memory(id);
+        made.native = retained_.native(id);
         return made;
     }
 
@@ -199,7 +202,8 @@ private:
         std::vector<NodeId> all = shown_children(retained_, modules_, parent.node);
         if (depth < query_.depth && parent.node != graph_.root() && !all.empty()) {
             const std::uint64_t worth = std::max<std::uint64_t>({query_.least, parent.retained / 50, 1});
-            parent.joint = joint_holders_.find(parent.node, worth, most_joint_entries);
+            parent.joint = joint_holders_.find(parent.node, worth, most_joint_entries,
+                                               JointHolderFinder::most_holders_told);
             std::unordered_set<NodeId> together;
             for (const JointHolders& joint : parent.joint)
                 together.insert(joint.members.begin(), joint.members.end());
@@ -299,7 +303,7 @@ private:
             part.number(*id);
             part.require(*id < graph.node_count(), "a number is no node's");
         }
-        for (auto* number : {&node.retained, &node.run, &node.folded, &node.folded_retained})
+        for (auto* number : {&node.retained, &node.native, &node.run, &node.folded, &node.folded_retained})
             part.number(*number);
         part.require(node.run == 0 || (is_object(graph, node.node) && is_object(graph, node.run_next)),
                      "a run is not of objects");
@@ -316,7 +320,11 @@ private:
 KeptDominators find_tree(const RetainedLookup& retained, const DominatorsQuery& query) {
     const HeapGraph& graph = retained.graph();
     KeptDominators found;
-    for (const NodeId object : shared_by_groups(retained)) found.loose += retained.memory(object);
+    std::uint64_t count_shared = 0;
+    for (const NodeId object : shared_by_groups(retained)) {
+        found.loose += retained.memory(object);
+        ++count_shared;
+    }
     JointHolderFinder joint_holders(retained);
     TreeBuilder builder(retained, joint_holders, query);
     found.top = builder.build(query.object ? graph.node_of(*query.object) : graph.root());
@@ -325,7 +333,14 @@ KeptDominators find_tree(const RetainedLookup& retained, const DominatorsQuery& 
     shared.node = graph.root();
     shared.retained = found.loose;
     shared.joint = joint_holders.find(graph.root(), std::max<std::uint64_t>(query.least, found.loose / 50),
-                                      most_joint_entries);
+                                      query.limit == 0 ? most_shared_entries : query.limit,
+                                      JointHolderFinder::most_holders_told);
+    shared.folded = count_shared;
+    shared.folded_retained = found.loose;
+    for (const JointHolders& joint : shared.joint) {
+        shared.folded -= joint.members.size();
+        shared.folded_retained -= joint.joint;
+    }
     const auto place = std::find_if(found.top.children.begin(), found.top.children.end(),
                                     [&](const DominatorNode& n) { return n.retained < shared.retained; });
     found.top.children.insert(place, std::move(shared));

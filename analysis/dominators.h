@@ -21,6 +21,7 @@ struct DominatorNode {
     std::string remark;  // "suspended in …"; not escaped
     PathExpression expression;  // of an object, where it has one; else root is empty
     std::uint64_t retained = 0;
+    std::uint64_t native = 0;  // of it, blocks of C code
     std::uint64_t run = 0;   // so many more of its type hang below it, one below the other; 0 for none
     NodeId run_next{0};      // the first of these
     ReferenceStep run_name;  // what each of them calls the next

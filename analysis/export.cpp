@@ -30,6 +30,7 @@ ExportedObject ExportReader::object(ObjectId id) const {
     const HeapGraph& graph = retained_.graph();
     object.row = object_row(heap_, id);
     object.row.retained = retained_.memory(id);
+    object.row.native = retained_.native(id);
     object.row.state = states_.of(id);
     if (const NodeId above = retained_.dominator(id); graph.kind(above) == NodeKind::object)
         object.dominator = columns().address_of(graph.object_of(above));

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int deepest_tuple = 50;
 constexpr std::uint32_t limb_bits = 30;
+constexpr std::string_view local_classes = "<locals>";
 
 bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -80,7 +81,9 @@ public:
             return number();
         }
         if (const auto quote = quote_at()) return string(*quote);
-        return bare_word();
+        if (c == '[' || c == '{') return display(c == '[' ? ']' : '}', depth);
+        if (c == '<') return verbatim();
+        return bare_word(depth);
     }
 
     /// Values separated by commas, up to `end` or the end of the text ('\0'). A single value without a comma
@@ -119,10 +122,24 @@ private:
         return literal;
     }
 
-    std::optional<Literal> bare_word() {
-        const std::size_t length = identifier_length(text_.substr(at_));
+    /// "Order", "make.<locals>.Order"; 0 for no name.
+    std::size_t dotted_length() const {
+        std::size_t length = identifier_length(text_.substr(at_));
+        while (length > 0 && text_.substr(at_ + length).starts_with('.')) {
+            const std::string_view rest = text_.substr(at_ + length + 1);
+            const std::size_t more =
+                rest.starts_with(local_classes) ? local_classes.size() : identifier_length(rest);
+            if (more == 0) break;
+            length += 1 + more;
+        }
+        return length;
+    }
+
+    std::optional<Literal> bare_word(int depth) {
+        const std::size_t length = dotted_length();
         const std::string_view name = text_.substr(at_, length);
         if (length == 0) return std::nullopt;
+        if (text_.substr(at_ + length).starts_with('(')) return call(length, depth);
         if (name == "None") return word(length, Literal::Kind::none);
         if (name == "Ellipsis") return word(length, Literal::Kind::ellipsis);
         if (name == "True" || name == "False") {
@@ -130,9 +147,95 @@ private:
             if (name == "True") literal->limbs.push_back(1);
             return literal;
         }
+        if (name.find('.') != std::string_view::npos) return names(length);
         if (!unquoted_) return std::nullopt;
         at_ += length;
         return text_literal(name);
+    }
+
+    /// Color.RED, re.IGNORECASE|re.MULTILINE
+    Literal names(std::size_t length) {
+        const std::size_t begin = at_;
+        at_ += length;
+        while (text_.substr(at_).starts_with('|')) {
+            ++at_;
+            at_ += dotted_length();
+        }
+        Literal literal;
+        literal.kind = Literal::Kind::name;
+        literal.text = text_.substr(begin, at_ - begin);
+        return literal;
+    }
+
+    std::optional<Literal> call(std::size_t length, int depth) {
+        Literal literal;
+        literal.kind = Literal::Kind::call;
+        literal.text = text_.substr(at_, length);
+        at_ += length + 1;
+        for (bool comma = true;; comma = after_comma()) {
+            skip_blanks();
+            if (ended()) return std::nullopt;
+            if (text_[at_] == ')') break;
+            if (!comma) return std::nullopt;
+            const std::size_t name = identifier_length(text_.substr(at_));
+            const bool keyword = name > 0 && text_.substr(at_ + name).starts_with('=');
+            literal.keywords.emplace_back(keyword ? text_.substr(at_, name) : std::string_view());
+            if (keyword) at_ += name + 1;
+            auto item = value(depth + 1);
+            if (!item) return std::nullopt;
+            literal.items.push_back(std::move(*item));
+        }
+        ++at_;
+        return literal;
+    }
+
+    /// [1, 2], {1, 2}, {'a': 1}
+    std::optional<Literal> display(char end, int depth) {
+        Literal literal;
+        literal.kind = end == ']' ? Literal::Kind::list : Literal::Kind::dict;  // {} is a dict
+        ++at_;
+        for (bool comma = true;; comma = after_comma()) {
+            skip_blanks();
+            if (ended()) return std::nullopt;
+            if (text_[at_] == end) break;
+            if (!comma) return std::nullopt;
+            auto item = value(depth + 1);
+            if (!item) return std::nullopt;
+            literal.items.push_back(std::move(*item));
+            skip_blanks();
+            const bool colon = end == '}' && !ended() && text_[at_] == ':';
+            if (end == '}' && literal.items.size() == 1 && !colon) literal.kind = Literal::Kind::set;
+            if (colon != (literal.kind == Literal::Kind::dict)) return std::nullopt;
+            if (!colon) continue;
+            ++at_;
+            item = value(depth + 1);
+            if (!item) return std::nullopt;
+            literal.items.push_back(std::move(*item));
+        }
+        ++at_;
+        return literal;
+    }
+
+    bool after_comma() {
+        skip_blanks();
+        if (ended() || text_[at_] != ',') return false;
+        ++at_;
+        return true;
+    }
+
+    /// <function f>, up to the bracket that closes it.
+    std::optional<Literal> verbatim() {
+        std::size_t open = 0;
+        for (std::size_t i = at_; i < text_.size(); ++i) {
+            if (text_[i] == '<') ++open;
+            if (text_[i] != '>' || --open > 0) continue;
+            Literal literal;
+            literal.kind = Literal::Kind::verbatim;
+            literal.text = text_.substr(at_, i + 1 - at_);
+            at_ = i + 1;
+            return literal;
+        }
+        return std::nullopt;
     }
 
     /// The number of letters before a quote; nothing if there is no quote.
@@ -250,6 +353,28 @@ bool is_number(const Literal& literal) {
     return literal.kind == Literal::Kind::integer || literal.kind == Literal::Kind::real;
 }
 
+/// Color.RED is app.Color.RED.
+bool same_name(std::string_view a, std::string_view b) {
+    if (a.size() < b.size()) std::swap(a, b);
+    return a.ends_with(b) && (a.size() == b.size() || a[a.size() - b.size() - 1] == '.');
+}
+
+bool same_items(const Literal& a, const Literal& b) {
+    return std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), means_the_same);
+}
+
+/// As sets. Those that somebody types are small.
+bool same_members(const Literal& a, const Literal& b) {
+    const auto in = [](const Literal& whole) {
+        return [&whole](const Literal& item) {
+            return std::any_of(whole.items.begin(), whole.items.end(),
+                               [&](const Literal& other) { return means_the_same(item, other); });
+        };
+    };
+    return std::all_of(a.items.begin(), a.items.end(), in(b)) &&
+           std::all_of(b.items.begin(), b.items.end(), in(a));
+}
+
 }  // namespace
 
 Literal text_literal(std::string_view text) {
@@ -274,9 +399,24 @@ bool means_the_same(const Literal& a, const Literal& b) {
     if (is_number(a) && is_number(b)) return as_double(a) == as_double(b);
     if (a.kind != b.kind) return false;
     if (a.kind == Kind::complex) return a.real == b.real && a.imaginary == b.imaginary;
-    if (a.kind == Kind::text || a.kind == Kind::bytes) return a.text == b.text;
-    return a.kind != Kind::tuple ||
-           std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), means_the_same);
+    switch (a.kind) {
+        case Kind::text:
+        case Kind::bytes:
+        case Kind::verbatim:
+            return a.text == b.text;
+        case Kind::name:
+            return same_name(a.text, b.text);
+        case Kind::call:
+            return same_name(a.text, b.text) && a.keywords == b.keywords && same_items(a, b);
+        case Kind::set:
+            return same_members(a, b);
+        case Kind::tuple:
+        case Kind::list:
+        case Kind::dict:
+            return same_items(a, b);
+        default:
+            return true;
+    }
 }
 
 std::optional<Literal> whole_literal(std::string_view text, bool unquoted) {

@@ -14,6 +14,7 @@ namespace heapsift {
 namespace {
 
 constexpr std::size_t most_bases = 1000;
+constexpr std::size_t longest_key = 1000;  // what a key that somebody typed in full is compared with
 
 bool is_plain_attribute(std::string_view step) {
     return step.size() > 1 && step[0] == '.' && identifier_length(step.substr(1)) == step.size() - 1;
@@ -187,7 +188,8 @@ bool ExpressionSteps::equals(Address key, const Literal& literal) const {
             return equals_number(key, flags, literal);
         default: {
             const ObjectId id = columns().find(key);
-            const auto known = id == no_object ? std::nullopt : whole_literal(heap_.value(id).text);
+            const auto known =
+                id == no_object ? std::nullopt : whole_literal(heap_.value(id, longest_key).text);
             return known && means_the_same(*known, literal);
         }
     }

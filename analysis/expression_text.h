@@ -22,18 +22,26 @@ struct Literal {
         complex,
         text,
         bytes,
-        tuple
+        tuple,
+        call,     // datetime.date(2024, 1, 2): `text` is what is called
+        name,     // Color.RED
+        list,     // [1, 2]
+        set,      // {1, 2}
+        dict,     // {'a': 1}: keys and values in turns
+        verbatim  // <function f>
     } kind = Kind::none;
     bool negative = false;             // of an integer
     std::vector<std::uint32_t> limbs;  // its magnitude, 30 bits each, lowest first, without leading zeros
     double real = 0, imaginary = 0;
     std::string text;  // UTF-8, with lone surrogates encoded in the same way; or bytes
     std::vector<Literal> items;
+    std::vector<std::string> keywords;  // of a call's items: their names; empty for those without
 };
 
 Literal text_literal(std::string_view text);
 
-/// True if Python would treat them as the same key: 1, 1.0 and True are.
+/// True if Python would treat them as the same key: 1, 1.0 and True are. A call and a name may have their module or
+/// not: date(2024, 1, 2) is datetime.date(2024, 1, 2). A set has no order.
 bool means_the_same(const Literal& a, const Literal& b);
 
 /// The value of a number.

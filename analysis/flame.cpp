@@ -43,6 +43,10 @@ public:
             const bool shared = above == 0 && graph_.kind(node) == NodeKind::object;
             const std::uint32_t from = shared ? below(0, label("shared by several groups")) : stack_of[above];
             const std::uint32_t at = stack_of[p] = extended(from, label_of(node));
+            if (graph_.kind(node) == NodeKind::block) {
+                stacks_[at].memory += graph_.native()->bytes(graph_.block_of(node));
+                continue;
+            }
             run_of[p] = at == stack_of[above] ? run_of[above] + 1 : 1;
             stacks_[at].run = std::max(stacks_[at].run, run_of[p]);
             if (graph_.kind(node) != NodeKind::object) continue;
@@ -87,6 +91,8 @@ private:
                 const TypeId type = columns.type_of(graph_.object_of(node));
                 return label_of_type_[type == no_type ? columns.types.size() : type];
             }
+            case NodeKind::block:
+                return label("C/C++ memory");
             case NodeKind::group:
                 return label(graph_.groups()[graph_.group_of(node)].name);
             case NodeKind::frame:

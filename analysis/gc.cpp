@@ -120,7 +120,7 @@ private:
             heap_.sizes(object, one);
             ++tally->count;
             tally->size += one[0].size;
-            if (tally == &row.collectable) freed[of[object]].push_back(object);
+            if (tally == &row.collectable || tally == &row.doubtful) freed[of[object]].push_back(object);
         }
         DyingByCounts death(heap_);
         for (std::size_t i = 0; i < freed.size(); ++i) {

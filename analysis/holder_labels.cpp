@@ -7,6 +7,7 @@
 
 #include "analysis/object_row.h"
 #include "analysis/path_expression.h"
+#include "analysis/source_places.h"
 #include "analysis/steps.h"
 
 #include <fmt/format.h>
@@ -37,6 +38,11 @@ bool is_plain_container(KnownType type) {
     }
 }
 
+/// A local of a call that waits in a greenlet.
+bool waits_in_function(const ReferenceStep& step) {
+    return step.kind == ReferenceStep::Kind::frame_local && !step.within.empty();
+}
+
 PathWishes with_names(PathWishes wishes) {
     wishes.name_steps = true;
     return wishes;
@@ -51,9 +57,9 @@ HolderLabeler::HolderLabeler(const HeapGraph& graph, PathWishes wishes, const Pr
     for (const TypeInfo& type : columns().types) {
         plain_.push_back(is_plain_container(type.known));
         module_.push_back(type.known == KnownType::module);
+        cache_.push_back(type.name == "functools._lru_cache_wrapper");
     }
-    plain_.push_back(false);
-    module_.push_back(false);
+    for (std::vector<bool>* flags : {&plain_, &module_, &cache_}) flags->push_back(false);
     label_all();
 }
 
@@ -62,32 +68,97 @@ void HolderLabeler::label_all() {
     for (const NodeId node : paths_.order()) {
         const ObjectId object = graph_.object_of(node);
         const ObjectId previous = paths_.previous(object);
-        Label label;
-        if (previous == no_object) {
-            const HeapGraph::PlacedRoot& root = cheapest_root(graph_, object);
-            label.owner = owner_is_root + static_cast<std::uint64_t>(&root - graph_.roots().data());
-            if (root.root.kind == RootKind::native || root.root.kind == RootKind::native_unseen ||
-                root.root.kind == RootKind::immortal || root.root.kind == RootKind::static_type)
-                label.owner = owner_is_root + first_root_like(root);  // any of these stands for all of them
-        } else {
-            label.step = paths_.step(object);
-            const TypeId type = columns().type_of(previous);
-            const std::uint32_t above = label_[previous];
-            const bool goes_on = plain_[known(type)] || module_[known(type)] || is_frame(type);
-            if (goes_on && labels_[above].depth < deepest_label) {
-                label.above = above;
-                label.depth = static_cast<std::uint8_t>(labels_[above].depth + 1);
-            } else if (goes_on) {
-                label_[object] = above;  // deeper than anybody wants to read
-                continue;
-            } else {
-                label.owner = type;
-            }
-        }
-        const auto [at, added] = numbers_.emplace(label, static_cast<std::uint32_t>(labels_.size()));
-        if (added) labels_.push_back(label);
-        label_[object] = at->second;
+        label_[object] = previous == no_object
+                             ? label_by(cheapest_root(graph_, object))
+                             : label_of(previous, label_[previous], object, paths_.step(object));
     }
+}
+
+std::uint32_t HolderLabeler::numbered(const Label& label) {
+    const auto [at, added] = numbers_.emplace(label, static_cast<std::uint32_t>(labels_.size()));
+    if (added) labels_.push_back(label);
+    return at->second;
+}
+
+std::uint32_t HolderLabeler::label_by(const HeapGraph::PlacedRoot& root) {
+    Label label;
+    label.owner = owner_is_root + static_cast<std::uint64_t>(&root - graph_.roots().data());
+    if (root.root.kind == RootKind::native || root.root.kind == RootKind::native_unseen ||
+        root.root.kind == RootKind::immortal || root.root.kind == RootKind::static_type)
+        label.owner = owner_is_root + first_root_like(root);  // any of these stands for all of them
+    return numbered(label);
+}
+
+std::uint32_t HolderLabeler::label_by(ObjectId source, ObjectId target, const ReferenceName& name) {
+    return label_of(source, label_[source], target, paths_.number_step(graph_, source, target, name));
+}
+
+std::uint32_t HolderLabeler::label_below(std::uint32_t above, ObjectId target) {
+    return label_of(paths_.previous(target), above, target, paths_.step(target));
+}
+
+std::uint32_t HolderLabeler::label_of(ObjectId source, std::uint32_t above, ObjectId target,
+                                      std::uint32_t step) {
+    if (const auto label = by_function(source, target)) return numbered(*label);
+    Label label{.step = step};
+    if (!passes_on(source)) {
+        label.owner = columns().type_of(source);
+    } else {
+        if (labels_[above].depth >= deepest_label) return above;  // deeper than anybody wants to read
+        label.above = above;
+        label.depth = static_cast<std::uint8_t>(labels_[above].depth + 1);
+    }
+    return numbered(label);
+}
+
+/// A person knows the function, not the tuple of cells or the wrapper between it and what it holds.
+std::optional<HolderLabeler::Label> HolderLabeler::by_function(ObjectId source, ObjectId target) const {
+    if (columns().types.is(columns().type_of(source), KnownType::tuple) &&
+        columns().types.is(columns().type_of(target), KnownType::cell))
+        return closure_variable(source, target);
+    if (!cache_[known(columns().type_of(source))]) return std::nullopt;
+    const PythonHeap& python = heap_.python_heap();
+    const auto& cache = python.layout().lru_cache.cache;
+    const bool entries = cache.present() && python.pointer(columns().address_of(source) + *cache) ==
+                                                columns().address_of(target);
+    const ObjectId function = entries ? first_with_code_of(function_of_cache(source)) : no_object;
+    if (function == no_object) return std::nullopt;
+    return Label{.owner = owner_is_cache + std::uint32_t{function}};
+}
+
+std::optional<HolderLabeler::Label> HolderLabeler::closure_variable(ObjectId closure, ObjectId cell) const {
+    constexpr std::int64_t most_variables = 1000;
+    const PythonHeap& python = heap_.python_heap();
+    const auto& l = python.layout();
+    const ObjectId holder = paths_.previous(closure);
+    if (holder == no_object || !columns().types.is(columns().type_of(holder), KnownType::function) ||
+        !l.function.func_closure.present())
+        return std::nullopt;
+    const Address tuple = columns().address_of(closure), function = columns().address_of(holder);
+    if (python.pointer(function + *l.function.func_closure) != tuple) return std::nullopt;
+    const ObjectId first = first_with_code_of(function);
+    const std::int64_t count = python.var_size(tuple);
+    if (first == no_object || count > most_variables) return std::nullopt;
+    for (std::uint32_t i = 0; i < count; ++i)
+        if (python.pointer(tuple + *l.tuple.ob_item + 8 * std::uint64_t{i}) == columns().address_of(cell))
+            return Label{.step = i, .owner = owner_is_closure + std::uint32_t{first}};
+    return std::nullopt;
+}
+
+Address HolderLabeler::function_of_cache(ObjectId wrapper) const {
+    const PythonHeap& python = heap_.python_heap();
+    const auto& func = python.layout().lru_cache.func;
+    return func.present() ? python.pointer(columns().address_of(wrapper) + *func) : Address();
+}
+
+ObjectId HolderLabeler::first_with_code_of(Address function) const {
+    const PythonHeap& python = heap_.python_heap();
+    const auto& code = python.layout().function.func_code;
+    const ObjectId object = function.is_null() ? no_object : columns().find(function);
+    if (object == no_object || !code.present() ||
+        !columns().types.is(columns().type_of(object), KnownType::function))
+        return no_object;
+    return functions_.emplace(python.pointer(function + *code).value, object).first->second;
 }
 
 bool HolderLabeler::is_frame(TypeId type) const { return columns().types.is(type, KnownType::frame); }
@@ -153,6 +224,10 @@ HolderName HolderLabeler::name(std::uint32_t label) const {
     HolderName name;
     for (std::uint32_t at = label; at != none; at = labels_[at].above) {
         const Label& one = labels_[at];
+        if (one.owner >= owner_is_closure) {
+            name = function_name(one);
+            continue;
+        }
         if (one.step != none) steps.push_back(step(one.step));
         if (one.above != none) continue;
         if (one.owner >= owner_is_root)
@@ -162,9 +237,35 @@ HolderName HolderLabeler::name(std::uint32_t label) const {
     }
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
         if (stands_between(*step, step + 1 == steps.rend())) continue;
+        if (waits_in_function(*step)) {  // as if the function ran in a thread
+            name = {.owner = step->within, .frame = true, .steps = {attribute_step(step->name)}};
+            continue;
+        }
         const bool local = name.frame && step->kind == ReferenceStep::Kind::local;
         name.steps.push_back(local ? attribute_step(step->name) : *step);
     }
+    return name;
+}
+
+bool HolderLabeler::names_thread(std::uint32_t label) const {
+    while (labels_[label].above != none) label = labels_[label].above;
+    const std::uint64_t owner = labels_[label].owner;
+    if (owner < owner_is_root || owner >= owner_is_closure) return false;
+    const RootKind kind = graph_.roots()[owner - owner_is_root].root.kind;
+    return kind == RootKind::thread || kind == RootKind::thread_local_ || kind == RootKind::context;
+}
+
+HolderName HolderLabeler::function_name(const Label& label) const {
+    const PythonHeap& python = heap_.python_heap();
+    const Address function = columns().address_of(ObjectId(static_cast<std::uint32_t>(label.owner)));
+    const SourcePlace place = place_of_function(python, function);
+    HolderName name;
+    const bool cache = label.owner >= owner_is_cache;
+    name.owner = (cache ? "lru_cache of " : "closure of ") + (place.known() ? place.function : "a function");
+    if (cache) return name;
+    const std::vector<std::string> variables = free_variables(python, function);
+    const bool found = label.step < variables.size() && !variables[label.step].empty();
+    name.steps.push_back(attribute_step(found ? variables[label.step] : "?"));
     return name;
 }
 
@@ -184,6 +285,12 @@ std::string HolderLabeler::merged_expression(ObjectId object) const {
             step = attribute_step(step.name);
         const bool again = step == last && is_dotted(step);
         last = step;
+        if (waits_in_function(step)) {
+            text = step.within + "." + step.name;
+            shortened = false;
+            printed = 1;
+            continue;
+        }
         if (!is_last && (again || printed >= most_steps_printed)) {
             if (!shortened) text += ".…";
             shortened = true;

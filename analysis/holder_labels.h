@@ -6,6 +6,7 @@
 #include "analysis/holding/root_paths.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -15,7 +16,9 @@ namespace heapsift {
 
 /// The holder, and the steps from it; indices and keys are those of all (ReferenceStep::any).
 struct HolderName {
-    std::string owner;   // a type, "app.Node"; a module, "app"; a running function, "func()". Not escaped
+    // A type, "app.Node"; a module, "app"; a running function, "func()"; the variables that a function has from
+    // the one around it, "closure of outer.<locals>.inner"; "lru_cache of render". Not escaped
+    std::string owner;
     bool frame = false;  // it is a running function
     std::vector<ReferenceStep> steps;
 
@@ -41,6 +44,21 @@ public:
     std::uint32_t label(ObjectId object) const { return label_[object]; }
     /// Several labels may have the same name.
     HolderName name(std::uint32_t label) const;
+    /// True if the name is one that the program gave, of a thread, and no name in its source.
+    bool names_thread(std::uint32_t label) const;
+    /// The label that `target` would have if its path came by this reference: a new one, or one that there is.
+    /// `source` must have a label.
+    std::uint32_t label_by(ObjectId source, ObjectId target, const ReferenceName& name);
+    /// The same by a root of it.
+    std::uint32_t label_by(const HeapGraph::PlacedRoot& root);
+    /// The same by the last step of its own path, if what is before it had the label `above`.
+    std::uint32_t label_below(std::uint32_t above, ObjectId target);
+    /// True if labels of what it holds extend its own: a container, a frame. (A module does, and so do its
+    /// globals, but these are `structural`.)
+    bool passes_on(ObjectId object) const {
+        const TypeId type = columns().type_of(object);
+        return plain_[known(type)] || module_[known(type)] || is_frame(type);
+    }
     /// The path to `object` with [*] for indices and keys; equal consecutive steps appear once, with an
     /// ellipsis.
     std::string merged_expression(ObjectId object) const;
@@ -49,7 +67,9 @@ private:
     struct Label {
         std::uint32_t above = none;  // the label that it extends; if none, `owner` is the holder
         std::uint32_t step = none;   // RootPaths::step_names
-        std::uint64_t owner = 0;     // a type's number, or a root's index + owner_is_root
+        // a type's number; a root's index + owner_is_root; a function + owner_is_closure, whose variable has the
+        // number `step`; a function + owner_is_cache
+        std::uint64_t owner = 0;
         std::uint8_t depth = 0;
         bool operator==(const Label& o) const {
             return above == o.above && step == o.step && owner == o.owner;
@@ -62,9 +82,17 @@ private:
             return static_cast<std::size_t>(mixed ^ mixed >> 31);
         }
     };
-    static constexpr std::uint64_t owner_is_root = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t owner_is_root = std::uint64_t{1} << 32,
+                                   owner_is_closure = owner_is_root * 2, owner_is_cache = owner_is_root * 3;
 
     void label_all();
+    std::uint32_t numbered(const Label& label);
+    std::uint32_t label_of(ObjectId source, std::uint32_t above, ObjectId target, std::uint32_t step);
+    std::optional<Label> by_function(ObjectId source, ObjectId target) const;
+    std::optional<Label> closure_variable(ObjectId closure, ObjectId cell) const;
+    Address function_of_cache(ObjectId wrapper) const;
+    ObjectId first_with_code_of(Address function) const;
+    HolderName function_name(const Label& label) const;
     bool is_frame(TypeId type) const;
     std::size_t known(TypeId type) const;
     std::uint64_t first_root_like(const HeapGraph::PlacedRoot& root);
@@ -77,11 +105,13 @@ private:
 
     const HeapReader& heap_;
     RootPaths paths_;
-    std::vector<bool> plain_, module_;  // by type; the last one for types that were not found
+    std::vector<bool> plain_, module_, cache_;  // by type; the last one for types that were not found
     std::vector<Label> labels_;
     std::vector<std::uint32_t> label_;  // by object
     std::unordered_map<Label, std::uint32_t, LabelHash> numbers_;
     std::map<std::pair<RootKind, NodeId>, std::uint64_t> first_like_;
+    // By code object, the function that stands for all that have it.
+    mutable std::unordered_map<std::uint64_t, ObjectId> functions_;
 };
 
 }  // namespace heapsift

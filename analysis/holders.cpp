@@ -4,9 +4,11 @@
 
 #include "analysis/holder_labels.h"
 #include "analysis/object_row.h"
+#include "analysis/other_holders.h"
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace heapsift {
 namespace {
@@ -16,8 +18,8 @@ public:
     HolderFinder(const HeapGraph& graph, PathWishes wishes, const ProgressCallback& progress)
         : graph_(graph), heap_(graph.heap()), labels_(graph, std::move(wishes), progress) {}
 
-    HoldersResult find(const std::vector<TypeId>& types, std::size_t limit,
-                       const ProgressCallback& progress) {
+    HoldersResult find(const std::vector<TypeId>& types, std::size_t limit, const ProgressCallback& progress,
+                       const RetainedSizes* retained) {
         HoldersResult result;
         std::vector<bool> wanted(columns().types.size() + 1, types.empty());  // the last one: type not found
         for (const TypeId type : types) wanted[type] = true;
@@ -57,13 +59,24 @@ public:
             if (!labels_.paths().found(object)) count_in(object);
         merge_same_words(result, row_of_object);
         result.total_rows = result.rows.size();
-        retain(result, row_of_object, limit, progress);
-        if (limit != 0 && result.rows.size() > limit) result.rows.resize(limit);
+        retain(result, row_of_object, weights(result, row_of_object, retained), limit, progress);
+        if (retained) find_others(result, row_of_object, *retained, progress);
         for (HolderRow& row : result.rows) {
             row.expression = labels_.merged_expression(row.example);
             row.example_address = columns().address_of(row.example);
         }
         return result;
+    }
+
+    /// Whether a row is named after a root that has its name from the program: a thread.
+    bool names_threads(const HoldersResult& result) const {
+        return others_name_threads_ ||
+               std::any_of(result.rows.begin(), result.rows.end(), [&](const HolderRow& row) {
+                   const RootKind kind =
+                       cheapest_root(graph_, labels_.paths().path(row.example).front()).root.kind;
+                   return kind == RootKind::thread || kind == RootKind::thread_local_ ||
+                          kind == RootKind::context;
+               });
     }
 
     std::vector<ObjectId> held_by(const std::string& holder) const {
@@ -111,13 +124,33 @@ private:
         result.rows = std::move(merged);
     }
 
-    void retain(HoldersResult& result, const std::vector<std::int32_t>& row_of_object, std::size_t limit,
+    /// By row: about what it retains, if what single objects retain is known; else its memory. (Objects of a
+    /// row may hold each other: then it is too much. That a module retains its variables tells nobody anything.)
+    std::vector<std::uint64_t> weights(const HoldersResult& result,
+                                       const std::vector<std::int32_t>& row_of_object,
+                                       const RetainedSizes* sizes) const {
+        std::vector<std::uint64_t> weights;
+        for (const HolderRow& row : result.rows) weights.push_back(row.memory);
+        if (!sizes) return weights;
+        const RetainedLookup retained(graph_, *sizes);
+        const std::uint64_t all = retained.memory(graph_.root());
+        for (ObjectId object{0}; object < graph_.object_count(); ++object) {
+            const std::int32_t row = row_of_object[object];
+            if (row < 0 || graph_.structural().contains(columns().address_of(object))) continue;
+            std::uint64_t& weight = weights[static_cast<std::size_t>(row)];
+            weight += std::min(retained.memory(object), all - std::min(all, weight));
+        }
+        return weights;
+    }
+
+    /// Sorts the rows, and cuts them to the limit.
+    void retain(HoldersResult& result, std::vector<std::int32_t>& row_of_object,
+                const std::vector<std::uint64_t>& weights, std::size_t limit,
                 const ProgressCallback& progress) {
         std::vector<std::size_t> order(result.rows.size());
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return result.rows[a].memory > result.rows[b].memory;
-        });
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
         constexpr std::size_t most_sets = 640;  // beyond these the rows are small
         const std::size_t asked = std::min(
             {order.size(), most_sets, limit == 0 ? most_sets : std::max<std::size_t>(64, 2 * limit)});
@@ -130,11 +163,81 @@ private:
                 return row < 0 ? -1 : set_of_row[static_cast<std::size_t>(row)];
             },
             progress);
-        for (std::size_t i = 0; i < asked; ++i) result.rows[order[i]].retained = found[i].memory;
-        std::stable_sort(result.rows.begin(), result.rows.end(), [](const HolderRow& a, const HolderRow& b) {
-            return std::tuple(b.retained, b.memory, a.type_name, a.holder, a.attribute) <
-                   std::tuple(a.retained, a.memory, b.type_name, b.holder, b.attribute);
+        for (std::size_t i = 0; i < asked; ++i) {
+            result.rows[order[i]].retained = found[i].memory;
+            result.rows[order[i]].native = found[i].native;
+        }
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+            const HolderRow &a = result.rows[left], &b = result.rows[right];
+            return std::tie(b.retained, b.memory, a.type_name, a.holder, a.attribute) <
+                   std::tie(a.retained, a.memory, b.type_name, b.holder, b.attribute);
         });
+        if (limit != 0 && order.size() > limit) order.resize(limit);
+        std::vector<HolderRow> sorted;
+        std::vector<std::int32_t> becomes(result.rows.size(), -1);
+        for (const std::size_t row : order) {
+            becomes[row] = static_cast<std::int32_t>(sorted.size());
+            sorted.push_back(std::move(result.rows[row]));
+        }
+        result.rows = std::move(sorted);
+        for (std::int32_t& row : row_of_object)
+            if (row >= 0) row = becomes[static_cast<std::size_t>(row)];
+    }
+
+    void find_others(HoldersResult& result, const std::vector<std::int32_t>& row_of_object,
+                     const RetainedSizes& retained, const ProgressCallback& progress) {
+        std::vector<bool> wanted(row_of_object.size());
+        for (std::size_t object = 0; object < wanted.size(); ++object)
+            wanted[object] = row_of_object[object] >= 0;
+        const OtherHolders others(graph_, retained, labels_, wanted, progress);
+        std::map<std::pair<std::int32_t, std::uint32_t>, std::uint64_t> counts;  // by row and set
+        for (ObjectId object{0}; object < graph_.object_count(); ++object)
+            if (row_of_object[object] >= 0 && others.set_of(object) != 0)
+                ++counts[{row_of_object[object], others.set_of(object)}];
+        std::map<std::uint32_t, OtherHolder> names;  // by label
+        auto at = counts.begin();
+        for (std::size_t row = 0; row < result.rows.size(); ++row) {
+            std::map<std::pair<std::string, std::string>, OtherHolder> by_words;
+            for (; at != counts.end() && at->first.first == static_cast<std::int32_t>(row); ++at)
+                count_others(result.rows[row], others.set(at->first.second), at->second, names, by_words);
+            finish_others(result.rows[row], by_words);
+        }
+    }
+
+    using OthersByWords = std::map<std::pair<std::string, std::string>, OtherHolder>;
+
+    /// `count` objects of `row` have these other holders. Those of the row's own words are the row's holder too.
+    void count_others(HolderRow& row, const OtherHolders::Set& set, std::uint64_t count,
+                      std::map<std::uint32_t, OtherHolder>& names, OthersByWords& by_words) {
+        std::map<std::pair<std::string, std::string>, const OtherHolder*> different;
+        for (const std::uint32_t label : set.labels) {
+            const auto [name, added] = names.try_emplace(label);
+            if (added) {
+                const HolderName words = labels_.name(label);
+                name->second = {words.owner, words.attribute(), words.joined(), words.nameless(), 0};
+                others_name_threads_ = others_name_threads_ || labels_.names_thread(label);
+            }
+            const OtherHolder& other = name->second;
+            if (other.holder != row.holder || other.attribute != row.attribute)
+                different.emplace(std::pair(other.holder, other.attribute), &other);
+        }
+        for (const auto& [words, other] : different)
+            by_words.try_emplace(words, *other).first->second.count += count;
+        if (!different.empty() || set.more) row.also_held += count;
+        row.and_others = row.and_others || set.more;
+    }
+
+    static void finish_others(HolderRow& row, OthersByWords& by_words) {
+        constexpr std::size_t most_others = 8;
+        constexpr std::uint64_t share_that_matters = 20;  // one in so many
+        for (auto& [words, other] : by_words) row.also_held_by.push_back(std::move(other));
+        std::stable_sort(row.also_held_by.begin(), row.also_held_by.end(),
+                         [](const OtherHolder& a, const OtherHolder& b) { return a.count > b.count; });
+        if (row.also_held_by.size() > most_others) {
+            row.also_held_by.resize(most_others);
+            row.and_others = true;
+        }
+        row.is_shared = row.also_held > 0 && row.also_held * share_that_matters >= row.count;
     }
 
     const HeapGraph& graph_;
@@ -143,6 +246,49 @@ private:
     const HeapReader& heap_;
     HolderLabeler labels_;
     std::vector<std::uint32_t> labels_of_rows_;
+    bool others_name_threads_ = false;
+};
+
+/// As they are kept, with the names of owners and attributes; none of a thread's (names_threads).
+struct KeptHolderRows {
+    HoldersResult result;
+    bool keepable = true;
+
+    std::size_t rows() const { return keepable ? result.rows.size() : KeptAnswers::most_rows + 1; }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapGraph& graph) {
+        auto& result = self.result;
+        const HeapSnapshot& columns = graph.heap().snapshot();
+        part.list(result.rows, [&](auto& row, Part& p) {
+            kept_type(row.type, p, graph.heap());
+            for (auto* text : {&row.holder, &row.attribute, &row.expression}) p.text(*text);
+            for (auto* flag : {&row.joined, &row.nameless}) p.number(*flag);
+            kept_object(row.example, p, graph.heap());
+            for (auto* number : {&row.count, &row.size, &row.memory, &row.array_data}) p.number(*number);
+            bool computed = row.retained.has_value();
+            std::uint64_t retained = row.retained.value_or(0), native = row.native.value_or(0);
+            p.number(computed);
+            p.number(retained);
+            p.number(native);
+            p.number(row.also_held);
+            for (auto* flag : {&row.and_others, &row.is_shared}) p.number(*flag);
+            p.list(row.also_held_by, [](auto& other, Part& o) {
+                for (auto* text : {&other.holder, &other.attribute}) o.text(*text);
+                for (auto* flag : {&other.joined, &other.nameless}) o.number(*flag);
+                o.number(other.count);
+            });
+            if constexpr (Part::reading) {
+                if (computed) row.retained = retained;
+                if (computed) row.native = native;
+                row.type_name = type_name(columns.types, row.type);
+                row.example_address = columns.address_of(row.example);
+            }
+        });
+        for (auto* number : {&result.total_rows, &result.total_count, &result.total_size,
+                             &result.total_memory, &result.total_array_data, &result.without_path})
+            part.number(*number);
+    }
 };
 
 }  // namespace
@@ -153,8 +299,18 @@ std::vector<ObjectId> held_by(const HeapGraph& graph, const std::string& holder,
 }
 
 HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes,
-                      std::size_t limit, const ProgressCallback& progress) {
-    return HolderFinder(graph, wishes, progress).find(types, limit, progress);
+                      std::size_t limit, const ProgressCallback& progress, KeptAnswers* answers,
+                      const RetainedSizes* sizes) {
+    auto question = KeptQuestion("heldby").with_all(types).with_all(wishes.without).with(limit);
+    question.with(wishes.without_frames).with(wishes.without_tracebacks).with(sizes != nullptr);
+    return kept_answer(answers, question, graph,
+                       [&] {
+                           HolderFinder finder(graph, wishes, progress);
+                           KeptHolderRows kept{finder.find(types, limit, progress, sizes)};
+                           kept.keepable = !finder.names_threads(kept.result);
+                           return kept;
+                       })
+        .result;
 }
 
 }  // namespace heapsift

@@ -5,12 +5,20 @@
 
 #include "analysis/holding/retained.h"
 #include "analysis/holding/root_paths.h"
+#include "analysis/kept_answers.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace heapsift {
+
+/// What else holds objects of a row: it must go as well for them to be freed.
+struct OtherHolder {
+    std::string holder, attribute;  // as in HolderRow
+    bool joined = false, nameless = false;
+    std::uint64_t count = 0;  // objects of the row
+};
 
 /// Objects of one type that are held in one way. The owner is the nearest object on the cheapest path that is
 /// not a plain container: what is in a list in an attribute is held by the attribute's owner.
@@ -27,6 +35,11 @@ struct HolderRow {
     Address example_address;
     std::uint64_t count = 0, size = 0, memory = 0, array_data = 0;
     std::optional<std::uint64_t> retained;  // by all objects of the row together
+    std::optional<std::uint64_t> native;    // of it, blocks of C code
+    std::uint64_t also_held = 0;            // objects that another holder keeps as well
+    std::vector<OtherHolder> also_held_by;  // at most eight; by count
+    bool and_others = false;                // and more than these
+    bool is_shared = false;                 // `also_held` is so large a part that the row alone misleads
 };
 
 struct HoldersResult {
@@ -36,9 +49,11 @@ struct HoldersResult {
 };
 
 /// For the objects of `types`, or all if it is empty. `limit` 0: all rows. If there are more than a hundred
-/// rows for each one wanted, they are chosen by memory.
+/// rows for each one wanted, they are chosen by memory. If `sizes` is given, they are chosen by what their objects
+/// retain, and other holders are looked for.
 HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes,
-                      std::size_t limit, const ProgressCallback& progress = {});
+                      std::size_t limit, const ProgressCallback& progress = {},
+                      KeptAnswers* answers = nullptr, const RetainedSizes* sizes = nullptr);
 
 /// The objects that an owner's attribute holds: "app.Node.children[*]", named as in a HolderRow (owner, dot,
 /// attribute); or what an attribute of that name refers to directly, "app.Node.children". By id.

@@ -1,7 +1,9 @@
 // Two registries with the same 12,000 jobs retain neither: their dominator is what holds both. So of the
 // children that a node does not itself refer to (its joint children), one asks from which of its other
-// children references lead to them; those that come from the same children are one entry, and the set of
-// these children is asked what it retains.
+// children references lead to them, directly or by way of other joint children: a list that two threads hold
+// passes its holders on to its items. (But not the other way: that an item is held by more, as an interned
+// string is, says nothing about the list.) Those of one type that come from the same children are one entry,
+// and the set of these children is asked what it retains.
 //
 // What refers to something that a node dominates is dominated by it as well, unless it is the node itself. So
 // only what is below the node is looked at: all questions about a level of the tree together cost one pass
@@ -9,19 +11,23 @@
 
 #include "analysis/joint_holders.h"
 
+#include "analysis/graph/components.h"
 #include "analysis/graph/search.h"
 #include "parsers/snapshot/size_column.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <span>
+#include <tuple>
 #include <utility>
 
 namespace heapsift {
 namespace {
 
 constexpr std::uint32_t no_number = 0xffffffff;
-constexpr std::size_t most_holders = 8;
+constexpr std::size_t most_in_sample_of_joint = 64;
 
 bool is_held(const HeapGraph& graph, NodeId node) {
     return graph.kind(node) == NodeKind::group &&
@@ -37,6 +43,8 @@ std::string words_of(const HeapGraph& graph, NodeId node) {
 
 void describe(JointHolders& joint, const HeapGraph& graph) {
     joint.type = type_name(graph.columns().types, joint.content);
+    if (!joint.sample.empty())
+        joint.example = graph.columns().address_of(HeapGraph::object_of(joint.sample.front()));
     for (const NodeId holder : joint.by) {
         if (graph.kind(holder) == NodeKind::object)
             joint.holders.push_back(brief_object_row(graph.heap(), HeapGraph::object_of(holder)));
@@ -48,14 +56,70 @@ void describe(JointHolders& joint, const HeapGraph& graph) {
     joint.begins_with_held = joint.begins_with_held && joint.holders.empty();
 }
 
-/// Joint children that refer to each other are held as one: a list linked both ways, whose ends two variables
-/// hold. Those held by the same, of one type, are one part as well.
+std::uint32_t JointHolderFinder::Sets::single(NodeId node) {
+    const auto [at, added] = singles_.emplace(node, too_many);
+    if (added && sets_.size() < most_sets) {
+        at->second = static_cast<std::uint32_t>(sets_.size());
+        sets_.push_back({node});
+        numbers_.emplace(sets_.back(), at->second);
+    }
+    return at->second;
+}
+
+std::uint32_t JointHolderFinder::Sets::united(std::uint32_t a, std::uint32_t b) {
+    if (a == b || b == none) return a;
+    if (a == none) return b;
+    if (a == too_many || b == too_many) return too_many;
+    const std::pair key = std::minmax(a, b);
+    if (const auto at = unions_.find(key); at != unions_.end()) return at->second;
+    std::vector<NodeId> both;
+    std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
+                   std::back_inserter(both));
+    std::uint32_t number = too_many;
+    if (const auto at = numbers_.find(both); at != numbers_.end()) {
+        number = at->second;
+    } else if (both.size() <= most_holders_told && sets_.size() < most_sets) {
+        number = static_cast<std::uint32_t>(sets_.size());
+        numbers_.emplace(both, number);
+        sets_.push_back(std::move(both));
+    }
+    if (unions_.size() < most_sets) unions_.emplace(key, number);
+    return number;
+}
+
+/// Joint children of one type that the same hold.
 struct JointHolderFinder::Part {
-    std::vector<NodeId> by, members;
-    TypeId type = no_type;    // that has most of it
-    std::uint64_t count = 0;  // of that type
+    std::uint32_t by = Sets::none;
+    TypeId type = no_type;
+    std::vector<NodeId> members;
     std::uint64_t memory = 0;
 };
+
+namespace {
+
+/// Joint children by number, and the references between them.
+class BetweenChildren {
+public:
+    BetweenChildren(std::size_t children, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& edges)
+        : first_(children + 1, 0), targets_(edges.size()) {
+        for (const auto& [source, target] : edges) ++first_[source + 1];
+        std::partial_sum(first_.begin(), first_.end(), first_.begin());
+        std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
+        for (const auto& [source, target] : edges) targets_[next[source]++] = target;
+    }
+
+    std::size_t node_count() const { return first_.size() - 1; }
+    NodeRow targets(NodeId child) const {
+        return NodeRow(std::span<const std::uint32_t>(targets_).subspan(first_[child],
+                                                                        first_[child + 1] - first_[child]));
+    }
+
+private:
+    std::vector<std::size_t> first_;
+    std::vector<std::uint32_t> targets_;
+};
+
+}  // namespace
 
 JointHolderFinder::JointHolderFinder(const RetainedLookup& retained)
     : retained_(retained),
@@ -64,8 +128,9 @@ JointHolderFinder::JointHolderFinder(const RetainedLookup& retained)
       numbers_(graph_.node_count(), no_number),
       open_(graph_.node_count(), 0) {}
 
-std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t least, std::size_t most) {
-    std::vector<JointHolders> result = below(node, least, most);
+std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t least, std::size_t most,
+                                                  std::size_t most_holders) {
+    std::vector<JointHolders> result = below(node, least, most, most_holders);
     // A module's variables hang below its dict.
     std::vector<NodeId> inner{node};
     for (std::size_t i = 0; i < inner.size() && node != graph_.root(); ++i) {
@@ -78,7 +143,8 @@ std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t lea
             });
         for (const NodeId child : shown_as_one) {
             inner.push_back(child);
-            for (JointHolders& joint : below(child, least, most)) result.push_back(std::move(joint));
+            for (JointHolders& joint : below(child, least, most, most_holders))
+                result.push_back(std::move(joint));
         }
     }
     std::stable_sort(result.begin(), result.end(),
@@ -87,14 +153,15 @@ std::vector<JointHolders> JointHolderFinder::find(NodeId node, std::uint64_t lea
     return result;
 }
 
-std::vector<JointHolders> JointHolderFinder::below(NodeId node, std::uint64_t least, std::size_t most) {
+std::vector<JointHolders> JointHolderFinder::below(NodeId node, std::uint64_t least, std::size_t most,
+                                                   std::size_t most_holders) {
     gather_joint_children(node);
     std::uint64_t together = 0;
     for (const NodeId child : children_) together += retained_.memory(child);
     std::vector<JointHolders> result;
     if (together >= least && !children_.empty()) {
         gather_holders(node);
-        result = rows(node, least, most);
+        result = rows(node, least, most, most_holders);
     }
     for (const NodeId child : children_) numbers_[child] = no_number;
     return result;
@@ -114,86 +181,76 @@ void JointHolderFinder::gather_joint_children(NodeId node) {
 }
 
 void JointHolderFinder::gather_holders(NodeId node) {
-    holders_.assign(children_.size(), {});
-    leaders_.resize(children_.size());
-    std::iota(leaders_.begin(), leaders_.end(), 0U);
+    sets_ = Sets();
+    holders_.assign(children_.size(), Sets::none);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> between;
     retained_.visit_dominated(node, [&](NodeId entry, NodeId source) {
         for (const NodeId target : graph_.targets(source)) {
             const std::uint32_t number = numbers_[target];
             if (number == no_number || entry == target || !graph_.follows(source, target)) continue;
-            std::vector<NodeId>& holders = holders_[number];
-            if (numbers_[entry] != no_number)
-                join(numbers_[entry], number);
-            else if (holders.empty() || holders.back() != entry)
-                holders.push_back(entry);
+            if (const std::uint32_t from = numbers_[entry]; from == no_number)
+                holders_[number] = sets_.united(holders_[number], sets_.single(entry));
+            else if (between.empty() || between.back() != std::pair(from, number))
+                between.emplace_back(from, number);
         }
     });
+    pass_on(between);
 }
 
-std::uint32_t JointHolderFinder::leader(std::uint32_t child) {
-    while (leaders_[child] != child) {
-        leaders_[child] = leaders_[leaders_[child]];
-        child = leaders_[child];
+/// What holds a joint child holds what it refers to. Those that refer to each other in circles have the same
+/// holders: a list linked both ways, whose ends two variables hold.
+void JointHolderFinder::pass_on(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& between) {
+    if (between.empty()) return;
+    const BetweenChildren graph(children_.size(), between);
+    const Components components = strong_components(graph, [](NodeId) { return true; });
+    std::vector<std::uint32_t> held(components.count, Sets::none);  // by component
+    std::vector<std::uint32_t> order(children_.size());             // each before those that it leads to
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return components.of_node[NodeId(a)] > components.of_node[NodeId(b)];
+    });
+    for (const std::uint32_t child : order) {
+        std::uint32_t& set = held[components.of_node[NodeId(child)]];
+        set = sets_.united(set, holders_[child]);
     }
-    return child;
+    for (const std::uint32_t child : order) {
+        const std::uint32_t component = components.of_node[NodeId(child)];
+        holders_[child] = held[component];
+        for (const NodeId target : graph.targets(NodeId(child)))
+            if (const std::uint32_t below = components.of_node[target]; below != component)
+                held[below] = sets_.united(held[below], held[component]);
+    }
 }
 
-void JointHolderFinder::join(std::uint32_t a, std::uint32_t b) {
-    const std::uint32_t first = leader(a), second = leader(b);
-    leaders_[std::max(first, second)] = std::min(first, second);
-}
-
-std::vector<JointHolderFinder::Part> JointHolderFinder::parts() {
-    std::vector<std::uint32_t> part_of(children_.size(), no_number);  // by leader
-    std::vector<Part> result;
+std::vector<JointHolderFinder::Part> JointHolderFinder::parts() const {
+    std::map<std::pair<std::uint32_t, TypeId>, Part> parts;
     for (std::uint32_t number = 0; number < children_.size(); ++number) {
         const NodeId child = children_[number];
-        if (graph_.kind(child) != NodeKind::object) continue;
-        std::uint32_t& place = part_of[leader(number)];
-        if (place == no_number) {
-            place = static_cast<std::uint32_t>(result.size());
-            result.emplace_back();
-        }
-        Part& part = result[place];
-        part.by.insert(part.by.end(), holders_[number].begin(), holders_[number].end());
+        if (graph_.kind(child) != NodeKind::object || sets_.nodes(holders_[number]).empty()) continue;
+        const TypeId type = graph_.columns().type_of(HeapGraph::object_of(child));
+        Part& part = parts[{holders_[number], type}];
+        part.by = holders_[number];
+        part.type = type;
         part.members.push_back(child);
         part.memory += retained_.memory(child);
     }
-    for (Part& part : result) {
-        std::sort(part.by.begin(), part.by.end());
-        part.by.erase(std::unique(part.by.begin(), part.by.end()), part.by.end());
-        std::map<TypeId, std::pair<std::uint64_t, std::uint64_t>> types;  // memory, count
-        for (const NodeId member : part.members) {
-            auto& [memory, count] = types[graph_.columns().type_of(HeapGraph::object_of(member))];
-            memory += retained_.memory(member);
-            ++count;
-        }
-        const auto most = std::max_element(types.begin(), types.end(),
-                                           [](const auto& a, const auto& b) { return a.second < b.second; });
-        part.type = most->first;
-        part.count = most->second.second;
-    }
+    std::vector<Part> result;
+    for (auto& [key, part] : parts) result.push_back(std::move(part));
     return result;
 }
 
-std::vector<JointHolders> JointHolderFinder::rows(NodeId node, std::uint64_t least, std::size_t most) {
-    std::map<std::pair<std::vector<NodeId>, TypeId>, Part> entries;
-    for (Part& part : parts()) {
-        if (part.by.empty() || part.by.size() > most_holders) continue;
-        Part& entry = entries[{std::move(part.by), part.type}];
-        entry.type = part.type;
-        entry.count += part.count;
-        entry.memory += part.memory;
-        entry.members.insert(entry.members.end(), part.members.begin(), part.members.end());
-    }
-    std::vector<std::pair<const std::vector<NodeId>*, const Part*>> sorted;
-    for (const auto& [key, entry] : entries)
-        if (entry.memory >= least) sorted.emplace_back(&key.first, &entry);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.second->memory > b.second->memory; });
-    if (sorted.size() > most) sorted.resize(most);
+std::vector<JointHolders> JointHolderFinder::rows(NodeId node, std::uint64_t least, std::size_t most,
+                                                  std::size_t most_holders) {
+    std::vector<Part> found = parts();
+    std::erase_if(found, [&](const Part& part) {
+        return part.memory < least || sets_.nodes(part.by).size() > most_holders;
+    });
+    std::stable_sort(found.begin(), found.end(), [&](const Part& a, const Part& b) {
+        return std::tie(b.memory, sets_.nodes(a.by), a.type) < std::tie(a.memory, sets_.nodes(b.by), b.type);
+    });
+    if (found.size() > most) found.resize(most);
     std::vector<JointHolders> result;
-    for (const auto& [holders, part] : sorted) result.push_back(row(node, *holders, *part));
+    for (const Part& part : found) result.push_back(row(node, sets_.nodes(part.by), part));
     return result;
 }
 
@@ -201,9 +258,12 @@ JointHolders JointHolderFinder::row(NodeId node, const std::vector<NodeId>& hold
     JointHolders made;
     made.by = holders;
     made.content = part.type;
-    made.count = part.count;
+    made.count = part.members.size();
     made.joint = part.memory;
     made.members = part.members;
+    made.sample.assign(part.members.begin(),
+                       part.members.begin() + static_cast<std::ptrdiff_t>(
+                                                  std::min(part.members.size(), most_in_sample_of_joint)));
     describe(made, graph_);
     made.retained = retained_together(node, holders);
     return made;
@@ -222,6 +282,7 @@ std::uint64_t JointHolderFinder::retained_together(NodeId node, const std::vecto
     retained_.visit_dominated(node, [&](NodeId, NodeId below) {
         if (open_[below] && graph_.kind(below) == NodeKind::object)
             memory += sizes.memory(HeapGraph::object_of(below));
+        if (open_[below]) memory += retained_.own_native(below);
         open_[below] = 0;
     });
     return memory;

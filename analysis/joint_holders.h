@@ -9,20 +9,24 @@
 #include "analysis/path_expression.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heapsift {
 
 struct JointHolders {
-    std::vector<NodeId> by;    // the holders: objects, groups and frames
-    TypeId content = no_type;  // of most of what they hold
+    std::vector<NodeId> by;      // the holders: objects, groups and frames
+    TypeId content = no_type;    // of most of what they hold
+    std::vector<NodeId> sample;  // of what they hold together, at most 64 of that type
     // In words, by `describe`:
     std::vector<ObjectRow> holders;           // brief; empty where the holders are groups
     std::vector<std::string> groups;          // not escaped
     bool begins_with_held = false;            // the first of both is the group of what was not found
     std::vector<PathExpression> expressions;  // of `holders`, where they have one
     std::string type;                         // `content`
+    Address example;                          // of `sample`; null if it is empty
     std::uint64_t count = 0;                  // objects of that type that they hold together
     std::uint64_t retained = 0;               // by the holders as a set
     std::uint64_t joint = 0;                  // of it, by what they hold together: bytes
@@ -40,6 +44,10 @@ void joint_holders_fields(Joint& joint, Part& part, const HeapGraph& graph) {
         p.require(node < graph.node_count(), "a number is no node's");
     });
     kept_type(joint.content, part, graph.heap());
+    part.list(joint.sample, [&](auto& node, Part& p) {
+        p.number(node);
+        p.require(node < graph.object_count(), "a number is no object's");
+    });
     for (auto* number : {&joint.count, &joint.retained, &joint.joint}) part.number(*number);
 }
 
@@ -47,33 +55,59 @@ void joint_holders_fields(Joint& joint, Part& part, const HeapGraph& graph) {
 /// node.
 class JointHolderFinder {
 public:
+    /// Of more nobody can tell who holds it.
+    static constexpr std::size_t most_holders_told = 64;
+
     explicit JointHolderFinder(const RetainedLookup& retained);
 
     /// What several children of `node`, or of a module or dict that is shown as one with it, hold together:
-    /// at most `most` entries of at least `least` bytes, those of the largest sums. Some 30 to 100 ns for
-    /// each object that `node` dominates, where its children have that much together, else for each child.
-    std::vector<JointHolders> find(NodeId node, std::uint64_t least, std::size_t most);
+    /// at most `most` entries of at least `least` bytes, those of the largest sums, each of one type and with at
+    /// most `most_holders` (up to 64). Some 30 to 100 ns for each object that `node` dominates, where its children
+    /// have that much together, else for each child.
+    std::vector<JointHolders> find(NodeId node, std::uint64_t least, std::size_t most,
+                                   std::size_t most_holders = 8);
 
 private:
     struct Part;
 
-    std::vector<JointHolders> below(NodeId node, std::uint64_t least, std::size_t most);
+    /// Sets of a few nodes, each kept once, under a number: a million joint children have one of a few.
+    class Sets {
+    public:
+        static constexpr std::uint32_t none = 0;      // the empty set
+        static constexpr std::uint32_t too_many = 1;  // stands for every set of more than most_holders_told
+
+        std::uint32_t single(NodeId node);
+        std::uint32_t united(std::uint32_t a, std::uint32_t b);
+        /// Sorted. `too_many` has none.
+        const std::vector<NodeId>& nodes(std::uint32_t set) const { return sets_[set]; }
+
+    private:
+        static constexpr std::size_t most_sets = 200'000;  // what would be more is `too_many`
+
+        std::vector<std::vector<NodeId>> sets_ = std::vector<std::vector<NodeId>>(2);
+        std::map<NodeId, std::uint32_t> singles_;
+        std::map<std::vector<NodeId>, std::uint32_t> numbers_;
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unions_;
+    };
+
+    std::vector<JointHolders> below(NodeId node, std::uint64_t least, std::size_t most,
+                                    std::size_t most_holders);
     void gather_joint_children(NodeId node);
     void gather_holders(NodeId node);
-    std::vector<Part> parts();
-    std::vector<JointHolders> rows(NodeId node, std::uint64_t least, std::size_t most);
+    void pass_on(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& between);
+    std::vector<Part> parts() const;
+    std::vector<JointHolders> rows(NodeId node, std::uint64_t least, std::size_t most,
+                                   std::size_t most_holders);
     JointHolders row(NodeId node, const std::vector<NodeId>& holders, const Part& part);
     std::uint64_t retained_together(NodeId node, const std::vector<NodeId>& holders);
-    std::uint32_t leader(std::uint32_t child);
-    void join(std::uint32_t a, std::uint32_t b);
 
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
     ModuleNodes modules_;
     // Of the node that is being looked at:
-    std::vector<NodeId> children_;              // the joint ones, by number
-    std::vector<std::vector<NodeId>> holders_;  // of each, without order, the last of them once
-    std::vector<std::uint32_t> leaders_;        // of each, one that it goes with; itself where there is none
+    std::vector<NodeId> children_;        // the joint ones, by number
+    std::vector<std::uint32_t> holders_;  // of each: a number of `sets_`
+    Sets sets_;
     // By node; between two questions as they were made.
     std::vector<std::uint32_t> numbers_;  // of a joint child: its place in children_
     std::vector<std::uint8_t> open_;      // may be entered: it is dominated, and was not reached yet

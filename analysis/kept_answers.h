@@ -19,6 +19,8 @@
 //         part.list(self.objects, [&](auto& object, auto& p) { kept_object(object, p, heap); });
 //     }
 //
+// A member that is added to such a result later goes there too: what is not named is 0 in a warm answer.
+//
 // Everything that shapes it belongs into its question (KeptQuestion): the options, the limit, what was left
 // out. The name of the part has a hash of that, and the part begins with the question itself, so that two
 // with the same hash are not mixed up. (Whether text or JSON is printed, and --redact, must shape nothing but

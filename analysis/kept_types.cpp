@@ -15,7 +15,8 @@ struct KeptTypes {
     static void fields(Self& self, Part& part, const HeapReader& heap) {
         auto& result = self.result;
         part.list(result.types, [&](auto& row, Part& p) {
-            for (auto* number : {&row.count, &row.size, &row.memory, &row.array_data}) p.number(*number);
+            for (auto* number : {&row.count, &row.size, &row.memory, &row.array_data, &row.native})
+                p.number(*number);
             p.number(row.address);
             bool computed = row.retained.has_value();
             std::uint64_t retained = row.retained.value_or(0);

@@ -1,10 +1,28 @@
 #include "analysis/memory.h"
 
+#include "parsers/snapshot/zeros_in_use.h"
+
 #include <algorithm>
 
 namespace heapsift {
+namespace {
 
-MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit) {
+/// To find them, all saved bytes are read.
+struct KeptZeros {
+    std::uint64_t bytes = 0;
+
+    std::size_t rows() const { return 1; }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapReader& heap) {
+        part.number(self.bytes);
+        part.require(self.bytes <= heap.core().extent().mapped_bytes, "there are more zeros than memory");
+    }
+};
+
+}  // namespace
+
+MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit, KeptAnswers* answers) {
     const MemoryRows& memory = *heap.snapshot().memory;
     MemoryResult result;
     result.mapped = heap.core().extent().mapped_bytes;
@@ -15,6 +33,10 @@ MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit) {
     result.allocators = memory.allocators;
     result.culprit = native_culprit(heap);
     result.overlaps = memory.overlaps;
+    result.zeros = kept_answer(answers, KeptQuestion("zeros"), heap, [&] {
+                       return KeptZeros{zeros_in_use(heap.core(), memory.mappings)};
+                   }).bytes;
+    for (const MappingRow& row : memory.mappings) result.zero_blocks += row.shares[MemoryOwner::zero_blocks];
     result.sparse = {memory.sparse.arenas, memory.sparse.free_bytes, memory.sparse.blocks, {}};
     for (const SparseArenas::Type& type : memory.sparse.types)
         result.sparse.types.push_back({heap.snapshot().types[type.type].name, type.objects});

@@ -2,6 +2,7 @@
 
 // Who owns each byte of the process, in one table that adds up.
 
+#include "analysis/kept_answers.h"
 #include "analysis/native.h"
 #include "parsers/reading/heap_reader.h"
 
@@ -31,10 +32,13 @@ struct MemoryResult {
         };
         std::vector<Type> types;  // most first
     } sparse;
-    std::uint64_t overlaps = 0;  // MemoryRows::overlaps
+    std::uint64_t overlaps = 0;     // MemoryRows::overlaps
+    std::uint64_t zero_blocks = 0;  // bytes of pages of zeros in large blocks, not counted as in use
+    std::uint64_t zeros = 0;        // bytes in use that the process may never have touched (zeros_in_use.h)
 };
 
 /// `limit`: how many mappings, the largest of them; 0: all.
-MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit = 0);
+MemoryResult memory(const HeapReader& heap, bool mappings, std::size_t limit = 0,
+                    KeptAnswers* answers = nullptr);
 
 }  // namespace heapsift

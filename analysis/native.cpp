@@ -5,45 +5,17 @@
 #include "analysis/native.h"
 
 #include "analysis/native_classes.h"
-#include "parsers/base/text.h"
+#include "analysis/native_contents.h"
 
 #include <algorithm>
 #include <compare>
-#include <cstring>
+#include <functional>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace heapsift {
 namespace {
-
-constexpr std::uint64_t looked_at = 256;  // bytes of an example
-constexpr std::uint64_t fewest_letters = 8;
-
-bool is_printable(std::byte byte) {
-    const auto c = std::to_integer<unsigned>(byte);
-    return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t' || c == '\r';
-}
-
-std::string content_of(const AddressSpace& memory, Address block, std::uint64_t size) {
-    const auto bytes = memory.view(block, std::min(size, looked_at));
-    if (bytes.size() < 8) return "";
-    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
-    if (std::all_of(bytes.begin(), bytes.end(), is_zero)) return "zeros";
-    const auto end = std::find_if(bytes.begin(), bytes.end(), is_zero);
-    const auto letters = static_cast<std::uint64_t>(end - bytes.begin());
-    if (letters >= std::min<std::uint64_t>(fewest_letters, bytes.size()) &&
-        std::all_of(bytes.begin(), end, is_printable))
-        return "text";
-    std::uint64_t words = 0, addresses = 0;
-    for (std::uint64_t at = 0; at + 8 <= bytes.size(); at += 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, bytes.data() + at, 8);
-        if (word == 0) continue;
-        ++words;
-        addresses += memory.find(Address(word)) ? 1 : 0;
-    }
-    return words > 0 && addresses * 4 >= words * 3 ? "addresses" : "";
-}
 
 /// Most bytes first.
 template <class Row>
@@ -59,9 +31,58 @@ bool is_reached(ReachedFrom from) { return from < ReachedFrom::numbers; }
 /// In a cut core what held a block may be missing.
 bool tells_leaks(const HeapReader& heap) { return !heap.core().extent().cut(); }
 
+}  // namespace
+
+struct NativeRowHolder {
+    std::string name;
+    bool is_type = false;
+    auto operator<=>(const NativeRowHolder&) const = default;
+};
+
+/// Classes and holders by name, each found once.
+class NativeRowNames {
+public:
+    explicit NativeRowNames(const HeapReader& heap) : heap_(heap) {}
+
+    const NativeClass& class_of(Address table) {
+        const auto [known, is_new] = known_.try_emplace(table.value);
+        if (is_new) known->second = native_class(heap_.core(), table);
+        return known->second;
+    }
+
+    NativeRowHolder holder_of(const NativeBlockRow& row) {
+        switch (row.from) {
+            case ReachedFrom::objects:
+                return {heap_.snapshot().types[row.type].name, true};
+            case ReachedFrom::python_tables:
+                return {"Python's own tables"};
+            case ReachedFrom::modules: {
+                const auto [known, is_new] = variables_.try_emplace(row.word.value);
+                if (is_new) known->second = variable_name(heap_.core(), row.word);
+                return {known->second};
+            }
+            case ReachedFrom::mappings:
+                return {"memory without a known owner"};
+            case ReachedFrom::stacks:
+                return {"a stack or register"};
+            case ReachedFrom::numbers:
+            case ReachedFrom::nothing:
+                break;
+        }
+        return {};
+    }
+
+private:
+    const HeapReader& heap_;
+    std::unordered_map<std::uint64_t, NativeClass> known_;
+    std::unordered_map<std::uint64_t, std::string> variables_;
+};
+
+namespace {
+
 class NativeRows {
 public:
-    explicit NativeRows(const HeapReader& heap) : heap_(heap) {}
+    explicit NativeRows(const HeapReader& heap) : names_(heap) {}
 
     void add(const NativeBlockRow& row) {
         const std::uint64_t all = row.size * row.count;
@@ -76,7 +97,7 @@ public:
         }
         if (row.table.is_null()) return;
         of_classes += all;
-        const NativeClass& found = class_of(row.table);
+        const NativeClass& found = names_.class_of(row.table);
         of_size.classes[found.name] += all;
         OfClass& of_class = classes_[{found.name, found.module}];
         NativeClassRow& made = of_class.row;
@@ -118,11 +139,6 @@ public:
     std::uint64_t of_classes = 0;  // bytes
 
 private:
-    struct Holder {
-        std::string name;
-        bool is_type = false;
-        auto operator<=>(const Holder&) const = default;
-    };
     /// Who holds the blocks of one row, by how many.
     class Holders {
     public:
@@ -130,7 +146,7 @@ private:
             if (!is_reached(row.from))
                 leaked_ += row.count;
             else
-                counts_[all.holder_of(row)] += row.count;
+                counts_[all.names_.holder_of(row)] += row.count;
             if (row.from == ReachedFrom::numbers) by_number_ += row.count;
             if (row.from == ReachedFrom::objects || row.from == ReachedFrom::python_tables)
                 by_python_ += row.count;
@@ -148,47 +164,8 @@ private:
 
     private:
         std::uint64_t leaked_ = 0, by_number_ = 0, by_python_ = 0;
-        std::map<Holder, std::uint64_t> counts_;
+        std::map<NativeRowHolder, std::uint64_t> counts_;
     };
-
-    const NativeClass& class_of(Address table) {
-        const auto [known, is_new] = known_.try_emplace(table.value);
-        if (is_new) known->second = native_class(heap_.core(), table);
-        return known->second;
-    }
-
-    Holder holder_of(const NativeBlockRow& row) {
-        switch (row.from) {
-            case ReachedFrom::objects:
-                return {heap_.snapshot().types[row.type].name, true};
-            case ReachedFrom::python_tables:
-                return {"Python's own tables"};
-            case ReachedFrom::modules: {
-                const auto [known, is_new] = variables_.try_emplace(row.word.value);
-                if (is_new) known->second = variable_of(row.word);
-                return {known->second};
-            }
-            case ReachedFrom::mappings:
-                return {"memory without a known owner"};
-            case ReachedFrom::stacks:
-                return {"a stack or register"};
-            case ReachedFrom::numbers:
-            case ReachedFrom::nothing:
-                break;
-        }
-        return {};
-    }
-
-    /// "libfoo.so cache", "libfoo.so" where no symbol covers the word.
-    std::string variable_of(Address word) const {
-        for (const Module& module : heap_.core().modules()) {
-            if (word < module.start || word >= module.image_end) continue;
-            const std::string file(base_name(module.path));
-            const auto symbol = heap_.core().symbol_at(module, word);
-            return symbol ? file + " " + symbol_words(symbol->name) : file;
-        }
-        return "a variable";
-    }
 
     struct OfSize {
         NativeSizeRow row;
@@ -201,9 +178,7 @@ private:
         Holders holders;
         std::uint64_t example_of = 0;
     };
-    const HeapReader& heap_;
-    std::unordered_map<std::uint64_t, NativeClass> known_;
-    std::unordered_map<std::uint64_t, std::string> variables_;
+    NativeRowNames names_;
     std::map<std::uint64_t, OfSize> sizes_;
     std::map<std::pair<std::string, std::string>, OfClass> classes_;
 };
@@ -235,8 +210,88 @@ NativeResult native(const HeapReader& heap, const NativeQuery& query) {
     sort_and_cut(result.classes, query.limit);
     sort_and_cut(result.sizes, query.limit);
     for (NativeSizeRow& row : result.sizes)
-        row.content = content_of(heap.core().memory(), row.example, row.size);
+        row.content = native_content(heap.core().memory(), row.example, row.size);
     return result;
+}
+
+// Sizes are few and blocks are many: they are counted by size first, then each has its place.
+NativeList native_list(const HeapReader& heap, const NativeQuery& query) {
+    const auto& rows = heap.snapshot().native->rows;
+    NativeList list;
+    const auto is_wanted = [&](const NativeBlockRow& row) {
+        return !query.leaked_only || (!is_reached(row.from) && tells_leaks(heap));
+    };
+    std::map<std::uint64_t, std::uint64_t, std::greater<>> places;  // by size: how many, then the next one's
+    for (const NativeBlockRow& row : rows) {
+        if (!is_wanted(row)) continue;
+        places[row.size] += row.count;
+        list.total_count += row.count;
+        list.total_bytes += row.size * row.count;
+    }
+    std::uint64_t before = 0;
+    for (auto& [size, place] : places) before += std::exchange(place, before);
+    const std::uint64_t shown = query.limit == 0 ? before : std::min<std::uint64_t>(query.limit, before);
+    list.blocks.resize(shown);
+    list.rows.resize(shown);
+    heap.visit_native_blocks([&](Address start, std::uint32_t row) {
+        if (!is_wanted(rows[row])) return;
+        const std::uint64_t place = places[rows[row].size]++;
+        if (place >= shown) return;
+        list.blocks[place] = start;
+        list.rows[place] = row;
+    });
+    return list;
+}
+
+struct NativeListReader::State {
+    explicit State(const HeapReader& of) : heap(of), names(of), known(of.snapshot().native->rows.size()) {}
+    const HeapReader& heap;
+    NativeRowNames names;
+    std::vector<std::optional<NativeListRow>> known;  // by row: what its blocks have in common
+};
+
+NativeListReader::NativeListReader(const HeapReader& heap) : state_(std::make_shared<State>(heap)) {}
+
+NativeListRow NativeListReader::row(Address block, std::uint32_t row) {
+    const NativeBlockRow& of = state_->heap.snapshot().native->rows[row];
+    std::optional<NativeListRow>& known = state_->known[row];
+    if (!known) {
+        known.emplace();
+        known->bytes = of.size;
+        if (!of.table.is_null()) {
+            const NativeClass& found = state_->names.class_of(of.table);
+            known->of_class = found.name;
+            known->class_named = found.named;
+        }
+        const NativeRowHolder holder = state_->names.holder_of(of);
+        known->held_by = holder.name;
+        known->held_by_type = holder.is_type;
+        known->by_number = of.from == ReachedFrom::numbers;
+        if (tells_leaks(state_->heap)) known->leaked = !is_reached(of.from);
+    }
+    NativeListRow made = *known;
+    made.address = block;
+    made.content = native_content(state_->heap.core().memory(), block, of.size);
+    return made;
+}
+
+std::vector<NativeContent> native_contents(const HeapReader& heap, const NativeQuery& query) {
+    const auto& rows = heap.snapshot().native->rows;
+    std::vector<NativeContent> contents;
+    heap.visit_native_blocks([&](Address start, std::uint32_t row) {
+        const bool leaked = !is_reached(rows[row].from) && tells_leaks(heap);
+        if (query.leaked_only && !leaked) return;
+        const std::string content = native_content(heap.core().memory(), start, rows[row].size);
+        auto at = std::ranges::find(contents, content, &NativeContent::content);
+        if (at == contents.end()) at = contents.insert(contents.end(), {content});
+        ++at->count;
+        at->bytes += rows[row].size;
+        at->leaked += leaked ? 1 : 0;
+    });
+    std::ranges::sort(contents, [](const NativeContent& a, const NativeContent& b) {
+        return a.bytes != b.bytes ? a.bytes > b.bytes : a.content < b.content;
+    });
+    return contents;
 }
 
 std::optional<NativeCulprit> native_culprit(const HeapReader& heap) {

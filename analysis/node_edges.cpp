@@ -23,6 +23,8 @@ std::string NodeEdgeFinder::name(NodeId node) const {
             return graph_.groups()[graph_.group_of(node)].name;
         case NodeKind::frame:
             return frame_words(graph_.frame(graph_.frame_of(node)));
+        case NodeKind::block:
+            return "block of C code";
         case NodeKind::object:
             break;
     }
@@ -44,13 +46,14 @@ std::vector<std::pair<NodeEdge, ReferenceStep>> NodeEdgeFinder::of_no_object(Nod
         std::lower_bound(by_parent_.begin(), by_parent_.end(), node,
                          [&](std::uint32_t number, NodeId parent) { return roots[number].parent < parent; });
     for (const NodeId target : graph_.targets(node))
-        if (graph_.kind(target) != NodeKind::object) add(target, true, name(target));
+        if (graph_.kind(target) == NodeKind::frame) add(target, true, name(target));
     std::vector<NodeId> hanging(graph_.targets(node).begin(), graph_.targets(node).end());
     std::sort(hanging.begin(), hanging.end());
     for (; root != by_parent_.end() && roots[*root].parent == node; ++root) {
         const NodeId object = graph_.node_of(roots[*root].root.object);
         // Not all of them hang there: a word of C code does not take a module's dict from the module.
-        const bool hangs = std::binary_search(hanging.begin(), hanging.end(), object);
+        const bool hangs = roots[*root].block != no_node ||
+                           std::binary_search(hanging.begin(), hanging.end(), object);
         add(object, hangs, names_.name(roots[*root].root));
     }
     if (graph_.kind(node) == NodeKind::group && graph_.group_of(node) == graph_.unreachable_group())

@@ -1,6 +1,7 @@
 #include "analysis/object_paths.h"
 
 #include "analysis/object_row.h"
+#include "parsers/libraries/greenlets.h"
 
 #include <algorithm>
 #include <cassert>
@@ -87,7 +88,13 @@ const Reference& StepsBetween::of(ObjectId source, ObjectId target) const {
 std::string suspended_words(const HeapReader& heap, ObjectId object) {
     const HeapSnapshot& columns = heap.snapshot();
     const TypeId type = columns.type_of(object);
-    if (type == no_type || !has_own_frame(columns.types[type].known)) return {};
+    if (type == no_type) return {};
+    const TypeInfo& of = columns.types[type];
+    if (is_greenlet(of)) {
+        const auto frames = greenlet_frames(ObjectReader(heap.python_heap(), columns.address_of(object), of));
+        return frames.empty() ? std::string() : "suspended in " + frame_words(frames.front());
+    }
+    if (!has_own_frame(of.known)) return {};
     const auto frame = generator_frame(heap.python_heap(), columns.address_of(object));
     return frame ? "suspended in " + frame_words(*frame) : std::string();
 }

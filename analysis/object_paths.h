@@ -77,6 +77,8 @@ public:
                      const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
     /// Of one of the objects; nothing where it has none.
     std::optional<Found> of(ObjectId object) const;
+    /// The objects on the path of one of them, itself included; empty where it has none.
+    std::vector<ObjectId> path(ObjectId object) const { return paths_.path(object); }
 
 private:
     const HeapGraph& graph_;

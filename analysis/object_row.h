@@ -14,6 +14,7 @@ struct ObjectRow {
     std::string type;
     ObjectFacts facts;
     std::optional<std::uint64_t> retained;  // bytes; nothing if not computed
+    std::optional<std::uint64_t> native;    // of it, blocks of C code; nothing if not computed
     std::optional<ObjectState> state;       // nothing if not computed
     ShortValue value;
     FoundBy found_by = FoundBy::collector;

@@ -32,6 +32,7 @@ std::vector<ObjectId> garbage_lists(const HeapReader& heap) {
 ObjectState state_by(CollectorVerdict verdict, Reach reach, bool in_garbage_list) {
     switch (verdict) {
         case CollectorVerdict::collectable:
+        case CollectorVerdict::doubtful:
         case CollectorVerdict::dies:
             return ObjectState::waiting;
         case CollectorVerdict::uncollectable:
@@ -42,9 +43,7 @@ ObjectState state_by(CollectorVerdict verdict, Reach reach, bool in_garbage_list
     if (in_garbage_list) return ObjectState::uncollectable;
     if (reach == Reach::named) return ObjectState::reachable;
     if (reach == Reach::held) return ObjectState::held;
-    const bool may_wait =
-        verdict == CollectorVerdict::frozen_garbage || verdict == CollectorVerdict::doubtful;
-    return may_wait ? ObjectState::waiting : ObjectState::invisible;
+    return verdict == CollectorVerdict::frozen_garbage ? ObjectState::waiting : ObjectState::invisible;
 }
 
 }  // namespace
@@ -73,7 +72,7 @@ std::vector<std::uint8_t> held_by_garbage_lists(const HeapGraph& graph) {
     if (garbage_list_items(graph.heap()).empty()) return {};
     const std::vector<ObjectId> lists = garbage_lists(graph.heap());
     std::vector<std::uint8_t> held(graph.object_count());
-    for (const ObjectId object : retained_by(graph, lists))
+    for (const ObjectId object : retained_by(graph, lists).objects)
         held[object] =
             graph.reach(object) == Reach::named && !std::binary_search(lists.begin(), lists.end(), object)
                 ? 1
@@ -101,7 +100,8 @@ ObjectStates object_states(const HeapGraph& graph, const ProgressCallback& progr
 bool is_certain(const HeapReader& heap, const ObjectStates& states, ObjectId object) {
     if (states.of(object) != ObjectState::invisible)
         return states.collection.of[object] != CollectorVerdict::doubtful;
-    return heap.collector_facts(object).refcount == static_cast<std::int64_t>(heap.snapshot().references->found(object));
+    return heap.collector_facts(object).refcount ==
+           static_cast<std::int64_t>(heap.snapshot().references->found(object));
 }
 
 }  // namespace heapsift

@@ -9,6 +9,7 @@
 #include "analysis/dominant_types.h"
 #include "analysis/holding/retained.h"
 #include "analysis/kept_types.h"
+#include "analysis/tensor_storages.h"
 #include "parsers/snapshot/reference_graph.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 constexpr std::string_view array_data_region = "array data";
 constexpr double share_worth_a_sentence = 0.10;  // of what is in use
 constexpr double holder_of_all = 0.05, holder_of_objects = 0.15;
-constexpr std::size_t most_holders = 5;
+constexpr std::size_t most_holders = 5, most_all_holders = 200;
 
 double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -102,11 +103,26 @@ struct PinnedSums {
     }
 };
 
-/// Fills in these sums. Returns the arrays they were made of if those may become the headline.
-std::optional<ArraysAndFrames> add_pinned_sums(Work& work, OverviewResult& result) {
+/// The holder whose slices pin most; kept.
+struct PinnedHolder {
+    ArrayHolders holders;  // one row, or none
+    bool keepable = true;
+
+    std::size_t rows() const { return keepable ? holders.rows.size() : KeptAnswers::most_rows + 1; }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapGraph& graph) {
+        array_holders_fields(self.holders, part, graph);
+    }
+};
+
+/// Fills in these sums. Returns the holder if it may become the headline, as if there were no others: they come
+/// later.
+PinnedHolder find_pinned(Work& work, OverviewResult& result) {
+    const HeapGraph& graph = work.graph();
     std::optional<ArraysAndFrames> found;
     const PinnedSums sums = kept_answer(work.answers(), KeptQuestion("pinned"), work.heap(), [&] {
-        found = find_arrays(work.graph(), work.progress());
+        found = find_arrays(graph, work.progress());
         const ArraySums& of_arrays = found->table.sums;
         return PinnedSums{of_arrays.pinned, of_arrays.pinned_bytes - of_arrays.pinned_visible,
                           found->dropped.size()};
@@ -114,20 +130,16 @@ std::optional<ArraysAndFrames> add_pinned_sums(Work& work, OverviewResult& resul
     result.dropped_frames = sums.dropped_frames;
     result.pinned_owners = sums.owners;
     result.pinned_bytes = sums.bytes;
-    // As if there were no holders: they come later.
-    if (!pinned_is_headline(result, result.pinned_bytes)) return std::nullopt;
-    if (!found) found = find_arrays(work.graph(), work.progress());
-    return found;
-}
-
-/// The holder whose slices pin most, if that is much.
-void find_pinned(const HeapGraph& graph, ArraysAndFrames found, OverviewResult& result,
-                 const ProgressCallback& progress) {
-    if (found.table.arrays.empty() || !pinned_is_headline(result, result.pinned_bytes)) return;
-    add_dropped(found.frames, found.dropped);
-    const ArrayHolders holders = array_holders(graph, found.table, found.frames, true, 1, nullptr, progress);
-    if (!holders.rows.empty() && pinned_is_headline(result, holders.rows.front().unseen_bytes()))
-        result.pinned = holders.rows.front();
+    if (!pinned_is_headline(result, result.pinned_bytes)) return {};
+    return kept_answer(work.answers(), KeptQuestion("pinholder"), graph, [&] {
+        if (!found) found = find_arrays(graph, work.progress());
+        const bool with_frames = !found->frames.empty() || !found->dropped.empty();
+        add_dropped(found->frames, found->dropped);
+        PinnedHolder most{
+            array_holders(graph, found->table, found->frames, true, 1, nullptr, work.progress())};
+        most.keepable = !with_frames && may_be_kept(graph, most.holders);
+        return most;
+    });
 }
 
 /// Why most of the garbage has not been freed; kept.
@@ -179,6 +191,8 @@ void find_garbage(Work& work, OverviewResult& result) {
         return most;
     });
     const CycleReasons collectors = collectors_for_words(heap);
+    result.garbage_reason = found.garbage;
+    result.garbage_list_reason = found.garbage_list;
     if (found.garbage) result.garbage_remark = reason_words(columns, collectors, *found.garbage, false);
     if (found.garbage_list)
         result.garbage_list_remark = reason_words(columns, collectors, *found.garbage_list, false);
@@ -198,7 +212,12 @@ void find_native_culprit(const HeapReader& heap, OverviewResult& result) {
                   result.pinned ? result.pinned->unseen_bytes() : 0, bytes_of(result, array_data_region)});
     if (share(bytes, result.in_use_bytes) < share_worth_a_sentence || bytes < python) return;
     result.culprit = native_culprit(heap);
-    if (result.culprit && result.culprit->bytes < python) result.culprit.reset();
+    if (!result.culprit) return;
+    // What holds most of these blocks says more than what they are.
+    const bool leaked = result.culprit->held.leaked * 2 > result.culprit->count;
+    const std::uint64_t held =
+        result.holders.empty() || !result.holders.front().object ? 0 : result.holders.front().retained;
+    if (result.culprit->bytes < (leaked ? python : std::max(python, 2 * held))) result.culprit.reset();
 }
 
 }  // namespace
@@ -222,12 +241,21 @@ OverviewResult overview(Work& work, std::size_t type_limit) {
     result.object_memory = retained.memory(graph.root());
     result.garbage_memory = retained.memory(graph.node_of(graph.unreachable_group()));
     // Arrays first: their walk uses the rows of edges, which are given up with the top holders.
-    std::optional<ArraysAndFrames> arrays = add_pinned_sums(work, result);
+    const PinnedHolder pinned = find_pinned(work, result);
     if (progress) progress("overview", 0);
     find_garbage(work, result);
-    result.holders = top_holders(graph, work.retained(), result.object_memory / 50, most_holders, progress,
-                                 work.answers());
-    if (arrays) find_pinned(graph, std::move(*arrays), result, progress);
+    std::vector<TopHolder> holders = top_holders(graph, work.retained(), result.object_memory / 100,
+                                                 most_all_holders, progress, work.answers());
+    for (TopHolder& holder : holders) {
+        const bool first =
+            result.holders.size() < most_holders && holder.retained >= result.object_memory / 50;
+        (first ? result.holders : result.more_holders).push_back(std::move(holder));
+    }
+    if (!pinned.holders.rows.empty() &&
+        pinned_is_headline(result, pinned.holders.rows.front().unseen_bytes()))
+        result.pinned = pinned.holders.rows.front();
+    result.pinned_tensor = result.pinned && result.pinned->example != no_object &&
+                           is_tensor(work.heap().snapshot(), result.pinned->example);
     find_native_culprit(heap, result);
     if (result.culprit)
         result.headline = {

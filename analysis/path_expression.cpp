@@ -165,9 +165,14 @@ PathExpression path_expression(const HeapGraph& graph, const Root& root, std::sp
     return result;
 }
 
-std::string frame_words(const PythonFrame& frame) {
+std::string call_words(const PythonFrame& frame) {
     std::string text = frame.name + "()";
     if (!frame.file.empty()) text += fmt::format(", {}", base_name(frame.file));
+    return text;
+}
+
+std::string frame_words(const PythonFrame& frame) {
+    std::string text = call_words(frame);
     if (frame.line > 0) text += fmt::format(", now at line {}", frame.line);
     return text;
 }

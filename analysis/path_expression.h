@@ -33,7 +33,9 @@ std::string root_expression(const HeapGraph& graph, const Root& root);
 PathExpression path_expression(const HeapGraph& graph, const Root& root, std::span<const ObjectId> objects,
                                std::span<const Reference> steps);
 
-/// "func(), worker.py, now at line 41"; the file's base name.
+/// "func(), worker.py"; the file's base name.
+std::string call_words(const PythonFrame& frame);
+/// "func(), worker.py, now at line 41".
 std::string frame_words(const PythonFrame& frame);
 /// For people: "module app", "thread MainThread, func(), worker.py, now at line 41", "libfoo.so cache+0x10".
 std::string root_words(const HeapGraph& graph, const Root& root);

@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t shortest_run = 4, longest_period = 4;
 
 bool alike(const PathLine& a, const PathLine& b) {
-    return a.names == b.names && a.without_dot == b.without_dot && a.type == b.type;
+    return a.kind == b.kind && a.kind != PathLine::Kind::block && a.names == b.names &&
+           a.without_dot == b.without_dot && a.type == b.type;
 }
 
 /// Lines that repeat: `period` of them, `times` times.
@@ -29,7 +30,9 @@ Run run_at(const std::vector<PathLine>& lines, std::size_t first) {
 }
 
 std::size_t steps_of(const PathLine& line) {
-    return line.kind == PathLine::Kind::more ? line.count * line.names.size() : 1;
+    return line.kind == PathLine::Kind::more       ? line.count * line.names.size()
+           : line.kind == PathLine::Kind::left_out ? line.count
+                                                   : 1;
 }
 
 }  // namespace

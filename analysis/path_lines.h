@@ -18,6 +18,7 @@ struct PathLine {
         object,    // a step, and its target
         more,      // `count` more links of `names`
         left_out,  // `count` steps
+        block,     // of C code; `place` is its index among those of the path
     } kind = Kind::object;
     // for an object one, or none at a root; for a link each of its steps
     std::vector<ReferenceStep> names = {};

@@ -89,6 +89,7 @@ std::map<NodeId, std::vector<NodeId>> referrers_of(const HeapGraph& graph,
     for (const NodeId target : targets) wanted[target] = true;
     for (std::uint64_t number = 0; number < graph.node_count(); ++number) {
         const auto source = static_cast<NodeId>(number);
+        if (graph.kind(source) == NodeKind::block) continue;
         for (const NodeId target : graph.targets(source)) {
             if (!wanted[target] || !graph.follows(source, target)) continue;
             std::vector<NodeId>& found = result[target];
@@ -156,7 +157,8 @@ void add_referents(Painter& painter, const RetainedLookup& retained, ObjectId ob
             const auto above = painter.place(source, distance - 1);
             std::vector<NodeId> targets;
             for (const NodeId target : graph.targets(source))
-                if (graph.follows(source, target)) targets.push_back(target);
+                if (graph.kind(target) != NodeKind::block && graph.follows(source, target))
+                    targets.push_back(target);
             std::sort(targets.begin(), targets.end());
             targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
             std::stable_sort(targets.begin(), targets.end(),

@@ -6,9 +6,10 @@
 // C code also keeps a str or bytes for its characters alone, and points at these: NumPy's docstrings, names
 // of types. Such a word in a module's data counts as one of the references.
 //
-// If all words of memory that contain the object's address are references that were found, nothing else can
-// hold it: the other references leaked, whatever module took them. (Except for what was in a register, or in
-// memory that was not saved.)
+// If all words of memory and registers that contain the object's address are references that were found,
+// nothing else can hold it: the other references leaked, whatever module took them. (Except for what is in
+// memory that was not saved.) An address with a tag in its lowest three bits counts as well: torch marks the
+// pointers that own a tensor, mypyc those to large ints.
 //
 // A static object starts with one reference, which belongs to nobody but the program that contains it.
 //
@@ -26,6 +27,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -34,9 +36,47 @@ namespace heapsift {
 namespace {
 
 constexpr std::int64_t as_good_as_immortal = 900'000'000;
+constexpr std::uint64_t tag_mask = 7;
+
+/// Calls `visit` with each aligned word of saved, writable memory that is in `set` but for its lowest three
+/// bits.
+template <class Visit>
+void visit_untagged(const AddressSpace& memory, const AddressSet& set, Visit&& visit) {
+    for (const SweepPiece& piece : pieces_to_sweep(memory)) {
+        const std::uint64_t misaligned = (piece.segment->start + piece.from).value % 8;
+        for (std::uint64_t at = piece.from + (misaligned == 0 ? 0 : 8 - misaligned); at + 8 <= piece.to;
+             at += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, piece.segment->data + at, 8);
+            if (set.contains(word & ~tag_mask)) visit(word);
+        }
+    }
+}
 
 bool of_c_code(const NativeReference& native) {
     return native.place != NativePlace::frame && native.place != NativePlace::interpreter;
+}
+
+struct WordOfCCode {
+    Address word;
+    ObjectId target = no_object;
+    bool marked = false;  // not among the references: the address has a tag
+};
+
+/// By word, those that are marked last.
+std::vector<WordOfCCode> words_of_c_code(const HeapReader& heap) {
+    const auto natives = heap.snapshot().references->natives();
+    std::vector<WordOfCCode> words;
+    for (const NativeReference& native : natives)
+        if (of_c_code(native)) words.push_back({native.word, native.target, false});
+    if (!heap.snapshot().native_graph.there()) return words;
+    for (const NativeGraph::Held& held : heap.snapshot().native_graph->held()) {
+        const auto known = std::lower_bound(natives.begin(), natives.end(), held.word,
+                                            [](const NativeReference& a, Address b) { return a.word < b; });
+        if (known == natives.end() || known->word != held.word)
+            words.push_back({held.word, held.object, true});
+    }
+    return words;
 }
 
 /// The module whose image contains the address; null if none does.
@@ -110,10 +150,9 @@ public:
           graph_(*heap.snapshot().references),
           wanted_(heap.snapshot().types.size(), query.types.empty()) {
         for (const TypeId type : query.types) wanted_[type] = true;
-        for (const NativeReference& native : graph_.natives())
-            if (of_c_code(native)) by_target_.push_back(&native);
+        by_target_ = words_of_c_code(heap);
         std::stable_sort(by_target_.begin(), by_target_.end(),
-                         [](const auto* a, const auto* b) { return a->target < b->target; });
+                         [](const auto& a, const auto& b) { return a.target < b.target; });
     }
 
     ComparedCounts find() {
@@ -145,11 +184,20 @@ private:
         const auto [first, last] =
             std::equal_range(by_target_.begin(), by_target_.end(), object, [](const auto& a, const auto& b) {
                 if constexpr (std::is_same_v<std::decay_t<decltype(a)>, ObjectId>)
-                    return a < b->target;
+                    return a < b.target;
                 else
-                    return a->target < b;
+                    return a.target < b;
             });
         return static_cast<std::uint32_t>(last - first);
+    }
+
+    /// Of them, those that are not among the references.
+    std::uint32_t marked_words_to(ObjectId object) const {
+        const auto first = std::lower_bound(by_target_.begin(), by_target_.end(), object,
+                                            [](const WordOfCCode& a, ObjectId b) { return a.target < b; });
+        std::uint32_t count = 0;
+        for (auto at = first; at != by_target_.end() && at->target == object; ++at) count += at->marked;
+        return count;
     }
 
     const Module* module_of(Address address) const { return heapsift::module_of(heap_.core(), address); }
@@ -162,7 +210,8 @@ private:
         }
         ++result_.checked;
         std::uint32_t words = words_to(object);
-        const std::int64_t accounted = static_cast<std::int64_t>(graph_.found(object)) - words;
+        const std::int64_t accounted =
+            static_cast<std::int64_t>(graph_.found(object)) - (words - marked_words_to(object));
         const std::int64_t excess = facts.refcount - accounted;
         if (excess > words && module_of(columns().address_of(object))) ++words;
         result_.counted += static_cast<std::uint64_t>(std::max<std::int64_t>(facts.refcount, 0));
@@ -241,16 +290,22 @@ private:
             addresses.push_back(address.value);
         }
         if (open.empty() || heap_.core().extent().cut()) return;
-        std::vector<std::int64_t> words(excess_.size(), 0);
-        sweep_words(heap_.core().memory(), AddressSet(std::move(addresses)), {},
-                    [&](Address, std::uint64_t word) {
-                        if (const auto found = open.find(word); found != open.end()) ++words[found->second];
-                    });
+        std::vector<std::int64_t> words(excess_.size(), 0), tagged(excess_.size(), 0);
+        const auto look_at = [&](std::uint64_t word) {
+            const auto found = open.find(word & ~tag_mask);
+            if (found != open.end()) ++((word & tag_mask) == 0 ? words : tagged)[found->second];
+        };
+        const AddressSet set(std::move(addresses));
+        visit_untagged(heap_.core().memory(), set, look_at);
+        for (const CoreThread& thread : heap_.core().threads())
+            for (const std::uint64_t word : thread.registers) look_at(word);
         for (const auto& [address, i] : open) {
             Found& found = excess_[i];
-            if (words[i] < found.accounted) continue;  // some of its references are not such words
+            const std::int64_t all = words[i] + tagged[i];
+            if (all < found.accounted) continue;  // some of its references are not such words
+            const auto to_text = static_cast<std::int64_t>(text_words_.count(found.object));
             const std::int64_t left_over =
-                std::max<std::int64_t>(0, words[i] - found.accounted - found.words);
+                std::max<std::int64_t>(0, all - found.accounted - (found.words - to_text));
             found.leaked = std::max<std::int64_t>(0, found.excess - found.words - left_over);
             result_.leaked += static_cast<std::uint64_t>(found.leaked);
             row_of(columns().type_of(found.object), true).leaked += static_cast<std::uint64_t>(found.leaked);
@@ -312,8 +367,8 @@ private:
     const HeapReader& heap_;
     const RefcountsQuery& query_;
     const ReferenceGraph& graph_;
-    std::vector<bool> wanted_;                       // by TypeId
-    std::vector<const NativeReference*> by_target_;  // of C code
+    std::vector<bool> wanted_;  // by TypeId
+    std::vector<WordOfCCode> by_target_;
     std::unordered_map<TypeId, std::size_t> type_rows_, deficit_type_rows_;
     std::vector<Found> excess_, deficit_;
     std::multimap<ObjectId, Address> text_words_;
@@ -345,27 +400,34 @@ RefcountRow row_of(const HeapReader& heap, const ComparedCounts::Found& found) {
 
 /// Names the words that hold the objects of `rows`.
 void name_holders(const HeapReader& heap, const std::vector<ComparedCounts::TextWord>& text_words,
-                  std::vector<RefcountRow>& rows) {
+                  std::vector<RefcountRow>& rows, const KeptQuestion& question, KeptAnswers* answers) {
     std::unordered_map<std::uint64_t, RefcountRow*> by_address;
     for (RefcountRow& row : rows) by_address.emplace(row.object.address.value, &row);
     std::unordered_set<std::uint64_t> word_of_c_code;
-    for (const NativeReference& native : heap.snapshot().references->natives())
-        if (of_c_code(native)) word_of_c_code.insert(native.word.value);
+    for (const WordOfCCode& word : words_of_c_code(heap)) word_of_c_code.insert(word.word.value);
+    std::vector<Address> words;
     heap.visit_native_references([&](const Reference& reference) {
         if (!word_of_c_code.contains(reference.word.value)) return;
-        if (const auto row = by_address.find(reference.target.value); row != by_address.end())
-            row->second->holders.push_back({reference.word, notation(reference.step)});
+        const auto row = by_address.find(reference.target.value);
+        if (row == by_address.end()) return;
+        row->second->holders.push_back({reference.word, notation(reference.step), {}});
+        words.push_back(reference.word);
     });
+    NativeHolderFinder holders(heap);
+    holders.find_ways_to(words, question, answers);
+    for (RefcountRow& row : rows)
+        for (RefcountHolder& holder : row.holders) holder.by = holders.of(holder.word);
     for (RefcountRow& row : rows) {
         const auto [first, last] = std::equal_range(
             text_words.begin(), text_words.end(), ComparedCounts::TextWord{row.object.id, {}},
             [](const auto& a, const auto& b) { return a.object < b.object; });
         for (auto text = first; text != last; ++text)
-            row.holders.push_back({text->word, word_place(heap.core(), text->word)});
+            row.holders.push_back({text->word, word_place(heap.core(), text->word), {}});
         const Module* module = module_of(heap.core(), row.object.address);
         if (!module || row.excess <= static_cast<std::int64_t>(row.holders.size())) continue;
-        row.holders.push_back(
-            {row.object.address, "<static, of " + module->path.substr(module->path.rfind('/') + 1) + ">"});
+        row.holders.push_back({row.object.address,
+                               "<static, of " + module->path.substr(module->path.rfind('/') + 1) + ">",
+                               {}});
     }
 }
 
@@ -374,15 +436,19 @@ void name_holders(const HeapReader& heap, const std::vector<ComparedCounts::Text
 RefcountsResult refcounts(const HeapReader& heap, const RefcountsQuery& query,
                           const ProgressCallback& progress, KeptAnswers* answers) {
     if (progress) progress("comparing counts", 0);
-    const auto question = KeptQuestion("refcounts").with_all(query.types).with(query.limit);
-    ComparedCounts compared =
-        kept_answer(answers, question, heap, [&] { return RefcountsFinder(heap, query).find(); });
+    const auto shaped = [&](KeptQuestion question) {
+        return question.with_all(query.types)
+            .with(query.limit)
+            .with(std::uint32_t{heap.snapshot().native_graph.there()});
+    };
+    ComparedCounts compared = kept_answer(answers, shaped(KeptQuestion("refcounts")), heap,
+                                          [&] { return RefcountsFinder(heap, query).find(); });
     RefcountsResult result = std::move(compared.result);
     for (auto* types : {&result.types, &result.deficit_types})
         for (RefcountType& row : *types) row.name = type_name(heap.snapshot().types, row.type);
     for (const auto& found : compared.excess) result.rows.push_back(row_of(heap, found));
     for (const auto& found : compared.deficit) result.deficits.push_back(row_of(heap, found));
-    name_holders(heap, compared.text_words, result.rows);
+    name_holders(heap, compared.text_words, result.rows, shaped(KeptQuestion("refways")), answers);
     return result;
 }
 

@@ -4,6 +4,7 @@
 // leaked.
 
 #include "analysis/kept_answers.h"
+#include "analysis/native_holders.h"
 #include "analysis/object_row.h"
 
 #include <cstdint>
@@ -16,6 +17,8 @@ namespace heapsift {
 struct RefcountHolder {
     Address word;
     std::string place;  // "<libfoo.so cache+0x10>", "<block of C code>", "<native stack>"
+    NativeHolder
+        by;  // in full; its way is empty for a word that points at characters, and for a static object
 };
 
 struct RefcountRow {
@@ -59,7 +62,8 @@ struct RefcountsQuery {
     std::size_t limit = 0;      // 0: all
 };
 
-/// For a heap with references. Some 20 ns per object. `answers` may be null.
+/// For a heap with references; with blocks as nodes of the graph, marked pointers are found, and what holds is said
+/// in full. Some 20 ns per object. `answers` may be null.
 RefcountsResult refcounts(const HeapReader& heap, const RefcountsQuery& query,
                           const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
 

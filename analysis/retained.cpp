@@ -16,7 +16,7 @@ struct KeptRetained {
     static void fields(Self& self, Part& part, const HeapGraph& graph) {
         auto& result = self.result;
         for (auto* number : {&result.asked, &result.objects, &result.retained, &result.retained_size,
-                             &result.total_types, &result.shown_memory})
+                             &result.total_types, &result.shown_memory, &result.native})
             part.number(*number);
         part.list(result.types, [&](auto& row, Part& p) {
             kept_type(row.type, p, graph.heap());
@@ -43,9 +43,15 @@ RetainedResult retained(const HeapGraph& graph, std::span<const ObjectId> set, s
     std::vector<RetainedResult::Row> rows(columns.types.size());
     std::vector<ObjectSizes> sizes(1);
     const bool by_dominators = known && set.size() == 1;
-    for (const ObjectId object : by_dominators
-                                     ? RetainedLookup(graph, *known).dominated(graph.node_of(set[0]))
-                                     : retained_by(graph, NodeRow(set))) {
+    RetainedSet freed;
+    if (by_dominators) {
+        const RetainedLookup lookup(graph, *known);
+        freed = {lookup.dominated(graph.node_of(set[0])), lookup.native(graph.node_of(set[0]))};
+    } else {
+        freed = retained_by(graph, NodeRow(set));
+    }
+    result.retained = result.native = freed.native;
+    for (const ObjectId object : freed.objects) {
         sizes[0] = ObjectSizes();
         if (columns.sizes.there())
             sizes[0] = (*columns.sizes)[object];

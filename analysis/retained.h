@@ -15,7 +15,8 @@ namespace heapsift {
 struct RetainedResult {
     std::uint64_t asked = 0;     // objects of the set
     std::uint64_t objects = 0;   // that would be freed, including those of the set
-    std::uint64_t retained = 0;  // their memory, bytes
+    std::uint64_t retained = 0;  // their memory, and that of blocks of C code, bytes
+    std::uint64_t native = 0;    // of it, these blocks
     std::uint64_t retained_size = 0;
     struct Row {
         TypeId type = no_type;

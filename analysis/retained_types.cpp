@@ -23,7 +23,7 @@ public:
     }
 
     /// Prefetches what an object's row is found by.
-    void fetch(ObjectId object) const { __builtin_prefetch(&heap_.objects.types[object]); }
+    void fetch(ObjectId object) const { heap_.objects.types.fetch(object); }
 
 private:
     const HeapSnapshot& heap_;
@@ -42,7 +42,9 @@ std::vector<std::uint64_t> dominated_by_type(const RetainedLookup& retained, con
         if (preorder.reached() - p > ahead) fetch(preorder.node_at(p + ahead));
         const NodeId node = preorder.node_at(p);
         if (graph.kind(node) != NodeKind::object) continue;
-        const std::uint32_t dominator = retained.tree().dominator(p);
+        std::uint32_t dominator = retained.tree().dominator(p);
+        while (dominator != Preorder::none && graph.kind(preorder.node_at(dominator)) == NodeKind::block)
+            dominator = retained.tree().dominator(dominator);
         const NodeId above = dominator == Preorder::none ? no_node : preorder.node_at(dominator);
         const std::size_t row = type[graph.object_of(node)];
         if (above != no_node && graph.kind(above) == NodeKind::object && type[graph.object_of(above)] == row)
@@ -73,6 +75,7 @@ void compute(const std::vector<TypeRow*>& rows, const RetainedLookup& retained, 
     for (TypeRow* row : rows) {
         if (row->count == 1) {
             row->retained = retained.memory(row->largest.id);
+            row->native = retained.native(row->largest.id);
             continue;
         }
         set_of_type[type[row->largest.id]] = static_cast<std::int32_t>(sets.size());
@@ -80,7 +83,10 @@ void compute(const std::vector<TypeRow*>& rows, const RetainedLookup& retained, 
     }
     const std::vector<SetRetained> found = retained_by_sets(
         retained.graph(), sets.size(), [&](ObjectId object) { return set_of_type[type[object]]; }, progress);
-    for (std::size_t i = 0; i < sets.size(); ++i) sets[i]->retained = found[i].memory;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+        sets[i]->retained = found[i].memory;
+        sets[i]->native = found[i].native;
+    }
 }
 
 }  // namespace

@@ -36,17 +36,30 @@ std::string found_by_words(FoundBy found_by) {
     return "";
 }
 
+/// With the file of a mapping.
+std::optional<LibraryFacts> library_facts_of(const HeapReader& heap, ObjectId object) {
+    const HeapSnapshot& columns = heap.snapshot();
+    if (columns.type_of(object) == no_type) return std::nullopt;
+    auto facts = library_facts(
+        ObjectReader(heap.python_heap(), columns.address_of(object), columns.type_info(object)));
+    if (facts && facts->kind == LibraryFacts::Kind::mapping)
+        for (const MappedFile& file : heap.core().mapped_files())
+            if (file.range.contains(facts->data) && !is_shared_memory(file.path)) facts->file = file.path;
+    return facts;
+}
+
 }  // namespace
 
-ShowResult show(const HeapReader& heap, ObjectId object, std::size_t limit,
-                const ProgressCallback& progress) {
+ShowResult show(const HeapReader& heap, ObjectId object, std::size_t limit, const ProgressCallback& progress,
+                KeptAnswers* answers) {
     ShowResult result;
     result.object = object_row(heap, object);
     result.found_by = found_by_words(heap.snapshot().found_by(object));
+    result.library = library_facts_of(heap, object);
     const StructuralTargets structural = structural_targets(heap.snapshot());
-    result.referents = referents(heap, structural, object, limit);
+    result.referents = referents(heap, structural, object, limit, answers);
     if (progress) progress("looking for referrers", 0);
-    result.referrers = referrers(heap, structural, object, limit);
+    result.referrers = referrers(heap, structural, object, limit, answers);
     return result;
 }
 
@@ -56,6 +69,7 @@ void add_holder(ShowResult& result, const RetainedLookup& retained, const Object
     const ObjectId object = result.object.id;
     result.holder_computed = true;
     result.object.retained = retained.memory(object);
+    result.object.native = retained.native(object);
     result.object.state = states.of(object);
     const bool keeps = *result.object.retained >= worth_keeping;
     result.retained_size =
@@ -66,6 +80,7 @@ void add_holder(ShowResult& result, const RetainedLookup& retained, const Object
     if (graph.kind(dominator) == NodeKind::object) {
         result.dominator = object_row(graph.heap(), graph.object_of(dominator));
         result.dominator->retained = retained.memory(dominator);
+        result.dominator->native = retained.native(dominator);
     }
     const GroupId group = retained.group(object);
     result.group = group == no_group ? "shared by several groups" : graph.groups()[group].name;

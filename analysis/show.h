@@ -6,12 +6,14 @@
 #include "analysis/holding/retained.h"
 #include "analysis/kept_answers.h"
 #include "analysis/object_states.h"
+#include "parsers/libraries/library_objects.h"
 
 namespace heapsift {
 
 struct ShowResult {
     ObjectRow object;
-    std::string found_by;  // for people
+    std::string found_by;                 // for people
+    std::optional<LibraryFacts> library;  // of a type of which one is known; `file` of a mapping, too
     EdgeList referents;
     EdgeList referrers;  // `owned` of them were found: compare with the reference count
 
@@ -24,7 +26,7 @@ struct ShowResult {
 
 /// For a heap with references and roots. Cost: one pass over it.
 ShowResult show(const HeapReader& heap, ObjectId object, std::size_t limit,
-                const ProgressCallback& progress = {});
+                const ProgressCallback& progress = {}, KeptAnswers* answers = nullptr);
 
 /// What the object retains, what holds it, and its state. Cost: one pass over what is reached through it; of
 /// much, that is kept.

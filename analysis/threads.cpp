@@ -2,9 +2,12 @@
 
 #include "analysis/threads.h"
 
+#include "analysis/native_classes.h"
 #include "analysis/objects.h"
+#include "parsers/libraries/greenlets.h"
 
 #include <algorithm>
+#include <map>
 
 namespace heapsift {
 namespace {
@@ -12,19 +15,45 @@ namespace {
 constexpr std::size_t longest_local_name = 200;
 // of consecutive calls of one function at one line, this many are written out
 constexpr std::size_t shown_of_a_run = 3;
+constexpr std::size_t longest_cycle = 12;  // of calls that occur again and again
+constexpr std::uint64_t around_stack = 64 << 10;
 
 bool is_same_place(const FrameRow& a, const FrameRow& b) {
+    if (a.native || b.native)
+        return a.native && b.native && a.native->instruction == b.native->instruction &&
+               a.native->function == b.native->function && a.native->line == b.native->line;
     return a.frame.code == b.frame.code && a.frame.line == b.frame.line;
 }
 
-/// Of a run the first two calls and the last are shown, outermost first.
-void find_runs(std::vector<FrameRow>& frames) {
-    std::size_t run = 0;  // calls before this one, of the same function at the same line
-    for (std::size_t i = frames.size(); i-- > 0;) {
-        run = i + 1 < frames.size() && is_same_place(frames[i], frames[i + 1]) ? run + 1 : 0;
-        const bool goes_on = i > 0 && is_same_place(frames[i], frames[i - 1]);
-        frames[i].in_run = run >= shown_of_a_run - 1 && goes_on;
-        frames[i].run_before = !frames[i].in_run && run >= shown_of_a_run ? run - shown_of_a_run + 1 : 0;
+/// How often the `period` calls from `first` on occur, one time after the other.
+std::size_t cycles_at(const std::vector<FrameRow*>& frames, std::size_t first, std::size_t period) {
+    std::size_t same = 0;
+    while (first + period + same < frames.size() &&
+           is_same_place(*frames[first + same], *frames[first + period + same]))
+        ++same;
+    return 1 + same / period;
+}
+
+/// Of a call that occurs several times in a row the first two and the last are shown, outermost first; of
+/// several calls that do (a recursion through others), the first time and the last. How the interpreter makes
+/// calls is not shown, and does not interrupt a run.
+void find_runs(std::vector<FrameRow>& all) {
+    std::vector<FrameRow*> frames;
+    for (auto frame = all.rbegin(); frame != all.rend(); ++frame)
+        if (!frame->native || !frame->native->machinery) frames.push_back(&*frame);
+    for (std::size_t i = 0; i < frames.size();) {
+        std::size_t period = 1, cycles = cycles_at(frames, i, 1);
+        while (cycles < shown_of_a_run && period < longest_cycle) cycles = cycles_at(frames, i, ++period);
+        if (cycles < shown_of_a_run || (period == 1 && cycles == shown_of_a_run)) {
+            ++i;
+            continue;
+        }
+        const std::size_t end = i + cycles * period, last = end - period;
+        const std::size_t hidden_from = i + (period == 1 ? 2 : period);
+        for (std::size_t k = hidden_from; k < last; ++k) frames[k]->in_run = true;
+        frames[last]->run_before = last - hidden_from;
+        frames[last]->run_period = period;
+        i = end;
     }
 }
 
@@ -75,6 +104,11 @@ private:
     FrameRow& row_;
 };
 
+/// "func()"; code outside functions is called "<module>", "<lambda>".
+std::string called(const PythonFrame& frame) {
+    return frame.name.ends_with('>') ? frame.name : frame.name + "()";
+}
+
 std::vector<std::int32_t> threads_without_python(const CoreFile& core,
                                                  const std::vector<PythonThread>& threads) {
     std::vector<std::int32_t> rest;
@@ -98,7 +132,7 @@ void add_retained(ThreadsResult& result, const RetainedLookup& retained) {
         thread.retained = 0;
         for (FrameRow& frame : thread.frames) frame.retained = 0;
     }
-    for (auto node = static_cast<NodeId>(graph.object_count()); node < graph.node_count(); ++node) {
+    for (auto node = graph.root(); node < graph.node_count(); ++node) {
         if (!reached(node)) continue;
         if (graph.kind(node) == NodeKind::frame) {
             const auto [thread, frame] = graph.frame_of(node);
@@ -113,6 +147,133 @@ void add_retained(ThreadsResult& result, const RetainedLookup& retained) {
     }
 }
 
+std::optional<SignalPlace> signal_place(const CoreFile& core) {
+    if (core.threads().empty() || was_alive(core.process())) return std::nullopt;
+    const CoreThread& thread = core.threads().front();
+    SignalPlace place;
+    place.tid = thread.tid;
+    place.instruction = Address(thread.instruction_pointer());
+    // Below a stack lies nothing, or a page that nobody may touch.
+    const auto fault = core.process().fault_address;
+    const std::uint64_t stack = thread.stack_pointer();
+    if (fault && fault->value - (stack - around_stack) < 2 * around_stack) {
+        const Segment* segment = core.memory().find(*fault);
+        place.stack_is_full = !segment || !segment->writable;
+    }
+    const Module* module = core.module_at(place.instruction);
+    if (!module) return place;
+    place.module = module->path;
+    place.offset = place.instruction.value - module->load_bias;
+    if (const auto symbol = core.symbol_at(*module, place.instruction)) {
+        place.function = symbol_words(symbol->name);
+        place.offset = symbol->offset;
+    }
+    return place;
+}
+
+class NativeThreads {
+public:
+    NativeThreads(const HeapReader& heap, KeptAnswers* answers)
+        : core_(heap.core()), calls_(core_, heap.python_heap().runtime().module) {
+        calls_.name_all(heap, answers);
+    }
+
+    /// Puts native calls between those of Python: what ran inside a call of the interpreter's loop stands
+    /// before it.
+    void add_to(ThreadRow& row) {
+        const CoreThread* thread = thread_of(row.thread.tid);
+        if (!thread) return;
+        NativeCalls native = calls_.calls_of(*thread, row.known ? &row.thread : nullptr);
+        std::vector<PythonFrame> python;
+        for (const FrameRow& frame : row.frames) python.push_back(frame.frame);
+        const std::vector<std::int64_t> matches =
+            match_evaluations(core_.memory(), native, row.thread, python);
+        std::vector<FrameRow> merged;
+        merged.reserve(native.calls.size() + row.frames.size());
+        std::size_t taken = 0, evaluation = 0;
+        const auto take_until = [&](std::int64_t last) {
+            for (; taken < row.frames.size() && row.frames[taken].frame.evaluation <= last; ++taken)
+                merged.push_back(std::move(row.frames[taken]));
+        };
+        for (std::size_t i = 0; i < native.calls.size(); ++i) {
+            NativeCall& call = native.calls[i];
+            if (call.evaluates) {
+                call.runs_unknown = matches[evaluation] < 0;
+                call.machinery = !call.runs_unknown;
+                take_until(matches[evaluation++]);
+            }
+            FrameRow& of = merged.emplace_back();
+            of.native = std::move(call);
+        }
+        take_until(std::int64_t{1} << 32);
+        row.frames = std::move(merged);
+        row.native_end = native.end;
+    }
+
+private:
+    const CoreThread* thread_of(std::optional<std::int32_t> tid) const {
+        for (const CoreThread& thread : core_.threads())
+            if (tid == thread.tid) return &thread;
+        return nullptr;
+    }
+
+    const CoreFile& core_;
+    NativeCallReader calls_;
+};
+
+void add_native(const HeapReader& heap, ThreadsResult& result, KeptAnswers* answers) {
+    result.native = true;
+    for (const std::int32_t tid : result.native_threads) {
+        ThreadRow& row = result.threads.emplace_back();
+        row.known = false;
+        row.thread.tid = tid;
+    }
+    NativeThreads native(heap, answers);
+    for (ThreadRow& row : result.threads) {
+        native.add_to(row);
+        for (const FrameRow& frame : row.frames) result.machinery += frame.native && frame.native->machinery;
+    }
+}
+
+/// Greenlets are on no thread's chain of calls while they wait. Those that wait in the same calls, each at the same
+/// line, are one row.
+void add_greenlets(const HeapReader& heap, const RetainedLookup* retained, ThreadsResult& result) {
+    const HeapSnapshot& columns = heap.snapshot();
+    std::vector<bool> is_type(columns.types.size());
+    bool any = false;
+    for (TypeId type{0}; type < columns.types.size(); ++type) {
+        is_type[type] = is_greenlet(columns.types[type]);
+        any = any || is_type[type];
+    }
+    if (!any) return;
+    std::map<std::vector<std::pair<std::uint64_t, std::int32_t>>, std::size_t> rows;
+    for (ObjectId object{0}; object < columns.object_count(); ++object) {
+        const TypeId type = columns.type_of(object);
+        if (type == no_type || !is_type[type]) continue;
+        const ObjectReader reader(heap.python_heap(), columns.address_of(object), columns.types[type]);
+        std::vector<PythonFrame> frames = greenlet_frames(reader);
+        if (frames.empty()) continue;
+        std::vector<std::pair<std::uint64_t, std::int32_t>> places;
+        for (const PythonFrame& frame : frames) places.emplace_back(frame.code.value, frame.line);
+        const auto [row, added] = rows.emplace(std::move(places), result.greenlets.size());
+        if (added) {
+            WaitingGreenlets& made = result.greenlets.emplace_back();
+            made.example = reader.address();
+            for (PythonFrame& frame : frames) {
+                FrameRow& call = made.frames.emplace_back();
+                call.called = called(frame);
+                call.frame = std::move(frame);
+            }
+        }
+        WaitingGreenlets& waiting = result.greenlets[row->second];
+        ++waiting.count;
+        ++result.greenlet_count;
+        if (retained) waiting.retained = waiting.retained.value_or(0) + retained->memory(object);
+    }
+    std::stable_sort(result.greenlets.begin(), result.greenlets.end(),
+                     [](const WaitingGreenlets& a, const WaitingGreenlets& b) { return a.count > b.count; });
+}
+
 }  // namespace
 
 void lay_out(ThreadsResult& result) {
@@ -120,15 +281,17 @@ void lay_out(ThreadsResult& result) {
         result.any_has_gil = result.any_has_gil || row.thread.gil;
         row.name_is_given = !row.thread.name.empty() && row.thread.name != "MainThread";
         find_runs(row.frames);
-        // Code outside functions is called "<module>", "<lambda>".
         for (FrameRow& call : row.frames)
-            call.called = call.frame.name.ends_with('>') ? call.frame.name : call.frame.name + "()";
+            if (!call.native) call.called = called(call.frame);
     }
 }
 
-ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedLookup* retained) {
+ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedLookup* retained, bool native,
+                      KeptAnswers* answers) {
     const PythonHeap& python = heap.python_heap();
     ThreadsResult result;
+    result.process = heap.core().process();
+    result.signal = signal_place(heap.core());
     std::vector<PythonThread> threads =
         retained ? retained->graph().root_set().threads() : python_threads(heap.core(), python);
     result.native_threads = threads_without_python(heap.core(), threads);
@@ -148,6 +311,10 @@ ThreadsResult threads(const HeapReader& heap, std::size_t limit, const RetainedL
         result.threads.push_back(std::move(row));
     }
     if (retained) add_retained(result, *retained);
+    if (native) add_native(heap, result, answers);
+    add_greenlets(heap, retained, result);
+    for (ThreadRow& row : result.threads)
+        row.got_signal = result.signal && row.thread.tid == result.signal->tid;
     lay_out(result);
     return result;
 }

@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace heapsift {
 namespace {
 
 constexpr double most_of = 0.5;
-constexpr int least_chain = 3;
+constexpr int least_chain = 3, most_attributes = 16;
+constexpr std::size_t most_places = 1000;  // below one node
 
 class HolderSearch {
 public:
@@ -81,13 +83,27 @@ private:
         return heap_.python_heap().is_interned_table(columns().address_of(graph_.object_of(object)));
     }
 
+    /// Its other large children are places of their own.
     void go_down(NodeId node) {
+        std::vector<NodeId> from{node};
+        for (std::size_t i = 0; i < from.size() && i < most_places; ++i) go_down(from[i], from);
+    }
+
+    void go_down(NodeId node, std::vector<NodeId>& others) {
         NodeId at = node;
         while (true) {
             if (starts_run(at)) break;
+            if (is_divided(at)) {
+                for (const NodeId child : shown_children(retained_, modules_, at, least_))
+                    others.push_back(child);
+                return;
+            }
             const double whole = static_cast<double>(retained_.memory(at));
             const NodeId largest = largest_shown(at);
             if (largest != no_node && static_cast<double>(retained_.memory(largest)) > most_of * whole) {
+                if (!is_container(at))
+                    for (const NodeId child : shown_children(retained_, modules_, at, least_))
+                        if (child != largest) others.push_back(child);
                 at = largest;
                 continue;
             }
@@ -98,6 +114,45 @@ private:
             break;
         }
         add(at, std::nullopt);
+    }
+
+    /// What holds many things of a kind; the dict of an instance's attributes is none.
+    bool is_container(NodeId node) const {
+        const TypeTable& types = columns().types;
+        const TypeId type = type_of(node);
+        if (!is_object(node) || type == no_type) return false;
+        const NodeId above = retained_.dominator(node);
+        const bool is_dict = types.is(type, KnownType::dict);
+        if (is_dict && above != no_node && is_object(above) && type_of(above) != no_type &&
+            types[type_of(above)].python_class && !types.is(type_of(above), KnownType::dict))
+            return !step_between(heap_, graph_.object_of(above), graph_.object_of(node))
+                        .step.is(Field::attributes);
+        return is_dict || types.is(type, KnownType::list) || types.is(type, KnownType::set) ||
+               types.is(type, KnownType::tuple) || types.is(type, KnownType::deque) ||
+               types.is(type, KnownType::frozen_set) || types.is(type, KnownType::ordered_dict) ||
+               types.is(type, KnownType::default_dict);
+    }
+
+    /// An object with several attributes that each have much, and none most of it: these are meant.
+    bool is_divided(NodeId node) const {
+        if (!is_object(node) || is_container(node) || !is_of_program(node)) return false;
+        std::uint64_t large = 0, most = 0;
+        int count = 0;
+        retained_.visit_children(node, [&](NodeId child) {
+            if (!is_large(child) || !is_object(child)) return;
+            large += retained_.memory(child);
+            most = std::max(most, retained_.memory(child));
+            ++count;
+        });
+        const std::uint64_t whole = retained_.memory(node);
+        return count > 1 && count <= most_attributes && 2 * most <= whole && 2 * large > whole;
+    }
+
+    /// An instance of a class in Python, or the dict of its attributes.
+    bool is_of_program(NodeId node) const {
+        const TypeId type = type_of(node);
+        return type != no_type &&
+               (columns().types[type].python_class || columns().types.is(type, KnownType::dict));
     }
 
     /// The first of what is shown below it; `no_node` for a leaf.
@@ -206,21 +261,67 @@ void for_each_expressed(std::vector<TopHolder>& holders, F&& visit) {
     }
 }
 
-void express(const HeapGraph& graph, std::vector<TopHolder>& holders, const ProgressCallback& progress,
-             KeptAnswers* answers) {
+/// The dominators of a holder that have hardly more than it has, the nearest first.
+std::vector<ObjectId> alike_above(const RetainedLookup& retained, const TopHolder& holder) {
+    constexpr int most_steps = 8;
+    std::vector<ObjectId> above;
+    NodeId at = holder.node;
+    for (int step = 0; step < most_steps; ++step) {
+        at = retained.dominator(at);
+        if (at == no_node || retained.graph().kind(at) != NodeKind::object ||
+            retained.memory(at) * 10 > holder.retained * 11)
+            break;
+        above.push_back(HeapGraph::object_of(at));
+    }
+    return above;
+}
+
+/// What hangs on a reference that C code has, without a name in Python, is called by what has it.
+void call_by_what_has_it(const RetainedLookup& retained, const ExpressionFinder& expressions,
+                         TopHolder& holder) {
+    if (!holder.object || holder.is_chain) return;
+    const auto own = expressions.of(holder.object->id);
+    if (own && !own->expression.from_address) return;
+    for (const ObjectId object : alike_above(retained, holder)) {
+        const auto found = expressions.of(object);
+        if (!found || found->expression.from_address) continue;
+        holder.node = retained.graph().node_of(object);
+        holder.retained = retained.memory(holder.node);
+        holder.has_content = true;
+        holder.content_type = std::exchange(holder.object, object_row(retained.graph().heap(), object))->type;
+        holder.content_count = 1;
+        holder.object->retained = holder.retained;
+        holder.object->native = retained.native(holder.node);
+        holder.remark = suspended_words(retained.graph().heap(), object);
+        return;
+    }
+}
+
+void express(const RetainedLookup& retained, std::vector<TopHolder>& holders,
+             const ProgressCallback& progress, KeptAnswers* answers) {
+    const HeapGraph& graph = retained.graph();
     std::vector<ObjectId> wanted;
     for_each_expressed(holders,
                        [&](ObjectId object, PathExpression&, TopHolder&) { wanted.push_back(object); });
+    for (const TopHolder& holder : holders)
+        if (holder.object && !holder.is_chain) {
+            const std::vector<ObjectId> above = alike_above(retained, holder);
+            wanted.insert(wanted.end(), above.begin(), above.end());
+        }
     const ExpressionFinder expressions(graph, wanted, progress, answers);
+    for (TopHolder& holder : holders) call_by_what_has_it(retained, expressions, holder);
     for_each_expressed(holders, [&](ObjectId object, PathExpression& expression, TopHolder& holder) {
         auto found = expressions.of(object);
         if (!found) return;
         const Root& root = found->root;
         expression = std::move(found->expression);
+        const bool is_first = holder.object ? holder.object->id == object : holder.path.empty();
+        if (is_first) holder.path = expressions.path(object);
         if (root.kind == RootKind::thread_local_ && holder.root.empty())
             holder.root = root_words(graph, root);
         if (holder.object && holder.object->id == object && root.frame >= 0) {
             holder.frame = frame_words(graph.frame({root.thread, root.frame}));
+            holder.call = call_words(graph.frame({root.thread, root.frame}));
             if (expression.first == 0 && expression.steps.size() == 1)
                 holder.local = expression.steps.front().name.name;
         }
@@ -228,7 +329,8 @@ void express(const HeapGraph& graph, std::vector<TopHolder>& holders, const Prog
 }
 
 /// The words that need no path.
-void describe(const HeapGraph& graph, TopHolder& holder) {
+void describe(const RetainedLookup& retained, TopHolder& holder) {
+    const HeapGraph& graph = retained.graph();
     const HeapSnapshot& columns = graph.columns();
     holder.group = holder.below == no_group ? "shared by several groups" : graph.groups()[holder.below].name;
     if (holder.below != no_group) holder.group_kind = graph.groups()[holder.below].kind;
@@ -240,6 +342,7 @@ void describe(const HeapGraph& graph, TopHolder& holder) {
         const ObjectId object = HeapGraph::object_of(holder.node);
         holder.object = object_row(graph.heap(), object);
         holder.object->retained = holder.retained;
+        holder.object->native = retained.native(holder.node);
         holder.remark = holder.is_chain ? "a chain" : suspended_words(graph.heap(), object);
     }
     holder.says_held = holder.joint ? holder.joint->begins_with_held
@@ -283,8 +386,9 @@ std::vector<TopHolder> top_holders(const HeapGraph& graph, const RetainedSizes& 
                                          const RetainedLookup retained(graph, sizes);
                                          return KeptHolders{HolderSearch(retained, least).find(most)};
                                      }).holders;
-    for (TopHolder& holder : holders) describe(graph, holder);
-    express(graph, holders, progress, answers);
+    const RetainedLookup retained(graph, sizes);
+    for (TopHolder& holder : holders) describe(retained, holder);
+    express(retained, holders, progress, answers);
     return holders;
 }
 

@@ -21,10 +21,12 @@ struct TopHolder {
     std::optional<ObjectRow> object;    // nothing for a group, a frame, or joint holders
     std::optional<JointHolders> joint;  // several, that hold it together
     PathExpression expression;          // of `object`; its root empty where it has none
+    std::vector<ObjectId> path;         // of `object`, or the first joint holder: from the root on
     std::string group;                  // below which it hangs: "thread MainThread", "app"; not escaped
     GroupKind group_kind = GroupKind::python;
     bool says_held = false;  // how it is called says that it is "held by" that
     std::string frame;       // "func(), worker.py, now at line 41", where a call holds it; not escaped
+    std::string call;        // the same without the line: of every call of that function
     std::string local;       // the local by which the call holds it, where `object` is that; not escaped
     std::string remark;      // "suspended in …"; not escaped
     std::string root;  // of a path whose expression does not say it: "thread-local data of …"; not escaped

@@ -34,16 +34,36 @@ std::vector<std::string> nearest_type_names(const std::set<std::string>& names, 
     return nearest;
 }
 
+bool fits(std::string_view pattern, std::string_view name) {
+    std::size_t at = 0, place = 0, star = std::string_view::npos, resume = 0;
+    while (place < name.size()) {
+        if (at < pattern.size() && pattern[at] == '*') {
+            star = at++;
+            resume = place;
+        } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == name[place])) {
+            ++at;
+            ++place;
+        } else if (star != std::string_view::npos) {
+            at = star + 1;
+            place = ++resume;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', at) == std::string_view::npos;
+}
+
 }  // namespace
 
 TypeSearch find_types(const TypeTable& types, std::string_view name) {
     TypeSearch search;
     std::set<std::string> names, bare;
     std::vector<TypeId> by_bare_name;
+    const bool pattern = name.find_first_of("*?") != std::string_view::npos;
     for (TypeId id{0}; id < types.size(); ++id) {
         const std::string& known = types[id].name;
         names.insert(known);
-        if (known == name) search.types.push_back(id);
+        if (pattern ? fits(name, known) : known == name) search.types.push_back(id);
         if (known.size() > name.size() && known.ends_with(name) &&
             known[known.size() - name.size() - 1] == '.') {
             by_bare_name.push_back(id);

@@ -17,7 +17,8 @@ struct TypeSearch {
     bool ambiguous = false;  // several names match
 };
 
-/// Every type whose qualified name is `name`; else every type whose name ends in ".name", if all of them have
+/// Every type whose qualified name is `name`; if there are * or ? in it, those that fit (* is any text, ? one
+/// character); else every type whose name ends in ".name", if all of them have
 /// the same qualified name.
 TypeSearch find_types(const TypeTable& types, std::string_view name);
 

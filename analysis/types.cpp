@@ -3,7 +3,7 @@
 
 #include "analysis/types.h"
 
-#include "analysis/pass.h"
+#include "parsers/base/in_pieces.h"
 #include "parsers/snapshot/size_column.h"
 
 #include <algorithm>
@@ -12,11 +12,28 @@
 namespace heapsift {
 namespace {
 
+constexpr std::size_t summed_a_piece = 1 << 18;
+
 struct Sums {
     std::uint64_t count = 0, size = 0, memory = 0, array_data = 0, uncertain = 0, damaged = 0;
     ObjectId largest = no_object;
     std::uint64_t largest_memory = 0, largest_size = 0;
 
+    /// What comes after what is there.
+    void add(const Sums& next) {
+        if (next.count == 0) return;
+        count += next.count;
+        size += next.size;
+        memory += next.memory;
+        array_data += next.array_data;
+        damaged += next.damaged;
+        if (largest == no_object ||
+            std::tie(next.largest_memory, next.largest_size) > std::tie(largest_memory, largest_size)) {
+            largest = next.largest;
+            largest_memory = next.largest_memory;
+            largest_size = next.largest_size;
+        }
+    }
     // Objects come in address order, so that among equals the lowest address stays.
     void add(ObjectId object, const ObjectSizes& facts) {
         ++count;
@@ -82,11 +99,25 @@ void add_to_totals(TypesResult& result, const TypeRow& row, const Sums& sums) {
 TypesResult types(const HeapReader& heap, SortKey sort, std::size_t limit, const ProgressCallback& progress) {
     const HeapSnapshot& columns = heap.snapshot();
     const TypeTable& types = columns.types;
-    std::vector<Sums> sums(types.size() + 1);  // the last one: objects whose type was not found
+    using SumsByType = std::vector<Sums>;  // the last one: objects whose type was not found
+    SumsByType sums(types.size() + 1);
     const SizeColumn& sizes = *columns.sizes;
-    for_each_object(columns, "adding up types", progress, [&](ObjectId object) {
-        sums[std::min<std::size_t>(columns.type_of(object), types.size())].add(object, sizes[object]);
-    });
+    const std::size_t objects = columns.object_count();
+    if (progress) progress("adding up types", 0);
+    in_pieces<SumsByType>(
+        piece_count(objects, summed_a_piece),
+        [&](std::size_t piece, SumsByType& some) {
+            some.assign(sums.size(), {});
+            const auto [begin, end] = piece_of(piece, objects, summed_a_piece);
+            for (ObjectId object(begin); object < end; ++object)
+                some[std::min<std::size_t>(columns.type_of(object), types.size())].add(object, sizes[object]);
+        },
+        [&](std::size_t piece, const SumsByType& some) {
+            if (progress)
+                progress("adding up types",
+                         static_cast<double>(piece * summed_a_piece) / static_cast<double>(objects));
+            for (std::size_t type = 0; type < sums.size(); ++type) sums[type].add(some[type]);
+        });
 
     TypesResult result;
     for (std::size_t i = 0; i < sums.size(); ++i) {

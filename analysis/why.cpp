@@ -1,6 +1,9 @@
 // The first path is the cheapest. Each further path comes through a different referrer: referrers are taken
 // by the cost of their own cheapest path that avoids the object. If that path shares an object with those
 // already given, one that shares none is looked for, and taken if it exists.
+//
+// A path that begins at a word of C code goes on upwards, through the block that has the word and those that
+// lead to it, to a variable, a stack, or an object that owns them; and from that object up again.
 
 #include "analysis/why.h"
 
@@ -14,14 +17,45 @@
 namespace heapsift {
 namespace {
 
+constexpr int most_stages = 8;          // objects that only blocks of C code hold, on one path
+constexpr std::size_t most_blocks = 6;  // listed of one way, unless all lines are
+
+/// Several paths to one object, as they are kept.
+struct ChosenPaths {
+    struct Path {
+        std::vector<ObjectId> objects;  // from the root down
+        std::uint32_t root = 0;         // HeapGraph::roots
+        bool disjoint = true;
+    };
+    std::vector<Path> paths;
+
+    std::size_t rows() const {
+        std::size_t count = 0;
+        for (const Path& path : paths) count += path.objects.size();
+        return count;
+    }
+
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part, const HeapGraph& graph) {
+        part.list(self.paths, [&](auto& path, Part& p) {
+            kept_object_list(path.objects, p, graph.heap());
+            p.number(path.root);
+            p.number(path.disjoint);
+            p.require(!path.objects.empty() && path.root < graph.roots().size(), "a path begins at no root");
+        });
+    }
+};
+
 class WhyFinder {
 public:
     WhyFinder(const RetainedLookup& retained, ObjectId object, const WhyQuery& query,
-              const ProgressCallback& progress, const EveryRootPath* every)
+              const ProgressCallback& progress, const EveryRootPath* every, KeptAnswers* answers)
         : every_(every),
+          answers_(answers),
           retained_(retained),
           graph_(retained.graph()),
           heap_(graph_.heap()),
+          holders_(heap_, answers),
           object_(object),
           query_(query),
           progress_(progress) {}
@@ -37,7 +71,7 @@ public:
         result.immortal = result.target.facts.immortal;
         result.references_counted =
             static_cast<std::uint64_t>(std::max<std::int64_t>(result.target.facts.refcount, 0));
-        result.references_found = columns().references->found(object_);
+        result.references_found = columns().references->found(object_) + marked_references();
         find_referrers();
         result.referrers = referrer_edges_;
         for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(object_))
@@ -51,6 +85,19 @@ public:
     }
 
 private:
+    /// References from C code with a tag: they are roots, and not among the references.
+    std::uint64_t marked_references() const {
+        const auto natives = columns().references->natives();
+        std::uint64_t count = 0;
+        for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(object_)) {
+            if (placed.block == no_node) continue;
+            const auto at = std::lower_bound(natives.begin(), natives.end(), placed.root.word,
+                                             [](const NativeReference& a, Address b) { return a.word < b; });
+            count += at == natives.end() || at->word != placed.root.word;
+        }
+        return count;
+    }
+
     void find_referrers() {
         for (const ObjectId source : columns().references->sources_of(object_)) {
             std::uint64_t edges = 0;
@@ -67,21 +114,38 @@ private:
                 .without = {}};
     }
 
-    /// To the object; empty if it has none.
-    std::vector<ObjectId> cheapest_path() const {
+    /// To `object`; empty if it has none.
+    std::vector<ObjectId> cheapest_path(ObjectId object) const {
         if (every_ && !query_.without_frames && !query_.without_tracebacks)
-            if (auto path = every_->path(graph_, object_)) return std::move(*path);
-        const RootPaths paths = root_paths(graph_, wishes(), {object_}, {}, progress_);
-        return paths.found(object_) ? paths.path(object_) : std::vector<ObjectId>();
+            if (auto path = every_->path(graph_, object)) return std::move(*path);
+        const RootPaths paths = root_paths(graph_, wishes(), {object}, {}, progress_);
+        return paths.found(object) ? paths.path(object) : std::vector<ObjectId>();
     }
 
     void find_paths(WhyResult& result) {
         if (query_.paths <= 1) {
-            const std::vector<ObjectId> path = cheapest_path();
-            if (!path.empty())
-                result.paths.push_back(path_of(path, cheapest_root(graph_, path.front()).root));
+            const std::vector<ObjectId> path = cheapest_path(object_);
+            if (!path.empty()) result.paths.push_back(path_of(path, cheapest_root(graph_, path.front())));
             return;
         }
+        const auto question = KeptQuestion("whypaths")
+                                  .with(std::uint32_t{object_})
+                                  .with(query_.paths)
+                                  .with(query_.without_frames)
+                                  .with(query_.without_tracebacks);
+        const ChosenPaths chosen = kept_answer(answers_, question, graph_, [&] { return choose_paths(); });
+        for (const ChosenPaths::Path& path : chosen.paths) {
+            result.paths.push_back(path_of(path.objects, graph_.roots()[path.root]));
+            result.paths.back().disjoint = path.disjoint;
+        }
+    }
+
+    std::uint32_t number_of(const HeapGraph::PlacedRoot& root) const {
+        return static_cast<std::uint32_t>(&root - graph_.roots().data());
+    }
+
+    ChosenPaths choose_paths() const {
+        ChosenPaths chosen;
         // One search that ends at the object itself gives the cheapest path to it, and the cheapest path to
         // each referrer that avoids it.
         std::vector<ObjectId> wanted = referrers_;
@@ -103,19 +167,19 @@ private:
                          [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
         std::vector<ObjectId> used;  // sorted
         for (const Candidate& candidate : candidates) {
-            if (result.paths.size() >= query_.paths) break;
-            if (!candidate.root) {
-                add_path_through(result, candidate.referrer, paths, used);
-                continue;
-            }
-            result.paths.push_back(path_of({object_}, candidate.root->root));
+            if (chosen.paths.size() >= query_.paths) break;
+            if (candidate.root)
+                chosen.paths.push_back({{object_}, number_of(*candidate.root)});
+            else
+                chosen.paths.push_back(path_through(candidate.referrer, paths, used));
         }
+        return chosen;
     }
 
-    void add_path_through(WhyResult& result, ObjectId referrer, const RootPaths& paths,
-                          std::vector<ObjectId>& used) {
+    ChosenPaths::Path path_through(ObjectId referrer, const RootPaths& paths,
+                                   std::vector<ObjectId>& used) const {
         std::vector<ObjectId> path = paths.path(referrer);
-        Root root = cheapest_root(graph_, path.front()).root;
+        const HeapGraph::PlacedRoot* root = &cheapest_root(graph_, path.front());
         const auto is_used = [&](ObjectId object) {
             return std::binary_search(used.begin(), used.end(), object);
         };
@@ -126,17 +190,16 @@ private:
             const RootPaths around = root_paths(graph_, others, {referrer}, {object_});
             if (around.found(referrer)) {
                 path = around.path(referrer);
-                root = cheapest_root(graph_, path.front()).root;
+                root = &cheapest_root(graph_, path.front());
                 disjoint = true;
             }
         }
         // Modules are on many paths, and tell nothing new.
-        for (std::size_t i = root.kind == RootKind::module ? 2 : 0; i < path.size(); ++i)
+        for (std::size_t i = root->root.kind == RootKind::module ? 2 : 0; i < path.size(); ++i)
             used.push_back(path[i]);
         std::sort(used.begin(), used.end());
         path.push_back(object_);
-        result.paths.push_back(path_of(path, root));
-        result.paths.back().disjoint = disjoint;
+        return {std::move(path), number_of(*root), disjoint};
     }
 
     std::uint32_t cheapest_step(ObjectId source) const {
@@ -152,19 +215,104 @@ private:
         return cheapest.cost;
     }
 
+    Reference from_block(ObjectId target, Address word) const {
+        Reference reference;
+        reference.target = columns().address_of(target);
+        reference.kind = ReferenceKind::native;
+        reference.word = word;
+        reference.step = named_step("<block of C code>");
+        reference.step.nameless = true;
+        return reference;
+    }
+
     WhyStep step(ObjectId source, ObjectId target, const Reference& reference) const {
         WhyStep made;
-        made.edge = {brief_object_row(heap_, source), brief_object_row(heap_, target), reference, true};
+        made.edge = {brief_object_row(heap_, source), brief_object_row(heap_, target), reference, true,
+                     std::nullopt};
         made.retained = retained_.memory(target);
         made.remark = suspended_words(heap_, target);
         return made;
     }
 
-    WhyPath path_of(const std::vector<ObjectId>& objects, const Root& root) const {
+    /// What hangs at a word of C code hangs, through blocks, at something else.
+    struct Ascent {
+        std::vector<ObjectId> objects;
+        const HeapGraph::PlacedRoot* root;
+        std::vector<WhyBlock> blocks;
+        std::vector<std::pair<std::size_t, Address>>
+            words;                  // the object at that place is held by this word of a block
+        std::string words_of_root;  // where the way ends at no root of an object
+        Address address_of_root;
+    };
+
+    void ascend(Ascent& path) {
+        for (int stage = 0; stage < most_stages && path.root->block != no_node; ++stage) {
+            const NativeWay way = holders_.way_to(graph_.block_of(path.root->block));
+            const std::vector<ObjectId> above = objects_above(path, way.beginning);
+            std::vector<WhyBlock> blocks = blocks_of(way);
+            path.blocks.insert(path.blocks.begin(), blocks.begin(), blocks.end());
+            path.words.insert(path.words.begin(), {0, path.root->root.word});
+            if (above.empty()) {
+                path.words.erase(path.words.begin());  // a root has no reference from an object
+                path.words_of_root = words_of(way.beginning);
+                path.address_of_root = way.beginning.address;
+                return;
+            }
+            for (WhyBlock& block : path.blocks) block.place += above.size();
+            for (auto& [place, word] : path.words) place += above.size();
+            path.objects.insert(path.objects.begin(), above.begin(), above.end());
+            path.root = &cheapest_root(graph_, above.front());
+        }
+    }
+
+    /// The path to the object with which the way begins; empty if it begins with none, or with one that is on
+    /// the path.
+    std::vector<ObjectId> objects_above(const Ascent& path, const NativeEnd& beginning) const {
+        if (!beginning.object) return {};
+        std::vector<ObjectId> above = cheapest_path(beginning.object->id);
+        const auto is_on_path = [&](ObjectId object) {
+            return std::find(path.objects.begin(), path.objects.end(), object) != path.objects.end();
+        };
+        if (std::any_of(above.begin(), above.end(), is_on_path)) above.clear();
+        return above;
+    }
+
+    /// From the outermost; of many, the first and the last.
+    std::vector<WhyBlock> blocks_of(const NativeWay& way) const {
+        std::vector<WhyBlock> blocks;
+        const std::size_t count = way.blocks.size();
+        const std::size_t shown = query_.lines == 0 || count <= most_blocks + 1 ? count : most_blocks;
+        for (std::size_t i = 0; i < shown; ++i) {
+            const bool is_first = i < (shown + 1) / 2;
+            const BlockId block = way.blocks[is_first ? count - 1 - i : shown - 1 - i];
+            WhyBlock& made = blocks.emplace_back();
+            made.block = end_at(heap_, block);
+            made.retained = retained_.memory(graph_.node_of(block));
+            if (i == (shown + 1) / 2) made.left_out = count - shown;
+        }
+        return blocks;
+    }
+
+    static std::string words_of(const NativeEnd& beginning) {
+        if (beginning.leaked) return "C code's memory that leaked: no word leads to it";
+        if (beginning.object) return "C code's memory to which only these objects lead";
+        return beginning.words;
+    }
+
+    WhyPath path_of(std::vector<ObjectId> from_root, const HeapGraph::PlacedRoot& placed_root) {
+        Ascent ascent{std::move(from_root), &placed_root, {}, {}, {}, {}};
+        ascend(ascent);
+        const std::vector<ObjectId>& objects = ascent.objects;
+        const Root& root = ascent.root->root;
         WhyPath path;
         path.root = root;
-        path.root_words = root_words(graph_, root);
+        path.root_words = ascent.words_of_root;
+        if (path.root_words.empty() && root.kind == RootKind::native && graph_.native())
+            path.root_words = holders_.of(root.word).way.front().words;
+        if (path.root_words.empty()) path.root_words = root_words(graph_, root);
+        path.blocks = std::move(ascent.blocks);
         path.root_address = columns().address_of(objects.front());
+        if (!ascent.address_of_root.is_null()) path.root_address = ascent.address_of_root;
         path.at_root = brief_object_row(heap_, objects.front());
         path.root_retained = retained_.memory(objects.front());
         for (const HeapGraph::PlacedRoot& placed : graph_.roots_of(objects.front())) {
@@ -193,8 +341,12 @@ private:
             path.first = std::move(edge);
         }
         std::vector<Reference> references;
+        auto held = ascent.words.begin();
         for (std::size_t i = 1; i < objects.size(); ++i) {
-            references.push_back(step_between(heap_, objects[i - 1], objects[i]));
+            if (held != ascent.words.end() && held->first == i)
+                references.push_back(from_block(objects[i], (held++)->second));
+            else
+                references.push_back(step_between(heap_, objects[i - 1], objects[i]));
             path.steps.push_back(step(objects[i - 1], objects[i], references.back()));
         }
         path.expression = path_expression(graph_, root, objects, references);
@@ -248,11 +400,13 @@ private:
     }
 
     const EveryRootPath* every_;
+    KeptAnswers* answers_;
     const RetainedLookup& retained_;
     const HeapGraph& graph_;
     const HeapSnapshot& columns() const { return heap_.snapshot(); }
 
     const HeapReader& heap_;
+    NativeHolderFinder holders_;
     ObjectId object_;
     const WhyQuery& query_;
     const ProgressCallback& progress_;
@@ -269,9 +423,24 @@ std::vector<PathLine> lines_of(const WhyPath& path) {
     const bool root_is_printed = !printed.empty() && printed.front().leads_to == 0;
     // The line above names modules and frames; other roots are objects of their own.
     const bool said_above = path.root.kind == RootKind::module || path.root.kind == RootKind::frame;
-    if (printed.empty() || (!root_is_printed && !said_above))
+    auto block = path.blocks.begin();
+    const auto add_blocks = [&](std::size_t place) {
+        const bool any = block != path.blocks.end() && block->place <= place;
+        for (; block != path.blocks.end() && block->place <= place; ++block) {
+            if (block->left_out > 0)
+                lines.push_back({.kind = PathLine::Kind::left_out, .count = block->left_out});
+            const auto index = static_cast<std::size_t>(block - path.blocks.begin());
+            lines.push_back({.kind = PathLine::Kind::block, .place = index});
+        }
+        return any;
+    };
+    if (add_blocks(0) || printed.empty() || (!root_is_printed && !said_above))
         lines.push_back({.names = {}, .place = 0, .type = type_of(0)});
     for (const PrintedStep& step : printed) {
+        if (add_blocks(step.leads_to)) {
+            lines.push_back({.names = {}, .place = step.leads_to, .type = type_of(step.leads_to)});
+            continue;
+        }
         const bool local = lines.empty() && path.root.kind == RootKind::frame && is_dotted(step.name);
         lines.push_back({.names = {step.name},
                          .without_dot = local,
@@ -294,8 +463,10 @@ void lay_out(WhyResult& result, std::size_t limit) {
 }
 
 WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
-              const ProgressCallback& progress, const ObjectStates* states, const EveryRootPath* every) {
-    WhyResult result = WhyFinder(RetainedLookup(graph, sizes), object, query, progress, every).find();
+              const ProgressCallback& progress, const ObjectStates* states, const EveryRootPath* every,
+              KeptAnswers* answers) {
+    WhyResult result =
+        WhyFinder(RetainedLookup(graph, sizes), object, query, progress, every, answers).find();
     if (states) result.target.state = states->of(object);
     lay_out(result, query.lines);
     return result;

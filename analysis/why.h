@@ -6,6 +6,7 @@
 #include "analysis/edges.h"
 #include "analysis/holding/retained.h"
 #include "analysis/holding/root_paths.h"
+#include "analysis/kept_answers.h"
 #include "analysis/object_states.h"
 #include "analysis/path_expression.h"
 #include "analysis/path_lines.h"
@@ -23,6 +24,14 @@ struct WhyStep {
     std::string remark;
 };
 
+/// A block of C code on a path.
+struct WhyBlock {
+    std::size_t place = 0;  // of the object on the path that it holds, itself or through the blocks behind it
+    NativeEnd block;
+    std::uint64_t retained = 0;
+    std::uint64_t left_out = 0;  // blocks between it and the one before it
+};
+
 struct WhyPath {
     Root root;
     Address root_address;    // the object at the root; for a running frame without an object, the frame
@@ -34,6 +43,7 @@ struct WhyPath {
     ObjectRow at_root;                // brief
     std::uint64_t root_retained = 0;  // by the object at the root
     std::vector<WhyStep> steps;       // from there down; empty if the object itself hangs at the root
+    std::vector<WhyBlock> blocks;     // between these, or above all; by place, the outermost first
     PathExpression expression;
     std::vector<PathLine> lines;  // place 0 is the object at the root, 1 the target of the first step
     bool disjoint = true;         // shares no object with the paths before it, except the ends
@@ -66,6 +76,6 @@ void lay_out(WhyResult& result, std::size_t limit);
 /// `states`, if given, tell the state of the object; `every`, if given, its first path.
 WhyResult why(const HeapGraph& graph, const RetainedSizes& sizes, ObjectId object, const WhyQuery& query,
               const ProgressCallback& progress = {}, const ObjectStates* states = nullptr,
-              const EveryRootPath* every = nullptr);
+              const EveryRootPath* every = nullptr, KeptAnswers* answers = nullptr);
 
 }  // namespace heapsift

@@ -43,7 +43,9 @@ std::string nearest_hint(const HeapSnapshot& heap, const AddressFinding& finding
     return "nearest live object: " + described(heap, finding.nearest);
 }
 
-Error no_object_there(const HeapSnapshot& heap, const std::string& text, const AddressFinding& finding) {
+/// `block`: an address that may be in a block of C code; null for none.
+Error no_object_there(const HeapSnapshot& heap, const std::string& text, const AddressFinding& finding,
+                      Address block) {
     const std::string hint = nearest_hint(heap, finding);
     using Kind = AddressFinding::Kind;
     switch (finding.kind) {
@@ -55,8 +57,11 @@ Error no_object_there(const HeapSnapshot& heap, const std::string& text, const A
         case Kind::unmapped:
             return wrong_usage("address-unmapped", text + " is not in the memory of this process", hint);
         default:
-            return wrong_usage("address-not-an-object",
-                               text + " is in memory that belongs to no Python object", hint);
+            return wrong_usage(
+                "address-not-an-object", text + " is in memory that belongs to no Python object",
+                block.is_null() ? hint
+                                : fmt::format("if it is C code's, {} tells what it is; {}",
+                                              command_line("show " + hexadecimal(block.value)), hint));
     }
 }
 
@@ -138,7 +143,8 @@ FoundAddress find_object(const HeapReader& heap, const AddressArgument& argument
     return find_object(heap, argument, shows_all);
 }
 
-FoundAddress find_object(const HeapReader& heap, const AddressArgument& argument, Redactor& redactor) {
+FoundAddress find_object(const HeapReader& heap, const AddressArgument& argument, Redactor& redactor,
+                         bool may_be_block) {
     if (argument.expression) return find_by_expression(heap, argument.typed, redactor);
     const Address address = reading_meant(heap, argument);
     const AddressFinding finding = heap.locate(address);
@@ -154,8 +160,15 @@ FoundAddress find_object(const HeapReader& heap, const AddressArgument& argument
             return {finding.object, fmt::format("{} lies in memory owned by {} (shown here)", text,
                                                 described(heap.snapshot(), finding.object))};
         default:
-            throw no_object_there(heap.snapshot(), text, finding);
+            throw no_object_there(heap.snapshot(), text, finding, may_be_block ? address : Address());
     }
+}
+
+std::optional<Address> address_of_no_object(const HeapReader& heap, const AddressArgument& argument) {
+    if (argument.expression) return std::nullopt;
+    const Address address = reading_meant(heap, argument);
+    if (heap.locate(address).kind != AddressFinding::Kind::other_memory) return std::nullopt;
+    return address;
 }
 
 AddressArgument required_address(const Session& session, const char* command) {
@@ -167,7 +180,10 @@ AddressArgument required_address(const Session& session, const char* command) {
 }
 
 ObjectId find_object(Session& session, const HeapReader& heap, const AddressArgument& argument) {
-    const FoundAddress found = find_object(heap, argument, session.redactor());
+    // These two have looked for a block before.
+    const std::string& command = session.words().command;
+    const bool may_be_block = command != "show" && command != "why";
+    const FoundAddress found = find_object(heap, argument, session.redactor(), may_be_block);
     if (!found.note.empty()) session.note("address-within", found.note);
     return found.object;
 }

@@ -5,7 +5,9 @@
 //     cli/commands/NAME.h     its options, a Question with what it needs, session.write
 //     this file               its entry, and what words it takes (cli/words.h)
 //     tests                   analysis/NAME_test.cpp on a HandmadeHeap, cli for the document, and in
-//                             cli/invocation_test.cpp the words that it cannot do without
+//                             cli/invocation_test.cpp the words that it cannot do without; and its line in the
+//                             lists of real/index.py (the same with an index and without), real/memory.py
+//                             (with little memory) and benchmarks/growth.py
 //
 // CMake finds new files by itself. `refcounts` is a short one to start from.
 
@@ -18,6 +20,7 @@
 #include "cli/commands/dominators.h"
 #include "cli/commands/export.h"
 #include "cli/commands/gc.h"
+#include "cli/commands/holders.h"
 #include "cli/commands/index.h"
 #include "cli/commands/memory.h"
 #include "cli/commands/native.h"
@@ -28,6 +31,7 @@
 #include "cli/commands/referrers.h"
 #include "cli/commands/retained.h"
 #include "cli/commands/show.h"
+#include "cli/commands/suspects.h"
 #include "cli/commands/threads.h"
 #include "cli/commands/types.h"
 #include "cli/commands/why.h"
@@ -41,7 +45,16 @@ const std::vector<Command>& all_commands() {
          "the process, where its memory is, what holds most",
          false,
          setup_overview},
+        {{.name = "suspects"}, "[CORE]", "likely causes, each with its fix", false, setup_suspects},
         {{.name = "types"}, "[CORE]", "objects by type: how many, how large", true, setup_types},
+        {{.name = "holders"},
+         "[CORE]",
+         "who holds the memory: owner and attribute",
+         true,
+         setup_holders,
+         false,
+         nullptr,
+         holders_examples},
         {{.name = "objects"}, "[CORE]", "single objects, largest first", true, setup_objects},
         {{.name = "show", .takes_address = true},
          "ADDRESS [CORE]",
@@ -79,11 +92,7 @@ const std::vector<Command>& all_commands() {
         {{.name = "arrays"}, "[CORE]", "NumPy arrays: what owns them, what holds them", true, setup_arrays},
         {{.name = "memory"}, "[CORE]", "who owns each byte of the process", true, setup_memory},
         {{.name = "native"}, "[CORE]", "blocks of C code, by C++ class and size", true, setup_native},
-        {{.name = "threads"},
-         "[CORE]",
-         "Python calls of each thread, with their locals",
-         false,
-         setup_threads},
+        {{.name = "threads"}, "[CORE]", "calls of each thread, with their locals", false, setup_threads},
         {{.name = "index"}, "[CORE]", "computes ahead what later questions need", false, setup_index},
         {{.name = "doctor"},
          "[CORE]",

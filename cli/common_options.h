@@ -24,6 +24,7 @@ struct CommonOptions {
     std::string core;
     FileSearch search;
     bool no_index = false;  // neither read nor written
+    bool no_native = false;  // blocks of C code are no part of the graph
     std::string index_dir;  // empty: the cache directory
     Format format = Format::text;
     std::optional<std::size_t> jobs;   // threads; else as many as there are processors

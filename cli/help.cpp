@@ -83,6 +83,7 @@ std::string general_help(const std::vector<Command>& commands, const CommandOpti
 std::string command_help(const Command& command, const CommandOptions& options) {
     std::string text = fmt::format("Usage: {} {} [options]\n\n{}\n\n", command_line(command.words.name),
                                    command.usage, command.summary);
+    if (command.examples) text += command.examples() + "\n";
     text += "Options\n" + options_text(options, false);
     text += std::string("\n") + common_group + "\n" + options_text(options, true);
     return command.details ? text + "\n" + command.details() : text;

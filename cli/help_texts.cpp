@@ -79,7 +79,8 @@ constexpr std::string_view words = R"(The terms
   immortal     an object that Python never frees, such as None
   view         an array that shows part of another array's data, and keeps all
                of that data alive
-  native       memory that C or C++ code allocated, without Python
+  native       memory that C or C++ code allocated, without Python. What a
+               Python object keeps of it is retained by the object
   block        a piece of memory that an allocator hands out: pymalloc to
                Python's small objects, malloc to everybody else
   arena        memory that an allocator has from the kernel, and cuts into
@@ -102,8 +103,8 @@ constexpr std::string_view words = R"(The terms
                native code
 {path}
   retained     what deleting an object would free: its own memory, and that of
-               everything that only it keeps alive. For a row of many objects:
-               what deleting all of them would free
+               everything that only it keeps alive, in Python and in C code. For
+               a row of many objects: what deleting all of them would free
   dominator    the nearest object on every path to another one: without it,
                the other is freed
   holder       where an attribute leads: shop.Order.items[*] is everything in
@@ -118,7 +119,8 @@ constexpr std::string_view address = R"(Ways to name an object (ADDRESS)
   0x7f31c2a4d5e0                     as in the tables; 8 digits need no 0x
   140581112638464                    as id(x) prints it
   <Node object at 0x7f31c2a4d5e0>    as repr(x) prints it
-  An address inside an object, or inside a buffer it owns, means the object.
+  An address inside an object, or inside a buffer it owns, means the object;
+  show and why also take one inside a block of C code.
 
 or an expression. It begins with
   app.CACHE                          a module and a name in it

@@ -168,11 +168,11 @@ std::string index_directory(const std::string& given) {
     return given.empty() ? own_directory("XDG_CACHE_HOME", "/.cache") : given;
 }
 
-std::string index_path(const std::string& directory, const CoreChoice& choice) {
+std::string index_path(const std::string& directory, const CoreChoice& choice, bool native) {
     const std::string place = place_of(choice.path);
     return file_for(directory, place,
-                    fmt::format("{}\n{}\n{}\n{}", place, choice.search.executable, choice.search.sysroot,
-                                choice.search.debug_dir),
+                    fmt::format("{}\n{}\n{}\n{}{}", place, choice.search.executable, choice.search.sysroot,
+                                choice.search.debug_dir, native ? "" : "\nwithout native memory"),
                     ending);
 }
 

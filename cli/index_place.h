@@ -17,8 +17,8 @@ namespace heapsift {
 std::string index_directory(const std::string& given);
 
 /// The file for a core: its name, and a number made of its absolute path and of the options that shape what
-/// is read from it. So another core at the same path replaces it, and two sets of options do not.
-std::string index_path(const std::string& directory, const CoreChoice& choice);
+/// is read from it (`native`: not --no-native). So another core at the same path replaces it, and two sets of options do not.
+std::string index_path(const std::string& directory, const CoreChoice& choice, bool native);
 
 /// Beside an index: the file for what questions found (analysis/kept_answers.h).
 std::string answers_path(const std::string& index);

@@ -56,25 +56,30 @@ MemoryFit use_of(const MemoryRoom& room, std::uint64_t needed) {
 // An object takes 16 bytes of the core at least, mostly 50 and more.
 std::uint64_t memory_to_find_objects(std::uint64_t core_bytes) { return always + core_bytes / 2; }
 
-std::uint64_t memory_for(std::uint64_t objects, MemoryNeed need) {
+// From the graph on a block is a node, as an object is.
+std::uint64_t memory_for(std::uint64_t objects, std::uint64_t blocks, MemoryNeed need) {
+    constexpr std::uint64_t with_references = 26, a_block_alone = 10;
+    if (need == MemoryNeed::native) return always + objects * with_references + blocks * a_block_alone;
+    const std::uint64_t nodes = need < MemoryNeed::native ? objects : objects + blocks;
     const auto bytes_each = [&]() -> std::uint64_t {
         switch (need) {
             case MemoryNeed::found:
-                return 13;
+                return 7;
             case MemoryNeed::objects:
-                return 20;
+                return 12;
             case MemoryNeed::references:
-                return 34;
+            case MemoryNeed::native:
+                return with_references;
             case MemoryNeed::graph:
-                return 47;
+                return 76;  // with paths to every object, which most that ask for a graph alone look for
             case MemoryNeed::states:
-                return 57;
+                return 49;
             case MemoryNeed::retained:
-                return 67;
+                return 78;  // 67, and paths
         }
-        return 67;
+        return 78;
     }();
-    return always + objects * bytes_each;
+    return always + nodes * bytes_each;
 }
 
 void refuse_for_memory(const MemoryRoom& room, std::uint64_t needed, std::uint64_t least) {

@@ -34,10 +34,10 @@ enum class MemoryFit : std::uint8_t { in_memory, in_files, too_much };
 MemoryFit use_of(const MemoryRoom& room, std::uint64_t needed);
 
 /// Bytes of columns that finding the objects of a core may take, before they are counted; those that so many
-/// objects need for each of the further columns (the larger ones include the smaller).
+/// objects, and blocks of C code, need for each of the further columns (the larger ones include the smaller).
 std::uint64_t memory_to_find_objects(std::uint64_t core_bytes);
-enum class MemoryNeed : std::uint8_t { found, objects, references, graph, states, retained };
-std::uint64_t memory_for(std::uint64_t objects, MemoryNeed need);
+enum class MemoryNeed : std::uint8_t { found, objects, references, native, graph, states, retained };
+std::uint64_t memory_for(std::uint64_t objects, std::uint64_t blocks, MemoryNeed need);
 
 /// Why the question cannot be answered here: exit 1, "too-little-memory". `least`: what any question about
 /// all objects needs.

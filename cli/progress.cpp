@@ -2,6 +2,8 @@
 
 #include "cli/progress.h"
 
+#include "cli/units.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,13 +18,17 @@ void write_line(std::string_view text) {
 
 }  // namespace
 
-std::string progress_line(std::string_view pass, double done, double seconds) {
+std::string progress_line(std::string_view pass, double done, double seconds, std::uint64_t core_bytes) {
     constexpr double least_seconds = 0.5, least_share = 0.02;  // before that, a guess would jump
     done = std::clamp(done, 0.0, 1.0);
     if (done < least_share)
         return seconds < 1 ? std::string(pass) : fmt::format("{}, {:.0f} s so far", pass, seconds);
     std::string line = fmt::format("{}, {:.0f} %", pass, 100 * done);
     const double left = seconds * (1 - done) / done;
+    if (seconds >= least_seconds && core_bytes > 0)
+        line += fmt::format(
+            ", {} of the core a second",
+            binary_size(static_cast<std::uint64_t>(static_cast<double>(core_bytes) * done / seconds)));
     if (seconds >= least_seconds && left >= 1)
         line += left < 120 ? fmt::format(", some {:.0f} s left", left)
                            : fmt::format(", some {:.0f} min left", left / 60);
@@ -48,7 +54,7 @@ void Progress::show(std::string_view pass, double done) {
     last_ = now;
     visible_ = true;
     const std::chrono::duration<double> seconds = now - pass_start_;
-    write_line("\r\x1b[K" + progress_line(pass, done, seconds.count()));
+    write_line("\r\x1b[K" + progress_line(pass, done, seconds.count(), core_bytes_));
 }
 
 void Progress::clear() {

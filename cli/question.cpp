@@ -19,18 +19,20 @@ Columns columns_for(Need need) {
             return {.native = true};
         case Need::references:
             return {.references = true};
+        case Need::holders:
+            return {.references = true, .roots = true, .native_graph = true};
         case Need::roots:
             return {.roots = true};
         case Need::graph:
         case Need::states:
-            return {.references = true, .roots = true};
+            return {.references = true, .roots = true, .native_graph = true};
         case Need::retained:
-            return {.sizes = true, .references = true, .roots = true};
+            return {.sizes = true, .references = true, .roots = true, .native_graph = true};
     }
     return {};
 }
 
-constexpr Need all_needs[] = {Need::sizes, Need::memory, Need::native,   Need::references,
+constexpr Need all_needs[] = {Need::sizes, Need::memory, Need::native,   Need::references, Need::holders,
                               Need::roots, Need::graph,  Need::retained, Need::states};
 
 }  // namespace
@@ -65,12 +67,15 @@ void Question::make_room(const Columns& columns) {
     const IndexFile* index = session_.index();
     const bool walks = declared(Need::graph) || declared(Need::states) || declared(Need::retained);
     if (index && has_columns(*index, columns) && (!walks || has_kept_work(*index))) return;
-    const MemoryNeed need = declared(Need::retained)                              ? MemoryNeed::retained
-                            : declared(Need::states)                              ? MemoryNeed::states
-                            : declared(Need::graph)                               ? MemoryNeed::graph
-                            : declared(Need::references) || declared(Need::roots) ? MemoryNeed::references
-                                                                                  : MemoryNeed::objects;
-    session_.make_room(heap_.snapshot().object_count(), need);
+    const MemoryNeed need = declared(Need::retained) ? MemoryNeed::retained
+                            : declared(Need::states) ? MemoryNeed::states
+                            : declared(Need::graph)  ? MemoryNeed::graph
+                            : columns.native         ? MemoryNeed::native
+                            : declared(Need::references) || declared(Need::holders) || declared(Need::roots)
+                                ? MemoryNeed::references
+                                : MemoryNeed::objects;
+    const std::uint64_t blocks = columns.native || columns.native_graph ? heap_.most_native_blocks() : 0;
+    session_.make_room(heap_.snapshot().object_count(), blocks, need);
 }
 
 const HeapReader& Question::filled() {
@@ -79,6 +84,7 @@ const HeapReader& Question::filled() {
     ColumnWishes wishes{.columns = {}, .hide_thread_names = session_.redactor().active()};
     for (const Need need : all_needs)
         if (declared(need)) wishes.columns = wishes.columns | columns_for(need);
+    if (session_.options().no_native) wishes.columns.native_graph = false;
     make_room(wishes.columns);
     heap_.add(wishes, session_.progress());
     return heap_;

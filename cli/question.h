@@ -19,6 +19,7 @@ enum class Need : std::uint8_t {
     memory,      // what all mapped memory is used for
     native,      // blocks of C code, and who refers to them
     references,  // which object refers to which
+    holders,     // the same, and what holds objects from C code
     roots,       // modules, threads, and what they hold
     graph,       // references and roots, in one graph
     retained,    // dominators and retained sizes
@@ -50,6 +51,11 @@ public:
     /// Whether retained sizes can be told without further cost: they were declared. An answer that can do
     /// without them asks this before `graph`, `retained` and `states`.
     bool graph_at_hand() const { return declared(Need::retained); }
+    /// Declares something else, before the graph was asked for.
+    void also(Need need) {
+        declare(need);
+        filled_ = false;
+    }
     const HeapGraph& graph();
     const RetainedSizes& retained();
     const ObjectStates& states();

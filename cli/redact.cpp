@@ -28,6 +28,14 @@ std::string literal_type(std::string_view literal) {
     if (literal.starts_with("b'") || literal.starts_with("b\"")) return "bytes";
     if (literal.starts_with("bytearray(")) return "bytearray";
     if (literal[0] == '(') return "tuple";
+    // datetime.date(2024, 1, 2), Color.RED
+    if (std::isalpha(static_cast<unsigned char>(literal[0])) || literal[0] == '_') {
+        const std::size_t call = literal.find('(');
+        const std::string_view name =
+            literal.substr(0, call != std::string_view::npos ? call : literal.rfind('.'));
+        const bool plain = name.find_first_of(" '\"…") == std::string_view::npos;
+        return plain && name.size() < literal.size() ? std::string(name) : "value";
+    }
     const bool number = std::isdigit(static_cast<unsigned char>(literal[0])) || literal[0] == '-';
     if (!number) return "value";
     if (literal.ends_with('j')) return "complex";
@@ -39,6 +47,7 @@ std::size_t Redactor::number_of(const std::string& secret) {
 }
 
 std::string Redactor::value(const ShortValue& value, std::string_view type) {
+    if (active_ && !value.without_values.empty()) return message(value.without_values);
     if (value.kind != ShortValue::Kind::literal)
         return message(value.text);  // "<module 'app' from '/srv/shop/app.py'>"
     if (!active_) return value.text;

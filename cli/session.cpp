@@ -116,7 +116,7 @@ void Session::open_index(const CoreFile& core) {
     index_key_ = index_key(*choice_, core);
     // The key is of what lies at the path now: that may be another core than the one that was opened.
     if (!identity_ || identity_of(choice_->path) != identity_) return;
-    index_ = std::make_unique<IndexFile>(index_path(directory, *choice_), index_key_);
+    index_ = std::make_unique<IndexFile>(index_path(directory, *choice_, !options_.no_native), index_key_);
     answers_file_ = std::make_unique<IndexFile>(answers_path(index_->path()), index_key_);
     answers_ = KeptAnswers(answers_file_.get());
 }
@@ -195,12 +195,13 @@ void Session::make_room_for_objects(const CoreFile& core) {
         keep_large_blocks_in(room.folder);
 }
 
-void Session::make_room(std::uint64_t objects, MemoryNeed need) {
+void Session::make_room(std::uint64_t objects, std::uint64_t blocks, MemoryNeed need) {
     const std::string folder = index_directory(options_.index_dir);
-    const std::uint64_t needed = memory_for(objects, need), found = memory_for(objects, MemoryNeed::found);
+    const std::uint64_t needed = memory_for(objects, blocks, need),
+                        found = memory_for(objects, 0, MemoryNeed::found);
     const MemoryRoom room =
         memory_room(options_.memory, folder, found - std::min(found, large_block_bytes()));
-    const std::uint64_t least = memory_for(objects, MemoryNeed::objects);
+    const std::uint64_t least = memory_for(objects, 0, MemoryNeed::objects);
     // A directory that the redactor knows takes a number: an answer that follows must not depend on it.
     const auto refuse = [&] {
         redactor_.know_directory(folder);
@@ -225,6 +226,7 @@ CoreHeap Session::open_heap() {
     CoreFile core = read_core();
     open_index(core);
     make_room_for_objects(core);
+    progress_.set_core_bytes(core.extent().in_core_bytes);
     CoreHeap heap = CoreHeap::open(std::move(core), diagnostics_, progress(), index_.get());
     const PythonRuntime& python = heap.snapshot().python;
     know_core(heap.core(), &python);
@@ -258,7 +260,13 @@ void Session::note_references(const HeapReader& heap, ObjectId object) {
                                      hexadecimal(columns.address_of(object).value)),
                          Severity::damage);
     if (!options_.verbose) return;
-    const ReferenceGraph::GuessCounts& guesses = references.guesses();
+    if (const auto& read = columns.traversed->counts(); read.learned + read.emulated + read.failed > 0)
+        console_.note(fmt::format("read off their types' own code: {} of {} by a plan, {} of {} by emulation; "
+                                  "it failed for {} of {}",
+                                  counted(read.learned, "object"), counted(read.learned_types, "type"),
+                                  grouped(read.emulated), counted(read.emulated_types, "type"),
+                                  grouped(read.failed), counted(read.failed_types, "type")));
+    const GuessCounts& guesses = references.guesses();
     console_.note(
         fmt::format("references of {} are known exactly, of {} guessed: {} words proved by reference counts, "
                     "{} possible, "

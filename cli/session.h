@@ -53,9 +53,9 @@ public:
     CoreHeap open_heap();
     /// For a command that does not make its core the one in use.
     void leave_core_in_use() { store_ = {}; }
-    /// Makes room for the columns of so many objects: in memory, or else in files. Those of `found` are there
-    /// already. Throws `Error` (exit 1): "too-little-memory".
-    void make_room(std::uint64_t objects, MemoryNeed need);
+    /// Makes room for the columns of so many objects and blocks of C code: in memory, or else in files. Those of
+    /// `found` are there already. Throws `Error` (exit 1): "too-little-memory".
+    void make_room(std::uint64_t objects, std::uint64_t blocks, MemoryNeed need);
     /// Writes the index now, instead of after the answer. Throws `Error` (exit 1): "index-not-written".
     IndexThere write_index();
     /// The index of the heap that was opened as it is now; nothing if there is none.

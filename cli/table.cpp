@@ -98,7 +98,8 @@ std::string Table::line(const TableCells::Row& row, const std::vector<std::size_
         if (i > 0) line += "  ";
         const std::string text = cell(i, std::string(row[which[i]]), widths[i]);
         if (columns_[i].fit == TableColumn::Fit::wrap)
-            line += wrapped(text, widths[i] == 0 ? 0 : begin + widths[i], begin, begin);
+            line += wrapped(text, widths[i] == 0 ? 0 : begin + widths[i],
+                            begin + std::min(text.find_first_not_of(' '), text.size()), begin);
         else
             line += columns_[i].align == TableColumn::Align::right ? padded_left(text, widths[i])
                                                                    : padded_right(text, widths[i]);

@@ -28,14 +28,26 @@ log=$tests/test.log
 . testdata/steps.sh
 
 packages=(g++ cmake ninja-build pkg-config llvm-19-dev libelf-dev libdw-dev libcli11-dev libboost-graph-dev catch2 libfmt-dev
-    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev libxxhash-dev libtbb-dev dwz)
-packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-dbg debootstrap)
+    nlohmann-json3-dev libsqlite3-dev libarchive-dev libzstd-dev zlib1g-dev libxxhash-dev libtbb-dev dwz
+    libunicorn-dev)
+packages_of_real_cores=(gdb python3 python3-numpy python3-pandas python3-pil python3-lxml mypy python3-dbg debootstrap libjemalloc2 libjemalloc-dev
+    musl-tools)
 not_covered=()
+
+# more_packages SUITE: tcmalloc and mimalloc, which tests/real/preloaded.py loads before malloc; and greenlet.
+more_packages() {
+    case $1 in
+        bullseye) echo libtcmalloc-minimal4 python3-greenlet ;;
+        bookworm) echo libtcmalloc-minimal4 libmimalloc2.0 python3-greenlet ;;
+        trixie) echo libtcmalloc-minimal4t64 libmimalloc3 python3-greenlet ;;
+    esac
+}
 
 main() {
     check_machine
-    step 1/4 packages "packages: compiler, libraries, Catch2, dwz$([ $real = no ] || echo ", gdb, Python with NumPy and pandas, debootstrap")"
-    if [ $real = yes ]; then packages+=("${packages_of_real_cores[@]}"); fi
+    step 1/4 packages "packages: compiler, libraries, Catch2, dwz$([ $real = no ] || echo ", gdb, Python with NumPy and pandas, allocators, debootstrap")"
+    # shellcheck disable=SC2207
+    if [ $real = yes ]; then packages+=("${packages_of_real_cores[@]}" $(more_packages "$suite")); fi
     install_packages "${packages[@]}"
     get_interpreters
     step 3/4 build "build: heapsift and its tests, with $(build_jobs) compilers at a time"
@@ -69,6 +81,7 @@ make_tree() {
     local tree=$HEAPSIFT_TREES/$1
     if has_libraries "$tree"; then
         say "    $tree is there"
+        add_more_packages "$1"
         return
     fi
     if [ "$(id -u)" != 0 ]; then
@@ -79,19 +92,33 @@ make_tree() {
     if [ ! -e "$tree" ]; then
         rm -rf --one-file-system "$tree.part"
         say "    making $tree (some 400 MiB)"
-        if quietly "making the tree" debootstrap --variant=minbase --include=python3,python3-numpy,python3-pandas "$1" "$tree.part"; then
+        if quietly "making the tree" debootstrap --variant=minbase --include=python3,python3-numpy,python3-pandas,libjemalloc2 "$1" "$tree.part"; then
             mv "$tree.part" "$tree"
         fi
     else
-        quietly "installing python3-numpy and python3-pandas in $tree" chroot "$tree" sh -c 'export DEBIAN_FRONTEND=noninteractive
-            apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-numpy python3-pandas' || true
+        quietly "installing python3-numpy, python3-pandas and libjemalloc2 in $tree" chroot "$tree" sh -c 'export DEBIAN_FRONTEND=noninteractive
+            apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-numpy python3-pandas libjemalloc2' || true
     fi
     has_libraries "$tree" || leave_out "the Python of $1: debootstrap could not make its tree"
+    add_more_packages "$1"
+}
+
+# add_more_packages SUITE: into its tree, if they are not there.
+add_more_packages() {
+    local tree=$HEAPSIFT_TREES/$1
+    if [ "$(id -u)" != 0 ] || [ ! -x "$tree/usr/bin/python3" ]; then return; fi
+    # shellcheck disable=SC2046
+    if chroot "$tree" dpkg-query -W $(more_packages "$1") >/dev/null 2>&1; then return; fi
+    # shellcheck disable=SC2016,SC2046
+    quietly "installing $(more_packages "$1") in $tree" chroot "$tree" sh -c 'export DEBIAN_FRONTEND=noninteractive
+        apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' sh $(more_packages "$1") ||
+        leave_out "$(more_packages "$1") under the Python of $1: they could not be installed"
 }
 
 has_libraries() {
     local folder=$1/usr/lib/python3/dist-packages
-    [ -x "$1/usr/bin/python3" ] && [ -d "$folder/numpy" ] && [ -d "$folder/pandas" ]
+    [ -x "$1/usr/bin/python3" ] && [ -d "$folder/numpy" ] && [ -d "$folder/pandas" ] &&
+        [ -e "$1/usr/lib/x86_64-linux-gnu/libjemalloc.so.2" ]
 }
 
 leave_out() {

@@ -5,8 +5,10 @@
 #
 # Lines of .cpp files, as GCC's gcov counts them; a header is compiled into many files and would count in each. A folder below its
 # floor is a failure. The floors are one below what was reached, for compilers differ in what they take for a line: raise them when you
-# add tests, and say why if one must fall. (analysis fell from 95: answers about arrays and garbage are kept and read back in tests on real
-# cores, which this does not count.)
+# add tests, and say why if one must fall. (Of analysis, elf and reading much that came last is tested on real cores alone, which this does
+# not count: answers that are kept, native calls and the expressions of unwind tables beside gdb's, tensors beside torch's. What of snapshot
+# has types' own code run is in a child process, which ends without counting. Values and the rules for suspects are tested on real cores:
+# real/values.py, real/suspects.py.)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath "${1:-build/checks}")
@@ -14,16 +16,20 @@ build=$(realpath "${1:-build/checks}")
 # folder, floor in percent of lines
 floors='
 parsers/base 97
-parsers/elf 94
+parsers/elf 92
 parsers/dwarf 92
 parsers/memory 93
 parsers/cpython 89
 parsers/numpy 95
+parsers/emulation 85
 parsers/index 92
-parsers/snapshot 89
-parsers/reading 96
+parsers/libraries 90
+parsers/values 36
+parsers/snapshot 83
+parsers/reading 88
 analysis/graph 97
-analysis 93
+analysis/suspects 32
+analysis 89
 cli 74
 '
 

@@ -17,10 +17,15 @@ set(allowed
     analysis/path_expression analysis/threads analysis/steps analysis/object_row analysis/holding/root_paths
     # names of modules and paths of files: whose code is what
     analysis/holding/groups analysis/refcounts analysis/signature
+    # names of functions of the interpreter and paths of modules: what a native call is
+    analysis/native_calls
     # mangled names: of tables of virtual functions, of anything in C++
     analysis/native_classes
     # names of pandas' classes and attributes, and NumPy's notation of a dtype
     analysis/pandas_objects analysis/pandas_frames analysis/pandas_index
+    # names of modules, attributes and variables of Python and of libraries: by these a cause is known
+    analysis/suspects/cache_rules analysis/suspects/error_rules analysis/suspects/library_rules analysis/suspects/place_rules
+    analysis/suspects/scene
     # a place in an array: its element without its field
     analysis/holder_labels)
 file(GLOB_RECURSE sources ${SOURCE}/analysis/*.cpp ${SOURCE}/analysis/*.h ${SOURCE}/cli/*.cpp ${SOURCE}/cli/*.h)

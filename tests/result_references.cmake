@@ -13,8 +13,11 @@ set(allowed
     RetainedLookup         # what is asked of RetainedSizes by node
     DyingByCounts          # asked of one set after another
     HolderLabeler          # puts paths into words
+    OtherHolders           # labels of one heap's objects, beside those of their paths
+    StepNumbers            # names of steps, by where they lie: literals of the program
     ExpressionFinder       # the same
     RootNamer              # the same of roots
+    NativeHolderFinder     # the same of what holds objects from C code
     NodeEdgeFinder         # edges one by one: all at once would be larger than the heap
     ExportReader           # rows one by one, likewise
     ExpressionRoots        # an expression, step by step
@@ -24,6 +27,8 @@ set(allowed
     PandasReader           # what pandas' objects are, read once for a walk
     DataRun                # bytes of the mapped core, while they are read
     ArrayElements          # shape and strides of an array, while its bytes are counted
+    Scene                  # what a rule for causes asks of one holder
+    Rule                   # a row of a table in the program: its name and its function
     KeptAnswers            # where answers are read from, and what is to be kept: owned by the session
     Work)                  # the place that owns what is computed, beside the heap
 # @ stands for a semicolon, which would part a list.

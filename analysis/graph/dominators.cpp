@@ -7,34 +7,43 @@ namespace heapsift {
 namespace {
 
 /// Semidominators: computed from the last position to the first. What has been computed is linked to its
-/// parent in the depth-first tree, and hangs together in paths; they are shortened as they are walked.
+/// parent in the depth-first tree, and hangs together in paths; they are shortened as they are walked. No path
+/// leads through a node that leads nowhere: only the others have a link, by their place among them.
 class Semidominators {
 public:
-    explicit Semidominators(std::span<const std::uint32_t> parents) : links_(parents.size()) {
-        for (std::size_t p = 0; p < parents.size(); ++p) links_[p].above = parents[p];
+    Semidominators(std::span<const std::uint32_t> parents, const RankedSet& inner)
+        : inner_(inner), links_(inner.count()), first_(inner.count()) {
+        for (std::size_t p = 0, at = 0; p < parents.size(); ++p)
+            if (inner.has(p)) links_[at++].above = p == 0 ? DominatorTree::none : inner.rank(parents[p]);
     }
 
-    void link(std::uint32_t position, std::uint32_t semidominator) { links_[position].least = semidominator; }
-    void fetch(std::uint32_t position) const { __builtin_prefetch(&links_[position]); }
+    /// `position`: in descending order, each.
+    void link(std::uint32_t position, std::uint32_t semidominator) {
+        if (inner_.has(position)) links_[--first_].least = semidominator;
+    }
+    void fetch(std::uint32_t position) const { __builtin_prefetch(&links_[inner_.rank(position)]); }
 
-    /// The least semidominator on the path from `position` up to what is linked last, which is `last`.
-    std::uint32_t least(std::uint32_t position, std::uint32_t last) {
-        for (std::uint32_t at = position; links_[at].above >= last; at = links_[at].above)
-            path_.push_back(at);
+    /// The least semidominator on the path from `position`, which is linked and leads somewhere, up to what is
+    /// linked last.
+    std::uint32_t least(std::uint32_t position) {
+        const std::uint32_t from = inner_.rank(position);
+        for (std::uint32_t at = from; links_[at].above >= first_; at = links_[at].above) path_.push_back(at);
         for (; !path_.empty(); path_.pop_back()) {
             Link& link = links_[path_.back()];
             const Link& above = links_[link.above];
             link = {above.above, std::min(link.least, above.least)};
         }
-        return links_[position].least;
+        return links_[from].least;
     }
 
 private:
     struct Link {
-        std::uint32_t above;      // an ancestor
+        std::uint32_t above = 0;  // an ancestor: its place
         std::uint32_t least = 0;  // semidominator of all from here up to that ancestor, left out
     };
-    std::vector<Link> links_;          // by position
+    const RankedSet& inner_;
+    std::vector<Link> links_;
+    std::uint32_t first_;              // the place of what is linked last
     std::vector<std::uint32_t> path_;  // a linked list of ten million nodes is an ordinary heap
 };
 
@@ -48,13 +57,13 @@ DominatorTree DominatorTree::build(const Preorder& preorder, const SourceRows& s
     std::vector<std::uint32_t>& dominator = tree.dominator_.fill();
     dominator.resize(parents.size());
     {
-        Semidominators semi(parents);
+        Semidominators semi(parents, sources.inner());
         sources.visit_down(
             [&](std::uint32_t p, std::span<const std::uint32_t> row) {
                 std::uint32_t lowest = parents[p];
                 if (p == 0) row = {};  // the root
                 for (const std::uint32_t source : row)
-                    lowest = std::min(lowest, source < p ? source : semi.least(source, p + 1));
+                    lowest = std::min(lowest, source < p ? source : semi.least(source));
                 semi.link(p, lowest);
                 dominator[p] = lowest;
             },

@@ -112,14 +112,20 @@ GroupId GroupFinder::of(const Root& root) {
     return python();
 }
 
-std::int32_t GroupFinder::thread_of_stack(Address word) const {
-    const Segment* segment = heap_.core().memory().find(word);
+const CoreThread* thread_at(const CoreFile& core, Address word) {
+    constexpr std::uint64_t red_zone = 128;  // System V ABI, AMD64, 3.2.2: used below the stack pointer
+    const Segment* segment = core.memory().find(word);
     const CoreThread* best = nullptr;
-    for (const CoreThread& thread : heap_.core().threads()) {
+    for (const CoreThread& thread : core.threads()) {
         const Address top(thread.stack_pointer());
-        if (top.value > word.value + 128 || heap_.core().memory().find(top) != segment || !segment) continue;
+        if (top.value > word.value + red_zone || core.memory().find(top) != segment || !segment) continue;
         if (!best || best->stack_pointer() < top.value) best = &thread;
     }
+    return best;
+}
+
+std::int32_t GroupFinder::thread_of_stack(Address word) const {
+    const CoreThread* const best = thread_at(heap_.core(), word);
     if (!best) return -1;
     for (std::size_t t = 0; t < roots_.threads().size(); ++t)
         if (roots_.threads()[t].tid == best->tid) return static_cast<std::int32_t>(t);
@@ -172,16 +178,47 @@ GroupId GroupFinder::of_native(const Root& root, NativePlace place) {
     if (root.thread >= 0) return of_thread(root.thread);
     if (place == NativePlace::interpreter) return python();
     if (place != NativePlace::module_data) return native();
-    for (const Module& module : heap_.core().modules()) {
-        if (root.word < module.start || root.word >= module.image_end) continue;
-        if (const std::string package = package_of_file(module.path); !package.empty())
-            return group(GroupKind::package, package);
-        const bool library = !library_.empty() && module.path.starts_with(library_);
-        if (library || module.is_executable || base_name(module.path).starts_with("libpython"))
+    const Module* const module = module_of(root.word);
+    return module && of_library(*module) != no_group ? of_library(*module) : native();
+}
+
+GroupId GroupFinder::of_blocks(const NativeGraph::Entry& entry) {
+    switch (entry.from) {
+        case ReachedFrom::python_tables:
             return python();
-        break;
+        case ReachedFrom::modules:
+            if (const Module* const module = module_of(entry.word)) {
+                if (const GroupId known = of_library(*module); known != no_group) return known;
+                return group(GroupKind::native, std::string(base_name(module->path)));
+            }
+            return native();
+        case ReachedFrom::stacks:
+            return group(GroupKind::native, "stacks of C code");
+        case ReachedFrom::numbers:
+            return group(GroupKind::native, "handles in ints");
+        case ReachedFrom::nothing:
+            return group(GroupKind::native, "leaked native memory");
+        case ReachedFrom::objects:
+        case ReachedFrom::mappings:
+            break;
     }
     return native();
+}
+
+// They are by address, and there are few gaps.
+const Module* GroupFinder::module_of(Address variable) const {
+    const std::vector<Module>& modules = heap_.core().modules();
+    const auto above = std::upper_bound(modules.begin(), modules.end(), variable,
+                                        [](Address a, const Module& m) { return a < m.start; });
+    return above != modules.begin() && variable < (above - 1)->image_end ? &*(above - 1) : nullptr;
+}
+
+GroupId GroupFinder::of_library(const Module& module) {
+    if (const std::string package = package_of_file(module.path); !package.empty())
+        return group(GroupKind::package, package);
+    const bool library = !library_.empty() && module.path.starts_with(library_);
+    if (library || module.is_executable || base_name(module.path).starts_with("libpython")) return python();
+    return no_group;
 }
 
 }  // namespace heapsift

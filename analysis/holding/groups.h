@@ -4,6 +4,7 @@
 // itself, C code.
 
 #include "parsers/reading/heap_reader.h"
+#include "parsers/snapshot/native_graph.h"
 #include "parsers/snapshot/native_references.h"
 
 #include <cstdint>
@@ -54,6 +55,8 @@ public:
     /// The root for a word of C code, with its thread and frame if it has them.
     Root native_root(const NativeReference& native) const;
     GroupId of_native(const Root& root, NativePlace place);
+    /// The group of blocks that no object reaches: variables of one library, say.
+    GroupId of_blocks(const NativeGraph::Entry& entry);
     /// The groups that were made, and those that every heap has.
     Groups take();
 
@@ -63,6 +66,9 @@ private:
     GroupId group(GroupKind kind, const std::string& name);
     GroupId of_thread(std::int32_t thread);
     GroupId of_module(const LoadedModule& module, int depth = 0);
+    const Module* module_of(Address variable) const;
+    /// That of a package or of Python, if the file belongs to one.
+    GroupId of_library(const Module& module);
     GroupId of_type(std::string_view type_name);
     const LoadedModule* find_module(std::string_view name) const;
     std::int32_t thread_of_stack(Address word) const;
@@ -81,6 +87,10 @@ private:
     };
     std::vector<FramePlace> frames_;  // by address
 };
+
+/// The thread on whose stack `word` lies: of those whose stack pointers are below it in the same mapping, the nearest.
+/// Null if there is none.
+const CoreThread* thread_at(const CoreFile& core, Address word);
 
 /// The package that a file in site-packages belongs to: "numpy" for ".../site-packages/numpy/core/x.py",
 /// "six" for ".../dist-packages/six.py". Empty for a file elsewhere.

@@ -9,6 +9,10 @@
 // 4. The rest is garbage. It hangs below a group of its own: every member of each component that no other
 //    garbage leads to. Its references to what is alive are not followed: garbage holds nothing.
 //
+// Blocks of C code hang where objects' words lead to them (parsers/snapshot/native_blocks.cpp), those that no object
+// reaches below the group of the library whose variable leads there. An object that only a block's word holds
+// hangs below that block, not below C code.
+//
 // All of this is one depth-first walk: what is hung below the virtual root later is walked later, and so the
 // numbering tells which is which.
 
@@ -28,7 +32,9 @@ HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress, I
       references_(*heap.snapshot().references),
       root_set_(*heap.snapshot().roots),
       structural_(structural_targets(heap.snapshot())),
-      object_count_(heap.snapshot().object_count()) {
+      native_(heap.snapshot().native_graph.there() ? &*heap.snapshot().native_graph : nullptr),
+      object_count_(heap.snapshot().object_count()),
+      root_(object_count_ + block_count()) {
     if (progress) progress("groups", 0);
     place_roots();
     make_nodes();
@@ -39,6 +45,7 @@ HeapGraph::HeapGraph(const HeapReader& heap, const ProgressCallback& progress, I
         add_held();
         add_immortal();
         add_unreachable();
+        add_left_blocks();
     }
     std::stable_sort(roots_.begin(), roots_.end(),
                      [](const PlacedRoot& a, const PlacedRoot& b) { return a.root.object < b.root.object; });
@@ -54,12 +61,62 @@ void HeapGraph::place_roots() {
     for (const Root& root : root_set_.roots())
         if (root.frame >= 0 && !root.word.is_null()) named.push_back(root.word);
     std::sort(named.begin(), named.end());
+    if (native_) held_.assign(native_->held().begin(), native_->held().end());
+    std::erase_if(held_, [&](const NativeGraph::Held& one) {
+        return std::binary_search(named.begin(), named.end(), one.word);
+    });
+    std::vector<NativeGraph::Held> held = held_;
+    std::sort(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.word < b.word; });
+    const auto place = [&](const Root& root, NativePlace where, NodeId block) {
+        roots_.push_back({root, NodeId(std::uint32_t{groups.of_native(root, where)}), block});
+    };
+    auto next = held.begin();
     for (const NativeReference& native : references_.natives()) {
         if (std::binary_search(named.begin(), named.end(), native.word)) continue;
-        const Root root = groups.native_root(native);
-        roots_.push_back({root, NodeId(std::uint32_t{groups.of_native(root, native.place)})});
+        for (; next != held.end() && next->word < native.word; ++next)
+            place({.object = next->object, .kind = RootKind::native, .word = next->word}, NativePlace::block,
+                  node_of(next->block));
+        const bool is_held = next != held.end() && next->word == native.word;
+        place(groups.native_root(native), native.place, is_held ? node_of((next++)->block) : no_node);
     }
+    for (; next != held.end(); ++next)  // marked pointers, which are not among the references
+        place({.object = next->object, .kind = RootKind::native, .word = next->word}, NativePlace::block,
+              node_of(next->block));
+    if (native_)
+        for (const NativeGraph::Entry& entry : native_->entries())
+            native_entries_.push_back({node_of(entry.block), groups.of_blocks(entry)});
     groups_ = groups.take();
+}
+
+// An object's own row is its references, and then the blocks that it owns; a block's, the blocks to which it leads
+// and the objects that it holds.
+void HeapGraph::overlay_rows() {
+    if (!native_) return;
+    overlay_.begin(root());
+    for (std::size_t at = 0; at < native_->owners().size(); ++at) {
+        const ObjectId owner = native_->owners()[at].object;
+        overlay_.add_row(node_of(owner));
+        for (const ObjectId target : references_.targets(owner)) overlay_.add(node_of(target));
+        for (const std::uint32_t block : native_->owned(at)) overlay_.add(NodeId(block));
+    }
+    for (std::size_t at = 0; at < held_.size();) {
+        const BlockId block = held_[at].block;
+        overlay_.add_row(node_of(block));
+        for (const std::uint32_t target : native_->targets(block)) overlay_.add(NodeId(target));
+        for (; at < held_.size() && held_[at].block == block; ++at)
+            if (!is_structural(node_of(held_[at].object))) overlay_.add(node_of(held_[at].object));
+    }
+    held_ = {};
+    overlay_.finish();
+}
+
+// There are none, unless an index says other things than the heap.
+void HeapGraph::add_left_blocks() {
+    for (BlockId block{0}; block < block_count(); ++block) {
+        if (preorder_.position(node_of(block)) != Preorder::none) continue;
+        extra_targets_[0].push_back(node_of(block));
+        preorder_.walk(*this, node_of(block), 0);
+    }
 }
 
 void HeapGraph::make_nodes() {
@@ -75,7 +132,7 @@ void HeapGraph::make_nodes() {
     for (const GroupId group : groups_.all.ids())
         if (group != groups_.held && group != groups_.immortal && group != groups_.unreachable)
             extra_targets_[0].push_back(node_of(group));
-    structural_bits_.assign(object_count_ / 64 + 1, 0);
+    structural_bits_.assign(root() / 64 + 1, 0);
     const auto mark = [&](Address address) {
         if (const ObjectId object = columns().find(address); object != no_object)
             structural_bits_[object / 64] |= std::uint64_t{1} << (object % 64);
@@ -87,6 +144,8 @@ void HeapGraph::make_nodes() {
         if (from != no_object && to != no_object) owners_.emplace_back(node_of(from), node_of(to));
     }
     std::sort(owners_.begin(), owners_.end());
+    overlay_rows();
+    for (const NativeEntry& entry : native_entries_) below(entry.group).push_back(entry.block);
     std::vector<bool> hangs(frames_.size());
     for (PlacedRoot& placed : roots_) {
         const Root& root = placed.root;
@@ -94,12 +153,13 @@ void HeapGraph::make_nodes() {
         if (root.frame >= 0) {
             const NodeId frame(first_of_thread[static_cast<std::size_t>(root.thread)] +
                                static_cast<std::uint32_t>(root.frame));
-            if (!hangs[frame - first_frame_]) extra_targets_[placed.parent - object_count_].push_back(frame);
+            if (!hangs[frame - first_frame_]) extra_targets_[placed.parent - root_].push_back(frame);
             hangs[frame - first_frame_] = true;
             placed.parent = frame;
         }
+        if (placed.block != no_node) continue;
         if (!is_structural(node_of(root.object)) || is_own_root(root))
-            extra_targets_[placed.parent - object_count_].push_back(node_of(root.object));
+            extra_targets_[placed.parent - root_].push_back(node_of(root.object));
     }
 }
 
@@ -134,7 +194,7 @@ std::vector<ObjectId> without_the_led_to(const HeapGraph& graph, const std::vect
     std::vector<ObjectId> chosen = candidates;
     // First drops those that an earlier one reaches, then those that a later one reaches.
     for (int direction = 0; direction < 2 && chosen.size() > 1; ++direction) {
-        std::vector<bool> seen(graph.object_count());
+        std::vector<bool> seen(graph.node_count());
         std::vector<ObjectId> kept;
         SearchStack stack;
         for (const ObjectId candidate : chosen) {
@@ -223,6 +283,10 @@ void HeapGraph::walk_fields(Self& self, Part& part) {
     if constexpr (std::remove_reference_t<Part>::reading)
         for (ObjectId object{0}; part.checks() && object < self.object_count_; ++object)
             part.require(self.met(object), "an object is not below the root");
+    if constexpr (std::remove_reference_t<Part>::reading)
+        for (BlockId block{0}; part.checks() && block < self.block_count(); ++block)
+            part.require(self.preorder_.position(self.node_of(block)) != Preorder::none,
+                         "a block is not below the root");
 }
 
 void HeapGraph::write_walk(PartWriter& part) const { walk_fields(*this, part); }

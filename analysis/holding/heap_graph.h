@@ -2,10 +2,11 @@
 
 // The graph in which paths, dominators and components are found: the objects of a heap, the references that
 // are followed, and above them what keeps them alive: one virtual root, the groups below it, and the frames
-// of threads. (The policy: heap_graph.cpp.)
+// of threads. With native memory, blocks of C code are nodes as well. (The policy: heap_graph.cpp.)
 
 #include "analysis/graph/node.h"
 #include "analysis/graph/preorder.h"
+#include "analysis/graph/row_overlay.h"
 #include "analysis/graph/source_rows.h"
 #include "analysis/holding/groups.h"
 #include "analysis/holding/structural_references.h"
@@ -18,8 +19,9 @@
 
 namespace heapsift {
 
-/// The nodes of a heap's graph: objects keep their own numbers; the virtual root, groups and frames follow.
-enum class NodeKind : std::uint8_t { object, root, group, frame };
+/// The nodes of a heap's graph: objects keep their own numbers; blocks of C code, the virtual root, groups and
+/// frames follow.
+enum class NodeKind : std::uint8_t { object, block, root, group, frame };
 
 /// Why an object is alive.
 enum class Reach : std::uint8_t {
@@ -52,12 +54,16 @@ public:
     const Groups& groups() const { return groups_; }
     const StructuralTargets& structural() const { return structural_; }
 
-    std::size_t node_count() const { return object_count_ + extra_targets_.size(); }
+    std::size_t node_count() const { return root() + extra_targets_.size(); }
     std::size_t object_count() const { return object_count_; }
+    /// 0 without native memory.
+    std::size_t block_count() const { return native_ ? native_->size() : 0; }
     /// What a node refers to, with multiplicity; `follows` tells which of these count.
     NodeRow targets(NodeId node) const {
-        return node < object_count_ ? NodeRow(references_.targets(object_of(node)))
-                                    : NodeRow(std::span<const NodeId>(extra_targets_[node - object_count_]));
+        if (node >= root()) return NodeRow(std::span<const NodeId>(extra_targets_[node - root()]));
+        if (!overlay_.empty() && overlay_.has(node)) return NodeRow(overlay_.row(node));
+        if (node < object_count_) return NodeRow(references_.targets(object_of(node)));
+        return NodeRow(native_->targets(block_of(node)));
     }
     /// Prefetches what `targets` will read.
     void fetch_row(NodeId node) const {
@@ -90,15 +96,21 @@ public:
     static NodeId node_of(ObjectId object) { return NodeId(std::uint32_t{object}); }
     /// `node` must be an object.
     static ObjectId object_of(NodeId node) { return ObjectId(std::uint32_t{node}); }
-    NodeId root() const { return NodeId(object_count_); }
+    NodeId root() const { return root_; }
     NodeKind kind(NodeId node) const {
         return node < object_count_  ? NodeKind::object
+               : node < root()       ? NodeKind::block
                : node == root()      ? NodeKind::root
                : node < first_frame_ ? NodeKind::group
                                      : NodeKind::frame;
     }
     GroupId group_of(NodeId node) const { return GroupId(node - root() - 1); }
     NodeId node_of(GroupId group) const { return NodeId(root() + 1 + group); }
+    /// `node` must be a block.
+    BlockId block_of(NodeId node) const { return BlockId(node - object_count_); }
+    NodeId node_of(BlockId block) const { return NodeId(object_count_ + block); }
+    /// The blocks; null without native memory.
+    const NativeGraph* native() const { return native_; }
     struct FrameNode {
         std::int32_t thread, frame;
     };
@@ -120,6 +132,7 @@ public:
     struct PlacedRoot {
         Root root;
         NodeId parent;  // the group or frame that it hangs below
+        NodeId block = no_node;  // of C code whose word it is, and below which it hangs instead
     };
     /// Sorted by object.
     const std::vector<PlacedRoot>& roots() const { return roots_; }
@@ -130,12 +143,13 @@ private:
     template <class Self, class Part>
     static void walk_fields(Self& self, Part& part);
     bool read_walk(IndexFile& index);
-    std::vector<NodeId>& below(GroupId group) { return extra_targets_[node_of(group) - object_count_]; }
-    const std::vector<NodeId>& below(GroupId group) const {
-        return extra_targets_[node_of(group) - object_count_];
-    }
+    std::vector<NodeId>& below(GroupId group) { return extra_targets_[node_of(group) - root()]; }
+    const std::vector<NodeId>& below(GroupId group) const { return extra_targets_[node_of(group) - root()]; }
     void place_roots();
+    void place_native(GroupFinder& groups);
     void make_nodes();
+    void overlay_rows();
+    void add_left_blocks();
     void add_held();
     void add_immortal();
     void add_unreachable();
@@ -153,8 +167,16 @@ private:
     const RootSet& root_set_;
     StructuralTargets structural_;
     Groups groups_;
+    const NativeGraph* native_;  // null: none
     std::size_t object_count_;
-    NodeId first_frame_{0};
+    NodeId root_, first_frame_{0};
+    RowOverlay overlay_;  // objects that own blocks, and blocks that hold objects
+    struct NativeEntry {
+        NodeId block;
+        GroupId group;
+    };
+    std::vector<NativeEntry> native_entries_;
+    std::vector<NativeGraph::Held> held_;  // by block; until there are rows
     std::vector<std::vector<NodeId>> extra_targets_;  // by node, from the root on
     std::vector<FrameNode> frames_;
     std::vector<std::uint64_t> structural_bits_;     // by node

@@ -11,7 +11,6 @@
 #include "parsers/snapshot/size_column.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <mutex>
 
@@ -23,8 +22,67 @@ constexpr std::uint32_t not_met = Preorder::none;
 constexpr std::size_t worth_keeping = 1024;
 constexpr std::size_t ahead = 32;  // objects: how early what lies by position is prefetched
 constexpr std::size_t objects_a_piece = 1 << 17;
-// Walks at a time: each has 9 bytes a node of its own.
-constexpr std::size_t most_walks = 4;
+// Sets whose numbers fit into a byte, with one that says "none": three walks.
+constexpr std::size_t sets_a_walk = 64, sets_at_once = 3 * sets_a_walk;
+
+}  // namespace
+
+namespace {
+
+/// Bytes by position that are added up along the dominators. In four bytes each, unless all of them together do
+/// not fit into four: then the upper halves have an array of their own.
+class RetainedSums {
+public:
+    explicit RetainedSums(std::size_t count) : lower_(count) {}
+
+    void fetch(std::uint32_t position) const { __builtin_prefetch(&lower_[position], 1); }
+    /// Puts each number in place: put(set), where `set(position, bytes)` puts one and may be called by several
+    /// threads; put returns what all are together, or more.
+    template <class Put>
+    void fill(Put&& put) {
+        const std::uint64_t total = put([&](std::uint32_t position, std::uint64_t bytes) {
+            lower_[position] = static_cast<std::uint32_t>(bytes);
+        });
+        if (total < CompactColumn<std::uint32_t>::in_list) return;
+        upper_.assign(lower_.size(), 0);
+        put([&](std::uint32_t position, std::uint64_t bytes) {
+            upper_[position] = static_cast<std::uint32_t>(bytes >> 32);
+        });
+    }
+    void add_up(const DominatorTree& tree) {
+        for (std::size_t p = lower_.size(); p-- > 1;) {
+            const std::uint32_t own = lower_[p];
+            if (own == 0 && (upper_.empty() || upper_[p] == 0)) continue;  // nearly all of C code's
+            const std::uint32_t above = tree.dominator(static_cast<std::uint32_t>(p));
+            lower_[above] += own;
+            if (!upper_.empty()) upper_[above] += upper_[p] + (lower_[above] < own ? 1U : 0U);
+        }
+    }
+    std::uint64_t operator[](std::size_t position) const {
+        return upper_.empty() ? lower_[position] : std::uint64_t{upper_[position]} << 32 | lower_[position];
+    }
+    CompactColumn<std::uint32_t> finish() {
+        return CompactColumn<std::uint32_t>(std::move(lower_), std::exchange(upper_, {}));
+    }
+
+private:
+    std::vector<std::uint32_t> lower_, upper_;
+};
+
+/// What both are together, or the largest number if that is more.
+std::uint64_t sum_or_most(std::uint64_t a, std::uint64_t b) {
+    return b > ~std::uint64_t{0} - a ? ~std::uint64_t{0} : a + b;
+}
+
+template <class Set>
+std::uint64_t put_blocks(const HeapGraph& graph, Set&& set) {
+    std::uint64_t total = 0;
+    for (BlockId block{0}; block < graph.block_count(); ++block) {
+        set(graph.preorder().position(graph.node_of(block)), graph.native()->bytes(block));
+        total = sum_or_most(total, graph.native()->bytes(block));
+    }
+    return total;
+}
 
 }  // namespace
 
@@ -33,28 +91,42 @@ RetainedSizes retained_sizes(const HeapGraph& graph, const ProgressCallback& pro
     if (progress) progress("dominators", 0);
     retained.tree = DominatorTree::build(graph.preorder(), graph.sources());
     if (progress) progress("retained sizes", 0);
-    std::vector<std::uint64_t> memory(retained.tree.reached());
+    const std::size_t reached = retained.tree.reached();
+    if (graph.block_count() > 0) {
+        RetainedSums native(reached);
+        native.fill([&](auto&& set) { return put_blocks(graph, set); });
+        native.add_up(retained.tree);
+        retained.native = SparseColumn(reached, [&](std::size_t at) { return native[at]; });
+    }
+    RetainedSums memory(reached);
     const SizeColumn& sizes = *graph.columns().sizes;
     const std::size_t objects = graph.object_count();
-    in_any_order(piece_count(objects, objects_a_piece), [&](std::size_t piece) {
-        const auto [begin, end] = piece_of(piece, objects, objects_a_piece);
-        for (ObjectId object(begin); object < end; ++object) {
-            if (end - object > ahead)
-                __builtin_prefetch(&memory[graph.position(ObjectId(object + ahead))], 1);
-            memory[graph.position(object)] = sizes.memory(object);
-        }
+    memory.fill([&](auto&& set) {
+        std::uint64_t total = put_blocks(graph, set);
+        std::mutex adding;
+        in_any_order(piece_count(objects, objects_a_piece), [&](std::size_t piece) {
+            const auto [begin, end] = piece_of(piece, objects, objects_a_piece);
+            std::uint64_t of_piece = 0;
+            for (ObjectId object(begin); object < end; ++object) {
+                if (end - object > ahead) memory.fetch(graph.position(ObjectId(object + ahead)));
+                const std::uint64_t bytes = sizes.memory(object);
+                set(graph.position(object), bytes);
+                of_piece = sum_or_most(of_piece, bytes);
+            }
+            const std::lock_guard lock(adding);
+            total = sum_or_most(total, of_piece);
+        });
+        return total;
     });
-    retained.tree.add_up(memory);
-    CompactColumn<std::uint32_t>::Builder narrow;
-    narrow.reserve(memory.size());
-    for (const std::uint64_t bytes : memory) narrow.push_back(bytes);
-    retained.memory = narrow.finish();
+    memory.add_up(retained.tree);
+    retained.memory = memory.finish();
     return retained;
 }
 
 NodeId RetainedLookup::dominator(NodeId node) const {
     const std::uint32_t at = graph_.preorder().position(node);
-    const std::uint32_t above = at == not_met ? not_met : tree().dominator(at);
+    std::uint32_t above = at == not_met ? not_met : tree().dominator(at);
+    while (above != not_met && is_block(above)) above = tree().dominator(above);
     return above == not_met ? no_node : graph_.preorder().node_at(above);
 }
 
@@ -99,35 +171,73 @@ std::uint64_t RetainedLookup::count(NodeId node) const {
 }
 
 void RetainedLookup::link_children() const {
-    if (!first_child_.empty()) return;
+    if (!next_sibling_.empty()) return;
     graph_.give_up_sources();  // who goes down the tree has walked before, if at all
-    first_child_.assign(tree().reached(), not_met);
-    next_sibling_.assign(tree().reached(), not_met);
-    for (auto p = static_cast<std::uint32_t>(tree().reached()); p-- > 1;) {
+    const auto reached = static_cast<std::uint32_t>(tree().reached());
+    const auto block_at = [&](std::uint32_t p) { return graph_.block_of(graph_.preorder().node_at(p)); };
+    std::vector<std::uint32_t> owners(graph_.block_count());  // the nearest dominator that is no block
+    const auto owner = [&](std::uint32_t p) {
         const std::uint32_t above = tree().dominator(p);
-        next_sibling_[p] = first_child_[above];
-        first_child_[above] = p;
+        return is_block(above) ? owners[block_at(above)] : above;
+    };
+    parents_ = RankedSet(reached);
+    for (std::uint32_t p = 1; p < reached; ++p) {
+        const std::uint32_t above = owner(p);
+        if (is_block(p))
+            owners[block_at(p)] = above;
+        else
+            parents_.add(above);
     }
+    parents_.finish();
+    first_child_.assign(parents_.count(), not_met);
+    next_sibling_.assign(reached, not_met);
+    for (std::uint32_t p = reached; p-- > 1;) {
+        const std::uint32_t above = owner(p);
+        if (is_block(p)) {
+            own_native_[above] += graph_.native()->bytes(block_at(p));
+            continue;
+        }
+        std::uint32_t& first = first_child_[parents_.rank(above)];
+        next_sibling_[p] = std::exchange(first, p);
+    }
+}
+
+std::uint64_t RetainedLookup::own_native(NodeId node) const {
+    link_children();
+    const auto own = own_native_.find(graph_.preorder().position(node));
+    return own == own_native_.end() ? 0 : own->second;
 }
 
 std::vector<NodeId> RetainedLookup::children(NodeId node, std::uint64_t least) const {
     if (node == last_parent_ && least == 0) return last_children_;
     link_children();
-    struct Child {
-        std::uint64_t memory;
-        NodeId node;
-    };
-    std::vector<Child> children;
     const Preorder& preorder = graph_.preorder();
     if (preorder.position(node) == not_met) return {};
-    for (std::uint32_t p = first_child_[preorder.position(node)]; p != not_met; p = next_sibling_[p])
-        if (sizes_.memory[p] >= least) children.push_back({sizes_.memory[p], preorder.node_at(p)});
-    std::sort(children.begin(), children.end(), [](const Child& a, const Child& b) {
-        return a.memory != b.memory ? a.memory > b.memory : a.node < b.node;
+    const std::uint32_t first = first_child(preorder.position(node));
+    std::size_t count = 0;  // exactly: a list may have a million, and twice the room is not to be had
+    for (std::uint32_t p = first; p != not_met; p = next_sibling_[p])
+        count += sizes_.memory[p] >= least ? 1 : 0;
+    struct Child {
+        std::uint32_t memory;  // what does not fit is asked of the column
+        NodeId node;
+    };
+    constexpr std::uint32_t large = 0xffffffff;
+    std::vector<Child> children;
+    children.reserve(count);
+    for (std::uint32_t p = first; p != not_met; p = next_sibling_[p])
+        if (const std::uint64_t bytes = sizes_.memory[p]; bytes >= least)
+            children.push_back(
+                {static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, large)), preorder.node_at(p)});
+    std::sort(children.begin(), children.end(), [&](const Child& a, const Child& b) {
+        if (a.memory != b.memory) return a.memory > b.memory;
+        const std::uint64_t of_a = a.memory == large ? memory(a.node) : 0,
+                            of_b = a.memory == large ? memory(b.node) : 0;
+        return of_a != of_b ? of_a > of_b : a.node < b.node;
     });
     std::vector<NodeId> result;
     result.reserve(children.size());
     for (const Child& child : children) result.push_back(child.node);
+    children = {};
     if (least == 0 && result.size() >= worth_keeping) {
         last_parent_ = node;
         last_children_ = result;
@@ -141,7 +251,7 @@ NodeId RetainedLookup::largest_child(NodeId node) const {
     NodeId best;
     std::uint64_t most = 0;
     if (preorder.position(node) == not_met) return no_node;
-    for (std::uint32_t p = first_child_[preorder.position(node)]; p != not_met; p = next_sibling_[p]) {
+    for (std::uint32_t p = first_child(preorder.position(node)); p != not_met; p = next_sibling_[p]) {
         const NodeId child = preorder.node_at(p);
         if (best != no_node && (sizes_.memory[p] < most || (sizes_.memory[p] == most && child > best)))
             continue;
@@ -154,11 +264,12 @@ NodeId RetainedLookup::largest_child(NodeId node) const {
 NodeId RetainedLookup::child_towards(NodeId above, NodeId node) const {
     const Preorder& preorder = graph_.preorder();
     const std::uint32_t top = preorder.position(above);
-    std::uint32_t at = preorder.position(node);
+    std::uint32_t at = preorder.position(node), child = at;
     // Dominators have smaller numbers.
     while (at != not_met && at > top) {
+        if (!is_block(at)) child = at;
         const std::uint32_t next = tree().dominator(at);
-        if (next == top) return preorder.node_at(at);
+        if (next == top) return preorder.node_at(child);
         at = next;
     }
     return no_node;
@@ -175,20 +286,47 @@ GroupId RetainedLookup::group(NodeId node) const {
 
 namespace {
 
-/// Bits of up to 64 sets for every node, by position.
-class ReachedWithout {
+/// In which of up to 192 sets each node is, by position.
+class SetNumbers {
 public:
-    explicit ReachedWithout(const HeapGraph& graph)
-        : graph_(graph), without_(graph.preorder().reached()), gone_(without_.size()) {}
+    static constexpr std::uint8_t no_set = 0xff;
+
+    explicit SetNumbers(const HeapGraph& graph) : graph_(graph), numbers_(graph.preorder().reached()) {}
 
     /// For the sets from this one on.
-    void find(std::int32_t first_set, const std::function<std::int32_t(ObjectId)>& set_of) {
-        std::fill(gone_.begin(), gone_.end(), no_set);
-        for (ObjectId object{0}; object < graph_.object_count(); ++object) {
-            const std::int32_t set = set_of(object);
-            if (set >= first_set && set < first_set + 64)
-                gone_[graph_.position(object)] = static_cast<std::uint8_t>(set - first_set);
-        }
+    void find(std::size_t first_set, const std::function<std::int32_t(ObjectId)>& set_of) {
+        std::fill(numbers_.begin(), numbers_.end(), no_set);
+        const std::size_t objects = graph_.object_count();
+        in_any_order(piece_count(objects, objects_a_piece), [&](std::size_t piece) {
+            const auto [begin, end] = piece_of(piece, objects, objects_a_piece);
+            for (ObjectId object(begin); object < end; ++object) {
+                if (end - object > ahead)
+                    __builtin_prefetch(&numbers_[graph_.position(ObjectId(object + ahead))], 1);
+                const std::int64_t set = set_of(object) - static_cast<std::int64_t>(first_set);
+                if (set >= 0 && set < static_cast<std::int64_t>(sets_at_once))
+                    numbers_[graph_.position(object)] = static_cast<std::uint8_t>(set);
+            }
+        });
+    }
+    std::uint8_t operator[](std::uint32_t position) const { return numbers_[position]; }
+
+private:
+    const HeapGraph& graph_;
+    std::vector<std::uint8_t> numbers_;
+};
+
+/// Bits of up to 64 sets: kept for every node that leads to another, by its place among these.
+class ReachedWithout {
+public:
+    /// `walk`: for 64 sets each.
+    ReachedWithout(const HeapGraph& graph, const SetNumbers& sets, std::size_t walk)
+        : graph_(graph),
+          sets_(sets),
+          first_set_(walk * sets_a_walk),
+          inner_(graph.sources().inner()),
+          parents_(graph.preorder().parents()),
+          without_(inner_.count()) {
+        if (without_.empty()) return;
         without_[0] = ~std::uint64_t{0};
         begin();
         collect_from_later();
@@ -198,66 +336,135 @@ public:
             spread(position);
         }
     }
-    /// The bit of set k: is the object reached without it?
-    std::uint64_t operator[](ObjectId object) const { return without_[graph_.position(object)]; }
-    void fetch(ObjectId object) const { __builtin_prefetch(&without_[graph_.position(object)]); }
-
-private:
-    static constexpr std::uint8_t no_set = 64;
-
-    /// What a node lets in: all but its own set.
-    std::uint64_t allowed(std::uint32_t position) const {
-        return gone_[position] == no_set ? ~std::uint64_t{0} : ~(std::uint64_t{1} << gone_[position]);
-    }
-
-    /// Each node's bits from those before it, which have theirs.
-    void begin() {
-        const std::span<const std::uint32_t> parents = graph_.preorder().parents();
+    /// visit(position, bits) for each node but the root, in preorder; bit k: is it reached without set k?
+    template <class F>
+    void visit(F&& visit) const {
+        std::uint32_t place = 1;
+        Parent parent(*this);
         graph_.sources().visit_up(
             [&](std::uint32_t p, std::span<const std::uint32_t> sources) {
                 if (p == 0) return;
-                std::uint64_t bits = without_[parents[p]];
+                if (inner_.has(p)) return visit(p, without_[place++]);
+                std::uint64_t bits = parent.bits(p);
+                for (const std::uint32_t source : sources) bits |= without_[inner_.rank(source)];
+                visit(p, bits & allowed(p));
+            },
+            [&](std::uint32_t source) { fetch(source); });
+    }
+
+private:
+    /// What a node lets in: all but its own set.
+    std::uint64_t allowed(std::uint32_t position) const {
+        const std::size_t set = sets_[position] - first_set_;  // far above 64 if it is smaller
+        return set < sets_a_walk ? ~(std::uint64_t{1} << set) : ~std::uint64_t{0};
+    }
+    void fetch(std::uint32_t source) const { __builtin_prefetch(&without_[inner_.rank(source)]); }
+
+    /// The bits of a node's parent, which is often that of the node before.
+    class Parent {
+    public:
+        explicit Parent(const ReachedWithout& all) : all_(all) {}
+        std::uint64_t bits(std::uint32_t position) {
+            if (all_.parents_[position] != parent_) {
+                parent_ = all_.parents_[position];
+                bits_ = all_.without_[all_.inner_.rank(parent_)];
+            }
+            return bits_;
+        }
+
+    private:
+        const ReachedWithout& all_;
+        std::uint32_t parent_ = not_met;
+        std::uint64_t bits_ = 0;
+    };
+
+    /// Each node's bits from those before it, which have theirs.
+    void begin() {
+        std::uint32_t place = 1;
+        Parent parent(*this);
+        graph_.sources().visit_up(
+            [&](std::uint32_t p, std::span<const std::uint32_t> sources) {
+                if (p == 0 || !inner_.has(p)) return;
+                std::uint64_t bits = parent.bits(p);
                 for (const std::uint32_t source : sources) {
                     if (source > p) break;  // they ascend
-                    bits |= without_[source];
+                    bits |= without_[inner_.rank(source)];
                 }
-                without_[p] = bits & allowed(p);
+                without_[place++] = bits & allowed(p);
             },
-            [&](std::uint32_t source) { __builtin_prefetch(&without_[source]); });
+            [&](std::uint32_t source) { fetch(source); });
     }
 
     /// Of those after it, most have nothing to add.
     void collect_from_later() {
+        std::uint32_t place = 0;
         graph_.sources().visit_up(
             [&](std::uint32_t p, std::span<const std::uint32_t> sources) {
-                const std::uint64_t wanted = allowed(p) & ~without_[p];
+                if (!inner_.has(p)) return;
+                std::uint64_t& own = without_[place++];
+                if (sources.empty() || sources.back() < p) return;
+                const std::uint64_t wanted = allowed(p) & ~own;
                 if (wanted == 0) return;
                 std::uint64_t bits = 0;
-                for (std::size_t i = sources.size(); i-- > 0 && sources[i] > p;) bits |= without_[sources[i]];
+                for (std::size_t i = sources.size(); i-- > 0 && sources[i] > p;)
+                    bits |= without_[inner_.rank(sources[i])];
                 if ((bits & wanted) == 0) return;
-                without_[p] |= bits & wanted;
+                own |= bits & wanted;
                 again_.push_back(p);
             },
-            [&](std::uint32_t source) { __builtin_prefetch(&without_[source]); });
+            [](std::uint32_t) {});
     }
 
     void spread(std::uint32_t position) {
-        const std::uint64_t bits = without_[position];
+        const std::uint64_t bits = without_[inner_.rank(position)];
         const NodeId node = graph_.preorder().node_at(position);
         for (const NodeId target : graph_.targets(node)) {
             const std::uint32_t at = graph_.preorder().position(target);
-            const std::uint64_t added = bits & allowed(at) & ~without_[at];
+            if (!inner_.has(at)) continue;
+            std::uint64_t& known = without_[inner_.rank(at)];
+            const std::uint64_t added = bits & allowed(at) & ~known;
             if (added == 0 || !graph_.follows(node, position, target, at)) continue;
-            without_[at] |= added;
+            known |= added;
             again_.push_back(at);
         }
     }
 
     const HeapGraph& graph_;
-    std::vector<std::uint64_t> without_;
-    std::vector<std::uint8_t> gone_;  // in which set it is
-    std::vector<std::uint32_t> again_;
+    const SetNumbers& sets_;
+    std::size_t first_set_;
+    const RankedSet& inner_;
+    std::span<const std::uint32_t> parents_;
+    std::vector<std::uint64_t> without_;  // by place among `inner_`
+    std::vector<std::uint32_t> again_;    // positions
 };
+
+/// Adds what each of the sets retains; `rows` are theirs, up to 64.
+void add_retained_by(const HeapGraph& graph, const ReachedWithout& reached, std::span<SetRetained> rows) {
+    const SizeColumn& sizes = *graph.columns().sizes;
+    const Preorder& preorder = graph.preorder();
+    const std::uint64_t asked =
+        rows.size() == sets_a_walk ? ~std::uint64_t{0} : (std::uint64_t{1} << rows.size()) - 1;
+    reached.visit([&](std::uint32_t p, std::uint64_t bits) {
+        if (preorder.reached() - p > ahead) {
+            const NodeId later = preorder.node_at(p + ahead);
+            if (later < graph.object_count()) sizes.fetch(graph.object_of(later));
+        }
+        std::uint64_t freed = ~bits & asked;
+        if (freed == 0) return;
+        const NodeId node = preorder.node_at(p);
+        const NodeKind kind = graph.kind(node);
+        if (kind != NodeKind::object && kind != NodeKind::block) return;
+        const bool is_block = kind == NodeKind::block;
+        const std::uint64_t memory =
+            is_block ? graph.native()->bytes(graph.block_of(node)) : sizes.memory(graph.object_of(node));
+        for (; freed != 0; freed &= freed - 1) {
+            SetRetained& row = rows[static_cast<std::size_t>(std::countr_zero(freed))];
+            row.objects += is_block ? 0 : 1;
+            row.memory += memory;
+            row.native += is_block ? memory : 0;
+        }
+    });
+}
 
 }  // namespace
 
@@ -265,36 +472,28 @@ std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t se
                                           const std::function<std::int32_t(ObjectId)>& set_of,
                                           const ProgressCallback& progress) {
     std::vector<SetRetained> result(sets);
-    const SizeColumn& sizes = *graph.columns().sizes;
-    const std::size_t objects = graph.object_count();
+    if (sets == 0) return result;
     static_cast<void>(graph.sources());  // made before several walks ask for them
-    std::atomic<std::size_t> next = 0;
+    SetNumbers numbers(graph);
     std::mutex telling;
-    const auto walk = [&](std::size_t) {
-        ReachedWithout reached(graph);
-        for (std::size_t first = 0; (first = 64 * next++) < sets;) {
+    for (std::size_t first = 0; first < sets; first += sets_at_once) {
+        const std::size_t count = std::min(sets_at_once, sets - first);
+        numbers.find(first, set_of);
+        in_any_order(piece_count(count, sets_a_walk), [&](std::size_t walk) {
+            const auto [begin, end] = piece_of(walk, count, sets_a_walk);
             if (progress) {
                 const std::lock_guard lock(telling);
-                progress("what each type retains", static_cast<double>(first) / static_cast<double>(sets));
+                progress("what each type retains",
+                         static_cast<double>(first + begin) / static_cast<double>(sets));
             }
-            reached.find(static_cast<std::int32_t>(first), set_of);
-            const std::size_t count = std::min<std::size_t>(64, sets - first);
-            const std::uint64_t asked = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-            for (ObjectId object{0}; object < objects; ++object) {
-                if (objects - object > ahead) reached.fetch(ObjectId(object + ahead));
-                for (std::uint64_t freed = ~reached[object] & asked; freed != 0; freed &= freed - 1) {
-                    SetRetained& row = result[first + static_cast<std::size_t>(std::countr_zero(freed))];
-                    ++row.objects;
-                    row.memory += sizes.memory(object);
-                }
-            }
-        }
-    };
-    in_any_order(std::min({threads(), most_walks, (sets + 63) / 64}), walk);
+            const ReachedWithout reached(graph, numbers, walk);
+            add_retained_by(graph, reached, std::span(result).subspan(first + begin, end - begin));
+        });
+    }
     return result;
 }
 
-std::vector<ObjectId> retained_by(const HeapGraph& graph, NodeRow members) {
+RetainedSet retained_by(const HeapGraph& graph, NodeRow members) {
     std::vector<bool> reached(graph.node_count());
     for (const NodeId member : members) reached[member] = true;  // as if: it is not entered
     SearchStack stack;
@@ -302,9 +501,11 @@ std::vector<ObjectId> retained_by(const HeapGraph& graph, NodeRow members) {
         graph, graph.root(), [&](NodeId node) { return reached[node]; },
         [&](NodeId node) { reached[node] = true; }, stack);
     for (const NodeId member : members) reached[member] = false;
-    std::vector<ObjectId> result;
+    RetainedSet result;
     for (ObjectId object{0}; object < graph.object_count(); ++object)
-        if (!reached[object]) result.push_back(object);
+        if (!reached[object]) result.objects.push_back(object);
+    for (BlockId block{0}; block < graph.block_count(); ++block)
+        if (!reached[graph.node_of(block)]) result.native += graph.native()->bytes(block);
     return result;
 }
 

@@ -1,29 +1,35 @@
 #pragma once
 
-// What would come free: retained sizes of single nodes by the dominator tree, and of sets.
+// What would come free: retained sizes of single nodes by the dominator tree, and of sets. Blocks of C code count
+// with what owns them; who goes through the tree meets objects, groups and frames alone.
 
 #include "analysis/graph/dominators.h"
 #include "analysis/holding/heap_graph.h"
 #include "parsers/base/compact_column.h"
+#include "parsers/base/ranked_set.h"
+#include "parsers/base/sparse_column.h"
 
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace heapsift {
 
 /// The dominator tree of a heap, and what each node retains: columns by position in HeapGraph::preorder. 8
-/// bytes a node.
+/// bytes a node, and with native memory 4 for each that has some below it.
 struct RetainedSizes {
     DominatorTree tree;
     CompactColumn<std::uint32_t> memory;  // bytes: RetainedLookup::memory
+    SparseColumn native;                  // bytes: RetainedLookup::native; empty without native memory
 
     /// As a part of an index (parsers/index/part.h), for so many nodes of a preorder.
     template <class Self, class Part>
-    static void fields(Self& self, Part& part, std::size_t reached) {
+    static void fields(Self& self, Part& part, std::size_t reached, bool native) {
         DominatorTree::fields(self.tree, part, reached);
         CompactColumn<std::uint32_t>::fields(self.memory, part, reached);
+        SparseColumn::fields(self.native, part, native ? reached : 0);
     }
 };
 
@@ -37,21 +43,30 @@ public:
 
     const HeapGraph& graph() const { return graph_; }
     const DominatorTree& tree() const { return sizes_.tree; }
-    /// Bytes of memory (ObjectSizes::memory) that would come free with the node: its own, and of all that it
-    /// dominates. 0 for a group or a frame that has nothing.
+    /// Bytes of memory (ObjectSizes::memory, and blocks of C code) that would come free with the node: its own,
+    /// and of all that it dominates. 0 for a group or a frame that has nothing.
     std::uint64_t memory(NodeId node) const {
         const std::uint32_t at = graph_.preorder().position(node);
         return at == Preorder::none ? 0 : sizes_.memory[at];
     }
     std::uint64_t memory(ObjectId object) const { return memory(HeapGraph::node_of(object)); }
     std::uint64_t memory_at(std::uint32_t position) const { return sizes_.memory[position]; }
+    /// The part of `memory` that is blocks of C code.
+    std::uint64_t native(NodeId node) const {
+        const std::uint32_t at = graph_.preorder().position(node);
+        return at == Preorder::none || sizes_.native.empty() ? 0 : sizes_.native[at];
+    }
+    std::uint64_t native(ObjectId object) const { return native(HeapGraph::node_of(object)); }
+    /// That of the blocks that the node dominates and no other node that is not a block, below it. The first call
+    /// makes lists.
+    std::uint64_t own_native(NodeId node) const;
     /// The same of ObjectSizes::size. One pass over what is reached through the node.
     std::uint64_t size(NodeId node) const;
-    /// The virtual root for what several groups share; of the virtual root it is `no_node`.
+    /// No block; the virtual root for what several groups share; of the virtual root it is `no_node`.
     NodeId dominator(NodeId node) const;
     NodeId dominator(ObjectId object) const { return dominator(HeapGraph::node_of(object)); }
     /// What it dominates immediately, as far as that retains at least `least` bytes; by memory, then by
-    /// number. The first call makes lists: 8 bytes a node.
+    /// number. The first call makes lists: some 6 bytes a node.
     std::vector<NodeId> children(NodeId node, std::uint64_t least = 0) const;
     /// The same without order: visit(child).
     template <class F>
@@ -80,13 +95,23 @@ public:
 
 private:
     void link_children() const;
+    std::uint32_t first_child(std::uint32_t position) const {
+        return parents_.has(position) ? first_child_[parents_.rank(position)] : Preorder::none;
+    }
+    bool is_block(std::uint32_t position) const {
+        return graph_.block_count() > 0 &&
+               graph_.kind(graph_.preorder().node_at(position)) == NodeKind::block;
+    }
     /// visit(object) for each object that the node dominates, itself included; in preorder.
     template <class F>
     void visit_dominated_objects(NodeId node, F&& visit) const;
 
     const HeapGraph& graph_;
     const RetainedSizes& sizes_;
-    mutable std::vector<std::uint32_t> first_child_, next_sibling_;  // by position
+    mutable RankedSet parents_;                        // positions of what has children; none is a block
+    mutable std::vector<std::uint32_t> first_child_;   // by place among the parents
+    mutable std::vector<std::uint32_t> next_sibling_;  // by position
+    mutable std::unordered_map<std::uint32_t, std::uint64_t> own_native_;  // by position
     // Many children, sorted, of the node that was asked for last: a search comes back to it.
     mutable NodeId last_parent_;
     mutable std::vector<NodeId> last_children_;
@@ -97,7 +122,7 @@ void RetainedLookup::visit_children(NodeId node, F&& visit) const {
     link_children();
     const Preorder& preorder = graph_.preorder();
     if (preorder.position(node) == Preorder::none) return;
-    for (std::uint32_t p = first_child_[preorder.position(node)]; p != Preorder::none; p = next_sibling_[p])
+    for (std::uint32_t p = first_child(preorder.position(node)); p != Preorder::none; p = next_sibling_[p])
         visit(preorder.node_at(p));
 }
 
@@ -107,17 +132,19 @@ void RetainedLookup::visit_dominated(NodeId above, F&& visit) const {
     const Preorder& preorder = graph_.preorder();
     const std::uint32_t top = preorder.position(above);
     if (top == Preorder::none) return;
-    for (std::uint32_t child = first_child_[top]; child != Preorder::none; child = next_sibling_[child]) {
-        std::uint32_t at = child;
-        while (true) {
+    std::vector<std::uint32_t> way;  // from the child down
+    for (std::uint32_t child = first_child(top); child != Preorder::none; child = next_sibling_[child]) {
+        way.assign(1, child);
+        while (!way.empty()) {
+            const std::uint32_t at = way.back();
             visit(preorder.node_at(child), preorder.node_at(at));
-            if (first_child_[at] != Preorder::none) {
-                at = first_child_[at];
+            if (const std::uint32_t below = first_child(at); below != Preorder::none) {
+                way.push_back(below);
                 continue;
             }
-            while (at != child && next_sibling_[at] == Preorder::none) at = tree().dominator(at);
-            if (at == child) break;
-            at = next_sibling_[at];
+            while (way.size() > 1 && next_sibling_[way.back()] == Preorder::none) way.pop_back();
+            if (way.size() == 1) break;
+            way.back() = next_sibling_[way.back()];
         }
     }
 }
@@ -125,20 +152,26 @@ void RetainedLookup::visit_dominated(NodeId above, F&& visit) const {
 /// What a set of objects retains.
 struct SetRetained {
     std::uint64_t objects = 0, memory = 0;  // members included, nothing counted twice
+    std::uint64_t native = 0;               // of it, blocks of C code
 };
 
 /// Of many sets at once: `set_of(object)` is the number of the set that it is in, or -1; an object is in one
-/// set at most. Some 15 to 25 ns an object for each 64 sets, and 9 bytes a node. The graph keeps its rows.
+/// set at most. Some 15 to 25 ns an object for each 64 sets, and a byte a node, 8 more for each that leads to
+/// another. The graph keeps its rows.
 std::vector<SetRetained> retained_by_sets(const HeapGraph& graph, std::size_t sets,
                                           const std::function<std::int32_t(ObjectId)>& set_of,
                                           const ProgressCallback& progress = {});
 
-/// The objects that would come free with `members`, which are among them, by id. One walk over all that
-/// stays.
-std::vector<ObjectId> retained_by(const HeapGraph& graph, NodeRow members);
+/// What would come free with `members`.
+struct RetainedSet {
+    std::vector<ObjectId> objects;  // by id; with the members
+    std::uint64_t native = 0;       // bytes of blocks of C code
+};
+/// One walk over all that stays.
+RetainedSet retained_by(const HeapGraph& graph, NodeRow members);
 /// The same of objects alone, or of nodes of any kind.
 template <class I>
-std::vector<ObjectId> retained_by(const HeapGraph& graph, const std::vector<I>& members) {
+RetainedSet retained_by(const HeapGraph& graph, const std::vector<I>& members) {
     return retained_by(graph, NodeRow(std::span<const I>(members)));
 }
 

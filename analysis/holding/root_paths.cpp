@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 
 namespace heapsift {
 namespace {
@@ -89,8 +88,6 @@ std::uint32_t root_cost(const Root& root) {
 
 namespace {
 
-constexpr std::uint32_t none = RootPaths::none;
-
 /// Fills in the paths. Refers to what it reads: use it within one call.
 class RootSearch final : public OwnedReferenceVisitor {
 public:
@@ -132,7 +129,7 @@ public:
         const std::uint32_t cost =
             paths_.cost(source_) + std::min(step_cost(name) + surcharge_, most_step_cost);
         if (!relax(target, source_, cost) || !wishes_.name_steps) return;
-        paths_.steps[target] = name_of_step(target, name);
+        paths_.steps[target] = paths_.number_step(graph_, source_, target, name);
     }
 
 private:
@@ -171,57 +168,6 @@ private:
         return search_.offer(HeapGraph::node_of(target), HeapGraph::node_of(previous), cost);
     }
 
-    struct StepKey {
-        ReferenceForm form;
-        ReferenceName::Form exact;
-        const void* text;
-        std::uint64_t key;
-        bool operator==(const StepKey&) const = default;
-    };
-    struct StepKeyHash {
-        std::size_t operator()(const StepKey& k) const {
-            std::uint64_t mixed = (k.key ^ reinterpret_cast<std::uintptr_t>(k.text)) * 0x9e3779b97f4a7c15;
-            mixed ^= static_cast<std::uint64_t>(k.exact) * 0xff51afd7ed558ccd;
-            return static_cast<std::size_t>(mixed ^ mixed >> 29);
-        }
-    };
-
-    std::uint32_t name_of_step(ObjectId target, const ReferenceName& name) {
-        StepKey key{ReferenceForm::attribute, name.form, name.text.text, name.key.value};
-        switch (name.form) {
-            case ReferenceName::Form::index:
-                key = {ReferenceForm::index, name.form, name.text.text, 0};
-                break;
-            case ReferenceName::Form::element:
-                key = {ReferenceForm::index, name.form, nullptr, 0};
-                break;
-            case ReferenceName::Form::item:
-                if (!is_attribute_dict(source_)) key = {ReferenceForm::item, name.form, nullptr, 0};
-                break;
-            case ReferenceName::Form::key:
-                key = {ReferenceForm::key, name.form, nullptr, 0};
-                break;
-            case ReferenceName::Form::offset:
-                key.key += name.number;
-                break;
-            default:
-                break;
-        }
-        const auto [at, added] = steps_.emplace(key, static_cast<std::uint32_t>(paths_.step_names.size()));
-        if (added && name.form == ReferenceName::Form::text && name.text.field == Field::attributes)
-            dict_step_ = at->second;
-        if (added) paths_.step_names.push_back({key.form, source_, target});
-        return at->second;
-    }
-
-    /// True for the dict of an instance, a module or a thread-local: its items are attributes.
-    bool is_attribute_dict(ObjectId object) const {
-        if (paths_.previous(object) == no_object)
-            return cheapest_root(graph_, object).root.kind == RootKind::thread_local_;
-        const std::uint32_t step = paths_.steps[object];
-        return step == dict_step_;
-    }
-
     RootPaths& paths_;
     const HeapGraph& graph_;
     const PathWishes& wishes_;
@@ -231,8 +177,6 @@ private:
     PathSearch<most_step_cost> search_{paths_.forest};
     ObjectId source_ = no_object;
     std::uint32_t surcharge_ = 0;
-    std::unordered_map<StepKey, std::uint32_t, StepKeyHash> steps_;
-    std::uint32_t dict_step_ = none;  // for ".__dict__"
 };
 
 }  // namespace
@@ -282,6 +226,15 @@ const HeapGraph::PlacedRoot& cheapest_root(const HeapGraph& graph, ObjectId obje
     return *std::min_element(roots.begin(), roots.end(), [](const auto& a, const auto& b) {
         return root_cost(a.root) < root_cost(b.root);
     });
+}
+
+std::uint32_t RootPaths::number_step(const HeapGraph& graph, ObjectId source, ObjectId target,
+                                     const ReferenceName& name) {
+    // The items of the dict of an instance, a module or a thread-local are attributes.
+    const bool attribute_dict = previous(source) == no_object
+                                    ? cheapest_root(graph, source).root.kind == RootKind::thread_local_
+                                    : steps[source] == step_names.dict_step();
+    return step_names.number(source, target, name, attribute_dict);
 }
 
 std::vector<ObjectId> RootPaths::path(ObjectId object) const {

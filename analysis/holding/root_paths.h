@@ -5,15 +5,13 @@
 
 #include "analysis/graph/shortest_paths.h"
 #include "analysis/holding/heap_graph.h"
+#include "analysis/holding/step_numbers.h"
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace heapsift {
-
-/// What a step's name consists of, as far as that distinguishes steps.
-enum class ReferenceForm : std::uint8_t { attribute, index, item, key };
 
 struct PathWishes {
     bool without_frames = false;      // no frame, running or not, may be on a path
@@ -22,20 +20,13 @@ struct PathWishes {
     bool name_steps = false;          // fill `steps`: 4 bytes more per object
 };
 
-/// Steps with the same name, apart from indices and keys: all items of lists are one, all attributes `.left`
-/// are one. Given by an example: the name of the reference from `source` to `target`.
-struct StepName {
-    ReferenceForm form;
-    ObjectId source = no_object, target = no_object;
-};
-
 /// The cheapest paths to objects: columns by object, 8 bytes each.
 struct RootPaths {
     static constexpr std::uint32_t none = PathForest::none;
 
     PathForest forest;
     std::vector<std::uint32_t> steps;  // with PathWishes::name_steps; else empty
-    std::vector<StepName> step_names;
+    StepNumbers step_names;
 
     /// `none` if no path was found (yet).
     std::uint32_t cost(ObjectId object) const { return forest.cost[HeapGraph::node_of(object)]; }
@@ -47,6 +38,9 @@ struct RootPaths {
     /// With PathWishes::name_steps: the number of the name of the last step to an object; `none` if it hangs
     /// at a root.
     std::uint32_t step(ObjectId object) const { return steps[object]; }
+    /// The same of any reference, to an object that may have its path from elsewhere; with all paths known.
+    std::uint32_t number_step(const HeapGraph& graph, ObjectId source, ObjectId target,
+                              const ReferenceName& name);
     /// From the object at the root down to `object`, both included.
     std::vector<ObjectId> path(ObjectId object) const;
     /// In the order in which they were reached: each object after its `previous`.

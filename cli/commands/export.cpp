@@ -216,6 +216,7 @@ The tables are meta(key, value), type, object, reference, root and array.
                       garbage: waiting (for the collector), uncollectable,
                       invisible (to the collector)
   object.retained     what deleting the object would free, in bytes
+  object.native       of that, blocks of C code (0 with --no-native)
   object.dominator    the object without which this one would be freed; NULL
                       where that is a frame, a thread, a module's group, or
                       several of these
@@ -231,7 +232,7 @@ Graphs, for other programs:
   heapsnapshot  for the Memory panel of Chrome DevTools (Load profile) and for
                 memlab. Nodes are named <app.Node 0x7f... value> and grouped
                 by type; sizes are memory; references that heapsift does not
-                follow are weak. Works for up to one or two million objects.
+                follow are weak; blocks of C code are left out. Works for up to one or two million objects.
                 Nodes of two exports match only where their addresses do
   folded        stacks for flamegraph.pl, inferno or speedscope: the dominator
                 tree by group, frame and type. The width of a frame is what it

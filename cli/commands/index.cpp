@@ -8,6 +8,7 @@
 #include "analysis/dominators.h"
 #include "analysis/gc.h"
 #include "analysis/kept_types.h"
+#include "analysis/memory.h"
 #include "analysis/objects.h"
 #include "analysis/overview.h"
 #include "analysis/refcounts.h"
@@ -17,15 +18,18 @@
 #include "cli/usual_questions.h"
 #include "parsers/base/error.h"
 
+#include <optional>
+
 namespace heapsift {
 namespace {
 
 /// The two tables of types that are asked for most: by people, and by programs.
 void keep_types(Question& question, const ProgressCallback& progress) {
-    const TypesResult all = types(question.filled(), SortKey::retained, 0, progress);
+    std::optional<TypesResult> all;
     for (const std::size_t limit : {rows_for_people, std::size_t{0}}) {
         kept_types(question.answers(), question.heap(), SortKey::retained, limit, [&] {
-            TypesResult result = all;
+            if (!all) all = types(question.filled(), SortKey::retained, 0, progress);
+            TypesResult result = *all;
             add_retained(result, question.graph(), question.retained(), SortKey::retained, limit, progress);
             return result;
         });
@@ -63,6 +67,7 @@ void keep_usual_answers(Question& question, const ProgressCallback& progress) {
         objects(heap, query, &retained, progress, answers);
     }
     doctor(heap, progress, answers);
+    memory(heap, false, 0, answers);
 }
 
 ExitCode run_index(Session& session) {

@@ -21,7 +21,8 @@ struct MemoryOptions {
 ExitCode run_memory(Session& session, const MemoryOptions& options) {
     if (!options.regions) session.refuse_csv("memory without --regions", "add --regions, or use --json");
     Question question(session, {Need::memory, Need::native});
-    MemoryResult result = memory(question.filled(), options.regions, session.options().rows());
+    MemoryResult result =
+        memory(question.filled(), options.regions, session.options().rows(), question.answers());
     note_overlaps(result.overlaps, session.diagnostics());
     return session.write(render_memory(std::move(result), options.regions));
 }

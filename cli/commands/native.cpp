@@ -14,14 +14,20 @@ namespace heapsift {
 namespace {
 
 struct NativeOptions {
-    bool leaked = false;
+    bool leaked = false, blocks = false;
 };
 
 ExitCode run_native(Session& session, const NativeOptions& options) {
     Question question(session, {Need::native});
-    NativeResult result =
-        native(question.filled(), {.limit = session.options().rows(), .leaked_only = options.leaked});
-    return session.write(render_native(std::move(result), options.leaked));
+    const NativeQuery query{.limit = session.options().rows(), .leaked_only = options.leaked};
+    const HeapReader& heap = question.filled();
+    NativeListReader reader(heap);
+    const NativeDetails details{
+        .list = [&] { return native_list(heap, query); },
+        .row = [&](Address block, std::uint32_t row) { return reader.row(block, row); },
+        .contents = [&] { return native_contents(heap, query); }};
+    return session.write(render_native(native(heap, query), details,
+                                       {.leaked_only = options.leaked, .blocks = options.blocks}));
 }
 
 }  // namespace
@@ -29,6 +35,7 @@ ExitCode run_native(Session& session, const NativeOptions& options) {
 CommandRunner setup_native(CommandOptions& declare) {
     auto options = std::make_shared<NativeOptions>();
     declare.flag("--leaked", options->leaked, "only blocks to which nothing refers any more");
+    declare.flag("--blocks", options->blocks, "list the blocks one by one, the largest first");
     return [options](Session& session) { return run_native(session, *options); };
 }
 

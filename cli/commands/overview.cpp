@@ -5,6 +5,7 @@
 
 #include "analysis/overview.h"
 #include "analysis/signature.h"
+#include "analysis/suspects/suspects.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
 #include "cli/render/overview.h"
@@ -28,7 +29,8 @@ ExitCode run_overview(Session& session) {
     note_overlaps(result.memory_overlaps, session.diagnostics());
     OverviewCore core = overview_core(heap.core(), columns.python);
     core.signature = signature(result, core.process, columns.python.version, !session.redactor().active());
-    return session.write(render_overview(std::move(result), core));
+    const SuspectsResult causes = suspects(question.work(), result, overview_suspects);
+    return session.write(render_overview(std::move(result), core, causes));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct RefcountsOptions {
 };
 
 ExitCode run_refcounts(Session& session, const RefcountsOptions& options) {
-    Question question(session, {Need::references});
+    Question question(session, {Need::holders});
     RefcountsQuery query;
     query.limit = session.options().rows();
     if (!options.type.empty())
@@ -28,7 +28,7 @@ ExitCode run_refcounts(Session& session, const RefcountsOptions& options) {
     const HeapReader& heap = question.filled();
     RefcountsResult result = refcounts(heap, query, session.progress(), question.answers());
     session.note_references(heap);
-    return session.write(render_refcounts(std::move(result)));
+    return session.write(render_refcounts(std::move(result), !options.type.empty()));
 }
 
 }  // namespace

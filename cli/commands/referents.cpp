@@ -15,7 +15,7 @@ ExitCode run_referents(Session& session) {
     Question question(session, {Need::references, Need::roots});
     const ObjectId object = question.object(argument);
     const HeapReader& heap = question.filled();
-    EdgesResult result = referents(heap, object, kept_edges(session));
+    EdgesResult result = referents(heap, object, kept_edges(session), question.answers());
     session.note_references(heap, object);
     return session.write(
         render_referents(std::move(result), all_edges(session, heap, object, visit_referents)));

@@ -41,7 +41,7 @@ std::vector<ObjectId> objects_asked(Session& session, const HeapSnapshot& heap, 
         if (set.empty())
             throw wrong_usage(
                 "no-such-holder", fmt::format("{} is not a holder", options.holder),
-                command_line("types --by-holder") + " lists them: a type or module, a dot, the attribute");
+                command_line("holders") + " lists them: a type or module, a dot, the attribute");
     }
     return set;
 }

@@ -3,11 +3,14 @@
 
 #include "cli/commands/show.h"
 
+#include "analysis/native_holders.h"
 #include "analysis/show.h"
 #include "cli/address_lookup.h"
 #include "cli/all_edges.h"
+#include "cli/block_lookup.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
+#include "cli/render/native_block.h"
 #include "cli/render/show.h"
 
 #include <memory>
@@ -27,9 +30,12 @@ ExitCode run_show(Session& session, const ShowOptions& options) {
     if (options.retained) needs.insert(needs.end(), {Need::retained, Need::states});
     Question question(session, needs);
     question.take_what_is_at_hand();
+    if (const auto block = asked_block(session, question, argument))
+        return session.write(render_native_block(*block, "show"));
     const ObjectId object = question.object(argument);
+    if (may_be_held_by_c_code(question.filled(), object)) question.also(Need::holders);
     const HeapReader& heap = question.filled();
-    ShowResult result = show(heap, object, kept_edges(session), session.progress());
+    ShowResult result = show(heap, object, kept_edges(session), session.progress(), question.answers());
     if (question.graph_at_hand())
         add_holder(result, RetainedLookup(question.graph(), question.retained()), question.states(),
                    question.answers());

@@ -2,15 +2,13 @@
 
 #include "cli/commands/types.h"
 
-#include "analysis/holders.h"
 #include "analysis/kept_types.h"
 #include "analysis/retained_types.h"
 #include "cli/command_options.h"
+#include "cli/holders_question.h"
 #include "cli/question.h"
-#include "cli/render/holders.h"
 #include "cli/render/types.h"
 #include "cli/sort_option.h"
-#include "cli/type_option.h"
 #include "parsers/base/error.h"
 #include "parsers/base/program_name.h"
 
@@ -28,20 +26,12 @@ struct TypesOptions {
     std::string type;
 };
 
-ExitCode run_by_holder(Session& session, const TypesOptions& options) {
-    if (options.sort.value_or(SortKey::retained) != SortKey::retained)
-        throw wrong_usage("bad-sort", "types --by-holder is sorted by retained", "leave --sort out");
-    Question question(session, {Need::sizes, Need::graph});
-    const HeapReader& heap = question.heap();
-    std::vector<TypeId> types;
-    if (!options.type.empty()) types = types_named(heap.snapshot(), options.type, options.subclasses);
-    HoldersResult result = holders(question.graph(), types, {}, session.options().rows(), session.progress());
-    session.note_references(heap);
-    return session.write(render_by_holder(std::move(result), options.type));
-}
-
 ExitCode run_types(Session& session, const TypesOptions& options) {
-    if (options.by_holder) return run_by_holder(session, options);
+    if (options.by_holder) {
+        if (options.sort.value_or(SortKey::retained) != SortKey::retained)
+            throw wrong_usage("bad-sort", "types --by-holder is sorted by retained", "leave --sort out");
+        return answer_holders(session, "types", options.type, options.subclasses);
+    }
     if (!options.type.empty())
         throw wrong_usage("bad-option", "--type goes with --by-holder",
                           command_line("objects --type T") + " lists the instances of one type");
@@ -67,7 +57,7 @@ ExitCode run_types(Session& session, const TypesOptions& options) {
 CommandRunner setup_types(CommandOptions& declare) {
     auto options = std::make_shared<TypesOptions>();
     add_sort_option(declare, options->sort, "default retained; any other is quicker");
-    declare.flag("--by-holder", options->by_holder, "group by what holds them");
+    declare.flag("--by-holder", options->by_holder, "group by what holds them, as holders does");
     declare.text("--type", options->type, "NAME", "with --by-holder: this type");
     declare.flag("--subclasses", options->subclasses, "with --type: subclasses too");
     return [options](Session& session) { return run_types(session, *options); };

@@ -5,13 +5,18 @@
 #include "analysis/holders.h"
 #include "analysis/why.h"
 #include "cli/address_lookup.h"
+#include "cli/block_lookup.h"
 #include "cli/command_options.h"
 #include "cli/question.h"
 #include "cli/render/holders.h"
+#include "cli/render/native_block.h"
 #include "cli/render/why.h"
 #include "cli/type_option.h"
+#include "cli/units.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -47,11 +52,21 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
         session.refuse_csv("why of one object", "use --json, or --type NAME");
         const AddressArgument argument = required_address(session, "why");
         Question question(session, {Need::retained, Need::states});
-        const ObjectId object = question.object(argument);
+        ObjectId object = no_object;
+        if (const auto block = asked_block(session, question, argument)) {
+            if (!block->owner) return session.write(render_native_block(*block, "why"));
+            object = block->owner->id;
+            session.note(
+                "address-within",
+                fmt::format("{} lies in a block of C code that only the {} at {} keeps (shown here)",
+                            argument.typed, block->owner->type, hexadecimal(block->owner->address.value)));
+        } else {
+            object = question.object(argument);
+        }
         const bool asks_one = query.paths <= 1 && question.graph().reach(object) != Reach::unreachable;
         const EveryRootPath* every = asks_one ? question.work().paths() : nullptr;
         const WhyResult result = why(question.graph(), question.retained(), object, query, session.progress(),
-                                     &question.states(), every);
+                                     &question.states(), every, question.answers());
         session.note_references(question.heap(), object);
         return session.write(render_why(result));
     }
@@ -64,9 +79,15 @@ ExitCode run_why(Session& session, const WhyOptions& options) {
     const PathWishes wishes{.without_frames = query.without_frames,
                             .without_tracebacks = query.without_tracebacks,
                             .without = {}};
-    HoldersResult result = holders(graph, types, wishes, session.options().rows(), session.progress());
+    HoldersResult result =
+        holders(graph, types, wishes, session.options().rows(), session.progress(), question.answers());
     session.note_references(heap);
-    return session.write(render_why_type(std::move(result), heap.snapshot().types[types.front()].name));
+    const TypeTable& known = heap.snapshot().types;
+    const bool one_name = std::all_of(types.begin(), types.end(), [&](TypeId type) {
+        return known[type].name == known[types.front()].name;
+    });
+    return session.write(
+        render_why_type(std::move(result), one_name ? known[types.front()].name : options.type));
 }
 
 }  // namespace

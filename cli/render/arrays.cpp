@@ -16,6 +16,7 @@ using CellFit = TextColumn::Fit;
 
 // "numpy.ndarray (463, 32, 32, 3) float64", "bytes", "native memory".
 Text owner_words(const ArrayOwnerRow& row) {
+    if (!row.owner.storage.is_null()) return says("torch storage at {}", row.owner.storage);
     if (!row.object) return "native memory";
     if (!row.is_array) return TypeName{row.object->type};
     return says("{} {}", TypeName{row.object->type}, value_of(*row.object));
@@ -45,6 +46,7 @@ Datum owner_data(const ArrayOwnerRow& row, bool with_place) {
                           {"garbage", owner.garbage},
                           {"data", Address(owner.bytes.begin)}});
     if (!row.object) data["lent_to"] = row.address;
+    if (!row.owner.storage.is_null()) data["storage"] = row.owner.storage;
     if (!with_place) return data;
     data["example"] = row.example;
     data["expression"] = or_null(expression_of(row.place.expression));
@@ -85,6 +87,10 @@ Datum sums_data(const ArraySums& sums) {
                     {"array_owned_bytes", sums.array_owned_bytes},
                     {"native_owners", sums.native_owners},
                     {"native_bytes", sums.native_bytes},
+                    {"tensors", sums.tensors},
+                    {"tensors_without_bytes", sums.tensors_without_bytes},
+                    {"storages", sums.storages},
+                    {"storage_bytes", sums.storage_bytes},
                     {"not_saved", sums.not_saved},
                     {"not_saved_bytes", sums.not_saved_bytes},
                     {"kept_by_views", sums.kept_by_views},
@@ -113,11 +119,11 @@ void say_array_garbage(const ArraySums& sums, Document& document) {
 }
 
 Text pinned_sums(const ArraySums& sums) {
-    if (sums.pinned == 0) return "No slice keeps alive what nobody sees: 0 pinned.";
-    return says("{} {} and {} {} alive: {} pinned, since nothing else holds {}.",
-                how_many(sums.pinned_views, "slice shows", "slices show"), ByteCount{sums.pinned_visible},
-                sums.pinned_views == 1 ? "keeps" : "keep", ByteCount{sums.pinned_bytes},
-                how_many(sums.pinned, "owner is", "owners are"), sums.pinned == 1 ? "it" : "them");
+    if (sums.pinned == 0) return "No array is kept alive only by a small slice of it.";
+    return says("{} ({}) {} all that keep{} {} ({}) in memory.", how_many(sums.pinned_views, "slice"),
+                ByteCount{sums.pinned_visible}, sums.pinned_views == 1 ? "is" : "are",
+                sums.pinned_views == 1 ? "s" : "", how_many(sums.pinned, "whole array"),
+                ByteCount{sums.pinned_bytes});
 }
 
 /// At most `most` rows (0: all); `command` shows the others.
@@ -180,6 +186,14 @@ void say_summary(const Result& result, Document& document) {
                                   Count{sums.views}, ByteCount{sums.owned_bytes});
     if (sums.not_saved > 0) head += says(", {} of it not in the core", ByteCount{sums.not_saved_bytes});
     document.say(sentence((std::move(head) + ".").bold()));
+    if (sums.tensors > 0)
+        document.say(sentence(says("{} of them {} of torch, in {} ({}).", Count{sums.tensors},
+                                   sums.tensors == 1 ? "is a tensor" : "are tensors",
+                                   how_many(sums.storages, "storage"), ByteCount{sums.storage_bytes})));
+    if (sums.tensors_without_bytes > 0)
+        document.say(
+            sentence(says("{} no elements in this memory: empty, sparse, or on another device.",
+                          how_many(sums.tensors_without_bytes, "more tensor has", "more tensors have"))));
     say_sorts(result, document);
     document.say(sentence(pinned_sums(sums)));
     say_array_garbage(sums, document);
@@ -230,7 +244,10 @@ void say_owners(const Result& result, const ArraysRows& rows, Document& document
         TableRest{.rows = pinned ? sums.pinned : sums.owners,
                   .all = CommandLine{std::string(pinned ? "arrays --pinned" : "arrays --owners") + all_rows}};
     document.say({std::move(table)});
-    if (pinned) document.say(line("cure: store copies, data[i].copy()"));
+    if (pinned)
+        document.say(line(sums.tensors > 0
+                              ? "fix: store copies, not slices: data[i].copy(); of a tensor data[i].clone()"
+                              : "fix: store copies, not slices: data[i].copy()"));
     const ArrayOwnerRow first = rows.first_owner();
     if (first.example)
         document.say(hint(says("why {}", Target{expression_of(first.place.expression), *first.example}),

@@ -41,6 +41,11 @@ Text garbage_words(const CyclesResult& result) {
                     is_or_are(never.cycles));
     Text text = says("{} {} garbage and wait{} for the collector", sum_words(waiting),
                      is_or_are(waiting.cycles), waiting.cycles == 1 ? "s" : "");
+    if (result.guessed > 0)
+        text += says(", {} if {} types report what is guessed here",
+                     result.guessed == waiting.cycles ? Text(waiting.cycles == 1 ? "but only" : "all of them")
+                                                      : says("{} of them", Count{result.guessed}),
+                     waiting.cycles == 1 ? "its" : "their");
     if (never.cycles > 0)
         text += says("; {} more ({}, {}) it will never free", Count{never.cycles},
                      how_many(never.objects, "object"), ByteCount{never.bytes});
@@ -52,9 +57,9 @@ Text cycles_sentence(const CyclesResult& result) {
     if (result.used.cycles > 0)
         text += says("; {} {} in use", sum_words(result.used), is_or_are(result.used.cycles));
     text += ".";
-    const std::uint64_t garbage = result.waiting.bytes + result.never.bytes, core = result.mapped_bytes;
+    const std::uint64_t garbage = result.waiting.bytes + result.never.bytes, core = result.saved_bytes;
     if (garbage > 0)
-        text += says(" The garbage is {} of the memory{}.", Share{garbage, core},
+        text += says(" That is {} of the core{}.", Share{garbage, core},
                      garbage < core / 100 ? ": not where it went" : "");
     return text;
 }
@@ -63,7 +68,7 @@ Block sums_block(const CyclesResult& result) {
     const CycleSum& held = result.held;
     if (held.cycles == 0) return sentence(cycles_sentence(result));
     return sentence(
-        says("{} {} ({}, {}) {} held by what was not found alone, native code or a leaked reference:",
+        says("{} {} ({}, {}) {} kept alive by what is not in this core, native code or a leaked reference:",
              cycles_sentence(result), how_many(held.cycles, result.cycles.empty() ? "cycle" : "more cycle"),
              how_many(held.objects, "object"), ByteCount{held.bytes}, is_or_are(held.cycles)),
         CommandLine{"refcounts"});
@@ -97,7 +102,7 @@ void say_kinds(const std::shared_ptr<const CyclesResult>& result, Document& docu
     document.say({std::move(table)});
     if (given < all) document.say(line(says("… {} more kinds. All: add", Count{all - given}) + all_rows, 1));
     document.say(hint(says("cycles --id {}", number(result->kinds.front().example)),
-                      "what closes it, and what opens it"));
+                      "its members, and which references to break"));
 }
 
 Datum cycle_data(const CycleRow& row) {
@@ -167,19 +172,19 @@ void say_cycle(const std::shared_ptr<const CycleRow>& row, Document& document) {
     document.say(line(std::move(heading)));
     document.say(sentence(path_words(row->path), {}, 1));
     document.say(sentence(row->reason, {}, 1));
-    document.say(sentence(says("With it {} would be freed: {}.", ByteCount{cycle.retained},
-                               how_many(cycle.freed_count, "object"))));
+    document.say(sentence(says("Freeing it would free {}, {}.", how_many(cycle.freed_count, "object"),
+                               ByteCount{cycle.retained})));
     say_members(row, document);
-    document.say(
-        line(Text("what closes it").bold() + says(": {}", how_many(details.edge_count, "reference"))));
+    document.say(line(Text("what holds it together").bold() +
+                      says(": {}", how_many(details.edge_count, "reference"))));
     say_edges(row, details.edges, details.edge_count, document);
     const Text opening = details.opening_count == 1
                              ? Text("this reference")
-                             : says("these {} references", Count{details.opening_count});
+                             : says("all of these {} references", Count{details.opening_count});
     document.say(
-        line(Text("what opens it").bold() +
-             says(": without {} there is no cycle; {}", opening,
-                  details.opening_is_smallest ? "no smaller set does it" : "none of them can be left out")));
+        line(Text("to break it").bold() +
+             says(", {} must go{}:", opening,
+                  details.opening_is_smallest && details.opening_count > 1 ? "; no fewer are enough" : "")));
     say_edges(row, details.opening, details.opening_count, document);
     document.say(hint(says("show {}", details.members.front().address)));
 }

@@ -111,10 +111,11 @@ void say_interpreter(const DoctorResult& result, Document& document) {
 /// One sentence on how far the findings can be trusted.
 void say_counts(const DoctorResult::ReferenceCounts& counts, Document& document) {
     if (counts.objects == 0) return;
-    Text text =
-        says("The references found are as many as Python counted for {} of {} ({})", Count{counts.balanced},
-             how_many(counts.objects, "mortal object"), Share{counts.balanced, counts.objects});
-    if (counts.short_of > 0) text += says("; {} have more than was found", Count{counts.short_of});
+    Text text = says(
+        "Self-check: for {} of the objects ({} of {} mortal ones) every reference that Python counted was "
+        "found",
+        Share{counts.balanced, counts.objects}, Count{counts.balanced}, Count{counts.objects});
+    if (counts.short_of > 0) text += says("; for {} some were not", Count{counts.short_of});
     text += says(". {} from memory that is no object's",
                  how_many(counts.native, "reference is", "references are"));
     const std::uint64_t guesses = counts.guesses_proved + counts.guesses_allowed + counts.guesses_refused;
@@ -126,10 +127,21 @@ void say_counts(const DoctorResult::ReferenceCounts& counts, Document& document)
 }
 
 void say_guessed(const DoctorResult& result, std::uint64_t objects, Document& document) {
+    if (const std::uint64_t run = result.references_learned + result.references_emulated; run > 0)
+        document.say(sentence(says(
+            "What {} refer to is known from their types' own code: it was learned for {} of {} and emulated "
+            "for "
+            "{} of {}",
+            how_many(run, "object"), Count{result.references_learned}, how_many(result.learned_types, "type"),
+            Count{result.references_emulated}, how_many(result.emulated_types, "type"))));
     if (result.guessed.empty()) return document.say(line("What they refer to is known for all.", 1));
     document.say(sentence(
-        says("What {} refer to is guessed ({} of all), for want of a way to read their types",
+        says("What {} refer to is guessed ({} of all), because their types are not known to heapsift",
              how_many(result.references_guessed, "object"), Share{result.references_guessed, objects})));
+    if (!result.can_emulate)
+        document.say(
+            sentence("Their types' own code would tell, but cannot be run: this heapsift was built without "
+                     "libunicorn, or it is not installed."));
     TableBlock table;
     table.columns = {right("objects"), right("memory"), left("type", TextColumn::Fit::middle)};
     std::vector<TableRow> rows;
@@ -144,7 +156,8 @@ void say_guessed(const DoctorResult& result, std::uint64_t objects, Document& do
 }
 
 void say_objects(const DoctorResult& result, Document& document) {
-    const std::uint64_t total = result.references_written + result.references_guessed;
+    const std::uint64_t total = result.references_written + result.references_learned +
+                                result.references_emulated + result.references_guessed;
     if (total == 0) return;
     document.say(line(says("{}, and how each was found", how_many(total, "object")).bold()));
     std::vector<TableRow> rows;
@@ -194,10 +207,9 @@ void add_data(const DoctorResult& result, Datum& data) {
                                 {"cut", segments.cut}});
     data["modules"] = Datum::list_of(result.modules, module_data);
     data["layout"] = layout_data(result);
-    // The contract has both; no reference is learned or emulated, so they are 0.
     data["references"] = entries({{"written", result.references_written},
-                                  {"learned", 0},
-                                  {"emulated", 0},
+                                  {"learned", result.references_learned},
+                                  {"emulated", result.references_emulated},
                                   {"guessed", result.references_guessed}});
     data["counts"] = entries({{"objects", counts.objects},
                               {"balanced", counts.balanced},

@@ -7,6 +7,8 @@
 namespace heapsift {
 namespace {
 
+constexpr std::size_t most_joint_names = 2;
+
 double share_of(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -26,6 +28,7 @@ Datum joint_data(const JointHolders& joint) {
     for (const std::string& group : joint.groups) holders.push_back(entries({{"group", group}}));
     return entries({{"holders", std::move(holders)},
                     {"type", joint.type},
+                    {"example", joint.example.is_null() ? Datum() : Datum(joint.example)},
                     {"count", joint.count},
                     {"held", joint.joint},
                     {"retained", joint.retained}});
@@ -44,6 +47,7 @@ Datum node_data(const SharedResult& result, const DominatorNode& node) {
     } else {
         data[node.is_frame ? "frame" : "group"] = node.group;
         data["retained"] = node.retained;
+        data["native"] = node.native;
     }
     if (node.run > 0) data["run"] = entries({{"count", node.run}, {"name", Notation{node.run_name}}});
     data["share"] = share_of(node.retained, result->total);
@@ -81,16 +85,16 @@ public:
 
     void all() {
         const DominatorNode& top = result_.top;
-        if (top.object) add(top.retained, node_words(top, false), 0);
+        if (top.object) add(top.retained, node_words(top, false), 0, top.native);
         for (const DominatorNode& child : top.children) add_with_children(child, top.object ? 1 : 0);
         add_rest(top, top.object ? 1 : 0);
     }
 
 private:
     void add_with_children(const DominatorNode& node, std::size_t depth) {
-        add(node.retained, node_words(node, true), depth);
+        add(node.retained, node_words(node, true), depth, node.native);
         if (node.run > 0)
-            visit_({.cells = {"", "", says("× {} more {}", Count{node.run}, Notation{node.run_name})},
+            visit_({.cells = {"", "", "", says("× {} more {}", Count{node.run}, Notation{node.run_name})},
                     .depth = depth + 1});
         for (const DominatorNode& child : node.children) add_with_children(child, depth + 1);
         add_rest(node, depth + 1);
@@ -99,15 +103,18 @@ private:
     void add_rest(const DominatorNode& node, std::size_t depth) {
         for (const JointHolders& joint : node.joint)
             add(joint.joint,
-                says("{} {} held jointly by {}", Count{joint.count}, TypeName{joint.type},
-                     joint_holders_words(joint)),
+                says("{} {}", Count{joint.count}, TypeName{joint.type}) +
+                    (joint.count == 1 ? says("  {}  ", joint.example) : Text(" ")) + "held jointly by " +
+                    joint_holders_words(joint),
                 depth);
         if (node.folded > 0 && node.folded_retained > 0)
             add(node.folded_retained, says("… {} more", Count{node.folded}), depth);
     }
 
-    void add(std::uint64_t bytes, Text words, std::size_t depth) {
-        visit_({.cells = {ByteCount{bytes}, Share{bytes, result_.total, true}, std::move(words)},
+    void add(std::uint64_t bytes, Text words, std::size_t depth, std::uint64_t native = 0) {
+        visit_({.cells = {ByteCount{bytes}, Share{bytes, result_.total, true},
+                          native > 0 && native >= bytes / 100 ? Text(ByteCount{native}) : Text(),
+                          std::move(words)},
                 .depth = depth});
     }
 
@@ -123,7 +130,10 @@ Text joint_holders_words(const JointHolders& joint) {
         words.push_back(has_expression(joint, i) ? Text(expression_of(joint.expressions[i]))
                                                  : Text(joint.holders[i].address));
     for (const std::string& group : joint.groups) words.emplace_back(group);
-    return joined(std::move(words), " and ");
+    if (words.size() <= most_joint_names) return joined(std::move(words), " and ");
+    const std::size_t more = words.size() - most_joint_names;
+    words.resize(most_joint_names);
+    return joined(std::move(words), ", ") + says(" and {} more", Count{more});
 }
 
 Document render_dominators(DominatorsResult dominators) {
@@ -135,7 +145,9 @@ Document render_dominators(DominatorsResult dominators) {
     document.data["shared_by_several_groups"] = result->loose;
     if (result->top.object) document.say(line("held by: " + Text(result->group)));
     TableBlock table;
-    table.columns = {right("retained"), right("share"), left("what holds it", TextColumn::Fit::end)};
+    table.columns = {right("retained"), right("share"), right("of it native"),
+                     left("what holds it", TextColumn::Fit::end)};
+    table.columns[2].optional = true;
     table.columns.back().tree = true;
     table.rows = [result](const std::function<void(const TableRow&)>& visit) {
         TreeLines(*result, visit).all();

@@ -2,6 +2,7 @@
 
 #include "cli/render/edges.h"
 
+#include "cli/render/native_end.h"
 #include "cli/render/object.h"
 
 #include <functional>
@@ -32,6 +33,17 @@ Text type_or_none(const ObjectRow& object, ReferenceKind kind) {
     return kind == ReferenceKind::native ? "" : "no object was found there";
 }
 
+/// A reference from C code: what has the word, its class, and what holds that.
+TableRow native_row(const EdgeRow& edge) {
+    const NativeEnd& place = edge.holder->way.front();
+    if (place.words.empty() && !place.is_block)
+        return {.cells = {edge.source.address, Notation{edge.reference.step}, "", "", kind_remark(edge)}};
+    if (!place.is_block) return {.cells = {edge.source.address, place.words, "", "", kind_remark(edge)}};
+    return {.cells = {edge.source.address, says("a block of {}", ByteCount{place.bytes}),
+                      place.words.empty() ? Text() : Text(TypeName{place.words}), held_by_words(*edge.holder),
+                      kind_remark(edge)}};
+}
+
 /// `make` of each row.
 template <class Row, class Make>
 RowsOf<Row> made_of(RowsOf<EdgeRow> rows, Make make) {
@@ -48,6 +60,7 @@ void say_edges(const ShownEdges& edges, Text title, bool other_is_target, Docume
                      left("", other_is_target ? Fit::whole : Fit::middle), left("", Fit::middle),
                      left("", Fit::end), left("")};
     table.rows = made_of<TableRow>(edges.rows, [other_is_target](const EdgeRow& edge) {
+        if (edge.holder && !edge.holder->way.empty()) return native_row(edge);
         const ObjectRow& other = other_is_target ? edge.target : edge.source;
         TableRow row{.cells = {Notation{edge.reference.step}, other.address,
                                type_or_none(other, edge.reference.kind), value_of(other), kind_remark(edge)}};
@@ -81,15 +94,18 @@ Document render_edges(const char* command, EdgesResult edges, AllEdges all,
 }  // namespace
 
 Datum edge_data(const EdgeRow& edge) {
-    return entries({{"source", edge.source.address},
-                    {"target", edge.target.address},
-                    {"name", Notation{edge.reference.step}},
-                    {"kind", name_of(edge.reference.kind)},
-                    {"followed", edge.followed},
-                    {"source_type", or_null(edge.source.type)},
-                    {"source_value", value_of(edge.source)},
-                    {"target_type", or_null(edge.target.type)},
-                    {"target_value", value_of(edge.target)}});
+    Datum data = entries({{"source", edge.source.address},
+                          {"target", edge.target.address},
+                          {"name", Notation{edge.reference.step}},
+                          {"kind", name_of(edge.reference.kind)},
+                          {"followed", edge.followed},
+                          {"source_type", or_null(edge.source.type)},
+                          {"source_value", value_of(edge.source)},
+                          {"target_type", or_null(edge.target.type)},
+                          {"target_value", value_of(edge.target)}});
+    if (edge.holder)
+        if (auto holder = holder_data(*edge.holder)) data["holder"] = std::move(*holder);
+    return data;
 }
 
 Datum edges_data(const std::vector<EdgeRow>& edges) { return Datum::list_of(edges, edge_data); }

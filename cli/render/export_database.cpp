@@ -18,7 +18,7 @@ CREATE TABLE type(id INTEGER PRIMARY KEY, name TEXT NOT NULL, address INTEGER, b
     base_id INTEGER REFERENCES type(id));
 CREATE TABLE object(address INTEGER PRIMARY KEY, type_id INTEGER REFERENCES type(id), size INTEGER, memory INTEGER,
     block_size INTEGER, refcount INTEGER, gc_tracked INTEGER, generation INTEGER, state TEXT, retained INTEGER, dominator INTEGER,
-    value TEXT);
+    value TEXT, native INTEGER);
 CREATE TABLE reference(source INTEGER, target INTEGER, name TEXT, kind TEXT, followed INTEGER);
 CREATE TABLE root(address INTEGER, kind TEXT, name TEXT);
 CREATE TABLE array(address INTEGER PRIMARY KEY, dtype TEXT, shape TEXT, strides TEXT, nbytes INTEGER, data INTEGER,
@@ -38,7 +38,7 @@ DatabaseExport::DatabaseExport(Database& database, Redactor& redactor) : redacto
     database.execute(schema);
     meta_ = database.prepare("INSERT INTO meta VALUES(?,?)");
     type_ = database.prepare("INSERT INTO type VALUES(?,?,?,?,?,?)");
-    object_ = database.prepare("INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+    object_ = database.prepare("INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
     reference_ = database.prepare("INSERT INTO reference VALUES(?,?,?,?,?)");
     root_ = database.prepare("INSERT INTO root VALUES(?,?,?)");
     array_ = database.prepare("INSERT INTO array VALUES(?,?,?,?,?,?,?,?,?)");
@@ -87,6 +87,7 @@ void DatabaseExport::object(const ExportedObject& object) {
     }
     if (object.row.retained) object_.bind(10, integer(*object.row.retained));
     bind_address(object_, 11, object.dominator);
+    if (object.row.native) object_.bind(13, integer(*object.row.native));
     if (object.row.value.kind != ShortValue::Kind::none) {
         value = escape_for_terminal(redactor_.value(object.row.value, object.row.type));
         object_.bind(12, value);

@@ -88,7 +88,7 @@ public:
     HeapSnapshotCounts write() {
         find_pieces();
         count_edges();
-        const std::uint64_t nodes = 1 + graph_.node_count() + pieces_of_all_;
+        const std::uint64_t nodes = 1 + node_count() + pieces_of_all_;
         put(
             fmt::format("{{\"snapshot\":{{\"meta\":{},\"node_count\":{},\"edge_count\":{},\"trace_function_"
                         "count\":0}},\n",
@@ -106,17 +106,18 @@ private:
     // Nodes in order: 0, the virtual root of the graph; the nodes below it that are not objects; the objects;
     // the additional pieces of large objects. The first strings are the names of the nodes, in the same
     // order; all pieces share one name.
-    std::uint64_t extra_count() const { return graph_.node_count() - graph_.object_count(); }
+    // Blocks of C code are left out, and what they hold hangs below their group.
+    std::uint64_t extra_count() const { return graph_.node_count() - graph_.root(); }
+    std::uint64_t node_count() const { return graph_.object_count() + extra_count(); }
     std::uint64_t ordinal(NodeId node) const {
-        return 1 +
-               (graph_.kind(node) == NodeKind::object ? extra_count() + node : node - graph_.object_count());
+        return 1 + (graph_.kind(node) == NodeKind::object ? extra_count() + node : node - graph_.root());
     }
     KnownType known_type_of(ObjectId id) const {
         const TypeId type = columns().type_of(id);
         return type == no_type ? KnownType::other : columns().types[type].known;
     }
-    std::uint64_t piece_name() const { return 1 + graph_.node_count(); }
-    std::uint64_t first_edge_name() const { return 2 + graph_.node_count(); }
+    std::uint64_t piece_name() const { return 1 + node_count(); }
+    std::uint64_t first_edge_name() const { return 2 + node_count(); }
 
     void find_pieces() {
         for_each_object(heap_.snapshot(), "sizes", progress_, [&](ObjectId id) {
@@ -133,7 +134,7 @@ private:
 
     void count_edges() {
         edge_counts_.assign(graph_.node_count(), 0);
-        for (std::uint64_t node = graph_.object_count(); node < graph_.node_count(); ++node)
+        for (std::uint64_t node = graph_.root(); node < graph_.node_count(); ++node)
             edges_.visit(static_cast<NodeId>(node),
                          [&](const NodeEdge&, const ReferenceStep&) { ++edge_counts_[node]; });
         for_each_object(heap_.snapshot(), "counting references", progress_, [&](ObjectId id) {
@@ -149,7 +150,7 @@ private:
     void write_nodes() {
         put("\"nodes\":[");
         node(synthetic, 0, 0, 0, 1);
-        for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
+        for (std::uint64_t id = graph_.root(); id < graph_.node_count(); ++id)
             node(synthetic, ordinal(static_cast<NodeId>(id)), ordinal(static_cast<NodeId>(id)), 0,
                  edge_counts_[id]);
         for_each_object(heap_.snapshot(), "exporting objects", progress_, [&](ObjectId id) {
@@ -157,7 +158,7 @@ private:
             node(node_type(known_type_of(id)), ordinal(graph_.node_of(id)), ordinal(graph_.node_of(id)),
                  std::min(memory, largest_size), edge_counts_[id]);
         });
-        std::uint64_t at = 1 + graph_.node_count();
+        std::uint64_t at = 1 + node_count();
         for (const Large& large : large_)
             for (std::uint64_t left = large.memory - largest_size; left > 0;
                  left -= std::min(left, largest_size))
@@ -174,11 +175,11 @@ private:
     void write_edges() {
         put("\"edges\":[");
         edge(element, 1, 1);
-        for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
+        for (std::uint64_t id = graph_.root(); id < graph_.node_count(); ++id)
             edges_.visit(static_cast<NodeId>(id),
                          [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
         std::size_t next_large = 0;
-        std::uint64_t piece = 1 + graph_.node_count();
+        std::uint64_t piece = 1 + node_count();
         for_each_object(heap_.snapshot(), "exporting references", progress_, [&](ObjectId id) {
             edges_.visit(graph_.node_of(id),
                          [&](const NodeEdge& e, const ReferenceStep& name) { write_edge(e, name); });
@@ -216,7 +217,7 @@ private:
             add_json_string(buffer_, text);
             put({});
         };
-        for (std::uint64_t id = graph_.object_count(); id < graph_.node_count(); ++id)
+        for (std::uint64_t id = graph_.root(); id < graph_.node_count(); ++id)
             string_of(escape_for_terminal(edges_.name(static_cast<NodeId>(id))));
         for_each_object(heap_.snapshot(), "exporting names", progress_,
                         [&](ObjectId id) { string_of(object_name(id)); });

@@ -104,14 +104,21 @@ Block generations_table(const GcState& state) {
 }
 
 Text collected_words(const GcInterpreter& row, const char* about) {
-    const std::uint64_t found = row.collectable.count + row.uncollectable.count;
-    if (found == 0) return "gc.collect() would have found no garbage.";
-    const Text freed = row.collectable.count == 0
-                           ? Text(".")
-                           : says(", and freed {}{} with all that hangs on them: {}.", about,
-                                  how_many(row.freed_count, "object"), ByteCount{row.freed_bytes});
-    return says("gc.collect() would have found {}{} ({}){}", about, how_many(found, "tracked object"),
-                ByteCount{row.collectable.size + row.uncollectable.size}, freed);
+    const CollectorTally found{row.collectable.count + row.doubtful.count + row.uncollectable.count,
+                               row.collectable.size + row.doubtful.size + row.uncollectable.size};
+    if (found.count == 0) return "gc.collect() would find no garbage.";
+    Text text = row.freed_count > 0
+                    ? says("gc.collect() would free {}{}: {} ({} of them tracked by the collector, {})",
+                           about, ByteCount{row.freed_bytes}, how_many(row.freed_count, "object"),
+                           Count{found.count}, ByteCount{found.size})
+                    : says("gc.collect() would find {}{} ({}), and free none", about,
+                           how_many(found.count, "tracked object"), ByteCount{found.size});
+    if (row.doubtful.count == found.count) return text + ", if their types report what is guessed here.";
+    text += ".";
+    if (row.doubtful.count > 0)
+        text += says(" {} of them ({}) only if their types report what is guessed here.",
+                     Count{row.doubtful.count}, ByteCount{row.doubtful.size});
+    return text;
 }
 
 Text found_words(const GcInterpreter& row, bool certain) {
@@ -122,9 +129,6 @@ Text found_words(const GcInterpreter& row, bool certain) {
     if (row.frozen_garbage.count > 0)
         text += says(" {} more ({}) are garbage, but frozen, or held by what is.",
                      Count{row.frozen_garbage.count}, ByteCount{row.frozen_garbage.size});
-    if (row.doubtful.count > 0)
-        text += says(" {} more ({}) are garbage if their types report what is only guessed here.",
-                     Count{row.doubtful.count}, ByteCount{row.doubtful.size});
     return text;
 }
 
@@ -192,7 +196,8 @@ Document render_gc(const GcResult& result) {
         if (row.state) document.say(generations_table(*row.state));
         document.say(sentence(found_words(row, result.certain)));
         say_lists(row, document);
-        any = any || row.collectable.count + row.uncollectable.count + row.garbage_count > 0;
+        any = any ||
+              row.collectable.count + row.doubtful.count + row.uncollectable.count + row.garbage_count > 0;
     }
     say_finalizers(result, document);
     document.say(any ? hint("cycles", "what this garbage is") : hint("types"));
@@ -208,7 +213,7 @@ Document render_gc_list(GcResult gc, std::function<ObjectRow(ObjectId)> row) {
     document.csv_columns = {"address", "type", "size", "memory", "refcount", "gc_tracked", "value"};
     document.data["total"] = entries({{"objects", result->found_count}});
     if (result->found.empty()) {
-        document.say(line("gc.collect() would have found no garbage."));
+        document.say(line("gc.collect() would find no garbage."));
         return document;
     }
     TableBlock table = list_table(true);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t most_arenas = 8;
 constexpr std::uint64_t sparse_parts_worth_a_sentence = 20;  // of what is in use
+constexpr std::uint64_t zeros_parts_worth_a_sentence = 33;
 
 Block rows_table(const std::shared_ptr<const MemoryResult>& result) {
     TableBlock table;
@@ -83,7 +84,7 @@ Block allocators_table(const std::shared_ptr<const MemoryResult>& result) {
                 break;
             }
             rows.push_back(
-                {.cells = {i == 0 ? Text("main arena") : says("arena at {}", arena.state), "",
+                {.cells = {i == 0 ? Text("main arena, with headers") : says("arena at {}", arena.state), "",
                            ByteCount{arena.in_use}, ByteCount{arena.free + arena.kept}, "",
                            arena.kept == 0 ? Text()
                                            : says("{} of the free in caches of threads, and in fast bins",
@@ -106,6 +107,7 @@ constexpr OwnerName owner_names[] = {{MemoryOwner::array_data, "array_data", "ar
                                      {MemoryOwner::free, "free", "free"},
                                      {MemoryOwner::headers, "headers", "headers"},
                                      {MemoryOwner::zeros, "zeros", "zeros"},
+                                     {MemoryOwner::zero_blocks, "zero_blocks", "zeros in large blocks"},
                                      {MemoryOwner::files, "files", "program files"},
                                      {MemoryOwner::module_data, "module_data", "a program's data"},
                                      {MemoryOwner::stacks, "stacks", "stack"},
@@ -228,6 +230,22 @@ void say_sparse(const MemoryResult& result, Document& document) {
     document.say(sentence(std::move(text += ".")));
 }
 
+/// By how much the kernel may have counted more, or less.
+void say_zeros(const MemoryResult& result, Document& document) {
+    if (result.zero_blocks > result.in_use / zeros_parts_worth_a_sentence)
+        document.say(sentence(says(
+            "{} of large blocks is pages of zeros, and not counted as in use. This core has such pages "
+            "whether "
+            "the process touched them or not; if it filled them with zeros, its RSS was larger by as much.",
+            ByteCount{result.zero_blocks})));
+    if (result.zeros == 0 || result.zeros < result.in_use / zeros_parts_worth_a_sentence) return;
+    document.say(
+        sentence(says("{} of what is in use is pages of zeros. This core has such pages whether the process "
+                      "touched them or not; "
+                      "if it did not, its RSS was smaller by as much.",
+                      ByteCount{result.zeros})));
+}
+
 /// What has most, and what that means.
 Text first_sentence(const MemoryResult& result) {
     const auto most =
@@ -253,9 +271,13 @@ Text culprit_words(const NativeCulprit& culprit) {
                      ? says("{} of {} bytes", how_many(culprit.count, "block"), Count{culprit.size})
                      : says("{} {}", Count{culprit.count}, TypeName{culprit.of_class});
     const NativeHeld& held = culprit.held;
-    if (held.leaked * 2 > culprit.count && held.by_number == 0)
-        words +=
-            held.leaked == culprit.count ? Text(", leaked") : says(", {} of them leaked", Count{held.leaked});
+    const std::uint64_t certain =
+        held.leaked - held.by_number;  // to the others an int leads: a handle, or chance
+    if (certain * 2 > culprit.count)
+        words += certain == culprit.count ? Text(", leaked") : says(", {} of them leaked", Count{certain});
+    else if (held.leaked * 2 > culprit.count)
+        words += says(", {} of them leaked, unless ints are handles ({})", Count{held.leaked},
+                      Count{held.by_number});
     else if (held.by_count * 2 > culprit.count)
         words += says(", found from {}", held.by_type ? Text(TypeName{held.by}) : Text(held.by));
     return words;
@@ -274,6 +296,8 @@ Document render_memory(MemoryResult memory, bool mappings) {
     document.data["reserved"] = result->reserved;
     document.data["in_core"] = result->in_core;
     document.data["categories"] = Datum::list_of(result->rows, row_data);
+    document.data["zeros_in_use"] = result->zeros;
+    document.data["zeros_in_large_blocks"] = result->zero_blocks;
     document.data["sparse_arenas"] = sparse_data(result->sparse);
     document.data["allocators"] = Datum::list_of(result->allocators, allocator_data);
     if (mappings) {
@@ -289,6 +313,7 @@ Document render_memory(MemoryResult memory, bool mappings) {
     document.say(gap());
     document.say(allocators_table(result));
     say_sparse(*result, document);
+    say_zeros(*result, document);
     document.say(bytes_of(*result, c_code_row) >= result->in_use / 10
                      ? hint("native", "what C code's memory is")
                      : hint("types", "what Python's objects are"));

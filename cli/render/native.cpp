@@ -92,11 +92,92 @@ void say_classes(const std::shared_ptr<const NativeResult>& result, Document& do
         result, &NativeResult::classes,
         [tells = result->tells_leaks](const NativeClassRow& row) { return class_cells(row, tells); });
     table.rest = TableRest{.rows = result->class_count,
-                           .singular = "more class",
+                           .singular = "more kind",
                            .bytes = result->of_classes,
                            .all = CommandLine{"native -n 0"}};
     document.say({std::move(table)});
     document.say(gap());
+}
+
+/// What is in a block, or what class it is of.
+Text what_words(const NativeListRow& row) {
+    if (row.of_class.empty()) return row.content;
+    return row.class_named ? Text(TypeName{row.of_class}) : Text(row.of_class);
+}
+
+Text held_words(const NativeListRow& row) {
+    if (!row.held_by.empty()) return row.held_by_type ? Text(TypeName{row.held_by}) : Text(row.held_by);
+    if (!row.leaked) return "by nothing that is here";
+    return row.by_number ? "leaked, unless an int is its handle" : "leaked";
+}
+
+Datum block_data(const NativeListRow& row) {
+    return entries({{"address", row.address},
+                    {"size", row.bytes},
+                    {"class", or_null(row.of_class)},
+                    {"content", or_null(row.content)},
+                    {"held_by", or_null(row.held_by)},
+                    {"held_by_type", row.held_by_type},
+                    {"from_number", row.by_number},
+                    {"leaked", row.leaked}});
+}
+
+Datum content_data(const NativeContent& content, bool tells_leaks) {
+    return entries({{"content", or_null(content.content)},
+                    {"count", content.count},
+                    {"bytes", content.bytes},
+                    {"leaked", tells_leaks ? Datum(content.leaked) : Datum()}});
+}
+
+/// Rows of the list, which is made when the first is asked for.
+RowsOf<NativeListRow> block_rows(const NativeDetails& details) {
+    return [details](const std::function<void(const NativeListRow&)>& visit) {
+        const NativeList list = details.list();
+        for (std::size_t i = 0; i < list.blocks.size(); ++i) visit(details.row(list.blocks[i], list.rows[i]));
+    };
+}
+
+RowsOf<Datum> blocks_data(const NativeDetails& details) {
+    return [rows = block_rows(details)](const std::function<void(const Datum&)>& visit) {
+        rows([&](const NativeListRow& row) { visit(block_data(row)); });
+    };
+}
+
+void say_blocks(const NativeResult& result, const NativeDetails& details, bool leaked_only,
+                Document& document) {
+    TableBlock table;
+    table.columns = {left("address"), right("bytes", true), left("what", TextColumn::Fit::middle),
+                     left("found from", TextColumn::Fit::end)};
+    table.rows = [rows = block_rows(details)](const std::function<void(const TableRow&)>& visit) {
+        rows([&](const NativeListRow& row) {
+            visit({.cells = cells_of(row.address, Count{row.bytes}, what_words(row), held_words(row)),
+                   .bytes = row.bytes});
+        });
+    };
+    table.rest =
+        TableRest{.rows = leaked_only ? result.leaked_count : result.count,
+                  .singular = "more block",
+                  .bytes = leaked_only ? result.leaked_bytes : result.bytes,
+                  .all = CommandLine{leaked_only ? "native --leaked --blocks -n 0" : "native --blocks -n 0"}};
+    document.say({std::move(table)});
+}
+
+void say_sizes(const std::shared_ptr<const NativeResult>& result, bool leaked_only, Document& document) {
+    TableBlock table;
+    table.columns = {right(at_least() + "blocks"),
+                     right(at_least() + "bytes", true),
+                     right("size of each"),
+                     left("an address"),
+                     left("what", TextColumn::Fit::middle),
+                     left("found from", TextColumn::Fit::end)};
+    table.rows = rows_of<TableRow>(
+        result, &NativeResult::sizes,
+        [tells = result->tells_leaks](const NativeSizeRow& row) { return size_cells(row, tells); });
+    table.rest = TableRest{.rows = result->size_count,
+                           .singular = "more size",
+                           .bytes = leaked_only ? result->leaked_bytes : result->bytes,
+                           .all = CommandLine{leaked_only ? "native --leaked -n 0" : "native -n 0"}};
+    document.say({std::move(table)});
 }
 
 Text native_sentence(const NativeResult& result, bool leaked_only) {
@@ -121,16 +202,30 @@ Text native_sentence(const NativeResult& result, bool leaked_only) {
 
 }  // namespace
 
-Document render_native(NativeResult native, bool leaked_only) {
+Document render_native(NativeResult native, NativeDetails details, NativeShown shown) {
     const auto result = kept(std::move(native));
     Document document{.command = "native", .certain = false};
-    document.rows_key = "sizes";
-    document.rows = rows_of<Datum>(
+    RowsOf<Datum> sizes = rows_of<Datum>(
         result, &NativeResult::sizes,
         [tells = result->tells_leaks](const NativeSizeRow& row) { return size_data(row, tells); });
-    document.csv_columns = {"size",        "count",   "bytes",          "class",
-                            "content",     "example", "leaked",         "from_numbers",
-                            "from_python", "holder",  "holder_is_type", "holder_count"};
+    if (shown.blocks) {
+        document.rows_key = "blocks";
+        document.rows = blocks_data(details);
+        document.csv_columns = {"address", "size",         "class",       "content",
+                                "held_by", "held_by_type", "from_number", "leaked"};
+        document.more_tables.push_back({"sizes", std::move(sizes)});
+    } else {
+        document.rows_key = "sizes";
+        document.rows = std::move(sizes);
+        document.csv_columns = {"size",        "count",   "bytes",          "class",
+                                "content",     "example", "leaked",         "from_numbers",
+                                "from_python", "holder",  "holder_is_type", "holder_count"};
+        document.more_tables.push_back({"blocks", blocks_data(details)});
+    }
+    document.more_tables.push_back(
+        {"contents", [details, tells = result->tells_leaks](const std::function<void(const Datum&)>& visit) {
+             for (const NativeContent& content : details.contents()) visit(content_data(content, tells));
+         }});
     document.data["classes"] = Datum::list_of(
         result->classes,
         [tells = result->tells_leaks](const NativeClassRow& row) { return class_data(row, tells); });
@@ -143,7 +238,7 @@ Document render_native(NativeResult native, bool leaked_only) {
                  {"leaked_count", result->tells_leaks ? Datum(result->leaked_count) : Datum()},
                  {"from_numbers_bytes", result->number_bytes},
                  {"leaked_bytes", result->tells_leaks ? Datum(result->leaked_bytes) : Datum()}});
-    if (leaked_only && !result->tells_leaks) {
+    if (shown.leaked_only && !result->tells_leaks) {
         document.say(line(
             "This core is cut. What leaked cannot be told: what refers to it may be in the missing part."));
         return document;
@@ -153,31 +248,23 @@ Document render_native(NativeResult native, bool leaked_only) {
                                              : "No block of C code leaked, as far as words tell."));
         return document;
     }
-    document.say(sentence(native_sentence(*result, leaked_only).bold()));
+    document.say(sentence(native_sentence(*result, shown.leaked_only).bold()));
     document.say(gap());
-    say_classes(result, document);
-    TableBlock table;
-    table.columns = {right(at_least() + "blocks"),
-                     right(at_least() + "bytes", true),
-                     right("size of each"),
-                     left("an address"),
-                     left("what", TextColumn::Fit::middle),
-                     left("found from", TextColumn::Fit::end)};
-    table.rows = rows_of<TableRow>(
-        result, &NativeResult::sizes,
-        [tells = result->tells_leaks](const NativeSizeRow& row) { return size_cells(row, tells); });
-    table.rest = TableRest{.rows = result->size_count,
-                           .singular = "more size",
-                           .bytes = leaked_only ? result->leaked_bytes : result->bytes,
-                           .all = CommandLine{leaked_only ? "native --leaked -n 0" : "native -n 0"}};
-    document.say({std::move(table)});
+    if (shown.blocks) {
+        say_blocks(*result, details, shown.leaked_only, document);
+    } else {
+        say_classes(result, document);
+        say_sizes(result, shown.leaked_only, document);
+    }
     document.say(sentence(
         "Found from: where a way of words leads to the block. A number may look like one, so a holder may be "
         "wrong, and a leaked block may be missed; a pointer that is hidden is not seen. Bytes are what "
         "malloc handed out, touched or not."));
-    document.say(leaked_only || result->leaked_count == 0 || !result->tells_leaks
-                     ? hint("memory", "what the rest is")
-                     : hint("native --leaked", "only what leaked"));
+    const bool leaks = result->leaked_count > 0 && result->tells_leaks;
+    document.say(shown.blocks                 ? hint(says("show ADDRESS"), "one block, and what leads to it")
+                 : shown.leaked_only && leaks ? hint("native --leaked --blocks", "each of them")
+                 : leaks                      ? hint("native --leaked", "only what leaked")
+                                              : hint("memory", "what the rest is"));
     return document;
 }
 

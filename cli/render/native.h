@@ -3,9 +3,24 @@
 #include "analysis/native.h"
 #include "cli/document/document.h"
 
+#include <functional>
+
 namespace heapsift {
 
-/// Blocks of C code, by class and by size.
-Document render_native(NativeResult native, bool leaked_only);
+struct NativeShown {
+    bool leaked_only = false;
+    bool blocks = false;  // one by one, for people; and as rows for programs
+};
+
+/// Single blocks and contents, which are computed when they are written. What these functions refer to must live
+/// until then.
+struct NativeDetails {
+    std::function<NativeList()> list;
+    std::function<NativeListRow(Address block, std::uint32_t row)> row;
+    std::function<std::vector<NativeContent>()> contents;
+};
+
+/// Blocks of C code, by class and by size, or one by one.
+Document render_native(NativeResult native, NativeDetails details, NativeShown shown);
 
 }  // namespace heapsift

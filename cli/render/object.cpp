@@ -38,6 +38,7 @@ void add_object(Fields& fields, const ObjectRow& object) {
     fields.add("array_data", facts.array_data);
     fields.add("not_saved", facts.not_saved);
     fields.add("retained", object.retained);
+    fields.add("native", object.native);
     fields.add("refcount", facts.refcount);
     fields.add("immortal", facts.immortal);
     fields.add("gc_tracked", facts.gc_tracked);

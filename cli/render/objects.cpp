@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t narrowest_with_size = 100;
 constexpr const char* legend_text =
-    "retained: what would come free if the object went away: it, and all that it alone keeps alive";
+    "retained: what deleting the object would free: it, and all that it alone keeps alive";
 constexpr const char* not_computed_text =
     "For retained sizes, and each object's state in JSON: add --sort retained";
 

@@ -6,17 +6,19 @@
 #include "cli/render/overview.h"
 
 #include "cli/render/arrays.h"
-#include "cli/render/dominators.h"
+#include "cli/render/holder_words.h"
 #include "cli/render/memory.h"
 #include "cli/render/object.h"
 #include "cli/render/process.h"
+#include "cli/render/suspects.h"
 #include "cli/render/types.h"
+
+#include <algorithm>
 
 namespace heapsift {
 namespace {
 
 constexpr std::size_t fewest_types = 3;
-constexpr std::uint16_t widest_content = 60;
 
 Masthead masthead(const OverviewResult& result, const OverviewCore& core) {
     const CoreExtent& extent = core.extent;
@@ -58,54 +60,45 @@ Block memory_table(const OverviewResult& result) {
     return {std::move(table)};
 }
 
-// "'selected' of func(), worker.py, now at line 41", "app.CACHE".
-Text holder_words(const TopHolder& holder) {
-    if (holder.joint) return joint_holders_words(*holder.joint) + " together";
-    if (!holder.object)
-        return says("{}{}, in {}", holder.group_kind == GroupKind::module ? "module " : "", holder.group,
-                    how_many(holder.many, "object"));
-    if (!holder.local.empty()) return says("the local '{}' of {}", holder.local, holder.frame);
-    const Expression expression = expression_of(holder.expression);
-    const bool is_address = holder.expression.from_address && expression.steps.empty();
-    if (expression.empty() || is_address)
-        return says("the {} at {}", TypeName{holder.object->type}, holder.object->address);
-    if (!holder.root.empty()) return says("{} ({})", expression, holder.root);
-    return holder.frame.empty() ? Text(expression) : says("{}, by {}", expression, holder.frame);
-}
-
-// "list of 100, in it 100 numpy.ndarray"
-Text content_words(const TopHolder& holder) {
-    Text text;
-    if (holder.object) text = Text(typed_value(*holder.object)).at_most(widest_content);
-    if (!holder.content_type.empty())
-        text += says("{}{} {}", text.empty() ? "" : ", in it ", Count{holder.content_count},
-                     TypeName{holder.content_type});
-    if (!holder.remark.empty()) text += ", " + Text(holder.remark);
-    return text;
-}
-
-/// "1.0 MiB of it (25 %)".
+/// "1.0 MiB of it (25 %)". Blocks that were handed out and never touched are more than what is in use.
 Text part_of_it(const OverviewResult& result, std::uint64_t bytes, const char* of_it) {
+    if (bytes > result.in_use_bytes) return says("{}{}, not all of it in use,", at_least(), ByteCount{bytes});
     return says("{}{}{} ({})", at_least(), ByteCount{bytes}, of_it, Share{bytes, result.in_use_bytes});
+}
+
+/// A sentence more where what it has is not Python's.
+Text native_sentence(const TopHolder& holder) {
+    const std::uint64_t native = holder.object ? holder.object->native.value_or(0) : 0;
+    if (native == 0 || native < holder.retained / 2) return {};
+    if (native >= holder.retained - holder.retained / 20)
+        return " Nearly all of that is in blocks of C code.";
+    return says(" {} of that is in blocks of C code.", ByteCount{native});
 }
 
 Text holder_sentence(const OverviewResult& result) {
     const TopHolder& holder = result.holders.front();
-    const Text bytes = part_of_it(result, holder.retained, " of it");
+    const Text content = content_words(holder);  // none of a group
     if (holder.group_kind == GroupKind::unreachable)
-        return says("{} is garbage, which no root reaches: {}.", bytes, content_words(holder));
-    return says("{} is {}{}: {}.", bytes, holder.says_held ? "" : "held by ", holder_words(holder),
-                content_words(holder));
+        return says("{} is garbage that nothing reaches: {}.", part_of_it(result, holder.retained, " of it"),
+                    content);
+    if (holder.says_held)
+        return says("{} is {}{}{}.", part_of_it(result, holder.retained, " of it"), holder_words(holder),
+                    content.empty() ? "" : ": ", content) +
+               native_sentence(holder);
+    return says("{}{}{}{} {} {} alive.", holder_words(holder), content.empty() ? "" : ", ", content,
+                content.empty() ? "" : ",", holder.joint ? "keep" : "keeps",
+                part_of_it(result, holder.retained, "")) +
+           native_sentence(holder);
 }
 
 Text pinned_words(const OverviewResult& result) {
     const ArrayHolderRow& row = *result.pinned;
     const Text place = row.local.empty() ? says("held as {}", held_as_words(row))
                                          : says("in '{}' of {}", row.local, row.frame);
-    return says("{} is array data that nobody uses: {} {} and {} {} alive, {}.",
-                part_of_it(result, row.unseen_bytes(), " of it"),
-                how_many(row.pinned_arrays, "slice shows", "slices show"), ByteCount{row.pinned_visible},
-                row.pinned_arrays == 1 ? "keeps" : "keep", how_many(row.pinned_owners, "array"), place);
+    return says("{} is array data that nothing can reach any more: {} ({}) {} {} alive, {}.",
+                part_of_it(result, row.unseen_bytes(), ""), how_many(row.pinned_arrays, "slice"),
+                ByteCount{row.pinned_visible}, row.pinned_arrays == 1 ? "keeps" : "keep",
+                how_many(row.pinned_owners, "whole array"), place);
 }
 
 Block next_of_holders(const TopHolder& first) {
@@ -125,9 +118,11 @@ void say_holders(const OverviewResult& result, Document& document) {
     for (const TopHolder& holder : result.holders) {
         Text content = content_words(holder);
         if (holder.group_kind == GroupKind::unreachable) content += " (garbage)";
-        rows.push_back(
-            {.cells = {ByteCount{holder.retained}, Share{holder.retained, result.in_use_bytes, true},
-                       holder_words(holder), std::move(content)}});
+        rows.push_back({.cells = {ByteCount{holder.retained},
+                                  holder.retained > result.in_use_bytes
+                                      ? Text()
+                                      : Text(Share{holder.retained, result.in_use_bytes, true}),
+                                  holder_words(holder), std::move(content)}});
     }
     table.rows = rows_of(std::move(rows));
     document.say({std::move(table)});
@@ -145,7 +140,7 @@ void say_garbage(const OverviewResult& result, Document& document) {
         sentences.push_back(says("{} is garbage that was not freed{}.",
                                  part_of_it(result, result.garbage_memory, ""), why(result.garbage_remark)));
     if (result.garbage_list_is_much)
-        sentences.push_back(says("{} is held by gc.garbage alone{}.",
+        sentences.push_back(says("Only gc.garbage keeps {} alive{}.",
                                  part_of_it(result, result.garbage_list_memory, ""),
                                  why(result.garbage_list_remark)));
     if (sentences.empty()) return;
@@ -156,7 +151,8 @@ void say_garbage(const OverviewResult& result, Document& document) {
 
 void say_pinned(const OverviewResult& result, Document& document) {
     if (!result.pinned) return;
-    document.say(line("cure: store copies, data[i].copy()"));
+    document.say(line(result.pinned_tensor ? "fix: store copies, not slices: data[i].clone()"
+                                           : "fix: store copies, not slices: data[i].copy()"));
     document.say(hint("arrays --pinned", result.pinned_owners == result.pinned->pinned_owners
                                              ? Text("which slices keep what")
                                              : says("all {} owners, {}", Count{result.pinned_owners},
@@ -246,7 +242,7 @@ Text headline_words(const OverviewResult& result) {
     return says("{} is {}; no type of Python object has much of it.", share, headline.region);
 }
 
-Document render_overview(OverviewResult overview, const OverviewCore& core) {
+Document render_overview(OverviewResult overview, const OverviewCore& core, const SuspectsResult& suspects) {
     const auto result = kept(std::move(overview));
     const std::shared_ptr<const TypesResult> types(result, &result->types);
     Document document{.command = "overview"};
@@ -258,7 +254,7 @@ Document render_overview(OverviewResult overview, const OverviewCore& core) {
         entries({{"types", Datum::list_of(types->types, type_data)}, {"total", types_total_data(*types)}});
     data["holders"] = Datum::list_of(result->holders, top_holder_data);
     data["garbage"] = result->garbage_memory;
-    data["suspects"] = nullptr;
+    data["suspects"] = suspects_data(suspects, *result);
     data["signature"] = core.signature;
     document.say({masthead(*result, core)});
     document.say(gap());
@@ -270,16 +266,37 @@ Document render_overview(OverviewResult overview, const OverviewCore& core) {
                          : hint("memory", "what it is, and what keeps it"));
         document.say(gap());
     }
-    say_pinned(*result, document);
-    say_holders(*result, document);
-    if (result->dropped_frames > 0) {
-        document.say(hint("arrays --pinned",
-                          how_many(result->dropped_frames, "DataFrame that is gone, but slices keep",
-                                   "DataFrames that are gone, but slices keep")));
+    if (suspects.suspects.empty()) {
+        say_pinned(*result, document);
+        say_holders(*result, document);
+    } else {
+        say_suspects(suspects, *result, document);
+        Alternative fixes;
+        fixes.instead = {hint("suspects", "the cause and the fix of each")};
+        document.say({std::move(fixes)});
         document.say(gap());
     }
-    say_garbage(*result, document);
-    document.say(memory_table(*result));
+    const auto is_told = [&](Suspect::Kind kind) {
+        return std::any_of(suspects.suspects.begin(), suspects.suspects.end(),
+                           [&](const Suspect& suspect) { return suspect.kind == kind; });
+    };
+    if (result->dropped_frames > 0 && !is_told(Suspect::Kind::pinned)) {
+        document.say(
+            hint("arrays --pinned",
+                 how_many(result->dropped_frames, "dropped DataFrame is still in memory, kept by slices",
+                          "dropped DataFrames are still in memory, kept by slices")));
+        document.say(gap());
+    }
+    if (!is_told(Suspect::Kind::garbage) && !is_told(Suspect::Kind::garbage_list))
+        say_garbage(*result, document);
+    if (suspects.suspects.empty()) {
+        document.say(memory_table(*result));
+    } else {  // they say where most of it is
+        Alternative memory;
+        memory.blocks = {memory_table(*result)};
+        memory.instead = {hint("memory", "where the rest of it is")};
+        document.say({std::move(memory)});
+    }
     say_types(types, document);
     return document;
 }

@@ -85,9 +85,9 @@ void say_dropped(const DroppedFrames& dropped, Document& document) {
     using Fit = TextColumn::Fit;
     if (dropped.rows.empty()) return;
     const bool one = dropped.count == 1;
-    document.say(sentence(says(
-        "{} gone, but slices keep all of {}, {}:", how_many(dropped.count, "DataFrame is", "DataFrames are"),
-        one ? "it" : "them", ByteCount{dropped.kept_bytes})));
+    document.say(sentence(says("{} that your code dropped {} still in memory, kept by slices ({}):",
+                               how_many(dropped.count, "DataFrame"), one ? "is" : "are",
+                               ByteCount{dropped.kept_bytes})));
     TableBlock table;
     table.columns = {right("keeps", true),         right("slices"),
                      right("they show"),           left("shape"),
@@ -102,7 +102,7 @@ void say_dropped(const DroppedFrames& dropped, Document& document) {
                  columns_words(row.frame)}});
     table.rows = rows_of(std::move(rows));
     document.say({std::move(table)});
-    document.say(line("cure: keep copies, frame[10:20].copy()"));
+    document.say(line("fix: keep copies, not slices: frame[10:20].copy()"));
 }
 
 }  // namespace heapsift

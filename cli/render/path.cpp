@@ -3,6 +3,7 @@
 #include "cli/render/path.h"
 
 #include "cli/render/edges.h"
+#include "cli/render/native_end.h"
 #include "cli/render/object.h"
 
 namespace heapsift {
@@ -47,16 +48,24 @@ TableBlock path_table() {
 
 /// One row for each line; `at` gives the object of a line.
 template <class At>
-void add_lines(std::vector<TableRow>& rows, const std::vector<PathLine>& lines, bool asked, const At& at) {
+void add_lines(std::vector<TableRow>& rows, const std::vector<PathLine>& lines, bool asked, const At& at,
+               const std::vector<WhyBlock>& blocks = {}) {
     std::size_t depth = 1;
     for (const PathLine& line : lines) {
+        if (line.kind == PathLine::Kind::block) {
+            const WhyBlock& block = blocks[line.place];
+            rows.push_back(
+                {.cells = {"", end_words(block.block), block.block.address, "", ByteCount{block.retained}},
+                 .depth = depth++});
+            continue;
+        }
         if (line.kind != PathLine::Kind::object) {
             rows.push_back({.cells = {line_words(line), "", "", "", ""}, .depth = depth++});
             continue;
         }
         OnPath on_path = at(line.place);
         if (asked && &line == &lines.back())
-            on_path.remark += on_path.remark.empty() ? "<- asked" : "  <- asked";
+            on_path.remark += on_path.remark.empty() ? "<- this object" : "  <- this object";
         rows.push_back(object_line(line_words(line), on_path, depth++));
     }
 }
@@ -87,6 +96,16 @@ Datum path_data(const WhyPath& path) {
     const Datum below = steps_data(path.steps);
     for (const Datum& step : below.items()) steps.push_back(step);
     data["steps"] = std::move(steps);
+    if (!path.blocks.empty())
+        data["blocks"] = Datum::list_of(path.blocks, [&](const WhyBlock& block) {
+            return entries({{"address", block.block.address},
+                            {"bytes", block.block.bytes},
+                            {"class", or_null(block.block.words)},
+                            {"retained", block.retained},
+                            {"left_out_before", block.left_out},
+                            {"holds", block.place == 0 ? path.at_root.address
+                                                       : path.steps[block.place - 1].edge.target.address}});
+        });
     data["disjoint"] = path.disjoint;
     return data;
 }
@@ -99,11 +118,14 @@ void say_path(const WhyPath& path, Document& document) {
     document.say(line(std::move(root).bold(), 1));
     TableBlock table = path_table();
     std::vector<TableRow> rows;
-    add_lines(rows, path.lines, true, [&](std::size_t place) -> OnPath {
-        if (place == 0) return {path.at_root, path.root_retained, {}};
-        const WhyStep& step = path.steps[place - 1];
-        return {step.edge.target, step.retained, step.remark};
-    });
+    add_lines(
+        rows, path.lines, true,
+        [&](std::size_t place) -> OnPath {
+            if (place == 0) return {path.at_root, path.root_retained, {}};
+            const WhyStep& step = path.steps[place - 1];
+            return {step.edge.target, step.retained, step.remark};
+        },
+        path.blocks);
     table.rows = rows_of(std::move(rows));
     document.say({std::move(table)});
 }

@@ -1,6 +1,4 @@
-// How a process ended. gcore stops a process with ptrace and records the signal that this shows (none,
-// SIGSTOP, SIGTRAP, SIGINT): these signals say nothing about the process. Signal codes are those of
-// sigaction(2).
+// How a process ended. Signal codes are those of sigaction(2).
 
 #include "cli/render/process.h"
 
@@ -13,12 +11,6 @@
 
 namespace heapsift {
 namespace {
-
-bool was_alive(const ProcessInfo& process) {
-    const int signal = process.signal.value_or(0);
-    return signal == 0 || (process.from_gcore &&
-                           (signal == SIGSTOP || signal == SIGTRAP || signal == SIGINT || signal == SIGCONT));
-}
 
 std::string fault_text(int signal, int code) {
     if (signal == SIGSEGV && code == SEGV_MAPERR) return "address not mapped";
@@ -39,13 +31,18 @@ std::string signal_name(int signal) {
     return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-std::string how_it_ended(const ProcessInfo& process) {
-    if (was_alive(process)) return process.from_gcore ? "alive when dumped (gcore)" : "alive when dumped";
-    const int signal = *process.signal;
-    std::string text = fmt::format("killed by {} ({})", signal_name(signal), signal);
+std::string signal_words(const ProcessInfo& process) {
+    const int signal = process.signal.value_or(0);
+    std::string text = fmt::format("{} ({})", signal_name(signal), signal);
     const std::string fault = process.signal_code ? fault_text(signal, *process.signal_code) : std::string();
     if (!fault.empty()) text += ": " + fault;
     if (process.fault_address) text += " at " + hexadecimal(process.fault_address->value);
+    return text;
+}
+
+std::string how_it_ended(const ProcessInfo& process) {
+    if (was_alive(process)) return process.from_gcore ? "alive when dumped (gcore)" : "alive when dumped";
+    const std::string text = "killed by " + signal_words(process);
     return process.from_gcore ? text + " (saved by gdb)" : text;
 }
 

@@ -12,6 +12,9 @@ namespace heapsift {
 /// "killed by SIGSEGV (11): address not mapped, at 0x10", "alive when dumped (gcore)".
 std::string how_it_ended(const ProcessInfo& process);
 
+/// "SIGSEGV (11): address not mapped at 0x10".
+std::string signal_words(const ProcessInfo& process);
+
 /// "SIGSEGV"; "signal 77" if it has no name.
 std::string signal_name(int signal);
 

@@ -2,8 +2,10 @@
 
 #include "cli/render/refcounts.h"
 
+#include "cli/render/native_end.h"
 #include "cli/render/object.h"
 #include "cli/units.h"
+#include "parsers/base/text.h"
 
 #include <algorithm>
 
@@ -13,20 +15,33 @@ namespace {
 constexpr std::size_t most_types = 12, most_objects = 12, most_deficits = 5;
 constexpr std::size_t enough_of_holders = 120;  // characters; holders beyond that are not listed
 
-Text is_or_are(std::uint64_t count) { return says(count == 1 ? "{} is" : "{} are", Count{count}); }
+/// True if whatever the counts say was found.
+bool is_balanced(const RefcountsResult& result) {
+    return result.leaked == 0 && result.explained == result.excess &&
+           result.deficit_explained == result.deficit;
+}
 
 Text sentence_words(const RefcountsResult& result) {
     if (result.checked == 0) return "This core has none of these that counts its references.";
-    Text text = says("{} count {}; {} were found in Python's own memory.", how_many(result.checked, "object"),
-                     how_many(result.counted, "reference"), Count{result.accounted});
+    if (is_balanced(result)) {
+        Text text =
+            says("No reference leaked: for all {} objects every reference that Python counted was found",
+                 Count{result.checked});
+        if (result.excess > 0)
+            text += says(" ({} of {} in memory of C code)", Count{result.excess}, Count{result.counted});
+        return text + ".";
+    }
+    Text text = says("Self-check: for {} of the {} objects every reference that Python counted was found.",
+                     Share{result.balanced, result.checked}, Count{result.checked});
     if (result.objects == 0)
         text += " No object counts more than was found.";
     else
         text += says(
-            " {} in excess on {}: C code holds them, or they leaked. For {} of these a word was found that "
-            "may be the holder.",
-            is_or_are(result.excess), how_many(result.objects, "object"),
-            Share{result.explained, result.excess});
+            " {} on {} {} not found in Python's own memory: C code holds them, or they leaked. For {} of "
+            "these a "
+            "word was found that may be the holder.",
+            how_many(result.excess, "reference"), how_many(result.objects, "object"),
+            result.excess == 1 ? "was" : "were", Share{result.explained, result.excess});
     if (result.leaked > 0)
         text += says(" {} {}: no other word of the saved memory is the object's address.",
                      Count{result.leaked}, result.leaked == 1 ? "leaked" : "of them leaked");
@@ -55,20 +70,32 @@ void say_types(const std::vector<RefcountType>& types, bool deficits, Document& 
         document.say(line(says("… {} more types: --json has all", Count{types.size() - shown}), 1));
 }
 
+/// "a block of 64 B, hold::Entry 0x55…, held by libhold.so registry", "libfoo.so cache 0x7f…".
+Text holder_words(const RefcountHolder& holder) {
+    if (holder.by.way.empty()) return says("{} {}", holder.place, holder.word);
+    const NativeEnd& place = holder.by.way.front();
+    if (!place.is_block) return says("{} {}", place.words.empty() ? holder.place : place.words, holder.word);
+    return says("{} {}, {}", end_words(place), holder.word, held_by_words(holder.by));
+}
+
 Text holders_words(const RefcountRow& row) {
     std::vector<Text> words;
     std::size_t characters = 0;
     for (const RefcountHolder& holder : row.holders) {
         characters +=
             (words.empty() ? 0 : 2) + holder.place.size() + 1 + hexadecimal(holder.word.value).size();
-        words.push_back(says("{} {}", holder.place, holder.word));
-        if (characters > enough_of_holders) break;
+        words.push_back(holder_words(holder));
+        if (characters > enough_of_holders) {
+            if (words.size() < row.holders.size())
+                words.push_back(says("and {} more", Count{row.holders.size() - words.size()}));
+            break;
+        }
     }
     if (row.leaked > 0)
         words.push_back(row.leaked == 1 ? Text("nobody: it leaked")
                                         : says("nobody: {} leaked", std::to_string(row.leaked)));
     if (row.open() > 0) words.push_back(says("{} not found", SignedCount{row.open()}));
-    return joined(std::move(words), ", ");
+    return joined(std::move(words), "; ");
 }
 
 void say_objects(const RefcountsResult& result, Document& document) {
@@ -103,8 +130,15 @@ Text deficit_words(const RefcountsResult& result) {
     return text + ": pointers that are not held, or bytes that changed while the core was written.";
 }
 
-void say_refcounts(const RefcountsResult& result, Document& document) {
+void say_refcounts(const RefcountsResult& result, bool of_type, Document& document) {
     document.say(sentence(sentence_words(result)));
+    if (is_balanced(result) && !of_type) {
+        document.say(result.types.empty()
+                         ? hint("types")
+                         : hint(says("refcounts --type {}", shell_quoted(result.types.front().name)),
+                                "what C code holds, of one type"));
+        return;
+    }
     if (result.objects > 0) {
         say_types(result.types, false, document);
         say_objects(result, document);
@@ -134,14 +168,16 @@ Datum row_data(const RefcountRow& row) {
     data["excess"] = row.excess;
     data["leaked"] = row.leaked;
     data["holders"] = Datum::list_of(row.holders, [](const RefcountHolder& holder) {
-        return entries({{"word", holder.word}, {"place", holder.place}});
+        Datum one = entries({{"word", holder.word}, {"place", holder.place}});
+        if (auto by = holder_data(holder.by)) one["by"] = std::move(*by);
+        return one;
     });
     return data;
 }
 
 }  // namespace
 
-Document render_refcounts(RefcountsResult refcounts) {
+Document render_refcounts(RefcountsResult refcounts, bool of_type) {
     const auto result = kept(std::move(refcounts));
     Document document{.command = "refcounts", .certain = !result->guesses};
     document.rows_key = "objects";
@@ -163,7 +199,7 @@ Document render_refcounts(RefcountsResult refcounts) {
                              {"deficit_objects", result->deficit_objects},
                              {"deficit", result->deficit},
                              {"deficit_explained", result->deficit_explained}});
-    say_refcounts(*result, document);
+    say_refcounts(*result, of_type, document);
     return document;
 }
 

@@ -5,6 +5,7 @@
 
 namespace heapsift {
 
-Document render_refcounts(RefcountsResult result);
+/// `of_type`: of a type that was asked for; then tables follow even if no reference leaked.
+Document render_refcounts(RefcountsResult result, bool of_type = false);
 
 }  // namespace heapsift

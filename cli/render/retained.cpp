@@ -7,13 +7,12 @@ namespace {
 
 Text what_comes_free(const RetainedResult& result) {
     const bool one = result.asked == 1;
-    Text text = Text(ByteCount{result.retained}).bold() +
-                says(" would come free if {} went away",
-                     one ? Text("this object") : says("these {} objects", Count{result.asked}));
-    if (result.asked == result.objects)
-        return text + says(", and nothing else would go with {}.", one ? "it" : "them");
-    return text + says(": {}, with what {} alone keep{}.", how_many(result.objects, "object"),
-                       one ? "it" : "they", one ? "s" : "");
+    Text text = says("Deleting {} would free {}",
+                     one ? Text("this object") : says("these {} objects", Count{result.asked}),
+                     Text(ByteCount{result.retained}).bold());
+    if (result.native > 0) text += says(", {} of it in blocks of C code", ByteCount{result.native});
+    if (result.asked == result.objects) return text + says(", and nothing but {}.", one ? "it" : "them");
+    return text + says(": {}.", how_many(result.objects, "object"));
 }
 
 }  // namespace
@@ -31,6 +30,7 @@ Document render_retained(RetainedResult retained) {
     document.data["asked"] = result->asked;
     document.data["objects"] = result->objects;
     document.data["retained"] = result->retained;
+    document.data["native"] = result->native;
     document.data["retained_size"] = result->retained_size;
     document.data["total"] = entries({{"types", result->total_types}});
     if (result->asked == 0) {

@@ -9,11 +9,11 @@ namespace heapsift {
 namespace {
 
 Text sizes_words(const ObjectFacts& facts) {
-    Text text = at_least() + says("memory {}", ByteCount{facts.memory});
-    if (facts.array_data > 0) text += says(", of it array data {}", ByteCount{facts.array_data});
-    text += says("; size {}{}", ByteCount{facts.size},
-                 facts.size_is_certain ? "" : " (how it measures itself is not known)");
-    if (facts.block_size > 0) text += says("; its block has {}", ByteCount{facts.block_size});
+    Text text = at_least() + says("{} with what it alone owns", ByteCount{facts.memory});
+    if (facts.array_data > 0) text += says(", {} of that array data", ByteCount{facts.array_data});
+    text += says(" (sys.getsizeof: {}{})", ByteCount{facts.size},
+                 facts.size_is_certain ? "" : ", if it measures itself as its base type does");
+    if (facts.block_size > 0) text += says("; allocated in a block of {}", ByteCount{facts.block_size});
     if (facts.memory == 0 && facts.block_size == 0) text += "; not allocated: part of a module's data";
     return text;
 }
@@ -36,10 +36,12 @@ Text references_words(const ShowResult& result) {
 // What deleting it would free, and what holds it.
 Text retained_words(const ShowResult& result) {
     if (!result.holder_computed) return "not computed; add --retained";
-    const Text bytes = ByteCount{result.object.retained.value_or(0)};
+    Text bytes = ByteCount{result.object.retained.value_or(0)};
+    if (const std::uint64_t native = result.object.native.value_or(0); native > 0)
+        bytes += says(", {} of it in blocks of C code", ByteCount{native});
     switch (result.object.state.value_or(ObjectState::reachable)) {
         case ObjectState::held:
-            return bytes + "; held by what was not found: native code, or a leak";
+            return bytes + "; what holds it is not in this core: native code, or a leaked reference";
         case ObjectState::waiting:
             return bytes + "; garbage: it waits for the collector";
         case ObjectState::uncollectable:
@@ -49,11 +51,57 @@ Text retained_words(const ShowResult& result) {
         case ObjectState::reachable:
             break;
     }
-    if (!result.dominator) return bytes + "; held by: " + result.group;
+    if (!result.dominator) return bytes + "; held in: " + result.group;
     Text text =
         bytes + says("; held by the {} at {}", TypeName{result.dominator->type}, result.dominator->address);
     if (const Value value = value_of(*result.dominator); !value.empty()) text += says(" ({})", value);
     return text + ", in: " + result.group;
+}
+
+Value secret(const std::string& text) {
+    return Value{.value = {.kind = ShortValue::Kind::literal, .text = text, .length = text.size()}};
+}
+
+// What a type of a library holds outside Python.
+Text library_words(const LibraryFacts& facts) {
+    const auto from = [&](Text words) {
+        if (!facts.file.empty()) words += says(" of {}", FilePath{facts.file});
+        return words;
+    };
+    switch (facts.kind) {
+        case LibraryFacts::Kind::bytes_io:
+            return says("{} in a buffer of {}", ByteCount{facts.bytes}, ByteCount{facts.allocated});
+        case LibraryFacts::Kind::mapping:
+            if (facts.file.empty()) return says("{} of memory without a file", ByteCount{facts.bytes});
+            return from(ByteCount{facts.bytes});
+        case LibraryFacts::Kind::image:
+            return says("{} x {} pixels, mode {}: {}", SignedCount{facts.width}, SignedCount{facts.height},
+                        facts.mode, ByteCount{facts.bytes});
+        case LibraryFacts::Kind::database:
+            if (facts.in_memory && facts.bytes > 0)
+                return says("a database without a named file: {}", ByteCount{facts.bytes});
+            if (facts.in_memory) return "a database without a named file";
+            return says("database {}", FilePath{facts.file});
+        case LibraryFacts::Kind::document:
+            return from(facts.tag.empty() ? Text("an empty document")
+                                          : says("document with root {}", secret(facts.tag)));
+        case LibraryFacts::Kind::element:
+            return from(says("element {}", secret(facts.tag)));
+    }
+    return "";
+}
+
+Datum library_data(const LibraryFacts& facts) {
+    Datum data = entries({{"bytes", facts.bytes > 0 ? Datum(facts.bytes) : Datum()},
+                          {"file", facts.file.empty() ? Datum() : Datum(FilePath{facts.file})}});
+    if (facts.kind == LibraryFacts::Kind::bytes_io) data["allocated"] = facts.allocated;
+    if (facts.kind == LibraryFacts::Kind::image) {
+        data["mode"] = facts.mode;
+        data["width"] = facts.width;
+        data["height"] = facts.height;
+    }
+    if (!facts.tag.empty()) data["tag"] = secret(facts.tag);
+    return data;
 }
 
 Block facts_table(const ShowResult& result) {
@@ -64,6 +112,7 @@ Block facts_table(const ShowResult& result) {
     };
     add("address", result.object.address);
     add("bytes", sizes_words(facts));
+    if (result.library) add("holds", library_words(*result.library));
     add("retains", retained_words(result));
     add("references", references_words(result));
     add("collector", facts.gc_tracked ? "tracked" : "not tracked");
@@ -74,8 +123,11 @@ Block facts_table(const ShowResult& result) {
     if (facts.damaged)
         add("note",
             "it does not read: its lengths or its count cannot be true; only what can be there is counted");
+    // What a library's object says of itself is read from its fields.
     if (!facts.references_exact)
-        add("note", "what it refers to is guessed: no way is known to read this type");
+        add("note", result.library || !value_of(result.object).empty()
+                        ? "which objects it refers to is guessed; what it holds is read from its fields"
+                        : "what it refers to is guessed: no way is known to read this type");
     TableBlock table;
     table.columns = {left(""), left("", TextColumn::Fit::wrap)};
     table.rows = rows_of(std::move(rows));
@@ -93,6 +145,7 @@ Document render_show(ShowResult result, AllEdges all_referents, AllEdges all_ref
     data["group"] = result.holder_computed ? Datum(result.group) : Datum();
     data["accounted"] = result.referrers.owned;
     data["found"] = result.found_by;
+    data["library"] = result.library ? library_data(*result.library) : Datum();
     const ShownEdges referents = shown_edges(std::move(result.referents), std::move(all_referents));
     const ShownEdges referrers = shown_edges(std::move(result.referrers), std::move(all_referrers));
     data["referents"] = edges_data(referents);

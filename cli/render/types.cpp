@@ -48,14 +48,24 @@ Block types_table(const std::shared_ptr<const TypesResult>& result, SortKey sort
                      right(at_least() + "size", sort == SortKey::size)};
     // On a narrow page size goes first, since memory says nearly the same.
     if (retained && sort != SortKey::size) table.columns.back().narrow_page = narrowest_with_size;
-    if (retained) table.columns.push_back(right(about() + "retained", sort == SortKey::retained));
+    if (retained) {
+        table.columns.push_back(right(about() + "retained", sort == SortKey::retained));
+        table.columns.push_back(right("of it native"));
+        table.columns.back().optional = true;
+        table.columns.back().narrow_page = narrowest_with_size;
+    }
     table.columns.push_back(left("type", TextColumn::Fit::middle));
     table.columns.back().sorted = sort == SortKey::name;
     table.rows = rows_of<TableRow>(result, &TypesResult::types, [retained](const TypeRow& row) {
         TableRow cells{.bytes = row.memory};
         cells.cells = {Count{row.count}, ByteCount{row.memory}, array_data_bytes(row.array_data),
                        ByteCount{row.size}};
-        if (retained) cells.cells.push_back(bytes_or_blank(row.retained));
+        if (retained) {
+            const std::uint64_t all = row.retained.value_or(0);
+            cells.cells.push_back(bytes_or_blank(row.retained));
+            cells.cells.push_back(row.native > 0 && row.native >= all / 100 ? Text(ByteCount{row.native})
+                                                                            : Text());
+        }
         cells.cells.emplace_back(TypeName{row.name});
         return cells;
     });
@@ -74,7 +84,8 @@ Datum type_data(const TypeRow& row) {
                     {"memory", row.memory},
                     {"array_data", row.array_data},
                     {"retained", row.retained},
-                    {"largest", row.largest.id == no_object ? Datum() : object_data(row.largest)}});
+                    {"largest", row.largest.id == no_object ? Datum() : object_data(row.largest)},
+                    {"native", row.retained ? Datum(row.native) : Datum()}});
 }
 
 Datum types_total_data(const TypesResult& result) {
@@ -91,8 +102,8 @@ Document render_types(TypesResult types, SortKey sort) {
     Document document{.command = "types"};
     document.rows_key = "types";
     document.rows = rows_of<Datum>(result, &TypesResult::types, type_data);
-    document.csv_columns = {"name",   "address",    "count",    "size",
-                            "memory", "array_data", "retained", "largest"};
+    document.csv_columns = {"name",       "address",  "count",   "size",  "memory",
+                            "array_data", "retained", "largest", "native"};
     document.data["total"] = types_total_data(*result);
     if (result->types.empty()) {
         document.say(line("This core holds no Python objects that could be found."));

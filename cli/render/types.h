@@ -17,9 +17,7 @@ Datum types_total_data(const TypesResult& result);
 
 /// The meaning of "retained" for a row that stands for many objects.
 inline constexpr std::string_view retained_legend =
-    "retained: what would come free if all objects of the row went away; rows overlap, since the objects of "
-    "one hold those of "
-    "another";
+    "retained: what deleting all objects of the row would free. Rows overlap; do not add them up.";
 
 /// Reports as damage how many objects could not be read whole; nothing if there are none.
 void note_damaged_objects(std::uint64_t count, Diagnostics& diagnostics);

@@ -14,10 +14,11 @@ Text heading(const WhyResult& result) {
     return text + "  " + result.target.address;
 }
 
-Text retains_words(const WhyResult& result) {
-    Text text = says("It retains {}", ByteCount{result.retained});
+/// "21.4 MiB (40.9 KiB is its own)"
+Text retained_words(const WhyResult& result) {
+    Text text = ByteCount{result.retained};
     const std::uint64_t own = result.target.facts.memory;
-    if (result.retained > own) text += says(", {} of that its own", ByteCount{own});
+    if (result.retained > own) text += says(" ({} is its own)", ByteCount{own});
     return text;
 }
 
@@ -28,36 +29,37 @@ const char* what_becomes_of(const std::optional<ObjectState>& state) {
 }
 
 Text no_reference_words(const WhyResult& result) {
-    if (result.immortal) return "No reference to it was found; it is immortal, and never freed.";
+    if (result.immortal) return "No reference to it was found; it is immortal and never freed.";
     return says(
-        "No reference to it was found, and {} counted: native code has it, or it was leaked.",
+        "No reference to it was found, but {} counted: native code holds it, or it was leaked.",
         result.references_counted == 1 ? Text("one is") : says("{} are", Count{result.references_counted}));
 }
 
 Text referrers_words(const WhyResult& result) {
-    Text text = how_many(result.referrers, "reference holds it", "references hold it");
-    if (result.paths.empty()) return text + "; no path is left without what --exclude leaves out.";
-    text += result.paths.size() > 1                  ? ", on these paths"
-            : result.referrers > result.paths.size() ? ", the nearest of them below"
-                                                     : ", found below";
+    const bool one = result.referrers == 1;
+    Text text = (one ? Text("One reference") : says("{} references", Count{result.referrers})) +
+                (one ? " keeps it alive" : " keep it alive");
     if (!result.immortal && result.references_counted > result.references_found) {
         const std::uint64_t more = result.references_counted - result.references_found;
-        text += says("; {} more {} counted, by what was not found", Count{more}, more == 1 ? "is" : "are");
+        text += more == 1 ? Text(", and 1 more is counted, whose holder was not found")
+                          : says(", and {} more are counted, whose holders were not found", Count{more});
     }
-    return text + ".";
+    if (result.paths.empty()) return text + "; without what --exclude leaves out there is no path.";
+    if (result.paths.size() > 1) return text + ", on these paths:";
+    return text + (one ? ":" : "; the shortest path:");
 }
 
 Text why_sentence(const WhyResult& result) {
-    const Text retains = retains_words(result) + ". ";
     if (result.reach == Reach::unreachable) {
-        Text text =
-            retains + "Nothing keeps it: no root reaches it, and " + what_becomes_of(result.target.state);
+        Text text = says("It is garbage, {}: nothing reaches it, and {}", retained_words(result),
+                         what_becomes_of(result.target.state));
         if (result.references_counted > result.references_found)
             text += says(" ({} counted, {} found)", Count{result.references_counted},
                          Count{result.references_found});
         return text + ".";
     }
-    return retains + (result.referrers == 0 ? no_reference_words(result) : referrers_words(result));
+    return says("Deleting it would free {}. {}", retained_words(result),
+                result.referrers == 0 ? no_reference_words(result) : referrers_words(result));
 }
 
 void say_garbage(const WhyResult& result, Document& document) {
@@ -88,7 +90,7 @@ void say_paths(const WhyResult& result, Document& document) {
         document.say({Paragraph{
             .text = says("in Python: {}", target.expression), .tail = {}, .broken = false, .secret = true}});
     if (result.referrers > result.paths.size())
-        document.say(hint(says("why {} --paths 3", target), "by other referrers"));
+        document.say(hint(says("why {} --paths 3", target), "the paths through other referrers"));
     else
         document.say(hint(says("show {}", target)));
 }

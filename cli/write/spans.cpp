@@ -53,6 +53,9 @@ public:
         if (!value.with_type) return text;
         const bool replaced = page_.redact().active() && value.value.kind == ShortValue::Kind::literal;
         if (value.value.says_type && !replaced) return text;
+        // Order(id=17) of app.Order: app.Order(id=17)
+        if (const std::size_t letters = value.value.type_letters; letters > 0 && !replaced)
+            return safe(value.type) + text.substr(std::min(letters, text.size()));
         return safe(value.type) + (text.empty() ? "" : " ") + text;
     }
     std::string operator()(const Notation& name) const {

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace heapsift {
 namespace {
@@ -26,6 +27,8 @@ std::string blanks(std::size_t columns) { return std::string(columns, ' '); }
 struct Shorter {
     std::size_t rows_cut = 0;
     bool instead = false, folded = false;
+    std::uint8_t details =
+        std::numeric_limits<std::uint8_t>::max();  // the largest TableRow::detail that is shown
 };
 
 /// The rows of a table while they are collected: only when all cells are known can an empty column be left
@@ -190,14 +193,17 @@ private:
             cells.rows.add(texts);
             cells.bytes += row.bytes;
         };
-        const bool short_of =
-            (block.fewest > 0 && shorter_.rows_cut > 0) || (!block.folded.empty() && shorter_.folded);
+        const bool all_details = shorter_.details == Shorter().details;
+        const bool short_of = !all_details || (block.fewest > 0 && shorter_.rows_cut > 0) ||
+                              (!block.folded.empty() && shorter_.folded);
         if (!short_of) {
             block.rows(add);
             return cells;
         }
         std::vector<TableRow> rows, small;
-        block.rows([&](const TableRow& row) { (row.small ? small : rows).push_back(row); });
+        block.rows([&](const TableRow& row) {
+            if (row.detail <= shorter_.details) (row.small ? small : rows).push_back(row);
+        });
         if (block.fewest > 0)
             rows.resize(std::max(block.fewest, rows.size() - std::min(rows.size(), shorter_.rows_cut)));
         for (const TableRow& row : rows) add(row);
@@ -231,6 +237,7 @@ private:
 struct MayGiveWay {
     std::size_t rows = 0;  // beyond the fewest that a table keeps
     bool anything = false;
+    std::uint8_t details = 0;  // the largest number
 };
 
 void look_for(const std::vector<Block>& blocks, MayGiveWay& found) {
@@ -242,6 +249,8 @@ void look_for(const std::vector<Block>& blocks, MayGiveWay& found) {
         const auto* table = std::get_if<TableBlock>(&block.content);
         if (!table) continue;
         found.anything = found.anything || !table->folded.empty() || table->fewest > 0;
+        table->rows([&](const TableRow& row) { found.details = std::max(found.details, row.detail); });
+        found.anything = found.anything || found.details > 0;
         if (table->fewest == 0) continue;
         std::size_t rows = 0;
         table->rows([&](const TableRow&) { ++rows; });
@@ -271,7 +280,12 @@ std::string written(const Document& document, const Page& page) {
     text = write();
     if (fits()) return text;
     shorter.folded = true;
-    return write();
+    text = write();
+    for (shorter.details = may.details; shorter.details > 0 && !fits();) {
+        --shorter.details;
+        text = write();
+    }
+    return text;
 }
 
 void write_text(const Document& document, const Page& page,

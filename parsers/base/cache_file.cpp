@@ -26,6 +26,11 @@ std::string stamp_of(const struct stat& file) {
                        file.st_ctim.tv_sec, file.st_ctim.tv_nsec);
 }
 
+std::string stamp_of(const std::string& path) {
+    struct stat file {};
+    return ::stat(path.c_str(), &file) == 0 ? stamp_of(file) : "";
+}
+
 void make_own_folder(const std::string& path) {
     std::error_code error;
     if (std::filesystem::exists(path, error)) return;

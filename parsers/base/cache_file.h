@@ -17,6 +17,8 @@ bool is_own_file(const struct stat& file);
 /// Changes whenever somebody writes to the file, since no program can set st_ctime, and when the machine
 /// starts anew, since a file that was written before may not have come to the disk; "" if unknown.
 std::string stamp_of(const struct stat& file);
+/// The same of the file at `path`; "" if there is none.
+std::string stamp_of(const std::string& path);
 
 /// Makes a folder that only this user may enter, and those above it. Does nothing if it is there.
 void make_own_folder(const std::string& path);

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 
 namespace heapsift {
 namespace {
 
 struct Threads {
     std::size_t count = 1;
+    std::mutex making;
     std::unique_ptr<tbb::global_control> limit;  // also lets oneTBB have more than there are processors
 };
 
@@ -20,15 +22,21 @@ Threads& all_threads() {
     return all;
 }
 
+/// Not before the first work for several: to start oneTBB takes a millisecond, as long as some answers.
+void start_threads() {
+    Threads& all = all_threads();
+    const std::lock_guard lock(all.making);
+    if (!all.limit)
+        all.limit =
+            std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, all.count);
+}
+
 }  // namespace
 
 void set_threads(std::size_t threads) {
     Threads& all = all_threads();
     all.count = std::max<std::size_t>(threads, 1);
     all.limit.reset();
-    if (all.count > 1)
-        all.limit =
-            std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, all.count);
 }
 
 std::size_t threads() { return all_threads().count; }
@@ -46,6 +54,7 @@ void run(std::size_t pieces, std::size_t slots, const std::function<void(std::si
         }
         return;
     }
+    start_threads();
     // Pieces in work follow each other without a gap, for they end in order: no two have one slot.
     std::size_t next = 0;
     tbb::parallel_pipeline(
@@ -68,6 +77,7 @@ void in_any_order(std::size_t pieces, const std::function<void(std::size_t)>& wo
         for (std::size_t piece = 0; piece < pieces; ++piece) work(piece);
         return;
     }
+    start_threads();
     tbb::parallel_for(std::size_t{0}, pieces, [&](std::size_t piece) { work(piece); });
 }
 

@@ -27,14 +27,6 @@ bool managed(const PythonHeap& heap, const TypeInfo& type) {
     return managed_dict(heap.layout()) != ManagedDict::none && (type.flags & managed_dict_flag);
 }
 
-/// The nearest base that is made by C.
-const TypeInfo* c_base(const PythonHeap& heap, const TypeInfo& type) {
-    const TypeInfo* at = &type;
-    for (int steps = 0; at->python_class && at->base != no_type && steps < 4096; ++steps)
-        at = &heap.types()[at->base];
-    return at;
-}
-
 DictFacts cached_keys(const ObjectReader& object) { return object.heap().cached_keys(object.type()); }
 
 std::uint64_t round8(std::uint64_t n) { return (n + 7) / 8 * 8; }
@@ -82,6 +74,13 @@ ReferenceKind class_reference(const ObjectReader& object) {
 }
 
 }  // namespace
+
+const TypeInfo* c_base(const PythonHeap& heap, const TypeInfo& type) {
+    const TypeInfo* at = &type;
+    for (int steps = 0; at->python_class && at->base != no_type && steps < 4096; ++steps)
+        at = &heap.types()[at->base];
+    return at;
+}
 
 bool has_instance_dict(const PythonHeap& heap, const TypeInfo& type) {
     if (managed(heap, type)) return true;
@@ -180,8 +179,12 @@ std::uint64_t inline_values_size(const ObjectReader& object) {
 }
 
 void visit_instance_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    const PythonHeap& heap = object.heap();
     if (object.type().heap_type) visit.named(object.type().address, ".__class__", class_reference(object));
+    visit_instance_attributes(object, visit);
+}
+
+void visit_instance_attributes(const ObjectReader& object, ReferenceVisitor& visit) {
+    const PythonHeap& heap = object.heap();
     if (object.type().python_class) visit_slots(object, visit);
     const InstanceDict attributes = instance_dict(object);
     const bool values_reported = attributes.dict_owns_values && !heap.runtime().instance_reports_dict;
@@ -191,11 +194,12 @@ void visit_instance_references(const ObjectReader& object, ReferenceVisitor& vis
     if (attributes.values.is_null() || attributes.count == 0) return;
     const DictFacts keys = cached_keys(object);
     const std::uint64_t count = std::min(attributes.count, keys.entry_count);
+    const AddressSpace::Window values(heap.memory(), attributes.values, 8 * count),
+        entries(heap.memory(), keys.entries, count * keys.entry_size);
     for (std::uint64_t i = 0; i < count; ++i) {
-        const Address value = heap.pointer(attributes.values + 8 * i);
+        const Address value = values.pointer(8 * i);
         if (value.is_null()) continue;
-        const Address key =
-            heap.pointer(keys.entries + i * keys.entry_size + (keys.entry_size == 24 ? 8 : 0));
+        const Address key = entries.pointer(i * keys.entry_size + (keys.entry_size == 24 ? 8 : 0));
         visit.visit(value, values_reported ? ReferenceKind::reported : ReferenceKind::strong,
                     {ReferenceName::Form::attribute, "", i, key});
     }

@@ -36,6 +36,11 @@ std::uint64_t inline_values_size(const ObjectReader& object);
 
 /// Visits `.__class__`, the slots, and `.__dict__` or the attributes themselves.
 void visit_instance_references(const ObjectReader& object, ReferenceVisitor& visit);
+/// The same without `.__class__`.
+void visit_instance_attributes(const ObjectReader& object, ReferenceVisitor& visit);
+
+/// The nearest type that is made by C: `type`, or one of its bases.
+const TypeInfo* c_base(const PythonHeap& heap, const TypeInfo& type);
 
 void visit_instance_buffers(const ObjectReader& object, BufferVisitor& visit);
 

@@ -184,11 +184,11 @@ void add_from_debug_information(const CoreFile& core, const Layout& table, const
 
 /// Returns the warnings to give if only the table is used.
 std::vector<Diagnostic> add_debug_information(const CoreFile& core, const LayoutVersion& version,
-                                              std::int32_t module, const Layout& table,
+                                              std::int32_t module, const Layout& table, KeptLayout& kept,
                                               std::vector<LayoutChoice>& choices) {
     const std::string file = core.debug_file_for(core.modules()[static_cast<std::size_t>(module)]);
     if (file.empty()) return {};
-    const LayoutFromDebugInfo read = layout_from_debug_info(std::array{file}, version);
+    const LayoutFromDebugInfo read = layout_from_debug_info(file, version, kept);
     const std::string& problem = read.files.front().problem;
     const std::string name = escape_for_terminal(file);
     if (problem.empty() && read.structs_found == 0) return {};
@@ -202,7 +202,7 @@ std::vector<Diagnostic> add_debug_information(const CoreFile& core, const Layout
 }  // namespace
 
 std::vector<LayoutChoice> layout_choices(const CoreFile& core, const LayoutVersion& version, Address runtime,
-                                         std::int32_t module) {
+                                         std::int32_t module, KeptLayout& kept) {
     const Layout* table = builtin_layout(version);
     if (!table) return {};
     const std::string build_id =
@@ -211,7 +211,7 @@ std::vector<LayoutChoice> layout_choices(const CoreFile& core, const LayoutVersi
     std::vector<LayoutChoice> choices;
     std::vector<Diagnostic> warnings;
     if (module >= 0 && !is_of_this_build)
-        warnings = add_debug_information(core, version, module, *table, choices);
+        warnings = add_debug_information(core, version, module, *table, kept, choices);
     choices.push_back({*table, table_name(*table, is_of_this_build), {}, std::move(warnings)});
     if (has_debug_offsets(core, runtime))
         for (LayoutChoice& choice : choices) apply_debug_offsets(core, runtime, choice);

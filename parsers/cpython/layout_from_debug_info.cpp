@@ -3,9 +3,11 @@
 
 #include "parsers/cpython/layout_from_debug_info.h"
 
+#include <array>
 #include <limits>
 #include <string_view>
 
+#include "parsers/base/cache_file.h"
 #include "parsers/dwarf/struct_layouts.h"
 
 namespace heapsift {
@@ -76,6 +78,16 @@ LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, c
             set_offset(layout_offset(result.layout, field), member);
     }
     return result;
+}
+
+LayoutFromDebugInfo layout_from_debug_info(const std::string& file, const LayoutVersion& version,
+                                           KeptLayout& kept) {
+    const std::string stamp = stamp_of(file);
+    if (!stamp.empty() && kept.file == file && kept.stamp == stamp && kept.read.layout.version == version)
+        return kept.read;
+    LayoutFromDebugInfo read = layout_from_debug_info(std::array{file}, version);
+    if (!stamp.empty() && read.files.front().problem.empty()) kept = {file, stamp, read};
+    return read;
 }
 
 bool LayoutFromDebugInfo::usable() const {

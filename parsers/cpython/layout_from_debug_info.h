@@ -33,10 +33,53 @@ struct LayoutFromDebugInfo {
     bool usable() const;
 };
 
+/// What was read from one file, to be kept for the next command: of an interpreter with debug information this
+/// takes longer than anything else in a small core. It counts as long as nobody writes to that file.
+struct KeptLayout {
+    std::string file;   // its path; empty: nothing
+    std::string stamp;  // stamp_of (parsers/base/cache_file.h)
+    LayoutFromDebugInfo read;
+
+    /// As a part of an index (parsers/index/part.h).
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part);
+};
+
 /// Reads the layout of `version` from `files`: the interpreter first, then extension modules in files of
 /// their own (_collections, _ctypes, _decimal, _elementtree, _pickle, _struct, array). A struct comes from
 /// the first file that defines it, and is absent if none does. Damaged files are not an error: see
 /// `files[].problem` and usable().
 LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, const LayoutVersion& version);
+
+/// The same of one file; not read again if `kept` has it, and otherwise kept there if it reads well.
+LayoutFromDebugInfo layout_from_debug_info(const std::string& file, const LayoutVersion& version,
+                                           KeptLayout& kept);
+
+template <class Self, class Part>
+void KeptLayout::fields(Self& self, Part& part) {
+    auto& read = self.read;
+    part.text(self.file);
+    part.text(self.stamp);
+    part.number(read.layout.version.major);
+    part.number(read.layout.version.minor);
+    part.number(read.structs_found);
+    part.number(read.structs_missing);
+    part.list(read.files, [](auto& file, Part& p) {
+        p.text(file.path);
+        p.text(file.build_id);
+    });
+    part.require(read.files.size() == 1, "a layout is not of one file");
+    for (const LayoutFieldName& field : layout_field_names()) {
+        if (!field.bits) {
+            part.number(layout_offset(read.layout, field));
+            continue;
+        }
+        auto& bits = layout_bits(read.layout, field);
+        part.number(bits.byte);
+        part.number(bits.bit);
+        part.number(bits.width);
+        part.require(bits.bit < 8 && bits.width <= 32, "a bit field is wider than a word");
+    }
+}
 
 }  // namespace heapsift

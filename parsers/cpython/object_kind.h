@@ -9,18 +9,20 @@
 
 #include "parsers/cpython/python_heap.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 
 namespace heapsift {
 
 /// One object, with checked access to its fields. Made for one question, or a few that belong together: it
-/// keeps what it has read of a str or a dict. Not thread-safe.
+/// looks up once where the object's memory is, and keeps what it has read of a str or a dict. Not thread-safe.
 class ObjectReader {
 public:
     ObjectReader(const PythonHeap& heap, Address object, const TypeInfo& type)
-        : heap_(&heap), address_(object), type_(&type) {}
+        : heap_(&heap), address_(object), type_(&type), there_(heap.memory().from(object)) {}
 
     const PythonHeap& heap() const { return *heap_; }
     const Layout& layout() const { return heap_->layout(); }
@@ -28,15 +30,15 @@ public:
     const TypeInfo& type() const { return *type_; }
 
     /// A pointer field; null if the build lacks the field, or it cannot be read.
-    Address pointer(LayoutOffset field) const {
-        return field.present() ? heap_->pointer(address_ + *field) : Address();
-    }
+    Address pointer(LayoutOffset field) const { return field.present() ? pointer_at(*field) : Address(); }
     /// An integer field; 0 if absent or unreadable.
     template <class T>
     T integer(LayoutOffset field) const {
-        return field.present() ? heap_->integer<T>(address_ + *field) : T{};
+        return field.present() ? read<T>(*field) : T{};
     }
-    std::int64_t var_size() const { return heap_->var_size(address_); }
+    /// The word `offset` bytes behind the object's start; null if it cannot be read.
+    Address pointer_at(std::uint64_t offset) const { return Address(read<std::uint64_t>(offset)); }
+    std::int64_t var_size() const { return read<std::int64_t>(*heap_->layout().var_object.ob_size); }
     /// The object as a str, as a dict (PythonHeap's facts).
     const std::optional<UnicodeFacts>& unicode() const {
         if (!unicode_read_) unicode_ = heap_->unicode(address_);
@@ -54,9 +56,20 @@ public:
     std::uint64_t readable_items(Address items, std::int64_t count) const;
 
 private:
+    /// 0 if it cannot be read.
+    template <class T>
+    T read(std::uint64_t offset) const {
+        if (offset > there_.size() || there_.size() - offset < sizeof(T))
+            return heap_->integer<T>(address_ + offset);
+        T value;
+        std::memcpy(&value, there_.data() + offset, sizeof(T));
+        return value;
+    }
+
     const PythonHeap* heap_;
     Address address_;
     const TypeInfo* type_;
+    std::span<const std::byte> there_;  // from the object on, to the end of the segment
     mutable bool unicode_read_ = false, dict_read_ = false;
     mutable std::optional<UnicodeFacts> unicode_;
     mutable std::optional<DictFacts> dict_;
@@ -76,6 +89,7 @@ struct ReferenceName {
         hidden_local,  // a local that f_locals does not show, with the str at `key`
         element,       // what the kind of the holder, at `key`, calls its place `number`
                        // (ObjectKind::element_name)
+        frame_place,   // a place in a frame of the code at `key`: frame_place_name (running_frames.h)
         offset         // of a guess: the member that a type from the one at `key` on has at this offset, else
                        // "<+number>"
     } form = Form::text;

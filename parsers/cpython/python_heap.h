@@ -117,11 +117,13 @@ public:
     }
     template <class F>
     void visit_dict(const DictFacts& facts, F&& visit) const {
+        const std::uint64_t size = facts.entry_size, before_key = size == 24 ? 8 : 0;
+        const bool apart = !facts.values.is_null();
+        const AddressSpace::Window entries(memory_, facts.entries, facts.entry_count * size),
+            values(memory_, facts.values, apart ? facts.entry_count * 8 : 0);
         for (std::uint64_t i = 0; i < facts.entry_count; ++i) {
-            const Address entry = facts.entries + i * facts.entry_size;
-            const Address key = pointer(entry + (facts.entry_size == 24 ? 8 : 0));
-            const Address value = facts.values.is_null() ? pointer(entry + (facts.entry_size == 24 ? 16 : 8))
-                                                         : pointer(facts.values + 8 * i);
+            const Address key = entries.pointer(i * size + before_key);
+            const Address value = apart ? values.pointer(8 * i) : entries.pointer(i * size + before_key + 8);
             if (!key.is_null() && !value.is_null()) visit(key, value);
         }
     }

@@ -48,17 +48,17 @@ void RunningFrames::walk_chunks(const PythonHeap& heap, Address thread) {
 void RunningFrames::add_frame(const PythonHeap& heap, Address frame) {
     const auto& l = heap.layout().interpreter_frame;
     const Address code = interpreter_frame_code(heap, frame);
-    auto add = [&](Address word, Slot::What what, std::uint32_t number = 0) {
+    auto add = [&](Address word, FrameWord what, std::uint32_t number = 0) {
         slots_.push_back({word, code, what, number});
     };
-    add(frame + *l.f_executable, Slot::What::code);
-    add(frame + *l.f_funcobj, Slot::What::function);
-    add(frame + *l.f_locals, Slot::What::locals);
-    add(frame + *l.frame_obj, Slot::What::frame);
+    add(frame + *l.f_executable, FrameWord::code);
+    add(frame + *l.f_funcobj, FrameWord::function);
+    add(frame + *l.f_locals, FrameWord::locals);
+    add(frame + *l.frame_obj, FrameWord::frame);
     const FramePlaces places = interpreter_frame_places(heap, frame, code);
     for (std::int32_t i = 0; i < places.used; ++i)
         add(frame + *l.localsplus + 8 * static_cast<std::uint64_t>(i),
-            i < places.locals ? Slot::What::local : Slot::What::value, static_cast<std::uint32_t>(i));
+            i < places.locals ? FrameWord::local : FrameWord::value, static_cast<std::uint32_t>(i));
 }
 
 bool RunningFrames::is_stack(Address word) const {
@@ -76,31 +76,48 @@ const RunningFrames::Slot* RunningFrames::slot(Address word) const {
 std::optional<std::string> RunningFrames::slot_name(const PythonHeap& heap, Address word) const {
     const Slot* found = slot(word);
     if (!found) return std::nullopt;
+    return frame_place_name(heap, found->code, frame_place(found->what, found->number));
+}
+
+ReferenceStep frame_place_step(const PythonHeap& heap, Address code, std::uint64_t place) {
     const auto& l = heap.layout().code;
     const std::string function =
-        heap.unicode_text(heap.pointer(found->code + *(l.co_qualname.present() ? l.co_qualname : l.co_name)),
-                          200)
+        heap.unicode_text(heap.pointer(code + *(l.co_qualname.present() ? l.co_qualname : l.co_name)), 200)
             .value_or("?") +
         "()";
-    switch (found->what) {
-        case Slot::What::function:
-            return function + " <function>";
-        case Slot::What::code:
-            return function + " <code>";
-        case Slot::What::locals:
-            return function + " <f_locals>";
-        case Slot::What::frame:
-            return function + " <frame>";
-        case Slot::What::value:
-            return function + " <value stack>";
-        case Slot::What::local: {
-            const Address names = heap.pointer(found->code + *l.co_localsplusnames);
-            const Address name =
-                heap.pointer(names + *heap.layout().tuple.ob_item + 8 * std::uint64_t{found->number});
-            return function + " local '" + heap.unicode_text(name, 200).value_or("?") + "'";
-        }
+    const auto nameless = [&](const char* what) {
+        ReferenceStep step = named_step(function + what);
+        step.nameless = true;
+        return step;
+    };
+    switch (static_cast<FrameWord>(place >> 32)) {
+        case FrameWord::function:
+            return nameless(" <function>");
+        case FrameWord::code:
+            return nameless(" <code>");
+        case FrameWord::locals:
+            return nameless(" <f_locals>");
+        case FrameWord::frame:
+            return nameless(" <frame>");
+        case FrameWord::value:
+            return nameless(" <value stack>");
+        case FrameWord::local:
+            break;
     }
-    return std::nullopt;
+    ReferenceStep step;
+    step.kind = ReferenceStep::Kind::frame_local;
+    step.nameless = true;
+    step.within = function;
+    step.name = "?";
+    if (!l.co_localsplusnames.present()) return step;
+    const Address names = heap.pointer(code + *l.co_localsplusnames);
+    const Address name = heap.pointer(names + *heap.layout().tuple.ob_item + 8 * (place & 0xffffffff));
+    step.name = heap.unicode_text(name, 200).value_or("?");
+    return step;
+}
+
+std::string frame_place_name(const PythonHeap& heap, Address code, std::uint64_t place) {
+    return notation(frame_place_step(heap, code, place));
 }
 
 }  // namespace heapsift

@@ -4,12 +4,25 @@
 // (running_frames.cpp says what is alive in them.)
 
 #include "parsers/cpython/python_heap.h"
+#include "parsers/cpython/step.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace heapsift {
+
+/// What a word of an interpreter frame holds.
+enum class FrameWord : std::uint8_t { function, code, locals, frame, local, value };
+
+/// A place in the frames of a function, as a number for ReferenceName.
+constexpr std::uint64_t frame_place(FrameWord what, std::uint64_t local) {
+    return static_cast<std::uint64_t>(what) << 32 | (local & 0xffffffff);
+}
+/// "load() local 'orders'", "load() <code>": what the place is called in the frames of `code`. Not escaped.
+std::string frame_place_name(const PythonHeap& heap, Address code, std::uint64_t place);
+/// The same as a step.
+ReferenceStep frame_place_step(const PythonHeap& heap, Address code, std::uint64_t place);
 
 class RunningFrames {
 public:
@@ -28,7 +41,7 @@ private:
     struct Slot {
         Address word;
         Address code;
-        enum class What : std::uint8_t { function, code, locals, frame, local, value } what;
+        FrameWord what;
         std::uint32_t number = 0;  // of a local
     };
     const Slot* slot(Address word) const;

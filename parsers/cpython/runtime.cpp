@@ -446,6 +446,11 @@ struct ProvedLayout {
 }  // namespace
 
 PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics) {
+    KeptLayout nothing;
+    return find_python_runtime(core, diagnostics, nothing);
+}
+
+PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics, KeptLayout& kept) {
     std::vector<Candidate> candidates = candidates_by_symbol(core);
     if (candidates.empty()) candidates = candidates_by_cookie(core);
     if (candidates.empty()) candidates = candidates_by_structure(core);
@@ -476,7 +481,7 @@ PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics
                           : core.modules()[static_cast<std::size_t>(candidate.module)].build_id);
         std::optional<ProvedLayout> best;
         for (LayoutChoice& choice : layout_choices(core, {version->major, version->minor, false, false},
-                                                   candidate.runtime, candidate.module)) {
+                                                   candidate.runtime, candidate.module, kept)) {
             PythonRuntime attempt = python;
             attempt.layout = choice.layout;
             attempt.layout_source = std::move(choice.source);

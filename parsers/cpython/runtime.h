@@ -6,6 +6,7 @@
 #include "parsers/base/diagnostics.h"
 #include "parsers/cpython/build/python_version.h"
 #include "parsers/cpython/layout.h"
+#include "parsers/cpython/layout_from_debug_info.h"
 #include "parsers/cpython/layout_proof.h"
 #include "parsers/elf/core_file.h"
 
@@ -43,7 +44,9 @@ struct PythonRuntime {
 
 /// Finds the runtime and proves it: interpreter list, the threads' back pointers, dictionaries, the
 /// collector's lists, `type`. Throws `Error` (exit 1): "not-cpython", "python-not-supported",
-/// "runtime-not-found". Cost: the modules' symbols, else one pass over writable memory.
+/// "runtime-not-found". Cost: the modules' symbols, else one pass over writable memory; and debug information
+/// that is not in `kept`, where it is then.
+PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics, KeptLayout& kept);
 PythonRuntime find_python_runtime(const CoreFile& core, Diagnostics& diagnostics);
 
 }  // namespace heapsift

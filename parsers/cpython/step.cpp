@@ -85,7 +85,7 @@ std::string notation(const ReferenceStep& step, std::string_view shown_key) {
             text = step.within + "f_locals['" + step.name + "']";
             break;
         case ReferenceStep::Kind::frame_local:
-            text = "local '" + step.name + "'";
+            text = (step.within.empty() ? "" : step.within + " ") + "local '" + step.name + "'";
             break;
         case ReferenceStep::Kind::cell:
             text = ".<cell " + step.name + ">";

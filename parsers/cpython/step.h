@@ -30,6 +30,10 @@ struct ShortValue {
     bool constant = false;     // a name that is a literal too: None, True, False, Ellipsis
     bool finite = true;        // not inf or nan, for which Python has no literal
     bool nan = false;          // or has a nan in it: not equal to itself, no lookup finds it
+    std::uint32_t type_letters =
+        0;  // that it begins with: the name of its type without the module, "Order" of "Order(id=17)"
+    // What --redact leaves of a text with values of the program in it: "list of 100". Empty: as `kind` says.
+    std::string without_values = {};
 
     bool operator==(const ShortValue&) const = default;
 };

@@ -154,6 +154,17 @@ std::optional<std::uint64_t> small_int(const PythonHeap& heap, Address object) {
     return value;
 }
 
+/// Whether the native call of the interpreter's loop that runs this frame began with it. (Up to 3.10 each
+/// does. 3.11 marks it; later versions have one more frame, of C's, below it: `entry_frames`.)
+bool is_outermost_of_evaluation(const PythonHeap& heap, Address frame, std::vector<Address>& entry_frames) {
+    const auto& f = heap.layout().interpreter_frame;
+    if (!has_interpreter_frames(heap.layout())) return true;
+    if (f.is_entry.present()) return heap.integer<std::uint8_t>(frame + *f.is_entry) != 0;
+    if (!f.owner.present() || heap.integer<std::uint8_t>(frame + *f.owner) < owned_by_c) return false;
+    entry_frames.push_back(frame);
+    return true;
+}
+
 /// Names by thread_id, from threading._active.
 std::map<std::uint64_t, std::string> thread_names(const PythonHeap& heap,
                                                   const PythonInterpreter& interpreter) {
@@ -271,7 +282,11 @@ std::vector<PythonThread> python_threads(std::span<const CoreThread> core_thread
                 thread.name = name->second;
             thread.gil = *state == holder;
             const auto add = [&](Address at) {
-                if (auto frame = reader.frame(at)) thread.frames.push_back(std::move(*frame));
+                if (auto frame = reader.frame(at)) {
+                    frame->evaluation = thread.evaluations;
+                    thread.frames.push_back(std::move(*frame));
+                }
+                if (is_outermost_of_evaluation(heap, at, thread.entry_frames)) ++thread.evaluations;
             };
             if (has_interpreter_frames(l))
                 visit_frame_chain(heap, current_interpreter_frame(heap, *state), l.interpreter_frame.previous,
@@ -301,6 +316,14 @@ std::optional<PythonFrame> generator_frame(const PythonHeap& heap, Address gener
     const auto state = heap.memory().read<std::int8_t>(generator + *l.gi_frame_state);
     if (!state || *state >= first_finished_state) return std::nullopt;
     return reader.interpreter_frame(generator + *l.gi_iframe);
+}
+
+std::vector<PythonFrame> suspended_frames(const PythonHeap& heap, std::span<const Address> frames) {
+    FrameReader reader(heap);
+    std::vector<PythonFrame> read;
+    for (const Address at : frames)
+        if (auto frame = reader.frame(at)) read.push_back(std::move(*frame));
+    return read;
 }
 
 void visit_slots(const PythonHeap& heap, const PythonFrame& frame,

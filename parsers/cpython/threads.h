@@ -26,6 +26,9 @@ struct PythonFrame {
     Address globals;        // f_globals, the dict of its module
     Address variables;      // the dict of variables without slots, in a module's or class's body;
                             // else null
+    // Which of its thread's native calls of the interpreter's loop runs it: 0 is the innermost. From 3.11 on
+    // one such call runs several Python calls.
+    std::uint32_t evaluation = 0;
 };
 
 struct PythonThread {
@@ -36,6 +39,10 @@ struct PythonThread {
     std::string name;  // as threading has it: "MainThread"; else "" (a thread that C code made). Not escaped
     bool gil = false;  // whether it had the interpreter's lock
     std::vector<PythonFrame> frames;  // the innermost call first
+    std::uint32_t evaluations = 0;    // PythonFrame::evaluation of the outermost frame, and one
+    // From 3.12 on: for each of these, the address of its entry frame, which lies in the native frame of the
+    // interpreter's loop. Else empty.
+    std::vector<Address> entry_frames;
 };
 
 /// All threads, those of the main interpreter first, its main thread at the very front. Cost: the frames; one
@@ -48,6 +55,9 @@ std::vector<PythonThread> python_threads(std::span<const CoreThread> core_thread
 /// The suspended frame of a generator, coroutine or asynchronous generator; nothing if it has finished or
 /// cannot be read. `generator` must be one of these.
 std::optional<PythonFrame> generator_frame(const PythonHeap& heap, Address generator);
+
+/// The frames at these addresses, but those that Python does not show. They belong to no thread.
+std::vector<PythonFrame> suspended_frames(const PythonHeap& heap, std::span<const Address> frames);
 
 /// What a frame holds.
 struct FrameSlot {

@@ -3,7 +3,8 @@
 // Every PyTypeObject in the core.
 //
 // A type's ob_type is `type` or a metatype, so a sweep for words that equal `type`'s address finds every
-// type, and a second one does the same for the metatypes it found. Other words that refer to `type` are
+// type, and a second one does the same for the metatypes it found. (What is its own metatype shows in the
+// same sweep, by its tp_base.) Other words that refer to `type` are
 // rejected by content: a type is ready, its sizes are sane, and its tp_mro is a tuple that contains it (in
 // cores of 1,100 to 2,600 types, no look-alike passed). Names are what Python prints: __module__ and
 // __qualname__ of a class, the dotted tp_name of a static type. Source: typeobject.c of 3.9 to 3.13.
@@ -31,7 +32,7 @@ namespace {
 constexpr std::uint64_t max_basicsize = 1ULL << 24;
 constexpr std::int64_t max_mro = 4096;
 constexpr std::uint32_t max_struct_sequence_fields = 1000;
-constexpr std::size_t longest_name = 1 << 20;  // code points
+constexpr std::size_t longest_type_name = 1 << 20;  // code points
 
 class TypeFinder {
 public:
@@ -77,6 +78,15 @@ private:
         if (basicsize < 16 || static_cast<std::uint64_t>(basicsize) > max_basicsize) return false;
         if (itemsize < 0 || static_cast<std::uint64_t>(itemsize) > max_basicsize) return false;
         return mro_contains(type) || (mro_was_cut_off(type) && stands_among_types(type));
+    }
+
+    /// A type that derives from `type` can become its own metatype (`v.__class__ = v`: h11's sentinels), or
+    /// that of a type that is its metatype in turn: no metatype is found before it.
+    bool is_metatype_of_its_own(Address type) const {
+        if (!type.aligned(8)) return false;
+        const Address metatype = heap_.type_address(type);
+        return (metatype == type || (metatype.aligned(8) && heap_.type_address(metatype) == type)) &&
+               is_type(type) && (flags(type) & type_subclass_flag);
     }
 
     /// Whether the tuple, or the part of it that matters, is in what a cut core lacks.
@@ -143,6 +153,8 @@ private:
             sweep_words(memory_, set, pools_, [&](Address at, std::uint64_t) {
                 const Address type = at - *layout_.object.ob_type;
                 if (is_type(type)) found.push_back(type.value);
+                const Address derived = at - *layout_.type.tp_base;
+                if (is_metatype_of_its_own(derived)) found.push_back(derived.value);
             });
             for (const std::uint64_t type : found) {
                 addresses_.push_back(type);
@@ -212,7 +224,7 @@ private:
 
     /// The text of a str; nothing for other objects: a class may set its __module__ to anything.
     std::optional<std::string> text_of(Address str) const {
-        return heap_.is_unicode(str) ? heap_.unicode_text(str, longest_name) : std::nullopt;
+        return heap_.is_unicode(str) ? heap_.unicode_text(str, longest_type_name) : std::nullopt;
     }
 
     void name(TypeInfo& info) const {
@@ -258,7 +270,9 @@ private:
     const ObjectKind* own_kind(const TypeInfo& info) const {
         if (info.python_class) return nullptr;
         const auto tp_name = memory_.read_c_string(heap_.pointer(info.address + *layout_.type.tp_name));
-        auto it = kinds_by_name_.find(tp_name ? *tp_name : info.name);
+        // mypyc leaves the module out of tp_name: mypy.types.NoneType is not the type of None.
+        const bool whole = tp_name && (!info.heap_type || tp_name->find('.') != std::string::npos);
+        auto it = kinds_by_name_.find(whole ? *tp_name : info.name);
         if (it == kinds_by_name_.end()) return nullptr;
         const ObjectKind* kind = it->second;
         if (kind->struct_size) {

@@ -4,6 +4,7 @@
 
 #include "parsers/dwarf/entry_check.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +12,8 @@
 
 namespace heapsift {
 namespace {
+
+constexpr std::size_t deepest_tree = 500;  // of entries; LLVM goes down it by recursion
 
 /// Reads forward in a span of bytes. After a read beyond the end, `ok` is false and all values are 0.
 struct Cursor {
@@ -120,6 +123,7 @@ struct Abbreviation {
         std::uint64_t variable_form = 0;  // 0 for none
     };
     std::vector<Step> steps;
+    bool has_children = false;
 };
 
 using AbbreviationTable = std::unordered_map<std::uint64_t, Abbreviation>;
@@ -132,8 +136,8 @@ std::optional<AbbreviationTable> read_abbreviations(std::string_view abbrev, std
     AbbreviationTable table;
     while (const std::uint64_t code = cursor.leb128()) {
         (void)cursor.leb128();  // tag
-        cursor.skip(1);         // whether it has children
         Abbreviation entry;
+        entry.has_children = cursor.fixed(1) == 1;  // DW_CHILDREN_yes; LLVM takes nothing else
         entry.steps.emplace_back();
         while (cursor.ok) {
             const std::uint64_t attribute = cursor.leb128();
@@ -196,23 +200,78 @@ std::optional<Unit> read_unit(Cursor& cursor, bool debug_types) {
     return unit;
 }
 
-bool entries_stay_inside(Cursor entries, const AbbreviationTable& table) {
+bool entries_stay_inside(Cursor entries, const AbbreviationTable& table, bool whole_trees) {
+    std::size_t depth = 0, read = 0;
     while (entries.ok && entries.at < entries.bytes.size()) {
         const std::uint64_t code = entries.leb128();
-        if (code == 0) continue;  // the end of some entry's children
+        if (code == 0) {  // the end of some entry's children; at depth 0, padding
+            if (depth > 0) --depth;
+            continue;
+        }
         const auto found = table.find(code);
         if (found == table.end()) return false;
+        if (whole_trees && (depth > deepest_tree || (depth == 0 && read > 0))) return false;
+        ++read;
+        if (found->second.has_children) ++depth;
         for (const Abbreviation::Step& step : found->second.steps) {
             entries.skip(step.fixed_bytes);
             if (step.variable_form != 0 && !skip_value(entries, step.variable_form)) return false;
         }
     }
-    return entries.ok;
+    return entries.ok && (!whole_trees || (depth == 0 && read > 0));
+}
+
+/// Skips a list of directories or files of a version-5 header: a description of its fields, then the entries.
+bool skip_names(Cursor& cursor, const UnitSizes& sizes) {
+    std::vector<std::uint64_t> forms;
+    for (std::uint64_t fields = cursor.fixed(1); fields > 0 && cursor.ok; --fields) {
+        (void)cursor.leb128();  // what it is
+        forms.push_back(cursor.leb128());
+    }
+    const std::uint64_t count = cursor.leb128();
+    if (forms.empty()) return cursor.ok && count == 0;
+    for (std::uint64_t i = 0; i < count && cursor.ok; ++i) {
+        const std::uint64_t start = cursor.at;
+        for (const std::uint64_t form : forms) {
+            if (const auto size = fixed_size(form, sizes))
+                cursor.skip(*size);
+            else if (!skip_value(cursor, form))
+                return false;
+        }
+        if (cursor.at == start) return false;  // entries of no bytes, and any number of them
+    }
+    return cursor.ok;
 }
 
 }  // namespace
 
-std::string damage_in_entries(std::string_view info, std::string_view abbrev, bool debug_types) {
+bool sound_line_table(std::string_view lines, std::uint64_t offset) {
+    Cursor cursor{lines};
+    cursor.skip(offset);
+    const std::uint64_t length = cursor.fixed(4);
+    Cursor table{lines.substr(0, std::min<std::uint64_t>(lines.size(), cursor.at + length)), cursor.at};
+    cursor.skip(length);
+    UnitSizes sizes;
+    sizes.version = static_cast<unsigned>(table.fixed(2));
+    sizes.offset = 4;
+    if (!cursor.ok || length >= 0xfffffff0 || sizes.version < 2 || sizes.version > 5) return false;
+    if (sizes.version == 5) {
+        sizes.address = static_cast<unsigned>(table.fixed(1));
+        if ((sizes.address != 4 && sizes.address != 8) || table.fixed(1) != 0) return false;
+    }
+    table.skip(4);                           // length of the header
+    table.skip(sizes.version >= 4 ? 3 : 2);  // bytes of an instruction, operations in one, is it a statement
+    table.skip(1);                           // lowest line increment
+    const std::uint64_t range = table.fixed(1);    // of line increments
+    const std::uint64_t opcodes = table.fixed(1);  // first special one
+    if (!table.ok || range == 0 || opcodes == 0) return false;
+    table.skip(opcodes - 1);
+    if (sizes.version < 5) return table.ok;
+    return skip_names(table, sizes) && skip_names(table, sizes);
+}
+
+std::string damage_in_entries(std::string_view info, std::string_view abbrev, bool debug_types,
+                              bool whole_trees) {
     Cursor cursor{info};
     while (cursor.at < info.size()) {
         const std::string where = " of the unit at offset " + std::to_string(cursor.at);
@@ -220,7 +279,8 @@ std::string damage_in_entries(std::string_view info, std::string_view abbrev, bo
         if (!unit) return "damaged debug information: header" + where;
         const auto table = read_abbreviations(abbrev, unit->abbreviations, unit->sizes);
         if (!table) return "damaged debug information: abbreviations" + where;
-        if (!entries_stay_inside(unit->entries, *table)) return "damaged debug information: entries" + where;
+        if (!entries_stay_inside(unit->entries, *table, whole_trees))
+            return "damaged debug information: entries" + where;
     }
     return {};
 }

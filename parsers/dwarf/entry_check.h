@@ -16,6 +16,13 @@ namespace heapsift {
 
 /// What is wrong with the units of `info`, whose abbreviations are in `abbrev` (both unpacked, little
 /// endian); empty if nothing. `debug_types`: `info` is DWARF 4's .debug_types, whose unit headers are longer.
-std::string damage_in_entries(std::string_view info, std::string_view abbrev, bool debug_types);
+/// `whole_trees`: each unit must also be one tree of entries, whose ends are all there, of a credible depth: for
+/// a reader that goes down it.
+std::string damage_in_entries(std::string_view info, std::string_view abbrev, bool debug_types,
+                              bool whole_trees = false);
+
+/// Whether the header of the line table at `offset` of `lines` (.debug_line) is whole, with sizes and forms that
+/// LLVM knows: for others it goes wrong. DWARF with 64-bit offsets is refused.
+bool sound_line_table(std::string_view lines, std::uint64_t offset);
 
 }  // namespace heapsift

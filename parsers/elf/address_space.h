@@ -122,6 +122,20 @@ public:
         return {s->data + offset, size};
     }
 
+    /// All that can be read from `address` on in its segment, in place; empty if nothing can.
+    std::span<const std::byte> from(Address address) const {
+        const Segment* s = find(address);
+        if (!s || !s->data) return {};
+        const std::uint64_t offset = address - s->start;
+        return {s->data + offset, s->size - offset};
+    }
+
+    /// Prefetches what lies at `address`, if that can be read.
+    void fetch(Address address) const {
+        const Segment* s = find(address);
+        if (s && s->data) __builtin_prefetch(s->data + (address - s->start));
+    }
+
     /// A value of a trivially copyable type; nothing if any of its bytes cannot be read. Little-endian hosts
     /// and cores only.
     template <class T>

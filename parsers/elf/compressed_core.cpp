@@ -11,6 +11,7 @@
 #include "parsers/base/descriptor.h"
 #include "parsers/base/error.h"
 #include "parsers/base/text.h"
+#include "parsers/elf/archive.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -44,10 +45,6 @@ constexpr std::size_t chunk = 1 << 20;
 constexpr std::size_t page = 4096;
 constexpr std::uint64_t space_step = 64 << 20;
 constexpr std::uint64_t margin = 256 << 20;
-
-struct CloseArchive {
-    void operator()(archive* a) const { archive_read_free(a); }
-};
 
 /// A compressed file, in blocks as the decompressor makes them. Where the stream ends early, what came before
 /// is not lost.
@@ -89,7 +86,7 @@ public:
     }
 
 private:
-    std::unique_ptr<archive, CloseArchive> in_{archive_read_new()};
+    ArchiveReader in_{archive_read_new()};
 };
 
 /// gzip members one after the other, by zlib's inflate. (gzread does not report every stream that ends within

@@ -28,6 +28,7 @@
 #include "parsers/elf/not_a_core.h"
 #include "parsers/elf/symbols.h"
 #include "parsers/elf/unpacked_copy.h"
+#include "parsers/elf/unread_memory.h"
 
 #include <fmt/format.h>
 
@@ -56,7 +57,7 @@ struct CoreFile::State {
         std::optional<std::string> debug_path;
         std::optional<ElfFile> debug_file;  // what `debug` points into
         std::optional<SymbolTable> own;
-        std::optional<SymbolTable> debug;
+        std::optional<SymbolTable> debug;  // of a separate file, else of a compressed one in the module's own
     };
     std::mutex lock;
     ModuleFiles module_files;
@@ -121,8 +122,9 @@ CoreFile CoreFile::open(const std::string& path, const FileSearch& search, Diagn
     state->mapping = std::move(mapping);
     if (compressed && copy && copy->is_mapped())
         state->cached.emplace(CachedKind::unpacked_core, state->mapping.bytes(), copy->path());
-    const CoreHeaders headers = read_core_headers(path, state->mapping.bytes(), diagnostics);
+    CoreHeaders headers = read_core_headers(path, state->mapping.bytes(), diagnostics);
     state->notes = read_core_notes(path, headers, diagnostics);
+    leave_out_unread_stacks(path, state->notes.threads, headers, diagnostics);
     if (state->notes.mapped_files.empty())
         state->notes.mapped_files = images_in_memory(memory_of_core(headers, {}));
     const AddressSpace of_core = memory_of_core(headers, state->notes.mapped_files);
@@ -197,12 +199,15 @@ const SymbolTable& CoreFile::State::debug_symbols(std::size_t module) {
     if (debug) return *debug;
     debug.emplace();
     if (own_symbols(module).has_static_symbols()) return *debug;
+    const std::uint64_t load_bias = list.modules[module].load_bias;
     const std::string& where = debug_path(module);
-    if (where.empty() || (files[module] && where == files[module]->path)) return *debug;
-    bool exists = false;
-    debug_file = ElfFile::open(where, exists);
-    if (debug_file && debug_file->build_id == list.modules[module].build_id)
-        debug = SymbolTable::of_file(*debug_file, list.modules[module].load_bias);
+    if (!where.empty() && (!files[module] || where != files[module]->path)) {
+        bool exists = false;
+        debug_file = ElfFile::open(where, exists);
+        if (debug_file && debug_file->build_id == list.modules[module].build_id)
+            debug = SymbolTable::of_file(*debug_file, load_bias);
+    }
+    if (debug->empty() && files[module]) debug = SymbolTable::of_debug_data(*files[module], load_bias);
     return *debug;
 }
 
@@ -213,6 +218,14 @@ std::optional<Address> CoreFile::symbol(const Module& module, const std::string&
     if (const Symbol* s = state_->own_symbols(*index).find(name)) return s->address;
     if (const Symbol* s = state_->debug_symbols(*index).find(name)) return s->address;
     return std::nullopt;
+}
+
+std::optional<Address> CoreFile::chooser_of(const Module& module, const std::string& name) const {
+    const auto index = state_->index_of(module);
+    if (!index || !state_->files[*index]) return std::nullopt;
+    const std::lock_guard guard(state_->lock);
+    const Symbol* s = state_->own_symbols(*index).find(name);
+    return s && s->indirect ? std::optional(s->address) : std::nullopt;
 }
 
 std::optional<CoreFile::SymbolAt> CoreFile::symbol_at(const Module& module, Address address) const {
@@ -236,6 +249,16 @@ std::string CoreFile::debug_file_for(const Module& module) const {
     if (!index) return {};
     const std::lock_guard guard(state_->lock);
     return state_->debug_path(*index);
+}
+
+const ElfFile* CoreFile::file_of(const Module& module) const {
+    const auto index = state_->index_of(module);
+    return index ? state_->files[*index].get() : nullptr;
+}
+
+const ElfImage* CoreFile::image_of(const Module& module) const {
+    const auto index = state_->index_of(module);
+    return index && state_->list.images[*index] ? &*state_->list.images[*index] : nullptr;
 }
 
 const Module* CoreFile::module_at(Address address) const {

@@ -18,6 +18,8 @@
 namespace heapsift {
 
 class UnpackedCopy;
+struct ElfFile;
+struct ElfImage;
 
 class CoreFile {
 public:
@@ -50,6 +52,9 @@ public:
     /// file, else (gcore) from the image in the core. Nothing if neither has it. Each module's symbol tables
     /// are read once and kept.
     std::optional<Address> symbol(const Module& module, const std::string& name) const;
+    /// Of a function that is chosen when the program starts (an ifunc), the code that chooses. Nothing if the
+    /// accepted file has no such symbol.
+    std::optional<Address> chooser_of(const Module& module, const std::string& name) const;
     /// The runtime range of a section (".PyRuntime"), from the accepted file's section headers.
     std::optional<AddressRange> section(const Module& module, const std::string& name) const;
     /// The name and offset of the symbol that covers `address`, or nothing.
@@ -62,6 +67,9 @@ public:
     /// --debug-dir, the sysroot's and this machine's /usr/lib/debug), or the accepted file itself. Empty if
     /// there is none. Its build-id was verified; it is not kept open.
     std::string debug_file_for(const Module& module) const;
+    /// The file that was accepted for the module, and its headers as they are in the core; null without one.
+    const ElfFile* file_of(const Module& module) const;
+    const ElfImage* image_of(const Module& module) const;
     /// The module whose mappings hold `address`, or null.
     const Module* module_at(Address address) const;
 

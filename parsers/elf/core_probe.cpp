@@ -3,6 +3,7 @@
 
 #include "parsers/elf/core_probe.h"
 
+#include "parsers/elf/archive.h"
 #include "parsers/elf/compressed_core.h"
 
 #include <archive.h>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 
 namespace heapsift {
 namespace {
@@ -25,12 +25,8 @@ bool is_elf_core(const Start& start) {
     return std::memcmp(start.data(), ELFMAG, SELFMAG) == 0 && type == ET_CORE;
 }
 
-struct CloseArchive {
-    void operator()(archive* a) const { archive_read_free(a); }
-};
-
 bool unpacks_to_core(const std::string& path) {
-    const std::unique_ptr<archive, CloseArchive> in(archive_read_new());
+    const ArchiveReader in(archive_read_new());
     archive_read_support_filter_gzip(in.get());
     archive_read_support_filter_xz(in.get());
     archive_read_support_filter_zstd(in.get());

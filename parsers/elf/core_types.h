@@ -6,6 +6,7 @@
 #include "parsers/base/address.h"
 
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -69,6 +70,14 @@ struct ProcessInfo {
     std::optional<Address> fault_address;     // for SIGSEGV, SIGBUS, SIGILL, SIGFPE
     bool from_gcore = false;                  // the core has section headers, as gdb's writer makes them
 };
+
+/// Whether the process lived when the core was taken. gcore stops a process with ptrace and records the
+/// signal that this shows (none, SIGSTOP, SIGTRAP, SIGINT): these signals say nothing about the process.
+inline bool was_alive(const ProcessInfo& process) {
+    const int signal = process.signal.value_or(0);
+    return signal == 0 || (process.from_gcore &&
+                           (signal == SIGSTOP || signal == SIGTRAP || signal == SIGINT || signal == SIGCONT));
+}
 
 /// How much of the core is there.
 struct CoreExtent {

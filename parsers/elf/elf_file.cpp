@@ -13,7 +13,6 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint64_t most_headers = 4096;  // of either kind; real files have dozens
-constexpr std::uint64_t most_note_bytes = 64 * 1024;
 
 template <class Header>
 std::vector<Header> read_table(Bytes file, std::uint64_t offset, std::uint64_t count) {

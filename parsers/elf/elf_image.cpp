@@ -20,7 +20,6 @@ namespace heapsift {
 namespace {
 
 constexpr std::uint16_t most_program_headers = 512;  // real images have about a dozen
-constexpr std::uint64_t most_note_bytes = 64 * 1024;
 
 std::optional<Address> address_of_file_offset(std::span<const MappedFile> rows, std::uint64_t offset) {
     for (const MappedFile& row : rows)

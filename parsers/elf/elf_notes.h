@@ -12,6 +12,9 @@
 
 namespace heapsift {
 
+/// Of a segment or section of notes, no more than this is read.
+constexpr std::uint64_t most_note_bytes = 64 * 1024;
+
 struct ElfNote {
     std::string_view name;  // without the NUL
     std::uint32_t type = 0;

@@ -13,8 +13,10 @@
 
 #include "parsers/elf/symbols.h"
 
+#include "parsers/elf/debug_data.h"
+#include "parsers/elf/libelf.h"
+
 #include <gelf.h>
-#include <libelf.h>
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -26,19 +28,6 @@ namespace {
 constexpr std::uint64_t most_dynamic_entries = 4096;
 constexpr std::uint64_t most_symbols = 16'000'000;
 constexpr std::size_t longest_name = 64 * 1024;  // mangled names of templates are long
-
-struct ElfEnd {
-    void operator()(Elf* elf) const { elf_end(elf); }
-};
-using ElfHandle = std::unique_ptr<Elf, ElfEnd>;
-
-ElfHandle open_elf(const ElfFile& file) {
-    static const bool ready = elf_version(EV_CURRENT) != EV_NONE;
-    if (!ready || file.bytes().empty()) return nullptr;
-    // elf_memory only reads the image, though its type does not say so.
-    auto* image = const_cast<char*>(reinterpret_cast<const char*>(file.bytes().data()));
-    return ElfHandle(elf_memory(image, file.bytes().size()));
-}
 
 bool has_runtime_address(unsigned char info, std::uint16_t section) {
     const unsigned type = ELF64_ST_TYPE(info);
@@ -59,7 +48,8 @@ void collect(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, std::uint64_t 
         const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
         if (!name || !*name) continue;
         out.push_back({name, Address(symbol.st_value + load_bias), symbol.st_size,
-                       ELF64_ST_BIND(symbol.st_info) == STB_LOCAL});
+                       ELF64_ST_BIND(symbol.st_info) == STB_LOCAL,
+                       ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC});
     }
 }
 
@@ -176,19 +166,33 @@ private:
 
 SymbolTable SymbolTable::of_file(const ElfFile& file, std::uint64_t load_bias) {
     SymbolTable table;
-    const std::shared_ptr<Elf> elf(open_elf(file).release(), ElfEnd{});
-    if (!elf) return table;
+    table.read(file.bytes(), load_bias, nullptr);
+    return table;
+}
+
+SymbolTable SymbolTable::of_debug_data(const ElfFile& file, std::uint64_t load_bias) {
+    SymbolTable table;
+    const auto bytes = std::make_shared<const std::string>(unpacked_debug_data(file.bytes()));
+    if (!bytes->empty())
+        table.read({reinterpret_cast<const std::byte*>(bytes->data()), bytes->size()}, load_bias, bytes);
+    return table;
+}
+
+/// `owner`: of the bytes, which must outlive the table.
+void SymbolTable::read(Bytes file, std::uint64_t load_bias, std::shared_ptr<const void> owner) {
+    const std::shared_ptr<Elf> elf(open_elf(file).release(),
+                                   [owner = std::move(owner)](Elf* one) { elf_end(one); });
+    if (!elf) return;
     std::vector<Symbol> symbols;
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section));) {
         GElf_Shdr header;
         if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
             continue;
-        table.has_static_symbols_ |= header.sh_type == SHT_SYMTAB;
+        has_static_symbols_ |= header.sh_type == SHT_SYMTAB;
         collect(elf.get(), section, header, load_bias, symbols);
     }
-    table.names_ = elf;
-    table.finish(std::move(symbols));
-    return table;
+    names_ = elf;
+    finish(std::move(symbols));
 }
 
 SymbolTable SymbolTable::of_image(const AddressSpace& memory, const ElfImage& image, AddressRange extent) {
@@ -254,7 +258,7 @@ const Symbol* SymbolTable::covering(Address address) const {
 
 std::optional<AddressRange> section_of_file(const ElfFile& file, std::string_view name,
                                             std::uint64_t load_bias) {
-    const ElfHandle elf = open_elf(file);
+    const ElfHandle elf = open_elf(file.bytes());
     std::size_t names = 0;
     if (!elf || elf_getshdrstrndx(elf.get(), &names) != 0) return std::nullopt;
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section));) {

@@ -23,6 +23,7 @@ struct Symbol {
     Address address;
     std::uint64_t size = 0;
     bool local = false;
+    bool indirect = false;  // what it returns is the function's address (STT_GNU_IFUNC)
 };
 
 class SymbolTable {
@@ -32,6 +33,8 @@ public:
     SymbolTable& operator=(SymbolTable&&) = default;
     /// .symtab and .dynsym of `file`, whose mapping must outlive the table. Empty if libelf cannot read them.
     static SymbolTable of_file(const ElfFile& file, std::uint64_t load_bias);
+    /// The symbols that `file` has in a compressed file of its own (debug_data.h).
+    static SymbolTable of_debug_data(const ElfFile& file, std::uint64_t load_bias);
     /// The dynamic symbols of `image` as far as `memory` has them; the image lies in `extent`.
     static SymbolTable of_image(const AddressSpace& memory, const ElfImage& image, AddressRange extent);
 
@@ -45,6 +48,7 @@ public:
     const Symbol* covering(Address address) const;
 
 private:
+    void read(Bytes file, std::uint64_t load_bias, std::shared_ptr<const void> owner);
     void finish(std::vector<Symbol> symbols);
     void sort_by_address() const;
     std::size_t slot_of(std::string_view name) const;

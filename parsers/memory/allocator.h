@@ -3,17 +3,17 @@
 // An allocator, as far as is needed to say who owns each byte: the memory that it owns, divided into blocks
 // that are free or in use, with headers and padding between them.
 //
-// There are two: pymalloc (parsers/cpython/pymalloc.h, since the layout of its pools is part of CPython's)
-// and glibc's malloc (malloc_heaps.h). To add one, write a class that derives from Allocator, in its own file
-// in this folder. By custom a static find(const AddressSpace&) recognises it by the bytes of the core, and
-// believes no count that its mapping cannot hold; what needs symbols or CPython's layouts is given to it.
-// Behind `sources.allocations = …` in parsers/snapshot/passes.cpp goes a line, `sources.allocations->add(…)`;
-// off note_allocators there and the README's "It cannot yet" goes its name. An example, and its test, is
-// EvenBlocks in tests/snapshot/regions_test.cpp.
+// There are pymalloc (parsers/cpython/pymalloc.h, since the layout of its pools is part of CPython's), glibc's
+// malloc (malloc_heaps.h), jemalloc, mimalloc and tcmalloc (in files of these names). To add one, write a class
+// that derives from Allocator, in its own file in this folder. By custom a static find(const AddressSpace&)
+// recognises it by the bytes of the core, and believes no count that its mapping cannot hold; what needs symbols
+// or CPython's layouts is given to it. In other_allocators.cpp it goes with the others, which are found before
+// malloc's heaps, since these skip its memory. An example, and its test, is EvenBlocks in
+// tests/snapshot/regions_test.cpp.
 //
-// Objects, their sizes, the rows of memory and the blocks of C code (block_groups.h) are then found through this
-// interface. Not yet: a word in one of its free blocks counts as a reference of native code
-// (native_references.cpp).
+// Objects, their sizes, the rows of memory, the blocks of C code (block_groups.h, native_graph.h) and the words of
+// native code are then found through this interface. What the allocator has for itself lies in its ranges, outside
+// its blocks: words there hold nothing.
 
 #include "parsers/base/address.h"
 

@@ -49,7 +49,7 @@ struct Walk {
 constexpr std::uint64_t starts[] = {0, 0x20, 0x30, 0x8b0, 0x8c0, 0x8d0, 0x870, 0x880};
 
 /// Follows chunks from `first` (the offset of a chunk's header); nothing if the chain breaks early.
-std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vector<std::uint64_t>* bits) {
+std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::uint64_t* bits) {
     Walk result;
     std::uint64_t at = first;
     // Before the first chunk there is nothing that could be free. (Without this check, a row of CPython's
@@ -70,7 +70,7 @@ std::optional<Walk> walk(const Segment& segment, std::uint64_t first, std::vecto
         const bool used = !last && (load(segment.data + next + 8) & prev_in_use) != 0;
         ++result.chunks;
         (used ? result.in_use : result.free) += size;
-        if (used && bits) (*bits)[(at + 16) / 16 / 64] |= std::uint64_t{1} << ((at + 16) / 16 % 64);
+        if (used && bits) bits[(at + 16) / 16 / 64] |= std::uint64_t{1} << ((at + 16) / 16 % 64);
         at = next;
         // The top chunk ends on a page; the rest of the mapping may be something else.
         if (!used && at % page == 0 && at + 16 <= segment.size) {
@@ -102,9 +102,13 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory, std::span<const CoreTh
                               std::span<const AddressRange> others) {
     MallocHeaps result;
     result.memory_ = &memory;
+    std::vector<std::uint64_t>& bits = result.bits_.fill();
     const auto& segments = memory.segments();
-    const auto may_be_heap = [](const Segment& s) {
-        return s.state == ByteState::in_core && s.writable && s.module < 0;
+    const auto may_be_heap = [&](const Segment& s) {
+        const auto above = std::upper_bound(others.begin(), others.end(), s.start,
+                                            [](Address a, const AddressRange& r) { return a < r.start; });
+        const bool is_others = above != others.begin() && (above - 1)->contains(s.start);
+        return s.state == ByteState::in_core && s.writable && s.module < 0 && !is_others;
     };
     for (std::size_t i = 0; i < segments.size(); ++i) {
         Segment segment = segments[i];
@@ -119,8 +123,9 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory, std::span<const CoreTh
         for (const std::uint64_t start : starts) {
             auto tried = walk(segment, start, nullptr);
             if (!tried || tried->chunks < 3) continue;
-            std::vector<std::uint64_t> bits(segment.size / 16 / 64 + 2);
-            walk(segment, start, &bits);
+            const std::uint64_t first_word = bits.size();
+            bits.resize(first_word + words_for(tried->end));
+            walk(segment, start, bits.data() + first_word);
             result.broken_heaps_ += tried->breaks ? 1 : 0;
             result.heaps_.push_back(
                 {{segment.start, segment.start + tried->end},
@@ -130,11 +135,12 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory, std::span<const CoreTh
                  tried->chunks,
                  start,
                  segment.data,
-                 start == 0 ? Address() : Address(load(segment.data))});  // heap_info's ar_ptr
-            result.chunk_bits_.push_back(std::move(bits));
+                 start == 0 ? Address() : Address(load(segment.data)),  // heap_info's ar_ptr
+                 first_word});
             break;
         }
     }
+    result.bits_.filled();
     result.state_ = find_malloc_state(memory, threads);
     result.free_kept(result.state_.cached);
     result.free_kept(result.state_.in_fast_bins);
@@ -145,14 +151,47 @@ MallocHeaps MallocHeaps::find(const AddressSpace& memory, std::span<const CoreTh
     return result;
 }
 
+bool MallocHeaps::attach(const AddressSpace& memory, bool whole) {
+    memory_ = &memory;
+    for (Heap& heap : heaps_) {
+        const Segment* segment = memory.find(heap.range.start);
+        if (!segment || !segment->data) return false;
+        heap.data = segment->data + (heap.range.start - segment->start);
+        // A heap may span several segments, whose bytes are then contiguous.
+        while (segment->end() < heap.range.end) {
+            const Segment* const next = memory.find(segment->end());
+            if (!next || next->data != segment->data + segment->size) return false;
+            segment = next;
+        }
+        if (whole && !sizes_read(heap)) return false;
+    }
+    return std::all_of(mapped_.begin(), mapped_.end(), [&](const MappedChunk& chunk) {
+        const auto above = std::upper_bound(heaps_.begin(), heaps_.end(), chunk.pages.end,
+                                            [](Address a, const Heap& h) { return a <= h.range.start; });
+        return above == heaps_.begin() || (above - 1)->range.end <= chunk.pages.start;
+    });
+}
+
+/// Whether each block in use of the heap has a size in front of it, and ends in the heap.
+bool MallocHeaps::sizes_read(const Heap& heap) const {
+    const std::span<const std::uint64_t> bits = bits_of(heap);
+    for (std::size_t word = 0; word < bits.size(); ++word)
+        for (std::uint64_t left = bits[word]; left != 0; left &= left - 1) {
+            const std::uint64_t at = 16 * (64 * word + static_cast<unsigned>(std::countr_zero(left)));
+            if (at < heap.first_chunk + 16 || at >= heap.range.size()) return false;
+            const std::uint64_t size = load(heap.data + at - 8) & ~flag_bits;
+            if (size < min_chunk || size % 16 != 0 || size > heap.range.size() - (at - 16)) return false;
+        }
+    return true;
+}
+
 /// Blocks that are free although their chunks look in use.
 void MallocHeaps::free_kept(std::span<const Address> blocks) {
     for (const Address block : blocks) {
         if (!block_starting_at(block) || !heap_at(block)) continue;
         Heap& heap = heaps_[static_cast<std::size_t>(heap_at(block) - heaps_.data())];
         const std::uint64_t slot = (block - heap.range.start) / 16;
-        chunk_bits_[static_cast<std::size_t>(&heap - heaps_.data())][slot / 64] &=
-            ~(std::uint64_t{1} << (slot % 64));
+        bits_.fill()[heap.first_word + slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
         const std::uint64_t bytes = load(heap.data + (block - heap.range.start) - 8) & ~flag_bits;
         heap.in_use_bytes -= bytes;
         heap.kept_bytes += bytes;
@@ -173,7 +212,7 @@ std::vector<AddressRange> MallocHeaps::ranges() const {
 template <class Visit>
 void MallocHeaps::visit_chunks(const Heap& heap, std::uint64_t first, Visit visit) const {
     const std::uint64_t end = heap.range.size();
-    const auto& bits = chunk_bits_[static_cast<std::size_t>(&heap - heaps_.data())];
+    const std::span<const std::uint64_t> bits = bits_of(heap);
     for (std::uint64_t at = first; at + 16 <= end;) {
         const std::uint64_t size = load(heap.data + at + 8) & ~flag_bits;
         if (size < min_chunk || size > end - at) return;
@@ -187,7 +226,7 @@ void MallocHeaps::visit_chunks(const Heap& heap, std::uint64_t first, Visit visi
 }
 
 std::optional<Address> MallocHeaps::last_in_use(const Heap& heap, Address address) const {
-    const auto& bits = chunk_bits_[static_cast<std::size_t>(&heap - heaps_.data())];
+    const std::span<const std::uint64_t> bits = bits_of(heap);
     const std::uint64_t slot = (address - heap.range.start) / 16;
     std::uint64_t word = slot / 64;
     std::uint64_t found = bits[word] & (~std::uint64_t{0} >> (63 - slot % 64));
@@ -255,12 +294,17 @@ std::optional<AddressRange> MallocHeaps::mapping_by_header(Address start) const 
     const Address chunk = start - 16;
     const auto lead = memory_->read<std::uint64_t>(chunk), word = memory_->read<std::uint64_t>(chunk + 8);
     if (!lead || !word || !(*word & is_mmapped)) return std::nullopt;
-    // The chunk, with what an aligned request left before it, begins and ends on a page.
+    // The chunk, with what an aligned request left before it, begins and ends on a page. Since 2.43 the size leaves
+    // the header out, and the lowest bit of what lies before is a flag (mapped_chunks.cpp).
     const std::uint64_t size = *word & ~flag_bits;
-    if (*lead > chunk.value || (chunk.value - *lead) % page != 0 || (chunk.value + size) % page != 0)
-        return std::nullopt;
-    if (chunk.value + size <= start.value) return std::nullopt;
-    return AddressRange{chunk - *lead, chunk + size};
+    for (const bool since_2_43 : {false, true}) {
+        const std::uint64_t before = since_2_43 ? *lead & ~std::uint64_t{1} : *lead;
+        const Address end = chunk + (since_2_43 ? size + 16 : size);
+        if (before <= chunk.value && (chunk.value - before) % page == 0 && end.value % page == 0 &&
+            end > start)
+            return AddressRange{chunk - before, end};
+    }
+    return std::nullopt;
 }
 
 std::optional<MallocBlock> MallocHeaps::block_starting_at(Address start) const {
@@ -271,14 +315,16 @@ std::optional<MallocBlock> MallocHeaps::block_starting_at(Address start) const {
     if (size < min_chunk || size % 16 != 0) return std::nullopt;
     if (const Heap* heap = heap_at(start)) {
         const std::uint64_t slot = (start - heap->range.start) / 16;
-        const auto& bits = chunk_bits_[static_cast<std::size_t>(heap - heaps_.data())];
+        const std::span<const std::uint64_t> bits = bits_of(*heap);
         if (!(bits[slot / 64] >> (slot % 64) & 1)) return std::nullopt;
         return MallocBlock{start, size - 8, false};
     }
     const Address chunk = start - 16;
     if (*word & is_mmapped) {
-        if (!mapping_by_header(start) || memory_->mapped_bytes(chunk, size) != size) return std::nullopt;
-        return MallocBlock{start, size - 16, true};
+        const auto mapping = mapping_by_header(start);
+        if (!mapping || memory_->mapped_bytes(chunk, mapping->end - chunk) != mapping->end - chunk)
+            return std::nullopt;
+        return MallocBlock{start, mapping->end == chunk + size ? size - 16 : size - 8, true};
     }
     const auto next = memory_->read<std::uint64_t>(chunk + size + 8);
     if (!next || !(*next & prev_in_use) || memory_->mapped_bytes(chunk, size) != size) return std::nullopt;

@@ -3,6 +3,7 @@
 // glibc malloc, as far as is needed to tell a block in use from stale memory. (malloc_heaps.cpp explains
 // chunks.)
 
+#include "parsers/base/stored.h"
 #include "parsers/elf/address_space.h"
 #include "parsers/memory/allocator.h"
 #include "parsers/memory/malloc_state.h"
@@ -27,6 +28,13 @@ public:
     /// overlaps.
     static MallocHeaps find(const AddressSpace& memory, std::span<const CoreThread> threads = {},
                             std::span<const AddressRange> others = {});
+
+    /// As a part of an index (parsers/index/part.h); after reading, `attach` must follow.
+    template <class Self, class Part>
+    static void fields(Self& self, Part& part);
+    /// To the memory in which it was found. False if that is not so: the heaps are not there, or, with `whole`, a
+    /// block in use has no size there. Cost, with `whole`: a look at each block.
+    bool attach(const AddressSpace& memory, bool whole);
 
     /// The block that starts exactly at `start` and is in use. In a walked heap it is one of the chunks; if
     /// malloc's state was not found, also one that a thread's cache or a fast bin holds. Elsewhere it is a chunk
@@ -74,10 +82,11 @@ public:
         std::uint64_t first_chunk = 0;    // offset of the first chunk's header in `range`
         const std::byte* data = nullptr;  // of `range`
         Address arena;                    // its malloc_state; null: the main one
+        std::uint64_t first_word = 0;     // of its bits, among those of all heaps
     };
     const std::vector<Heap>& heaps() const { return heaps_; }
     /// Of the heap at `index`: a bit for each 16 bytes from its start on, set where a block in use starts.
-    std::span<const std::uint64_t> in_use_bits(std::size_t index) const { return chunk_bits_[index]; }
+    std::span<const std::uint64_t> in_use_bits(std::size_t index) const { return bits_of(heaps_[index]); }
     /// By address.
     const std::vector<MappedChunk>& mapped() const { return mapped_; }
     /// What malloc says itself.
@@ -89,6 +98,12 @@ public:
     std::optional<Address> last_in_use(const Heap& heap, Address address) const;
 
 private:
+    /// So many words have the bits of a heap of that size; the last one is there for whoever looks ahead.
+    static std::uint64_t words_for(std::uint64_t bytes) { return bytes / 16 / 64 + 2; }
+    std::span<const std::uint64_t> bits_of(const Heap& heap) const {
+        return {bits_.data() + heap.first_word, words_for(heap.range.size())};
+    }
+    bool sizes_read(const Heap& heap) const;
     void free_kept(std::span<const Address> blocks);
     /// Calls `visit` with the chunks from `first` (an offset in the heap) on, until it returns false.
     template <class Visit>
@@ -99,11 +114,60 @@ private:
 
     const AddressSpace* memory_ = nullptr;
     std::uint64_t broken_heaps_ = 0;
-    std::vector<Heap> heaps_;  // sorted
-    std::vector<std::vector<std::uint64_t>>
-        chunk_bits_;  // a bit per 16 bytes of each heap: a chunk in use starts here
+    std::vector<Heap> heaps_;     // sorted
+    Stored<std::uint64_t> bits_;  // a bit per 16 bytes of each heap, one heap after the other: a block in use
+                                  // starts here
     std::vector<MappedChunk> mapped_;
     MallocState state_;
 };
+
+template <class Self, class Part>
+void MallocHeaps::fields(Self& self, Part& part) {
+    part.number(self.broken_heaps_);
+    std::uint64_t words = 0;
+    Address end_of_last;
+    part.list(self.heaps_, [&](auto& heap, Part& p) {
+        for (auto* number :
+             {&heap.in_use_bytes, &heap.free_bytes, &heap.kept_bytes, &heap.chunks, &heap.first_chunk})
+            p.number(*number);
+        p.number(heap.range);
+        p.number(heap.arena);
+        p.require(end_of_last <= heap.range.start && heap.range.start < heap.range.end &&
+                      heap.range.start.aligned(16) && heap.first_chunk <= heap.range.size(),
+                  "malloc's heaps overlap");
+        end_of_last = heap.range.end;
+        if constexpr (Part::reading) heap.first_word = words;
+        words += words_for(heap.range.size());
+    });
+    part.column(self.bits_, [](std::uint64_t) { return true; });  // attach() looks at them
+    part.require(words == self.bits_.size(), "malloc's heaps have bits for other memory");
+    Address end_of_mapped;
+    part.list(self.mapped_, [&](auto& chunk, Part& p) {
+        p.number(chunk.pages);
+        p.number(chunk.start);
+        p.number(chunk.usable);
+        p.require(end_of_mapped <= chunk.pages.start && chunk.pages.contains(chunk.start) &&
+                      chunk.usable <= chunk.pages.end - chunk.start,
+                  "malloc's mappings overlap");
+        end_of_mapped = chunk.pages.end;
+    });
+    part.list(self.state_.arenas, [](auto& arena, Part& p) {
+        p.number(arena.state);
+        p.number(arena.top);
+        for (auto* number : {&arena.system_bytes, &arena.fast_blocks, &arena.fast_bytes}) p.number(*number);
+    });
+    for (auto* blocks : {&self.state_.cached, &self.state_.in_fast_bins})
+        part.list(*blocks, [](auto& block, Part& p) { p.number(block); });
+    part.number(self.state_.caches);
+    part.number(self.state_.broken_lists);
+    auto mapped = self.state_.mapped.value_or(MallocState::Mapped{});
+    bool counted = self.state_.mapped.has_value();
+    part.number(counted);
+    part.number(mapped.blocks);
+    part.number(mapped.bytes);
+    if constexpr (Part::reading) {
+        if (counted) self.state_.mapped = mapped;
+    }
+}
 
 }  // namespace heapsift

@@ -14,7 +14,7 @@
 // Links are addresses; since 2.32 they are xor'ed with their own address without its low 12 bits (safe linking).
 // Both are tried on all lists of the process, and the one that breaks fewer of them is believed.
 //
-// Source: glibc's malloc.c and arena.c at the tags 2.23 to 2.42.
+// Source: glibc's malloc.c and arena.c at the tags 2.23 to 2.42, and at January 2026 (2.43).
 
 #include "parsers/memory/malloc_state.h"
 

@@ -17,7 +17,7 @@ struct MappedChunk {
 };
 
 /// The chunks with their own mappings in writable anonymous memory outside `others` (sorted, no overlaps): what
-/// their headers say, page by page, each behind the last. Up to glibc 2.42. Cost: a look at the first words of
+/// their headers say, page by page, each behind the last. Up to glibc 2.43. Cost: a look at the first words of
 /// each page that is in no such chunk.
 std::vector<MappedChunk> find_mapped_chunks(const AddressSpace& memory, std::span<const AddressRange> others);
 

@@ -20,6 +20,7 @@ enum class MemoryOwner : std::uint8_t {
     free,         // kept by an allocator for the next request
     headers,      // between blocks: headers and padding
     zeros,        // pages of zeros that nobody was given: perhaps never touched
+    zero_blocks,  // pages of zeros in large blocks of C code and of arrays: perhaps never touched
     files,        // of programs and libraries: what is the same in all processes
     module_data,  // what programs and libraries have written to
     stacks,

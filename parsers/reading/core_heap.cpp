@@ -2,6 +2,7 @@
 
 #include "parsers/cpython/build/collector.h"
 #include "parsers/cpython/build/refcount.h"
+#include "parsers/memory/block_numbers.h"
 #include "parsers/snapshot/reported_references.h"
 
 #include <algorithm>
@@ -27,6 +28,26 @@ CoreHeap CoreHeap::open(CoreFile core, Columns columns, Diagnostics& diagnostics
     CoreHeap opened = open(std::move(core), diagnostics, progress);
     opened.add({columns}, progress);
     return opened;
+}
+
+std::uint64_t CoreHeap::most_native_blocks() const {
+    const MallocHeaps& heaps = sources_->allocations->malloc_heaps();
+    const auto& objects = snapshot().objects.addresses;
+    const auto before = [&](Address address) {
+        return std::lower_bound(objects.begin(), objects.end(), address) - objects.begin();
+    };
+    std::uint64_t of_objects = 0;
+    for (const MallocHeaps::Heap& heap : heaps.heaps())
+        of_objects += static_cast<std::uint64_t>(before(heap.range.end) - before(heap.range.start));
+    const std::vector<AddressRange> added =
+        sources_->allocations->added_blocks();  // by address, as objects are
+    auto object = objects.begin();
+    for (const AddressRange& block : added) {
+        while (object != objects.end() && *object < block.start) ++object;
+        of_objects += object != objects.end() && *object < block.end ? 1 : 0;
+    }
+    const std::uint64_t blocks = BlockNumbers(heaps).size() + added.size();
+    return blocks - std::min(of_objects, blocks);
 }
 
 ObjectFacts CoreHeap::facts(ObjectId object) const {
@@ -82,7 +103,7 @@ struct PutIntoWords : ReferenceVisitor {
         bool followed = is_owned(kind), proved = false;
         if (kind == ReferenceKind::guess) {
             if (heap.find(target) == no_object) return;
-            const GuessVerdict verdict = heap.references->verdict(source, name.number);
+            const GuessVerdict verdict = heap.references->verdict(source, heap.type_of(source), name.number);
             if (verdict == GuessVerdict::refused) return;
             proved = verdict == GuessVerdict::proved;
             if (proved) kind = ReferenceKind::hidden;
@@ -108,7 +129,8 @@ struct ForwardOwned : ReferenceVisitor {
         if (kind == ReferenceKind::weak || kind == ReferenceKind::reported) return;
         const ObjectId object = heap.find(target);
         if (object == no_object) return;
-        if (kind == ReferenceKind::guess && graph.verdict(source, name.number) == GuessVerdict::refused)
+        if (kind == ReferenceKind::guess &&
+            graph.verdict(source, heap.type_of(source), name.number) == GuessVerdict::refused)
             return;
         owned.visit(object, name);
     }
@@ -169,12 +191,43 @@ void CoreHeap::visit_referrers(ObjectId target,
         words.source = source;
         access().visit_references(heap_->address_of(source), type_info(source), words);
     }
-    for (const NativeReference& native : heap_->references->natives())
+    visit_natives([&](const NativeReference& native) {
         if (native.target == target) visit(no_object, native_reference(native));
+    });
 }
 
 void CoreHeap::visit_native_references(const std::function<void(const Reference&)>& visit) const {
-    for (const NativeReference& native : heap_->references->natives()) visit(native_reference(native));
+    visit_natives([&](const NativeReference& native) { visit(native_reference(native)); });
+}
+
+/// By word. Also marked pointers, if blocks are nodes of the graph: these are not among the references.
+void CoreHeap::visit_natives(const std::function<void(const NativeReference&)>& visit) const {
+    const auto by_word = [](const NativeReference& a, const NativeReference& b) { return a.word < b.word; };
+    const auto natives = heap_->references->natives();
+    std::vector<NativeReference> marked;
+    if (heap_->native_graph.there())
+        for (const NativeGraph::Held& held : heap_->native_graph->held())
+            if (const NativeReference one{held.word, held.object};
+                !std::binary_search(natives.begin(), natives.end(), one, by_word))
+                marked.push_back(one);
+    std::sort(marked.begin(), marked.end(), by_word);
+    auto next = marked.begin();
+    for (const NativeReference& native : natives) {
+        for (; next != marked.end() && next->word < native.word; ++next) visit(*next);
+        visit(native);
+    }
+    for (; next != marked.end(); ++next) visit(*next);
+}
+
+void CoreHeap::visit_native_blocks(const std::function<void(Address start, std::uint32_t row)>& visit) const {
+    const NativeBlocks& native = *heap_->native;
+    const BlockNumbers numbers(sources_->allocations->malloc_heaps(), {},
+                               sources_->allocations->added_blocks());
+    if (native.row_of.size() != numbers.size()) return;
+    numbers.visit([&](const BlockNumbers::Block& block) {
+        const std::uint64_t row = native.row_of[block.number];
+        if (row > 0 && row <= native.rows.size()) visit(block.start, static_cast<std::uint32_t>(row - 1));
+    });
 }
 
 Reference CoreHeap::native_reference(const NativeReference& native) const {
@@ -211,10 +264,10 @@ AddressFinding CoreHeap::locate(Address address) const {
         const auto id = static_cast<ObjectId>(below - all.begin());
         const TypeInfo& type = type_info(id);
         const Address start = *below - access().presize(*below, type);
-        const std::uint64_t block =
-            std::max(sources_->allocations->bytes_of(start, access().requested(*below, type)),
-                     access().requested(*below, type));
-        if (address - start < block) return {Kind::inside_object, id, no_object};
+        const std::uint64_t requested = access().requested(*below, type);
+        const Allocations::Held held = sources_->allocations->held(start, requested);
+        if (address - start < std::max(held.bytes - std::min(held.before, held.bytes), requested))
+            return {Kind::inside_object, id, no_object};
         if (nearest == no_object || address - *below <= *above - address) nearest = id;
     }
     const ByteState bytes = core().memory().state_of(address);

@@ -31,10 +31,14 @@ public:
     /// The parts of an index that this heap has, and its index does not; to be written while it lives.
     std::vector<PartWriter> parts() const {
         return parts_of(*heap_,
-                        {sources_->allocations->pymalloc(), sources_->odd_of_pools, sources_->learned,
+                        {sources_->layout, *sources_->allocations, sources_->odd_of_pools, sources_->learned,
                          sources_->odd_of_objects},
                         sources_->index);
     }
+
+    /// malloc's blocks in use that hold no object: C code's, and those that objects own. Some ms for each GiB of
+    /// malloc's heaps.
+    std::uint64_t most_native_blocks() const;
 
     const CoreFile& core() const override { return sources_->core; }
     const PythonHeap& python_heap() const override { return *sources_->python; }
@@ -50,6 +54,8 @@ public:
     void visit_referrers(ObjectId target,
                          const std::function<void(ObjectId, const Reference&)>& visit) const override;
     void visit_native_references(const std::function<void(const Reference&)>& visit) const override;
+    void visit_native_blocks(
+        const std::function<void(Address start, std::uint32_t row)>& visit) const override;
     ReportedReferences reported_references(std::span<const std::uint8_t> asked,
                                            const ProgressCallback& progress = {}) const override;
 
@@ -57,6 +63,7 @@ private:
     CoreHeap(std::unique_ptr<HeapSnapshot> heap, std::unique_ptr<HeapSources> sources);
     void visit_named(ObjectId source, std::vector<Address> only,
                      const std::function<void(ObjectId, const Reference&)>& visit) const;
+    void visit_natives(const std::function<void(const NativeReference&)>& visit) const;
     Reference native_reference(const NativeReference& native) const;
     const ObjectAccess& access() const { return *sources_->access; }
     const TypeInfo& type_info(ObjectId object) const { return snapshot().type_info(object); }

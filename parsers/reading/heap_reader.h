@@ -94,12 +94,16 @@ public:
     /// ReferenceName instead of text. Cost: 50 to 150 ns per object.
     virtual void visit_owned_references(ObjectId object, OwnedReferenceVisitor& visit) const = 0;
     /// All references to `target`, including weak ones and those that are only reported; native ones come
-    /// last, with `no_object` as their source. Cost: a look at all references, less than 1 ns each, and a pass
-    /// over what each of the referrers refers to.
+    /// last, with `no_object` as their source. Cost: a look at all references, less than 1 ns each, and a
+    /// pass over what each of the referrers refers to.
     virtual void visit_referrers(ObjectId target,
                                  const std::function<void(ObjectId, const Reference&)>& visit) const = 0;
-    /// References from memory that is no object's, sorted by the address of the word.
+    /// References from memory that is no object's, sorted by the address of the word. With blocks as nodes of
+    /// the graph, marked pointers (NativeGraph::Held) as well.
     virtual void visit_native_references(const std::function<void(const Reference&)>& visit) const = 0;
+    /// C code's blocks one by one, by allocator and address, with the place of each one's row in the snapshot's `native`.
+    virtual void visit_native_blocks(
+        const std::function<void(Address start, std::uint32_t row)>& visit) const = 0;
     /// The reported view (ReferenceKind) of the objects for which `asked` is not 0; `asked` has an entry for
     /// each object. Computed anew on each call; the result refers to the snapshot's references.
     virtual ReportedReferences reported_references(std::span<const std::uint8_t> asked,

@@ -37,6 +37,29 @@ std::vector<const Allocator*> Allocations::all() const {
     return all;
 }
 
+std::vector<AddressRange> Allocations::added_blocks() const {
+    std::vector<AddressRange> added;
+    for (const Other& other : others_)
+        other.allocator->visit_blocks([&](std::span<const MemoryBlock> blocks) {
+            for (const MemoryBlock& block : blocks)
+                if (block.in_use && block.bytes > 0) added.push_back(block.range());
+        });
+    const auto before = [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; };
+    if (others_.size() > 1) std::stable_sort(added.begin(), added.end(), before);
+    Address end;
+    std::erase_if(added, [&](const AddressRange& block) {
+        if (block.start < end) return true;
+        end = block.end;
+        return false;
+    });
+    return added;
+}
+
+bool Allocations::has(std::string_view name) const {
+    return std::any_of(others_.begin(), others_.end(),
+                       [&](const Other& other) { return other.allocator->name() == name; });
+}
+
 const Allocator* Allocations::other_at(Address address) const {
     for (const Other& other : others_) {
         const auto above = std::upper_bound(other.ranges.begin(), other.ranges.end(), address,
@@ -44,6 +67,14 @@ const Allocator* Allocations::other_at(Address address) const {
         if (above != other.ranges.begin() && (above - 1)->contains(address)) return other.allocator.get();
     }
     return nullptr;
+}
+
+bool Allocations::begins_with_link(Address start) const {
+    const Allocator* const allocator = other_at(start);
+    const auto word = memory_->read_address(start);
+    if (!allocator || !word || *word == start || other_at(*word) != allocator) return false;
+    const auto block = allocator->block_at(start), next = allocator->block_at(*word);
+    return block && next && block->start == start && next->start == *word && next->bytes == block->bytes;
 }
 
 std::optional<Allocations::Block> Allocations::behind_debug_mark(const Block& raw) const {
@@ -96,7 +127,7 @@ std::optional<Allocations::Block> Allocations::raw_block_starting_at(Address sta
 Allocations::Held Allocations::held(Address start, std::uint64_t requested, std::uint64_t slack) const {
     if (const Pool* pool = pymalloc_.pool_at(start)) {
         const std::uint64_t behind = pool->start + pymalloc_.pool_size() - start;
-        return {pool->block_size, requested <= pool->block_size + slack && requested <= behind};
+        return {pool->block_size, requested <= pool->block_size + slack && requested <= behind, 0, pool};
     }
     if (is_static(start)) return {0, memory_->mapped_bytes(start, requested) == requested};
     const Held rounded{(requested + 15) / 16 * 16, true};
@@ -104,7 +135,7 @@ Allocations::Held Allocations::held(Address start, std::uint64_t requested, std:
     if (const Allocator* other = other_at(start))
         if (const auto block = other->block_at(start)) {
             const std::uint64_t behind = block->start + block->bytes - start;
-            return {block->bytes, block->in_use && requested <= behind + slack};
+            return {block->bytes, block->in_use && requested <= behind + slack, start - block->start};
         }
     if (pymalloc_.in_arena(start))
         return memory_->mapped_bytes(start, requested) == requested ? rounded : Held{0, false};
@@ -121,7 +152,7 @@ Allocations::Held Allocations::held(Address start, std::uint64_t requested, std:
         for (const std::uint64_t marks : {16U, 32U})
             if (const auto block = heaps_.block_starting_at(start - marks);
                 block && block->usable >= requested)
-                return {block->usable, true};
+                return {block->usable, true, marks};
     // A claim that cannot be true measures nothing, so nothing is counted.
     const std::uint64_t there =
         heap ? std::min(requested, heap->range.end - start) : memory_->mapped_bytes(start, requested);

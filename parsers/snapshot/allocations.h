@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace heapsift {
@@ -57,6 +58,9 @@ public:
     struct Held {
         std::uint64_t bytes = 0;
         bool whole = true;
+        // of `bytes`, those in front of `start`: the marks of the debug hooks; not told in pymalloc's pools
+        std::uint64_t before = 0;
+        const Pool* pool = nullptr;  // of pymalloc, if `start` lies in one
     };
     Held held(Address start, std::uint64_t requested, std::uint64_t slack = 0) const;
     /// All memory of the process, which no size can exceed.
@@ -67,9 +71,19 @@ public:
     /// heap that was walked. Also true in other memory, where this cannot be told.
     bool in_allocated_block(Address at) const;
 
+    /// The blocks in use of the added allocators, by address, without overlaps.
+    std::vector<AddressRange> added_blocks() const;
+    /// True if an allocator of that name was added.
+    bool has(std::string_view name) const;
+    /// True if the first word of the block that starts at `start` is the address of another block of its size
+    /// and of the same added allocator, as a list of free blocks leaves it. The block may be in use again, by
+    /// code that writes only some of it.
+    bool begins_with_link(Address start) const;
+    /// The added allocator that has the memory at `address`; null if none has.
+    const Allocator* other_at(Address address) const;
+
 private:
     std::optional<Block> raw_block_starting_at(Address start) const;
-    const Allocator* other_at(Address address) const;
 
     const AddressSpace* memory_;
     Pymalloc pymalloc_;

@@ -17,10 +17,10 @@ BlockGroups::BlockGroups(const CoreFile& core) : core_(core), lowest_(~std::uint
 
 bool BlockGroups::is_table(Address address) {
     if (address < lowest_ || address >= highest_ || !address.aligned(8)) return false;
-    const auto [known, is_new] = tables_.try_emplace(address.value, false);
-    if (!is_new) return known->second;
     const Segment* segment = core_.memory().find(address);
     if (!segment || segment->module < 0 || segment->executable) return false;
+    const auto [known, is_new] = tables_.try_emplace(address.value, false);
+    if (!is_new) return known->second;
     // The first function may be a pure one, or inlined away; then the second tells.
     for (const std::uint64_t at : {0, 8}) {
         const auto function = core_.memory().read_address(address + at);
@@ -30,17 +30,21 @@ bool BlockGroups::is_table(Address address) {
     return false;
 }
 
-void BlockGroups::add(const MemoryBlock& block, std::uint32_t label) {
+std::uint32_t BlockGroups::add(const MemoryBlock& block, std::uint32_t label) {
     Address table(core_.memory().read<std::uint64_t>(block.start).value_or(0));
     if (!is_table(table)) table = Address();
     if (!last_ || last_->size != block.bytes || last_->table != table || last_->label != label) {
-        last_ = &groups_[{block.bytes, table, label}];
+        const auto number = static_cast<std::uint32_t>(groups_.size());
+        const auto [known, is_new] = groups_.try_emplace({block.bytes, table, label});
+        last_ = &known->second;
+        if (is_new) last_->number = number;
         last_->size = block.bytes;
         last_->table = table;
         last_->label = label;
     }
     ++last_->count;
     last_->example = block.start;
+    return last_->number;
 }
 
 std::vector<BlockGroup> BlockGroups::take() {
@@ -49,10 +53,7 @@ std::vector<BlockGroup> BlockGroups::take() {
     for (const auto& [key, group] : groups_) groups.push_back(group);
     groups_.clear();
     last_ = nullptr;
-    std::sort(groups.begin(), groups.end(), [](const BlockGroup& a, const BlockGroup& b) {
-        const std::uint64_t of_a = a.size * a.count, of_b = b.size * b.count;
-        return of_a != of_b ? of_a > of_b : a.example < b.example;
-    });
+    std::ranges::sort(groups, {}, &BlockGroup::number);
     return groups;
 }
 

@@ -17,8 +17,9 @@ public:
     explicit BlockGroups(const CoreFile& core);
     /// Cost: a look at the block's first word, and a look-up in a small table.
     /// Blocks with different labels are counted apart.
-    void add(const MemoryBlock& block, std::uint32_t label = 0);
-    /// Most bytes first.
+    /// Returns the number of the block's group.
+    std::uint32_t add(const MemoryBlock& block, std::uint32_t label = 0);
+    /// By number.
     std::vector<BlockGroup> take();
 
 private:

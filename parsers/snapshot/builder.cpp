@@ -54,8 +54,8 @@ struct Entry {
 
 /// The columns while they are filled.
 struct ColumnsBeingFilled {
-    std::vector<Address> addresses;
-    std::vector<TypeId> types;
+    AddressBuilder addresses;
+    TypeColumn::Builder types;
     std::vector<FoundBy> found_by;
 };
 
@@ -93,7 +93,8 @@ public:
         drop_array_data();
         prove_doubtful();
         merge();
-        return {std::move(pooled_.addresses), std::move(pooled_.types), std::move(pooled_.found_by)};
+        return {pooled_.addresses.finish(), TypeColumn(std::move(pooled_.types)),
+                std::move(pooled_.found_by)};
     }
 
 private:
@@ -168,7 +169,9 @@ private:
 
     /// What a piece of memory has; and room for its pools, one after the other.
     struct Found {
-        ColumnsBeingFilled pooled;
+        std::vector<Address> addresses;  // in pools
+        std::vector<TypeId> types;
+        std::vector<FoundBy> found_by;
         std::vector<Entry> others, doubtful;
         std::uint64_t links = 0;  // CollectorLinks::linked
         std::vector<std::uint8_t> free;
@@ -193,9 +196,11 @@ private:
             },
             [&](std::size_t piece, Found& found) {
                 report("pymalloc blocks", static_cast<double>(piece) / static_cast<double>(pieces));
-                move_to_end(found.pooled.addresses, pooled_.addresses);
-                move_to_end(found.pooled.types, pooled_.types);
-                move_to_end(found.pooled.found_by, pooled_.found_by);
+                pooled_.addresses.append(found.addresses);
+                for (const TypeId type : found.types) pooled_.types.push_back(type);
+                found.addresses.clear();
+                found.types.clear();
+                move_to_end(found.found_by, pooled_.found_by);
                 take(found);
             });
     }
@@ -282,9 +287,9 @@ private:
             if (verdict == Verdict::doubtful) found.doubtful.push_back({object, candidate.type, by});
             if (verdict != Verdict::yes) return false;
         }
-        found.pooled.addresses.push_back(object);
-        found.pooled.types.push_back(candidate.type);
-        found.pooled.found_by.push_back(by);
+        found.addresses.push_back(object);
+        found.types.push_back(candidate.type);
+        found.found_by.push_back(by);
         return true;
     }
 
@@ -354,10 +359,9 @@ private:
             for (const Entry& entry : *entries)
                 if (by_block(entry)) starts.push_back(start_of(entry));
         std::sort(starts.begin(), starts.end());
-        std::vector<bool> is_array;
+        std::vector<std::uint8_t> is_array;
         for (const TypeInfo& type : heap_.types()) is_array.push_back(type.kind == &ndarray_kind);
         const auto look = [&](Address object, TypeId id) {
-            if (!is_array[id]) return;
             const TypeInfo& type = heap_.types()[id];
             const auto facts = array_facts(ObjectReader(heap_, object, type));
             if (!facts || !facts->owns_data() ||
@@ -368,8 +372,9 @@ private:
                 data.push_back(facts->data);
         };
         for (std::size_t i = 0; i < pooled_.addresses.size() && !starts.empty(); ++i)
-            look(pooled_.addresses[i], pooled_.types[i]);
-        for (const Entry& entry : others_) look(entry.address, entry.type);
+            if (const TypeId type(pooled_.types[i]); is_array[type]) look(pooled_.addresses[i], type);
+        for (const Entry& entry : others_)
+            if (is_array[entry.type]) look(entry.address, entry.type);
         std::sort(data.begin(), data.end());
         for (auto* entries : {&others_, &doubtful_})
             std::erase_if(*entries, [&](const Entry& entry) {
@@ -491,14 +496,14 @@ private:
         return access_.allocations().in_allocated_block(at) && !proof_.on_a_stack(at);
     }
 
-    // Merges in place: two tables of a large heap at once would be the peak of all memory used.
+    // One column after the other: two tables of a large heap at once would be the peak of all memory used.
     void merge() {
         auto by_address = [](const Entry& a, const Entry& b) { return a.address < b.address; };
         std::stable_sort(others_.begin(), others_.end(), by_address);
         others_.erase(std::unique(others_.begin(), others_.end(),
                                   [](const Entry& a, const Entry& b) { return a.address == b.address; }),
                       others_.end());
-        const auto& all = pooled_.addresses;
+        const AddressView all = pooled_.addresses.view();
         std::erase_if(others_,
                       [&](const Entry& e) { return std::binary_search(all.begin(), all.end(), e.address); });
         if (all.size() + others_.size() > most_objects)
@@ -515,6 +520,21 @@ private:
         merge_column(pooled_.found_by, places, [&](std::size_t i) { return others_[i].found_by; });
     }
 
+    /// Into a new one.
+    template <class Filled, class F>
+    static void merge_column(Filled& column, const std::vector<std::size_t>& places, F&& other) {
+        if (places.empty()) return;
+        Filled merged;
+        merged.reserve(column.size() + places.size());
+        std::size_t from = 0;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            merged.append(column, from, places[i]);
+            merged.push_back(other(i));
+            from = places[i];
+        }
+        merged.append(column, from, column.size());
+        column = std::move(merged);
+    }
     /// Goes from the end to the front, so that nothing is overwritten before it was moved.
     template <class T, class F>
     static void merge_column(std::vector<T>& column, const std::vector<std::size_t>& places, F&& other) {

@@ -1,15 +1,19 @@
 #include "parsers/snapshot/kept_parts.h"
 
+#include "parsers/emulation/machine.h"
+
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
 namespace heapsift {
 namespace {
 
-constexpr auto pools_part = "pools", types_part = "types", objects_part = "objects", sizes_part = "sizes",
-               memory_part = "memory", lookup_part = "lookup", references_part = "references",
-               native_part = "native";
+constexpr auto layout_part = "layout", pools_part = "pools", types_part = "types", objects_part = "objects",
+               sizes_part = "sizes", memory_part = "memory", lookup_part = "lookup",
+               traversed_part = "traversed", references_part = "references", malloc_part = "malloc",
+               native_part = "native", native_graph_part = "native graph";
 
 template <class Part>
 void learned_fields(FieldsOf<Part, LearnedFacts>& learned, Part& part) {
@@ -55,10 +59,9 @@ void objects_fields(FieldsOf<Part, FoundObjects>& objects, const PythonRuntime& 
     std::uint64_t type_count = types.size();
     part.number(type_count);
     part.require(type_count == types.size(), "there are other types now");
-    part.column(objects.addresses,
-                [](const Address& address, std::size_t at) { return at == 0 || *(&address - 1) < address; });
-    part.column(objects.types, [&](TypeId type) { return type < types.size(); });
-    part.column(objects.found_by, [](FoundBy by) { return by <= FoundBy::reference; });
+    AddressColumn::fields(objects.addresses, part, 1, ~std::uint64_t{0});
+    TypeColumn::fields(objects.types, part, objects.addresses.size(), types.size());
+    FoundByColumn::fields(objects.found_by, part, objects.addresses.size());
     part.require(objects.addresses.size() < no_object && objects.types.size() == objects.addresses.size() &&
                      objects.found_by.size() == objects.addresses.size(),
                  "the columns of objects have different lengths");
@@ -139,9 +142,20 @@ void native_fields(FieldsOf<Part, NativeBlocks>& native, std::size_t types, Part
         p.require(row.from != ReachedFrom::objects || row.type < types, "a type is out of range");
     });
     part.number(native.count);
+    std::uint64_t blocks = native.row_of.size();
+    part.number(blocks);
+    part.require(blocks <= std::numeric_limits<std::uint32_t>::max(), "there are too many blocks");
+    CompactColumn<std::uint16_t>::fields(native.row_of, part, blocks);
 }
 
 }  // namespace
+
+bool read_layout(IndexFile& index, KeptLayout& layout) {
+    KeptLayout kept;
+    if (!index.read(layout_part, [&](PartReader& part) { KeptLayout::fields(kept, part); })) return false;
+    layout = std::move(kept);
+    return true;
+}
 
 bool read_pools(IndexFile& index, const AddressSpace& memory, const PythonRuntime& python,
                 FoundPools& found) {
@@ -151,6 +165,18 @@ bool read_pools(IndexFile& index, const AddressSpace& memory, const PythonRuntim
             Pymalloc::fields(read.pymalloc, part);
             read.pymalloc.attach(memory, python.layout);
             read_odd(read.odd, part);
+        }))
+        return false;
+    found = std::move(read);
+    return true;
+}
+
+bool read_malloc(IndexFile& index, const AddressSpace& memory, FoundMalloc& found) {
+    FoundMalloc read;
+    if (!index.read(malloc_part, [&](PartReader& part) {
+            part.number(read.alone);
+            MallocHeaps::fields(read.heaps, part);
+            part.require(read.heaps.attach(memory, part.checks()), "malloc's heaps are others in the core");
         }))
         return false;
     found = std::move(read);
@@ -202,12 +228,34 @@ bool read_native(IndexFile& index, HeapSnapshot& heap) {
     return true;
 }
 
+bool read_native_graph(IndexFile& index, HeapSnapshot& heap) {
+    NativeGraph graph;
+    if (!index.read(native_graph_part,
+                    [&](PartReader& part) { NativeGraph::fields(graph, part, heap.object_count()); }))
+        return false;
+    heap.native_graph = std::move(graph);
+    return true;
+}
+
 bool read_lookup(IndexFile& index, HeapSnapshot& heap) {
     ObjectIndex lookup;
     if (!index.read(lookup_part,
                     [&](PartReader& part) { ObjectIndex::fields(lookup, part, heap.objects.addresses); }))
         return false;
     heap.index = std::move(lookup);
+    return true;
+}
+
+bool read_traversed(IndexFile& index, HeapSnapshot& heap) {
+    TraversedReferences traversed;
+    if (!index.read(traversed_part, [&](PartReader& part) {
+            std::string by;
+            part.text(by);
+            part.require(!by.empty() || !can_emulate(), "references can be read in a better way now");
+            TraversedReferences::fields(traversed, part, heap.types.size());
+        }))
+        return false;
+    heap.traversed = std::move(traversed);
     return true;
 }
 
@@ -224,7 +272,9 @@ bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& h
 bool has_columns(const IndexFile& index, const Columns& columns) {
     return index.has(objects_part) && (!columns.sizes || index.has(sizes_part)) &&
            (!columns.memory || index.has(memory_part)) && (!columns.native || index.has(native_part)) &&
-           (!columns.references || (index.has(lookup_part) && index.has(references_part)));
+           (!columns.native_graph || index.has(native_graph_part)) &&
+           (!columns.references ||
+            (index.has(lookup_part) && index.has(traversed_part) && index.has(references_part)));
 }
 
 std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& found,
@@ -233,10 +283,16 @@ std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& f
     const auto add = [&](const char* name, const auto& write) {
         if (!index || !index->has(name)) write(parts.emplace_back(name));
     };
+    if (!found.layout.file.empty())
+        add(layout_part, [&](PartWriter& part) { KeptLayout::fields(found.layout, part); });
     add(pools_part, [&](PartWriter& part) {
         build_fields(heap.python, part);
-        Pymalloc::fields(found.pymalloc, part);
+        Pymalloc::fields(found.allocations.pymalloc(), part);
         write_odd(found.odd_of_pools, part);
+    });
+    add(malloc_part, [&](PartWriter& part) {
+        part.number(found.allocations.all().size() == 2);
+        MallocHeaps::fields(found.allocations.malloc_heaps(), part);
     });
     add(types_part, [&](PartWriter& part) {
         std::vector<Address> addresses;
@@ -255,9 +311,17 @@ std::vector<PartWriter> parts_of(const HeapSnapshot& heap, const FoundBesides& f
         add(memory_part, [&](PartWriter& part) { memory_fields(*heap.memory, heap.types.size(), part); });
     if (heap.native.there())
         add(native_part, [&](PartWriter& part) { native_fields(*heap.native, heap.types.size(), part); });
+    if (heap.native_graph.there())
+        add(native_graph_part,
+            [&](PartWriter& part) { NativeGraph::fields(*heap.native_graph, part, heap.object_count()); });
     if (!heap.index.empty())
         add(lookup_part,
             [&](PartWriter& part) { ObjectIndex::fields(heap.index, part, heap.objects.addresses); });
+    if (heap.traversed.there())
+        add(traversed_part, [&](PartWriter& part) {
+            part.text(emulator_name());
+            TraversedReferences::fields(*heap.traversed, part, heap.types.size());
+        });
     if (heap.references.there())
         add(references_part,
             [&](PartWriter& part) { ReferenceGraph::fields(*heap.references, part, heap.object_count()); });

@@ -2,18 +2,24 @@
 
 // Which columns of a heap an index keeps, in which parts, and what must hold of their values.
 //
+//   layout       of the interpreter's structs, as its debug information says, if it has some
 //   pools        of pymalloc
+//   malloc       its heaps: where a block in use begins; and whether there are other allocators
 //   types        where they are; what they are is read anew
 //   objects      address, type and proof of each; what the heap said of itself; what was odd on the way
 //   sizes        of all objects
 //   memory       whose every byte is
 //   lookup       from addresses to objects
+//   traversed    what types report that nobody described
 //   references   who holds whom
+//   native       blocks of C code, in rows
+//   native graph the same, one by one
 //
-// The interpreter, malloc's heaps and the roots are not kept: to find them takes milliseconds.
+// Where the interpreter's state lies, and the roots, are not kept: to find them takes milliseconds.
 
 #include "parsers/base/diagnostics.h"
 #include "parsers/index/index_file.h"
+#include "parsers/snapshot/allocations.h"
 #include "parsers/snapshot/heap_snapshot.h"
 #include "parsers/snapshot/learned_facts.h"
 
@@ -28,12 +34,22 @@ struct FoundHeap {
     Diagnostics odd;
 };
 
+/// What debug information said, of a file that may have changed since.
+bool read_layout(IndexFile& index, KeptLayout& layout);
+
 /// pymalloc, with what was odd about it.
 struct FoundPools {
     Pymalloc pymalloc;
     Diagnostics odd;
 };
 bool read_pools(IndexFile& index, const AddressSpace& memory, const PythonRuntime& python, FoundPools& found);
+
+/// malloc, and whether there are no allocators but this and pymalloc.
+struct FoundMalloc {
+    MallocHeaps heaps;
+    bool alone = false;
+};
+bool read_malloc(IndexFile& index, const AddressSpace& memory, FoundMalloc& found);
 
 /// Where the types of `python` are; nothing if that is not there.
 std::vector<Address> read_types(IndexFile& index, const PythonRuntime& python);
@@ -46,7 +62,10 @@ bool read_objects(IndexFile& index, const AddressSpace& memory, const PythonRunt
 bool read_sizes(IndexFile& index, HeapSnapshot& heap);
 bool read_memory(IndexFile& index, HeapSnapshot& heap);
 bool read_native(IndexFile& index, HeapSnapshot& heap);
+bool read_native_graph(IndexFile& index, HeapSnapshot& heap);
 bool read_lookup(IndexFile& index, HeapSnapshot& heap);
+/// Also false if nothing could be emulated when it was written, and something can be now.
+bool read_traversed(IndexFile& index, HeapSnapshot& heap);
 bool read_references(IndexFile& index, const PythonHeap& python, HeapSnapshot& heap);
 
 /// Whether all parts of these columns are there, so that they cost nothing.
@@ -54,7 +73,8 @@ bool has_columns(const IndexFile& index, const Columns& columns);
 
 /// Those parts that the heap has and `index`, which may be null, has not: to be written while the heap lives.
 struct FoundBesides {
-    const Pymalloc& pymalloc;
+    const KeptLayout& layout;
+    const Allocations& allocations;
     const Diagnostics& odd_of_pools;
     const LearnedFacts& learned;
     const Diagnostics& odd_of_objects;

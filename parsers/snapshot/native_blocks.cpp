@@ -1,119 +1,111 @@
 // A block of C code is alive if something can still find it: a word of a variable, of a stack, of an object, of
-// another block that is alive. Nothing marks the words that are pointers, so here every word counts that leads
-// to a block, to its start or into its middle (C++ hands out the second of two bases, allocators a place behind a
-// header of their own). That believes too much: a number may be an address by chance. So a block that is called
-// leaked is one that no word leads to, and few blocks that leaked are missed; but of two places that may hold a
-// block, the right one is not always told. Where a way is found from Python's objects, it is taken; then from
-// the blocks of pymalloc that are no object's, from variables, from other memory, from stacks.
+// another block that is alive. Nothing marks the words that are pointers; how much speaks for each is told by its
+// field and by its value (pointer_fields.cpp), and where there is a better way than one by a doubtful word, the
+// better way counts: first what objects reach by fields that are pointers, then what they reach with less certain
+// ones, step by step; then what can be reached from variables, from other memory, from stacks by any word that may
+// be a pointer at all. So a block that is called leaked is one that no word leads to, and few blocks that leaked are
+// missed; but of two places that may hold a block, the right one is not always told.
 //
-// But some words are less likely to be pointers, and believed only where more of them agree. Debian's python3 lies
-// below 4 GiB, and so does the heap that brk makes for it: there a number of 32 bits is an address all too often,
-// and counts at once only if it leads to a block's start, with flags in its lowest bits or without, or 8 or 16
-// bytes behind it (an allocator's header, make_shared, a thread's dtv). And text of a few bytes that was written
-// over a pointer leaves an address near by, which leads into a large block sooner or later. Such words count if
-// they lead to a multiple of 8, and if four lead into the same large block, or 16 of all words of C code's blocks
-// to the same place in blocks of the same size (a list's links inside its elements, a second base). Who owns a
-// block has such a word, or the block's start to free it with.
+// In the graph a word counts if the way by it is as good as the best way to the block: a doubtful one that leads
+// into what somebody else surely owns takes nothing from him. Nor does a variable or a stack that leads to what
+// objects reach: most of these words are stale, or caches that do not own. What two owners surely reach is shared.
 //
-// What is no pointer is not looked at, or half of a heap below 4 GiB would be held by numbers: values of str,
-// bytes, int, float, the elements of arrays; and objects that refer to nothing but objects (lists, dicts,
-// instances of classes written in Python). malloc's own state names the blocks before those that are free; it is
-// left out. Libraries that are called through ctypes leave their handles in ints: of what would otherwise have
-// leaked, it is told apart what an int is the address of.
+// Some objects are held by C code alone: a word of a block explains the count that nothing else does. torch keeps
+// the Python side of a tensor so, with its own mark on the pointer (1 is added), when Python has dropped it. Such an
+// object owns what it does for whoever owns that block, and its words wait until the block is reached; or a pair
+// that refer to each other would be an owner of everything below them.
+//
+// Text of a few bytes that was written over a pointer leaves an address near by, which leads into a large block
+// sooner or later. Such words count if four lead into the same large block: who owns a block has such a word, or the
+// block's start to free it with. (Which memory is not looked at: native_words.cpp; which words are numbers:
+// low_numbers.cpp. In the order of trust, as tried on eight real cores with other thresholds: plain words alone gave
+// owners from a third to all of what is theirs.)
 //
 // Not found: pointers that a program hides (xor'ed with something, or compressed to 32 bits).
 
 #include "parsers/snapshot/native_blocks.h"
 
-#include "parsers/elf/word_sweep.h"
 #include "parsers/memory/block_numbers.h"
-#include "parsers/memory/region_map.h"
 #include "parsers/snapshot/block_groups.h"
-#include "parsers/snapshot/thread_stacks.h"
+#include "parsers/snapshot/counted_blocks.h"
+#include "parsers/snapshot/held_objects.h"
+#include "parsers/snapshot/low_numbers.h"
+#include "parsers/snapshot/native_graph_builder.h"
+#include "parsers/snapshot/native_handles.h"
+#include "parsers/snapshot/native_words.h"
+#include "parsers/snapshot/object_fields.h"
+#include "parsers/snapshot/pointer_fields.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <unordered_map>
+#include <utility>
 
 namespace heapsift {
 namespace {
 
-constexpr std::uint64_t malloc_state_bytes = 0x898;  // at most (malloc_state.cpp)
-constexpr std::uint64_t surely_an_address = std::uint64_t{1} << 32, large_block = 1 << 16;
-constexpr std::uint64_t most_header =
-    128;  // what a library's allocator may put before the block that it returns
-constexpr std::uint64_t enough_alike = 16, above_chance = 8, farthest_alike = 1 << 14;
-constexpr std::size_t most_places = 1 << 20;  // that are told apart
-constexpr std::uint8_t enough_into_one = 4;   // and no more are remembered for a block
+constexpr std::uint64_t large_block = 1 << 16;
+constexpr std::uint8_t enough_into_one = 4;  // and no more are remembered for a block
 constexpr std::uint32_t not_reached = std::numeric_limits<std::uint32_t>::max();
-
-/// Whether instances have no words that are pointers to C code's memory.
-bool refers_only_to_objects(const TypeInfo& type) {
-    switch (type.known) {
-        using enum KnownType;
-        case async_generator:
-        case boolean:
-        case bytes:
-        case cell:
-        case complex:
-        case coroutine:
-        case default_dict:
-        case dict:
-        case ellipsis:
-        case floating:
-        case frame:
-        case frozen_set:
-        case function:
-        case generator:
-        case integer:
-        case list:
-        case method:
-        case none:
-        case ordered_dict:
-        case set:
-        case str:
-        case traceback:
-        case tuple:
-            return true;
-        default:
-            return false;
-    }
-}
 
 class NativeSearch {
 public:
     NativeSearch(const CoreFile& core, const ObjectAccess& access, const FoundObjects& objects,
-                 const OwnedPlaces& places, const ProgressCallback& progress)
+                 const OwnedPlaces& places, const ReferenceGraph& references,
+                 const ProgressCallback& progress)
         : core_(core),
           access_(access),
-          heaps_(access.allocations().malloc_heaps()),
-          pymalloc_(access.allocations().pymalloc()),
           objects_(objects),
+          references_(references),
           places_(places),
           progress_(progress),
-          numbers_(heaps_),
+          words_(core, access, objects, places),
+          heaps_(access.allocations().malloc_heaps()),
+          numbers_(heaps_, words_.python_tables(), access.allocations().added_blocks()),
+          fields_(core),
+          counted_(core, access, objects, numbers_),
           reached_(numbers_.size(), not_reached),
-          doubts_(numbers_.size()) {}
+          credits_(numbers_.size(), static_cast<std::uint8_t>(Credit::nothing)),
+          beliefs_(numbers_.size(), static_cast<std::uint8_t>(Belief::none)),
+          doubts_(numbers_.size()),
+          held_(access, objects, references) {}
 
-    NativeBlocks find() {
+    NativeMemory find(bool with_graph) {
         report(0);
         leave_out_owned();
-        count_alike();
+        held_.find([this](Address word) -> std::optional<std::uint32_t> {
+            const auto block = numbers_.find(word);
+            if (!block || reached_[block->number] == owned) return std::nullopt;
+            return block->number;
+        });
+        learn_fields();
+        counted_.find(words_, fields_, [&](std::uint64_t word) { return target_of(word); });
+        report(0.3);
         from_objects();
-        report(0.4);
-        from_python_tables();
         report(0.5);
-        const std::vector<AddressRange> stacks = thread_stacks(core_, heaps_);
-        from_modules();
+        from_python_tables();
+        words_.visit_modules([&](std::span<const std::byte> bytes, Address at) {
+            look_at(WordsOf::module, bytes, at, [&](Address word) {
+                return label({ReachedFrom::modules, no_type, word});
+            });
+        });
         report(0.6);
-        from_mappings(stacks);
-        report(0.8);
-        from_stacks(stacks);
+        const std::uint32_t mappings = label({ReachedFrom::mappings, no_type, Address()});
+        words_.visit_mappings([&](std::span<const std::byte> bytes, Address at) {
+            look_at(WordsOf::other, bytes, at, [&](Address) { return mappings; });
+        });
+        report(0.7);
+        from_stacks();
         settle_doubts();
+        open_what_is_left();
         from_numbers();
-        return rows();
+        NativeMemory result;
+        result.blocks = rows();
+        report(0.8);
+        if (with_graph) result.graph = graph();
+        return result;
     }
 
 private:
@@ -142,7 +134,8 @@ private:
                     continue;
                 }
                 reached_[block->number] = owned;
-                at = block->start + block->bytes + 8;
+                // In malloc's heaps the next one's header lies between.
+                at = block->start + block->bytes + (block->number < numbers_.first_apart() ? 8 : 0);
             }
         }
     }
@@ -152,108 +145,180 @@ private:
         return static_cast<std::uint32_t>(ways_.size() - 1);
     }
 
-    /// The words of [data, data + size), of which the first lies at `at`, an aligned address.
-    template <class Label>
-    void look_at(const std::byte* data, std::uint64_t size, Address at, Label&& label_of) {
-        for (std::uint64_t i = 0; i + 8 <= size; i += 8) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, data + i, 8);
-            reach(word, [&] { return label_of(at + i); });
+    /// The block that a word leads to, unless it is an object's.
+    std::optional<BlockNumbers::Block> target_of(std::uint64_t word) const {
+        std::optional<BlockNumbers::Block> block = numbers_.find(Address(word));
+        if (block && reached_[block->number] == owned) block.reset();
+        return block;
+    }
+
+    /// The block that a word of `bytes` leads to.
+    std::optional<BlockNumbers::Block> block_of(WordsOf of, std::span<const std::byte> bytes,
+                                                std::size_t index, std::uint64_t word) const {
+        std::optional<BlockNumbers::Block> block = numbers_.find(Address(word));
+        if (block && is_low_number(core_.memory(), of, bytes, index, word)) block.reset();
+        return block;
+    }
+
+    /// Of the word behind the block's start; 0 behind the marks that Python's debug hooks put there.
+    std::uint64_t offset_of(Address word, const BlockNumbers::Block& block) const {
+        const std::uint64_t offset = word - block.start;
+        const bool is_marked = (offset == 16 || offset == 32) && access_.allocations().debug_hooks() &&
+                               access_.allocations().block_starting_at(word);
+        return is_marked ? 0 : offset;
+    }
+
+    std::span<const std::byte> bytes_of(const BlockNumbers::Block& block) const {
+        return core_.memory().view(block.start, block.bytes);
+    }
+
+    /// The objects that a block holds, once it is reached.
+    void open_held(std::uint32_t number, std::uint32_t label, Credit credit) {
+        for (const HeldObjects::Held& held : held_.of_block(number))
+            if (HeldObjects::Waits* const waits = held_.waiting(held.object); waits && !waits->opened) {
+                waits->opened = true;
+                waits->credit = credit;
+                open(held.object, label, credit);
+            }
+    }
+
+    void open(ObjectId object, std::uint32_t label, Credit credit) {
+        auto word = std::lower_bound(of_objects_.begin(), of_objects_.end(), object,
+                                     [](const ObjectWord& a, ObjectId b) { return a.object < b; });
+        for (; word != of_objects_.end() && word->object == object; ++word) {
+            if (word->belief == Belief::none) continue;
+            const auto target = numbers_.find(word->to);
+            if (!target || reached_[target->number] != not_reached) continue;
+            if (credit >= Credit::chance || credit_of(word->belief) <= credit)
+                take(*target, label, credit);
+            else
+                defer(*target, label, word->belief);
         }
     }
 
+    /// Objects whose blocks nothing reaches but they themselves: as if they were anybody's.
+    void open_what_is_left() {
+        for (HeldObjects::Waits& waits : held_.waits()) {
+            if (waits.opened) continue;
+            waits.opened = true;
+            waits.credit = Credit::chance;
+            held_.let_go(waits.object);
+            open(waits.object, label_of(waits.object), Credit::chance);
+            follow(Credit::chance);
+        }
+    }
+
+    void learn_fields() {
+        numbers_.visit([&](const BlockNumbers::Block& block) {
+            if (reached_[block.number] != owned) fields_.count(block, bytes_of(block));
+        });
+        numbers_.visit([&](const BlockNumbers::Block& block) {
+            if (reached_[block.number] == owned) return;
+            const auto bytes = bytes_of(block);
+            fields_.learn(block, bytes, [&](std::uint64_t word) { return target_of(word); });
+            held_.look_at(block.number, block.start, bytes);
+        });
+        held_.finish(numbers_.size());
+    }
+
+    template <class Visit>
+    static void visit_words(std::span<const std::byte> bytes, Visit&& visit) {
+        for (std::size_t i = 0; 8 * i + 8 <= bytes.size(); ++i) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, bytes.data() + 8 * i, 8);
+            visit(i, word);
+        }
+    }
+
+    /// Words from which a way begins that is no object's. The first of `bytes` lies at `at`.
     template <class Label>
-    void reach(std::uint64_t word, Label&& label_of) {
+    void look_at(WordsOf of, std::span<const std::byte> bytes, Address at, Label&& label_of) {
+        visit_words(bytes, [&](std::size_t i, std::uint64_t word) {
+            if (block_of(of, bytes, i, word))
+                begin_at(at + 8 * i, word, [&] { return label_of(at + 8 * i); });
+        });
+    }
+
+    template <class Label>
+    void begin_at(Address at, std::uint64_t word, Label&& label_of) {
         const auto block = numbers_.find(Address(word));
         if (!block || reached_[block->number] != not_reached) return;
-        const std::uint64_t offset = Address(word) - block->start;
-        if (believes(word, *block, offset)) {
-            take(*block, label_of());
-            follow();
+        const std::uint64_t offset = offset_of(Address(word), *block);
+        const Belief belief = fields_.belief(word, *block, offset);
+        if (counted_.belief(at, block->number, offset, belief) != Belief::none) {
+            enter(*block, label_of());
+            follow(Credit::other);
         } else if (remembers(*block, offset)) {
-            doubtful_.push_back({*block, offset, label_of()});
+            doubtful_.push_back({*block, label_of(), true});
         }
     }
 
-    bool believes(std::uint64_t word, const BlockNumbers::Block& block, std::uint64_t offset) const {
-        if (offset <= 2 || offset == 8 || offset == 16) return true;
-        if (offset < 8) return word >= surely_an_address;
-        if (offset % 8 != 0) return false;
-        if (word >= surely_an_address && (offset <= most_header || block.bytes < large_block)) return true;
-        return offset <= farthest_alike && are_alike(block.bytes, offset);
-    }
-
-    /// Words that lead to one place in blocks of one size, among all words of C code's blocks.
-    static std::uint64_t place(std::uint64_t size, std::uint64_t offset) {
-        return size * 0x9e3779b97f4a7c15 + offset;
-    }
-    bool are_alike(std::uint64_t size, std::uint64_t offset) const {
-        const auto count = alike_.find(place(size, offset));
-        if (count == alike_.end() || count->second < enough_alike) return false;
-        const auto of_size = of_size_.find(size);  // chance leads to each place as often as to any other
-        return of_size != of_size_.end() && count->second * (size / 8) >= above_chance * of_size->second;
-    }
-    void count_alike() {
-        heaps_.visit_blocks([&](std::span<const MemoryBlock> blocks) {
-            for (const MemoryBlock& block : blocks) {
-                if (!block.in_use) continue;
-                const auto number = numbers_.find(block.start);
-                if (!number || reached_[number->number] == owned) continue;
-                const auto bytes = core_.memory().view(block.start, block.bytes);
-                for (std::uint64_t i = 0; i + 8 <= bytes.size(); i += 8) {
-                    std::uint64_t word = 0;
-                    std::memcpy(&word, bytes.data() + i, 8);
-                    const auto target = numbers_.find(Address(word));
-                    if (!target || reached_[target->number] == owned) continue;
-                    const std::uint64_t offset = Address(word) - target->start;
-                    if (offset <= 16 || offset % 8 != 0) continue;
-                    ++of_size_[target->bytes];
-                    if (offset <= farthest_alike &&
-                        (alike_.size() < most_places || alike_.contains(place(target->bytes, offset))))
-                        ++alike_[place(target->bytes, offset)];
-                }
-            }
-        });
+    void enter(const BlockNumbers::Block& block, std::uint32_t label) {
+        entries_.push_back({block.number, label});
+        take(block, label, Credit::other);
     }
 
     /// Whether a word that is not believed is to be kept in mind.
     bool remembers(const BlockNumbers::Block& block, std::uint64_t offset) {
-        if (block.bytes < large_block || offset % 8 != 0 || doubts_[block.number] == enough_into_one)
+        if (block.bytes < large_block || offset % 8 != 0 || doubts_[block.number] == enough_into_one ||
+            counted_.knows(block.number))
             return false;
         ++doubts_[block.number];
         return true;
     }
 
-    void take(const BlockNumbers::Block& block, std::uint32_t label) {
+    void take(const BlockNumbers::Block& block, std::uint32_t label, Credit credit) {
         reached_[block.number] = label;
-        waiting_.push_back({block.start, block.bytes, label});
+        credits_[block.number] = static_cast<std::uint8_t>(credit);
+        waiting_.push_back({block, label});
     }
 
-    /// The blocks that wait, and all that they lead to.
-    void follow() {
+    /// The blocks that wait, and all that they lead to by words that are worth so much credit. Those that are
+    /// worth less wait for their turn.
+    void follow(Credit credit) {
         while (!waiting_.empty()) {
             const Waiting next = waiting_.back();
             waiting_.pop_back();
-            const auto bytes = core_.memory().view(next.start, next.bytes);
-            for (std::uint64_t i = 0; i + 8 <= bytes.size(); i += 8) {
-                std::uint64_t word = 0;
-                std::memcpy(&word, bytes.data() + i, 8);
-                const auto more = numbers_.find(Address(word));
-                if (!more || reached_[more->number] != not_reached) continue;
-                const std::uint64_t offset = Address(word) - more->start;
-                if (believes(word, *more, offset))
-                    take(*more, next.label);
-                else if (remembers(*more, offset))
-                    doubtful_.push_back({*more, offset, next.label});
-            }
+            open_held(next.block.number, next.label, credit);
+            const auto bytes = bytes_of(next.block);
+            const PointerFields::Fields fields =
+                fields_.fields_of(next.block, bytes, [&](std::uint64_t word) { return target_of(word); });
+            visit_words(bytes, [&](std::size_t i, std::uint64_t word) {
+                const auto target = block_of(WordsOf::block, bytes, i, word);
+                if (!target || reached_[target->number] != not_reached) return;
+                const std::uint64_t offset = offset_of(Address(word), *target);
+                const Belief belief = counted_.belief(next.block, i, target->number, offset,
+                                                      fields_.belief(fields, i, word, *target, offset));
+                if (belief == Belief::none) {
+                    if (remembers(*target, offset)) doubtful_.push_back({*target, next.label, false});
+                } else if (credit >= Credit::chance || credit_of(belief) <= credit) {
+                    take(*target, next.label, credit);
+                } else {
+                    defer(*target, next.label, belief);
+                }
+            });
         }
+    }
+
+    static Credit credit_of(Belief belief) { return static_cast<Credit>(belief); }
+    static_assert(static_cast<int>(Credit::sure) == static_cast<int>(Belief::field) &&
+                  static_cast<int>(Credit::likely) == static_cast<int>(Belief::union_) &&
+                  static_cast<int>(Credit::perhaps) == static_cast<int>(Belief::alone) &&
+                  static_cast<int>(Credit::chance) == static_cast<int>(Belief::anywhere));
+
+    /// One word of each belief is enough for a block, and one that is better.
+    void defer(const BlockNumbers::Block& target, std::uint32_t label, Belief belief) {
+        std::uint8_t& best = beliefs_[target.number];
+        if (best <= static_cast<std::uint8_t>(belief)) return;
+        best = static_cast<std::uint8_t>(belief);
+        deferred_[static_cast<std::size_t>(belief)].push_back({target, label});
     }
 
     /// Believes the doubtful words of large blocks to which enough lead, until there are no more.
     void settle_doubts() {
         for (bool more = true; more;) {
             more = false;
-            std::vector<Doubtful> words = std::move(doubtful_);
+            const std::vector<Doubtful> words = std::move(doubtful_);
             doubtful_.clear();
             for (const Doubtful& word : words) {
                 if (reached_[word.block.number] != not_reached) continue;
@@ -262,246 +327,274 @@ private:
                     continue;
                 }
                 more = true;
-                take(word.block, word.label);
-                follow();
+                const bool of_object = ways_[word.label].from == ReachedFrom::objects;
+                if (word.begins)
+                    enter(word.block, word.label);
+                else
+                    take(word.block, word.label, of_object ? Credit::chance : Credit::other);
+                follow(of_object ? Credit::chance : Credit::other);
             }
         }
+    }
+
+    std::uint32_t label_of(ObjectId object) {
+        const TypeId id = objects_.types[object];
+        if (labels_of_types_.empty()) labels_of_types_.assign(access_.heap().types().size(), not_reached);
+        std::uint32_t& of_type = labels_of_types_[id];
+        if (of_type == not_reached) of_type = label({ReachedFrom::objects, id, Address()});
+        return of_type;
+    }
+
+    void find_words_of_objects() {
+        constexpr std::uint64_t near = 64;  // bytes that a library's header may have
+        ObjectFields of_types;
+        words_.visit_objects([&](ObjectId object, std::span<const std::byte> bytes, Address at) {
+            const TypeId type = objects_.types[object];
+            visit_words(bytes, [&](std::size_t i, std::uint64_t word) {
+                const ObjectFields::Field field = ObjectFields::at(at + 8 * i - objects_.addresses[object]);
+                const auto target = block_of(WordsOf::block, bytes, i, word);
+                if (target || heaps_.heap_at(Address(word)))
+                    of_types.count(type, field, target && Address(word) - target->start <= near);
+                if (!target || reached_[target->number] == owned) return;
+                const std::uint64_t offset = offset_of(Address(word), *target);
+                const Belief belief = counted_.belief(at + 8 * i, target->number, offset,
+                                                      fields_.belief(word, *target, offset));
+                if (belief == Belief::none && !remembers(*target, offset)) return;
+                of_objects_.push_back({object, belief, field, Address(word)});
+            });
+        });
+        for (ObjectWord& word : of_objects_)
+            if (word.belief == Belief::field && of_types.is_place(objects_.types[word.object], word.field))
+                word.belief = Belief::alone;
     }
 
     void from_objects() {
-        const TypeTable& types = access_.heap().types();
-        std::vector<std::uint32_t> labels(types.size(), not_reached);
-        std::vector<std::uint8_t> looked_at(types.size());
-        for (TypeId id{0}; id < types.size(); ++id) {
-            TypeId base = id;
-            for (int depth = 0; depth < 64 && types[base].python_class && types[base].base != no_type;
-                 ++depth)
-                base = types[base].base;
-            looked_at[id] = !refers_only_to_objects(types[base]) && types[base].name != "object";
+        find_words_of_objects();
+        for (ObjectWord& word : of_objects_) {
+            const auto target = target_of(word.to.value);
+            if (!target || held_.waiting(word.object)) continue;
+            if (word.belief == Belief::field) {
+                if (reached_[target->number] == not_reached)
+                    take(*target, label_of(word.object), Credit::sure);
+            } else if (word.belief == Belief::none) {
+                doubtful_.push_back({*target, label_of(word.object), false});
+            } else {
+                defer(*target, label_of(word.object), word.belief);
+            }
         }
-        OwnWords words(*this);
-        for (ObjectId object{0}; object < objects_.addresses.size(); ++object) {
-            const TypeId id = objects_.types[object];
-            if (!looked_at[id]) continue;
-            const auto label_of = [&](Address) {
-                if (labels[id] == not_reached) labels[id] = label({ReachedFrom::objects, id, Address()});
-                return labels[id];
-            };
-            words.ranges.clear();
-            access_.visit_places(objects_.addresses[object], types[id], words);
-            // Behind the fields of a code object is its code.
-            if (types[id].known == KnownType::code && !words.ranges.empty())
-                words.ranges.front().end =
-                    std::min(words.ranges.front().end, objects_.addresses[object] + types[id].basicsize);
-            for (const AddressRange& range : words.ranges) {
-                const auto bytes = core_.memory().view(range.start, range.size());
-                look_at(bytes.data(), bytes.size(), range.start, label_of);
+        NativeHandles handles;
+        for (const Credit credit : {Credit::sure, Credit::likely, Credit::perhaps, Credit::chance}) {
+            for (const Waiting& next : deferred_[static_cast<std::size_t>(credit)])
+                if (reached_[next.block.number] == not_reached) take(next.block, next.label, credit);
+            deferred_[static_cast<std::size_t>(credit)] = {};
+            follow(credit);
+            if (credit != Credit::sure) continue;
+            ints_ = words_.numbers([&](Address value) { return unreached_at(value).has_value(); });
+            handles = find_native_handles(access_, objects_, references_, ints_);
+            from_handles(std::move(handles.fields), Belief::field);
+        }
+        from_handles(std::move(handles.alone), Belief::anywhere);
+        of_objects_.insert(of_objects_.end(), of_handles_.begin(), of_handles_.end());
+        std::ranges::stable_sort(of_objects_, {}, &ObjectWord::object);
+    }
+
+    /// The block that begins there, if nothing was found to lead to it.
+    std::optional<BlockNumbers::Block> unreached_at(Address start) const {
+        auto block = numbers_.find(start);
+        if (block && (block->start != start || reached_[block->number] != not_reached)) block.reset();
+        return block;
+    }
+
+    void from_handles(std::vector<NativeHandle> handles, Belief belief) {
+        std::erase_if(handles, [&](const NativeHandle& handle) { return !unreached_at(handle.block); });
+        for (const NativeHandle& handle : handles) {
+            of_handles_.push_back({handle.instance, belief, ObjectFields::none, handle.block});
+            if (const auto block = unreached_at(handle.block)) {
+                take(*block, label_of(handle.instance), credit_of(belief));
+                follow(credit_of(belief));
             }
         }
     }
 
-    /// The memory of an object, but for the elements of arrays: whole blocks, since C types have more in them than
-    /// they declare.
-    class OwnWords final : public PlaceVisitor {
-    public:
-        explicit OwnWords(const NativeSearch& search) : search_(search) {}
-        void visit(Address start, std::uint64_t bytes, const Allocations::Held& held, Role role) override {
-            if (role == Role::array_data || !start.aligned(8)) return;
-            if (const Pool* pool = search_.pymalloc_.pool_at(start))
-                ranges.push_back(
-                    {start, std::min(start + pool->block_size, pool->start + search_.pymalloc_.pool_size())});
-            else if (const std::uint64_t there = held.whole ? std::max(bytes, held.bytes) : held.bytes;
-                     there > 0)
-                ranges.push_back({start, start + there});
-            else if (search_.access_.allocations().is_static(start) && bytes > 0)
-                ranges.push_back({start, start + bytes});
-        }
-        std::vector<AddressRange> ranges;
-
-    private:
-        const NativeSearch& search_;
-    };
-
-    /// Ints of two or three digits that are the start of a block (longobject.h: digits of 30 bits).
-    void from_numbers() {
-        const TypeTable& types = access_.heap().types();
-        const std::uint32_t numbers = label({ReachedFrom::numbers, no_type, Address()});
-        for (ObjectId object{0}; object < objects_.addresses.size(); ++object) {
-            if (types[objects_.types[object]].known != KnownType::integer) continue;
-            const auto value = small_int(objects_.addresses[object]);
-            const auto block = value ? numbers_.find(Address(*value)) : std::nullopt;
-            if (!block || block->start.value != *value || reached_[block->number] != not_reached) continue;
-            take(*block, numbers);
-            follow();
-        }
-    }
-
-    /// The value of an int of up to three digits that is not negative; nothing if it has more than 64 bits.
-    std::optional<std::uint64_t> small_int(Address object) const {
-        constexpr unsigned digit_bits = 30, tag_bits = 3;  // longintrepr.h; pycore_long.h since 3.12
-        constexpr std::uint64_t sign_mask = 3;
-        const auto& fields = access_.heap().layout().long_;
-        std::uint64_t count = 0;
-        if (fields.lv_tag.present()) {
-            const auto tag = access_.heap().integer<std::uint64_t>(object + *fields.lv_tag);
-            if ((tag & sign_mask) != 0) return std::nullopt;
-            count = tag >> tag_bits;
-        } else {
-            const std::int64_t size = access_.heap().var_size(object);
-            if (size < 0) return std::nullopt;
-            count = static_cast<std::uint64_t>(size);
-        }
-        if (count == 0 || count > 3) return std::nullopt;
-        std::uint64_t value = 0;
-        for (unsigned i = 0; i < count; ++i) {
-            const std::uint64_t digit =
-                access_.heap().integer<std::uint32_t>(object + *fields.ob_digit + 4 * i);
-            if (i == 2 && digit >> (64 - 2 * digit_bits) != 0) return std::nullopt;
-            value |= digit << (digit_bits * i);
-        }
-        return value;
-    }
-
+    /// Python's own blocks that no object leads to.
     void from_python_tables() {
         const std::uint32_t tables = label({ReachedFrom::python_tables, no_type, Address()});
-        std::vector<std::uint8_t> free;
-        for (std::size_t n = 0; n < pymalloc_.pools().size(); ++n) {
-            const Pool& pool = pymalloc_.pools()[n];
-            bool all_owned = true;
-            for (std::uint32_t i = 0; all_owned && i < pool.carved; ++i) all_owned = places_.owns_block(n, i);
-            if (all_owned) continue;
-            pymalloc_.free_blocks(pool, free);
-            for (std::uint32_t i = 0; i < pool.carved; ++i) {
-                if (free[i] || places_.owns_block(n, i)) continue;
-                const std::uint64_t at = pymalloc_.header_size() + std::uint64_t{i} * pool.block_size;
-                if (access_.holds_dead_object(pool.start + at, pool.block_size)) continue;
-                look_at(pool.data + at, pool.block_size, pool.start + at, [&](Address) { return tables; });
-            }
-        }
+        numbers_.visit_others([&](const BlockNumbers::Block& block) {
+            if (reached_[block.number] != not_reached) return;
+            enter(block, tables);
+            follow(Credit::other);
+        });
+        from_dead_objects(tables);
     }
 
-    /// All words of saved, writable memory that `is_wanted`, outside `skip` (sorted, no overlaps).
-    template <class Wanted, class Label>
-    void sweep(std::vector<AddressRange> skip, Wanted is_wanted, Label label_of) {
-        join_ranges(skip);
-        auto next = skip.begin();
-        for (const Segment& segment : core_.memory().segments()) {
-            if (segment.state != ByteState::in_core || !segment.writable || !is_wanted(segment)) continue;
-            core_.memory().visit_written(segment, [&](std::uint64_t from, std::uint64_t to) {
-                Address at = (segment.start + from).rounded_up(8);
-                const Address end = segment.start + to;
-                while (at < end) {
-                    while (next != skip.end() && next->end <= at) ++next;
-                    if (next != skip.end() && next->start <= at) {
-                        at = next->end.rounded_up(8);
-                        continue;
-                    }
-                    const Address stop = next == skip.end() ? end : std::min(end, next->start);
-                    look_at(segment.data + (at - segment.start), stop - at, at, label_of);
-                    at = stop.rounded_up(8);
-                }
-            });
-        }
+    /// Objects that the interpreter keeps for reuse: 3.10 has 200 frames in a list (frameobject.c), and those beyond 512
+    /// bytes are malloc's. Types of extensions have no such lists that are known: a block of theirs was not freed. What
+    /// the words of a dead object were is over.
+    void from_dead_objects(std::uint32_t tables) {
+        numbers_.visit([&](const BlockNumbers::Block& block) {
+            if (reached_[block.number] != not_reached) return;
+            const TypeId type = access_.dead_object_type(block.start, block.bytes);
+            if (type == no_type || access_.heap().types()[type].known == KnownType::other) return;
+            entries_.push_back({block.number, tables});
+            reached_[block.number] = tables;
+            credits_[block.number] = static_cast<std::uint8_t>(Credit::other);
+        });
     }
 
-    void from_modules() {
-        std::vector<AddressRange> skip = places_.ranges();  // objects in static data
-        for (const MallocArena& arena : heaps_.state().arenas)
-            skip.push_back({arena.state, arena.state + malloc_state_bytes});
-        sweep(
-            std::move(skip),
-            [&](const Segment& segment) { return access_.allocations().is_static(segment.start); },
-            [&](Address word) {
-                return label({ReachedFrom::modules, no_type, word});
-            });
-    }
-
-    void from_mappings(const std::vector<AddressRange>& stacks) {
-        std::vector<AddressRange> skip = places_.ranges();
-        for (const std::vector<AddressRange>& more : {stacks, heaps_.ranges(), pymalloc_.ranges()})
-            skip.insert(skip.end(), more.begin(), more.end());
-        const std::uint32_t mappings = label({ReachedFrom::mappings, no_type, Address()});
-        sweep(
-            std::move(skip),
-            [&](const Segment& segment) { return !access_.allocations().is_static(segment.start); },
-            [&](Address) { return mappings; });
-    }
-
-    void from_stacks(const std::vector<AddressRange>& stacks) {
+    void from_stacks() {
         const std::uint32_t all = label({ReachedFrom::stacks, no_type, Address()});
-        const auto label_of = [&](Address) { return all; };
-        for (const AddressRange& stack : stacks) {
-            const AddressRange live = live_part(core_, stack);
-            const Address at = live.start.rounded_up(8);
-            const Segment* segment = core_.memory().find(at);
-            if (!segment || !segment->data) continue;
-            const Address end = std::min(live.end, segment->end());
-            if (end > at) look_at(segment->data + (at - segment->start), end - at, at, label_of);
-        }
+        words_.visit_stacks([&](std::span<const std::byte> bytes, Address at) {
+            look_at(WordsOf::other, bytes, at, [&](Address) { return all; });
+        });
         for (const CoreThread& thread : core_.threads())
-            for (const std::uint64_t word : thread.registers) reach(word, [&] { return all; });
+            for (const std::uint64_t word : thread.registers) begin_at(Address(), word, [&] { return all; });
     }
 
-    NativeBlocks rows() {
+    void from_numbers() {
+        const std::uint32_t numbers = label({ReachedFrom::numbers, no_type, Address()});
+        for (const NativeWords::Number& one : ints_)
+            if (const auto block = unreached_at(one.value)) {
+                enter(*block, numbers);
+                follow(Credit::other);
+            }
+    }
+
+    NativeBlocks rows() const {
         NativeBlocks result;
         BlockGroups groups(core_);
-        heaps_.visit_blocks([&](std::span<const MemoryBlock> blocks) {
-            for (const MemoryBlock& block : blocks) {
-                if (!block.in_use) continue;
-                const auto number = numbers_.find(block.start);
-                if (!number || reached_[number->number] == owned) continue;
-                ++result.count;
-                groups.add(block, reached_[number->number]);
-            }
+        CompactColumn<std::uint16_t>::Builder row_of;
+        row_of.reserve(numbers_.first_other());
+        numbers_.visit([&](const BlockNumbers::Block& block) {
+            if (block.number >= numbers_.first_other()) return;
+            if (reached_[block.number] == owned) return row_of.push_back(0);
+            ++result.count;
+            row_of.push_back(1 + groups.add({block.start, block.bytes, true}, reached_[block.number]));
         });
+        result.row_of = row_of.finish();
         for (const BlockGroup& group : groups.take()) {
-            NativeBlockRow row;
-            row.size = group.size;
-            row.table = group.table;
-            row.count = group.count;
-            row.example = group.example;
-            if (group.label != not_reached) {
-                const Way& way = ways_[group.label];
-                row.from = way.from;
-                row.type = way.type;
-                row.word = way.word;
-            }
-            result.rows.push_back(row);
+            const Way way = group.label == not_reached ? Way() : ways_[group.label];
+            result.rows.push_back(
+                {group.size, group.table, way.word, group.count, group.example, way.from, way.type});
         }
         return result;
     }
 
+    // --- the graph
+
+    /// Whether a way by a word of something with so much credit is as good as the best way to the target.
+    bool counts(Credit source, Belief belief, const BlockNumbers::Block& target, std::uint64_t offset) const {
+        const auto best = static_cast<Credit>(credits_[target.number]);
+        if (belief == Belief::none &&
+            (doubts_[target.number] < enough_into_one || target.bytes < large_block || offset % 8 != 0))
+            return false;
+        if (best >= Credit::other) return source == best;
+        const Credit way = belief == Belief::none ? Credit::chance : credit_of(belief);
+        return std::max(source, way) <= best;
+    }
+
+    NativeGraph graph() {
+        NativeGraphBuilder made(objects_.addresses.size());
+        std::vector<BlockId> ids(numbers_.size(), no_block);
+        std::uint32_t count = 0;
+        const auto begin_run = [&](const BlockNumbers::Block& block) {
+            if (block.number == numbers_.first_apart()) made.begin_run();
+            if (block.number == numbers_.first_other()) {
+                if (numbers_.first_other() == numbers_.first_apart()) return;
+                made.begin_run();
+            }
+        };
+        numbers_.visit([&](const BlockNumbers::Block& block) {
+            begin_run(block);
+            if (reached_[block.number] == owned) return;
+            ids[block.number] = BlockId(count++);
+            made.add_block(block.start, block.bytes, static_cast<Credit>(credits_[block.number]));
+        });
+        add_words(made, ids);
+        for (const ObjectWord& word : of_objects_) {
+            const auto target = numbers_.find(word.to);
+            const HeldObjects::Waits* const waits = held_.waiting(word.object);
+            const Credit source = waits ? waits->credit : Credit::sure;
+            if (target && counts(source, word.belief, *target, offset_of(word.to, *target)))
+                made.add_owned(word.object, ids[target->number]);
+        }
+        for (const HeldObjects::Held& held : held_.all())
+            made.add_held(ids[held.number], held.object, held.word);
+        for (const auto& [number, label] : entries_)
+            made.add_entry(ids[number], ways_[label].from, ways_[label].word);
+        return made.finish();
+    }
+
+    void add_words(NativeGraphBuilder& made, const std::vector<BlockId>& ids) const {
+        std::vector<BlockId> row;
+        numbers_.visit([&](const BlockNumbers::Block& block) {
+            if (reached_[block.number] == owned) return;
+            made.begin_words();
+            const auto bytes = bytes_of(block);
+            const auto source = static_cast<Credit>(credits_[block.number]);
+            const PointerFields::Fields fields =
+                fields_.fields_of(block, bytes, [&](std::uint64_t word) { return target_of(word); });
+            row.clear();
+            visit_words(bytes, [&](std::size_t i, std::uint64_t word) {
+                const auto target = block_of(WordsOf::block, bytes, i, word);
+                if (!target || reached_[target->number] == owned || target->number == block.number) return;
+                const std::uint64_t offset = offset_of(Address(word), *target);
+                const Belief belief = counted_.belief(block, i, target->number, offset,
+                                                      fields_.belief(fields, i, word, *target, offset));
+                if (counts(source, belief, *target, offset)) row.push_back(ids[target->number]);
+            });
+            std::sort(row.begin(), row.end());
+            row.erase(std::unique(row.begin(), row.end()), row.end());
+            for (const BlockId target : row) made.add_word(target);
+        });
+    }
+
     const CoreFile& core_;
     const ObjectAccess& access_;
-    const MallocHeaps& heaps_;
-    const Pymalloc& pymalloc_;
     const FoundObjects& objects_;
+    const ReferenceGraph& references_;
     const OwnedPlaces& places_;
     const ProgressCallback& progress_;
+    NativeWords words_;
+    const MallocHeaps& heaps_;
     BlockNumbers numbers_;
-    std::vector<std::uint32_t> reached_;  // by block number: an index into ways_
+    PointerFields fields_;
+    CountedBlocks counted_;
+    std::vector<std::uint32_t> reached_;           // by block number: an index into ways_
+    std::vector<std::uint8_t> credits_, beliefs_;  // by block number: the way to it, and the best that waits
+    std::vector<std::uint8_t> doubts_;             // by block number: how many words of doubt lead to it
     std::vector<Way> ways_;
     struct Waiting {
-        Address start;
-        std::uint64_t bytes;
+        BlockNumbers::Block block;
         std::uint32_t label;
     };
     std::vector<Waiting> waiting_;
+    std::array<std::vector<Waiting>, 4> deferred_;  // by belief
     struct Doubtful {
         BlockNumbers::Block block;
-        std::uint64_t offset;
         std::uint32_t label;
+        bool begins;  // a way begins with it
     };
     std::vector<Doubtful> doubtful_;
-    std::unordered_map<std::uint64_t, std::uint64_t> alike_, of_size_;
-    std::vector<std::uint8_t> doubts_;  // by block number: how many of those lead to it
+    struct ObjectWord {
+        ObjectId object;
+        Belief belief;
+        ObjectFields::Field field;
+        Address to;
+    };
+    std::vector<ObjectWord> of_objects_, of_handles_;
+    std::vector<NativeWords::Number>
+        ints_;  // whose values are starts of blocks to which nothing leads surely
+    HeldObjects held_;
+    std::vector<std::uint32_t> labels_of_types_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> entries_;  // blocks and labels
 };
 
 }  // namespace
 
-NativeBlocks find_native_blocks(const CoreFile& core, const ObjectAccess& access, const FoundObjects& objects,
-                                const OwnedPlaces& places, const ProgressCallback& progress) {
-    return NativeSearch(core, access, objects, places, progress).find();
+NativeMemory find_native_blocks(const CoreFile& core, const ObjectAccess& access, const FoundObjects& objects,
+                                const OwnedPlaces& places, const ReferenceGraph& references, bool with_graph,
+                                const ProgressCallback& progress) {
+    return NativeSearch(core, access, objects, places, references, progress).find(with_graph);
 }
 
 }  // namespace heapsift

@@ -3,29 +3,20 @@
 // Blocks of C code: who refers to them, and which of them nobody does. (How, and what is believed:
 // native_blocks.cpp.)
 
-#include "parsers/base/address.h"
+#include "parsers/base/compact_column.h"
 #include "parsers/base/progress.h"
 #include "parsers/snapshot/found_objects.h"
+#include "parsers/snapshot/native_graph.h"
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/owned_memory.h"
+#include "parsers/snapshot/reference_graph.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace heapsift {
 
-/// Where the way to a block begins: the first of these from which there is one.
-enum class ReachedFrom : std::uint32_t {
-    objects,        // the memory of Python objects
-    python_tables,  // blocks of pymalloc that are no object's
-    modules,        // variables of programs and libraries
-    mappings,       // memory that is no allocator's
-    stacks,         // stacks and registers of threads
-    numbers,        // a Python int is its address: a handle, or chance
-    nothing         // leaked, as far as can be told: no word leads to it
-};
-
-/// Blocks in use of one size that no Python object owns, and that are reached from the same place.
+/// malloc's blocks in use of one size that no Python object owns, and that are reached from the same place.
 struct NativeBlockRow {
     std::uint64_t size = 0;  // bytes that the program may use of each
     Address table;  // the first word of each, if it is the address of a C++ class's virtual functions
@@ -37,13 +28,22 @@ struct NativeBlockRow {
 };
 
 struct NativeBlocks {
-    std::vector<NativeBlockRow> rows;  // in no particular order
+    std::vector<NativeBlockRow> rows;  // by group (BlockGroup::number)
     std::uint64_t count = 0;           // of all these blocks
+    /// By block number (BlockNumbers), of malloc's and of those that are added: 1 and its row's place; 0: it is an
+    /// object's.
+    CompactColumn<std::uint16_t> row_of;
 };
 
-/// Cost: 3 to 15 ns for each word of the memory that is looked at; 4 bytes for each of malloc's blocks, and 4 for
-/// each KiB of its heaps.
-NativeBlocks find_native_blocks(const CoreFile& core, const ObjectAccess& access, const FoundObjects& objects,
-                                const OwnedPlaces& places, const ProgressCallback& progress = {});
+struct NativeMemory {
+    NativeBlocks blocks;
+    NativeGraph graph;  // empty if it was not asked for
+};
+
+/// Cost: 3 to 15 ns for each word of the memory that is looked at, which is looked at twice, three times with the
+/// graph; 7 bytes for each of malloc's blocks, 2 of them kept, and 4 for each KiB of its heaps.
+NativeMemory find_native_blocks(const CoreFile& core, const ObjectAccess& access, const FoundObjects& objects,
+                                const OwnedPlaces& places, const ReferenceGraph& references, bool with_graph,
+                                const ProgressCallback& progress = {});
 
 }  // namespace heapsift

@@ -28,10 +28,10 @@ namespace {
 // PyList_MAXFREELIST, PyDict_MAXFREELIST, _PyAsyncGen_MAXFREELIST of 3.10 to 3.13
 constexpr std::int32_t free_list_slots = 80;
 
-class NativeSearch {
+class NativeReferenceSearch {
 public:
-    NativeSearch(const CoreFile& core, const ObjectAccess& access, std::span<const Address> addresses,
-                 const ObjectIndex& index, OwnedPlaces places, const RunningFrames& frames)
+    NativeReferenceSearch(const CoreFile& core, const ObjectAccess& access, AddressView addresses,
+                          const ObjectIndex& index, OwnedPlaces places, const RunningFrames& frames)
         : core_(core),
           access_(access),
           pymalloc_(access.allocations().pymalloc()),
@@ -39,7 +39,7 @@ public:
           index_(index),
           owned_(std::move(places)),
           frames_(frames),
-          stacks_(thread_stacks(core, access.allocations().malloc_heaps())) {
+          stacks_(thread_stacks(core, access.allocations())) {
         for (const PythonInterpreter& interpreter : access.heap().runtime().interpreters) {
             add_state(interpreter.address, access.heap().layout().interpreter_state.size);
             add_free_lists(interpreter.address);
@@ -62,6 +62,7 @@ public:
             [&](std::size_t piece, Wanted& found) {
                 const auto [begin, end] = piece_of(piece, addresses_.size(), objects_a_piece);
                 for (ObjectId id(begin); id < end; ++id) {
+                    if (id + ahead < end) core_.memory().fetch(addresses_[id + ahead]);  // its count
                     const std::uint64_t n = left(id);
                     if (n == 0) continue;
                     found.addresses.push_back(addresses_[id].value);
@@ -96,7 +97,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t objects_a_piece = 1 << 17, pools_a_piece = 256;
+    static constexpr std::size_t objects_a_piece = 1 << 17, pools_a_piece = 256, ahead = 32;
     using Found = std::vector<NativeReference>;
 
     void add_state(Address start, LayoutOffset size) {
@@ -183,6 +184,10 @@ private:
     }
 
     bool in_live_block(Address at) const {
+        if (const Allocator* other = access_.allocations().other_at(at)) {
+            const auto block = other->block_at(at);
+            return block && block->in_use && !access_.in_free_list(block->start, block->bytes);
+        }
         const auto& heaps = access_.allocations().malloc_heaps();
         if (!heaps.heap_at(at)) return true;  // a mapping other than a heap
         const auto block = heaps.block_containing(at);
@@ -217,7 +222,7 @@ private:
     const CoreFile& core_;
     const ObjectAccess& access_;
     const Pymalloc& pymalloc_;
-    std::span<const Address> addresses_;
+    AddressView addresses_;
     const ObjectIndex& index_;
     OwnedPlaces owned_;
     const RunningFrames& frames_;
@@ -256,11 +261,10 @@ std::string native_place(const CoreFile& core, const PythonHeap& heap, const Run
 }
 
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
-                                                    std::span<const Address> addresses,
-                                                    const ObjectIndex& index, OwnedPlaces places,
-                                                    const RunningFrames& frames,
+                                                    AddressView addresses, const ObjectIndex& index,
+                                                    OwnedPlaces places, const RunningFrames& frames,
                                                     const std::function<std::uint64_t(ObjectId)>& left) {
-    return NativeSearch(core, access, addresses, index, std::move(places), frames).find(left);
+    return NativeReferenceSearch(core, access, addresses, index, std::move(places), frames).find(left);
 }
 
 }  // namespace heapsift

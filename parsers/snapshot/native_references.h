@@ -40,9 +40,8 @@ std::string native_place(const CoreFile& core, const PythonHeap& heap, const Run
 /// Sorted by word. `left(id)` gives the number of references to an object that are still unexplained; it is
 /// called once for every object. `places` is used up. Cost: one sweep over the memory that is not Python's.
 std::vector<NativeReference> find_native_references(const CoreFile& core, const ObjectAccess& access,
-                                                    std::span<const Address> addresses,
-                                                    const ObjectIndex& index, OwnedPlaces places,
-                                                    const RunningFrames& frames,
+                                                    AddressView addresses, const ObjectIndex& index,
+                                                    OwnedPlaces places, const RunningFrames& frames,
                                                     const std::function<std::uint64_t(ObjectId)>& left);
 
 }  // namespace heapsift

@@ -7,24 +7,31 @@
 #include "parsers/base/text.h"
 #include "parsers/cpython/build/object_header.h"
 #include "parsers/cpython/build/refcount.h"
+#include "parsers/cpython/running_frames.h"
 #include "parsers/cpython/type_flags.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 
 namespace heapsift {
 
 namespace {
 
 constexpr std::uint64_t max_guessed_bytes = 1 << 20;
+// mypyc (CPyTagged) keeps a small number in the word itself, shifted by one, and marks the address of an int.
+constexpr std::uint64_t int_mark = 1;
 
 // longest key in a name: a str, a tuple
-constexpr std::size_t key_characters = 40, longest_tuple = 80;
+constexpr std::size_t key_characters = 40, longest_tuple = 80, longest_key = 80;
 constexpr std::int64_t most_key_items = 16;
 constexpr int deepest_key = 4;
 
 // structmember.h: T_OBJECT, T_OBJECT_EX
 constexpr std::int32_t member_object = 6, member_object_ex = 16;
-constexpr int most_members = 1024, most_bases = 64;
+constexpr int most_members = 1024;
+constexpr std::int64_t most_mro = 1024;
 
 // By how much a size may exceed the blocks that were found: rounding, headers, a word or two in a buffer that
 // is not known.
@@ -66,7 +73,18 @@ struct SumBuffers : BufferVisitor {
 std::uint64_t occupied(const Allocations& allocations, Address start, std::uint64_t own,
                        const Allocations::Held& block, const TypeInfo& type) {
     const bool has_more = type.kind && type.kind->no_var_size && block.whole && block.bytes > own;
-    return has_more && allocations.malloc_heaps().block_starting_at(start) ? block.bytes : own;
+    if (!has_more) return own;
+    if (const Allocator* const other = allocations.other_at(start)) {
+        const auto there = other->block_at(start);
+        return there && there->start == start ? block.bytes : own;
+    }
+    return allocations.malloc_heaps().block_starting_at(start) ? block.bytes : own;
+}
+
+bool is_weak_reference(const PythonHeap& heap, Address object) {
+    const TypeId type = heap.type_of(object);
+    const ObjectKind* const kind = type == no_type ? nullptr : heap.types()[type].kind;
+    return kind && std::string_view(kind->name).starts_with("weak");
 }
 
 }  // namespace
@@ -133,8 +151,9 @@ ObjectSizes ObjectAccess::sizes(Address object, const TypeInfo& type, PlaceVisit
                       PlaceVisitor::Role::own_block);
     SumBuffers buffers(*allocations_, heap_->memory(), places);
     visit_buffers(reader, buffers, [&](Address values, const Pool& pool) {
-        buffers.add({pool.block_size, true}, pool.block_size);
-        if (places) places->visit(values, 0, {pool.block_size, true}, PlaceVisitor::Role::buffer);
+        const Allocations::Held held{.bytes = pool.block_size, .pool = &pool};
+        buffers.add(held, pool.block_size);
+        if (places) places->visit(values, 0, held, PlaceVisitor::Role::buffer);
     });
     ObjectSizes sizes;
     sizes.size = size(reader);
@@ -165,8 +184,8 @@ void ObjectAccess::visit_places(Address object, const TypeInfo& type, PlaceVisit
     const Pymalloc& pymalloc = allocations_->pymalloc();
     const ObjectReader reader(*heap_, object, type);
     const Address start = object - presize(object, type);
-    if (pymalloc.pool_at(start)) {
-        places.visit(start, 0, {}, Role::own_block);
+    if (const Pool* pool = pymalloc.pool_at(start)) {
+        places.visit(start, 0, {.pool = pool}, Role::own_block);
     } else {
         const std::uint64_t own = requested(reader);
         const Allocations::Held block = allocations_->held(start, own, declared_too_much);
@@ -175,15 +194,17 @@ void ObjectAccess::visit_places(Address object, const TypeInfo& type, PlaceVisit
     struct Buffers final : BufferVisitor {
         Buffers(const Allocations& a, PlaceVisitor& p) : allocations(a), places(p) {}
         void visit(Address at, std::uint64_t bytes, bool is_array) override {
-            const bool pooled = !is_array && allocations.pymalloc().pool_at(at);
-            places.visit(at, pooled ? 0 : bytes, pooled ? Allocations::Held{} : allocations.held(at, bytes),
+            const Pool* pool = is_array ? nullptr : allocations.pymalloc().pool_at(at);
+            places.visit(at, pool ? 0 : bytes,
+                         pool ? Allocations::Held{.pool = pool} : allocations.held(at, bytes),
                          is_array ? Role::array_data : Role::buffer);
         }
         const Allocations& allocations;
         PlaceVisitor& places;
     } buffers(*allocations_, places);
-    visit_buffers(reader, buffers,
-                  [&](Address values, const Pool&) { places.visit(values, 0, {}, Role::buffer); });
+    visit_buffers(reader, buffers, [&](Address values, const Pool& pool) {
+        places.visit(values, 0, {.pool = &pool}, Role::buffer);
+    });
 }
 
 void ObjectAccess::fetch_parts(Address object, const TypeInfo& type) const {
@@ -224,6 +245,8 @@ struct NothingReported : ReferenceVisitor {
 }  // namespace
 
 bool ObjectAccess::references_exact(Address object, const TypeInfo& type) const {
+    if (const auto* const reading = reading_of(type); reading && is_gc(object, type))
+        if (traversed_->knows(*reading, object, heap_->memory())) return true;
     if (type.guessed || (type.kind && type.kind->guesses)) return false;
     return !type.kind || !type.kind->exact || type.kind->exact(ObjectReader(*heap_, object, type));
 }
@@ -239,11 +262,12 @@ void ObjectAccess::visit_buffers(Address object, const TypeInfo& type, BufferVis
 }
 
 void ObjectAccess::visit_references(Address object, const TypeInfo& type, ReferenceVisitor& visit) const {
-    const ObjectReader reader(*heap_, object, type);
-    if (is_gc(object, type)) {
-        visit_all_references(reader, visit);
-    } else if (type.kind && !type.kind->visit_references && !type.heap_type) {
+    const bool collected = is_gc(object, type);
+    if (!collected && type.kind && !type.kind->visit_references && !type.heap_type)
         return;  // str, int, float, bytes
+    const ObjectReader reader(*heap_, object, type);
+    if (collected) {
+        visit_all_references(reader, visit);
     } else {
         NothingReported unreported(visit);
         visit_all_references(reader, unreported);
@@ -252,6 +276,8 @@ void ObjectAccess::visit_references(Address object, const TypeInfo& type, Refere
 
 void ObjectAccess::visit_all_references(const ObjectReader& reader, ReferenceVisitor& visit) const {
     const TypeInfo& type = reader.type();
+    if (const auto* const reading = reading_of(type); reading && is_gc(reader.address(), type))
+        if (visit_traversed(reader, *reading, visit)) return;
     if (type.kind && type.kind->visit_references) type.kind->visit_references(reader, visit);
     visit_instance_references(reader, visit);
     if (type.kind && type.kind->guesses)
@@ -265,26 +291,46 @@ void ObjectAccess::visit_all_references(const ObjectReader& reader, ReferenceVis
 
 void ObjectAccess::visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to,
                                  ReferenceVisitor& visit) const {
+    // What the words of a stretch lead to lies anywhere: all of it is fetched before the first is looked at.
+    constexpr std::uint64_t stretch = 32 * 8;
+    std::array<std::uint64_t, stretch / 8> words;
     to = std::min(to, from + max_guessed_bytes);
-    for (std::uint64_t offset = (from + 7) / 8 * 8; offset + 8 <= to; offset += 8) {
-        const Address target = heap_->pointer(object.at(offset));
-        if (target.is_null() || !target.aligned(8) || heap_->type_of(target) == no_type ||
-            refcount(target) <= 0)
-            continue;
-        visit.visit(target, ReferenceKind::guess,
-                    {ReferenceName::Form::offset, "", offset, object.type().address});
+    for (from = (from + 7) / 8 * 8; from + 8 <= to; from += stretch) {
+        const std::uint64_t end = std::min(from + stretch, to / 8 * 8);
+        for (std::uint64_t offset = from; offset < end; offset += 8) {
+            std::uint64_t& word = words[(offset - from) / 8];
+            word = heap_->pointer(object.at(offset)).value;
+            const Address target(word & ~int_mark);
+            if (target.is_null() || !target.aligned(8))
+                word = 0;
+            else
+                fetch(target);
+        }
+        for (std::uint64_t offset = from; offset < end; offset += 8) {
+            const std::uint64_t word = words[(offset - from) / 8];
+            if (word == 0) continue;
+            const Address target(word & ~int_mark);
+            const TypeId type = heap_->type_of(target);
+            if (type == no_type || refcount(target) <= 0) continue;
+            if ((word & int_mark) != 0 && heap_->types()[type].known != KnownType::integer) continue;
+            visit.visit(target, ReferenceKind::guess,
+                        {ReferenceName::Form::offset, "", offset, object.type().address});
+        }
     }
 }
 
 ShortValue ObjectAccess::value(Address object, const TypeInfo& type, std::size_t limit) const {
-    const ObjectReader reader(*heap_, object, type);
-    if (!type.kind || !type.kind->describe) return {};
-    ShortValue value = type.kind->describe(reader, limit);
+    ShortValue value = values_.value(object, type, limit);
     // Decided here for all kinds and subclasses: "list of 3" names the type of a list, but not that of a
     // Stack, a subclass.
     const std::string_view text = value.text;
     value.says_type =
         text.starts_with(type.name) || (text.starts_with('<') && text.substr(1).starts_with(type.name));
+    const std::string_view called = text.substr(0, std::min(text.find_first_of("( "), text.size()));
+    const std::string_view whole = type.name;
+    if (!value.says_type && called.size() < std::min(text.size(), whole.size()) && whole.ends_with(called) &&
+        whole[whole.size() - called.size() - 1] == '.')
+        value.type_letters = static_cast<std::uint32_t>(called.size());
     return value;
 }
 
@@ -293,12 +339,20 @@ ShortValue ObjectAccess::key_value(Address key, int depth) const {
     const TypeId type = heap_->type_of(key);
     if (type == no_type) return {ShortValue::Kind::summary, "?", 0};
     const TypeInfo& info = heap_->types()[type];
-    if (info.flags & tuple_subclass_flag) {
-        ShortValue literal = tuple_literal(key, depth);
-        if (literal.kind == ShortValue::Kind::literal) return literal;
-    }
-    ShortValue v = value(key, info, key_characters);
-    if (v.kind == ShortValue::Kind::none) v = {ShortValue::Kind::summary, "<" + info.name + ">", 0};
+    if (info.known == KnownType::tuple)
+        if (ShortValue literal = tuple_literal(key, depth); literal.kind == ShortValue::Kind::literal)
+            return literal;
+    const bool text = (info.flags & (str_subclass_flag | bytes_subclass_flag)) != 0;
+    ShortValue v = value(key, info, text ? key_characters : longest_key);
+    if (v.kind != ShortValue::Kind::literal && (info.flags & tuple_subclass_flag))
+        if (ShortValue literal = tuple_literal(key, depth); literal.kind == ShortValue::Kind::literal)
+            return literal;
+    // A key is named, not described.
+    if (v.kind == ShortValue::Kind::summary && !v.without_values.empty()) v.text = v.without_values;
+    // Two keys of a class of the program may look alike.
+    const bool looks_alike = v.kind == ShortValue::Kind::summary && info.python_class;
+    if (v.kind == ShortValue::Kind::none || looks_alike)
+        v = {.kind = ShortValue::Kind::name, .text = fmt::format("<{} at {:#x}>", info.name, key.value)};
     return v;
 }
 
@@ -311,7 +365,7 @@ ShortValue ObjectAccess::tuple_literal(Address tuple, int depth) const {
         const Address item =
             heap_->pointer(tuple + *heap_->layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i));
         const ShortValue v = key_value(item, depth + 1);
-        const bool whole = v.kind == ShortValue::Kind::literal && v.length < key_characters && v.finite;
+        const bool whole = v.kind == ShortValue::Kind::literal && !v.cut && v.finite;
         if (!whole && !v.constant) return {};
         literal.text += (i > 0 ? ", " : "") + v.text;
         if (literal.text.size() > longest_tuple) return {};
@@ -320,13 +374,12 @@ ShortValue ObjectAccess::tuple_literal(Address tuple, int depth) const {
     return literal;
 }
 
-/// The attribute that shows the object at this offset, according to the members of `type` or of one of its
-/// bases; empty if there is none.
-std::string ObjectAccess::member_at(Address type, std::uint64_t offset) const {
+/// The attribute that shows the object at this offset, according to the members of `type` or of a class that it
+/// derives from; empty if there is none.
+std::string ObjectAccess::member_at(TypeId type, std::uint64_t offset) const {
     const auto& def = heap_->layout().member_def;
-    TypeId at = heap_->types().find(type);
-    for (int steps = 0; at != no_type && steps < most_bases; ++steps, at = heap_->types()[at].base) {
-        Address member = heap_->pointer(heap_->types()[at].address + *heap_->layout().type.tp_members);
+    const auto member_of = [&](TypeId owner) -> std::string {
+        Address member = heap_->pointer(heap_->types()[owner].address + *heap_->layout().type.tp_members);
         for (int i = 0; !member.is_null() && i < most_members; ++i, member = member + *def.size) {
             const Address name = heap_->pointer(member + *def.name);
             if (name.is_null()) break;
@@ -334,10 +387,49 @@ std::string ObjectAccess::member_at(Address type, std::uint64_t offset) const {
             if ((kind != member_object && kind != member_object_ex) ||
                 heap_->integer<std::uint64_t>(member + *def.offset) != offset)
                 continue;
-            if (auto text = heap_->memory().read_c_string(name, 200)) return *std::move(text);
+            auto text = heap_->memory().read_c_string(name, 200);
+            // These are kept behind the fields, and a derived type may have fields there: name_at knows better.
+            if (text && !text->empty() && *text != "__dict__" && *text != "__weakref__")
+                return *std::move(text);
         }
+        return {};
+    };
+    // A class that is not on the line of tp_base has no fields that others of the line lack.
+    const Address mro = heap_->pointer(heap_->types()[type].address + *heap_->layout().type.tp_mro);
+    const std::int64_t count = mro.is_null() ? 0 : std::min(heap_->var_size(mro), most_mro);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const TypeId owner = heap_->types().find(
+            heap_->pointer(mro + *heap_->layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i)));
+        if (owner == no_type) continue;
+        if (std::string name = member_of(owner); !name.empty()) return name;
     }
     return {};
+}
+
+/// The attribute that the word at this offset is, which leads to `target`; none if Python has no name for it.
+ReferenceStep ObjectAccess::step_at(TypeId type, std::uint64_t offset, Address target) const {
+    if (type == no_type) return {};
+    const TypeInfo& info = heap_->types()[type];
+    if (static_cast<std::int64_t>(offset) == info.dictoffset && heap_->is_dict(target))
+        return field_step(".__dict__");
+    if (static_cast<std::int64_t>(offset) == info.weaklistoffset && is_weak_reference(*heap_, target))
+        return field_step(".__weakref__");
+    std::string name = member_at(type, offset);
+    if (name.empty() && traversed_) {
+        const FieldNames::Name* const found = traversed_->field_names().at(type, offset);
+        if (found && found->item >= 0) {
+            ReferenceStep step;
+            step.kind = ReferenceStep::Kind::index;
+            step.within = "." + found->name;
+            step.number = static_cast<std::uint64_t>(found->item);
+            return step;
+        }
+        if (found) name = found->name;
+    }
+    if (name.empty()) return {};
+    ReferenceStep step = attribute_step(name);
+    step.field = FieldName::read(("." + name).c_str()).field;
+    return step;
 }
 
 std::string ObjectAccess::element_name(Address holder, std::uint64_t place) const {
@@ -398,12 +490,12 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
             step.kind = Kind::place;
             step.name = element_name(name.key, name.number);
             break;
+        case ReferenceName::Form::frame_place:
+            step = frame_place_step(*heap_, name.key, name.number);
+            break;
         case ReferenceName::Form::offset:
-            if (const std::string member = member_at(name.key, name.number); !member.empty()) {
-                step = attribute_step(member);
-                step.field = FieldName::read(("." + member).c_str()).field;
-                break;
-            }
+            step = step_at(heap_->types().find(name.key), name.number, target);
+            if (step.known()) break;
             step.kind = Kind::offset;
             step.nameless = true;
             step.number = name.number;
@@ -413,14 +505,18 @@ Reference ObjectAccess::named(Address target, ReferenceKind kind, const Referenc
 }
 
 bool ObjectAccess::holds_dead_object(Address block, std::uint64_t size) const {
+    return dead_object_type(block, size) != no_type;
+}
+
+TypeId ObjectAccess::dead_object_type(Address block, std::uint64_t size) const {
     const std::uint64_t marks = allocations_->debug_hooks() ? 16 : 0;
     for (std::uint64_t before = 0; before <= 32 && before + 16 <= size; before += 16) {
         const Address object = block + marks + before;
         const TypeId type = heap_->type_of(object);
         if (type != no_type && refcount(object) == 0 && presize(object, heap_->types()[type]) == before)
-            return true;
+            return type;
     }
-    return false;
+    return no_type;
 }
 
 bool ObjectAccess::in_free_list(Address block, std::uint64_t size) const {

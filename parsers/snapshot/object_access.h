@@ -6,6 +6,8 @@
 #include "parsers/cpython/instance.h"
 #include "parsers/cpython/type_flags.h"
 #include "parsers/snapshot/allocations.h"
+#include "parsers/snapshot/traversed.h"
+#include "parsers/values/values.h"
 
 #include <functional>
 
@@ -16,17 +18,20 @@ class PlaceVisitor {
 public:
     enum class Role : std::uint8_t { own_block, buffer, array_data };
     virtual ~PlaceVisitor() = default;
-    /// `bytes` were asked for; `held` says how many bytes are counted for them.
+    /// `bytes` were asked for; `held` says how many bytes are counted for them, and in which pool they lie.
     virtual void visit(Address start, std::uint64_t bytes, const Allocations::Held& held, Role role) = 0;
 };
 
 class ObjectAccess {
 public:
     ObjectAccess(const PythonHeap& heap, const Allocations& allocations)
-        : heap_(&heap), allocations_(&allocations) {}
+        : heap_(&heap), allocations_(&allocations), values_(heap) {}
 
     /// A C type may declare a size larger than what it allocates, by this many bytes at most.
     static constexpr std::uint64_t declared_too_much = 64;
+
+    /// From now on references of types that nobody described are those, where they are known; it must outlive this.
+    void set_traversed(const TraversedReferences& traversed) { traversed_ = &traversed; }
 
     const PythonHeap& heap() const { return *heap_; }
     const Allocations& allocations() const { return *allocations_; }
@@ -64,11 +69,13 @@ public:
     /// its sizes are cut down.
     ObjectSizes sizes(Address object, const TypeInfo& type, PlaceVisitor* places = nullptr) const;
     /// The places that `sizes` visits, without the sizes. Memory in pymalloc's pools is identified by its
-    /// start alone: there `bytes` and `held` are 0, except for array data.
+    /// start alone: there `bytes` is 0 and `held` names the pool alone, except for array data.
     void visit_places(Address object, const TypeInfo& type, PlaceVisitor& places) const;
     /// True if a block in use holds an object with a count of 0, which the interpreter keeps for reuse: frames, up
     /// to 3.10 one for each code object; tuples, parts of generators.
     bool holds_dead_object(Address block, std::uint64_t size) const;
+    /// Of what type it is; `no_type` if there is none.
+    TypeId dead_object_type(Address block, std::uint64_t size) const;
     /// The same, or what reads as the table of a dict that is kept for reuse: also a block that begins with zeros.
     bool in_free_list(Address block, std::uint64_t size) const;
     /// Prefetches the memory apart from the object that `sizes` will read: a dict's table.
@@ -99,14 +106,27 @@ private:
     void visit_buffers(const ObjectReader& object, BufferVisitor& visit, F&& pooled_values) const;
     ShortValue key_value(Address key, int depth = 0) const;
     ShortValue tuple_literal(Address tuple, int depth) const;
-    std::string member_at(Address type, std::uint64_t offset) const;
+    std::string member_at(TypeId type, std::uint64_t offset) const;
+    ReferenceStep step_at(TypeId type, std::uint64_t offset, Address target) const;
     std::string element_name(Address holder, std::uint64_t place) const;
     void visit_all_references(const ObjectReader& object, ReferenceVisitor& visit) const;
+    /// What is cheap to ask, of every object.
+    static bool may_be_unknown(const TypeInfo& type) {
+        return type.guessed || (type.kind && (type.kind->guesses || type.kind->exact));
+    }
+    const TraversedReferences::Reading* reading_of(const TypeInfo& type) const {
+        if (!traversed_ || traversed_->empty() || !may_be_unknown(type)) return nullptr;
+        return traversed_->of(heap_->types().id_of(type));
+    }
+    bool visit_traversed(const ObjectReader& object, const TraversedReferences::Reading& reading,
+                         ReferenceVisitor& visit) const;
     void visit_guesses(const ObjectReader& object, std::uint64_t from, std::uint64_t to,
                        ReferenceVisitor& visit) const;
 
     const PythonHeap* heap_;
     const Allocations* allocations_;
+    Values values_;
+    const TraversedReferences* traversed_ = nullptr;
 };
 
 }  // namespace heapsift

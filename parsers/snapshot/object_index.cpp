@@ -1,5 +1,7 @@
 #include "parsers/snapshot/object_index.h"
 
+#include "parsers/base/in_pieces.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -8,11 +10,12 @@ namespace heapsift {
 
 namespace {
 
+constexpr std::size_t objects_a_piece = 1 << 17;
 constexpr std::uint64_t free_bytes = 256 << 20, bytes_an_object = 64;  // both together bound its memory
 
 }  // namespace
 
-ObjectIndex::ObjectIndex(std::span<const Address> addresses) : addresses_(addresses) {
+ObjectIndex::ObjectIndex(AddressView addresses) : addresses_(addresses) {
     std::uint64_t chunks = 0;
     for (std::size_t i = 0; i < addresses.size(); ++i)
         chunks += i == 0 || addresses[i].value >> chunk_bits != addresses[i - 1].value >> chunk_bits;
@@ -34,20 +37,31 @@ ObjectIndex::ObjectIndex(std::span<const Address> addresses) : addresses_(addres
         words += words_a_chunk;
     }
     std::vector<Word> filled(words);
-    std::uint64_t last_word = ~std::uint64_t{0};
-    Word* word = nullptr;
-    for (ObjectId id{0}; id < addresses.size(); ++id) {
-        const Address address = addresses[id];
-        if (address.value >> address_bits) break;
-        if (address.value >> word_bits != last_word) {
-            last_word = address.value >> word_bits;
-            const std::uint32_t page = of_page[address.value >> page_bits];
-            word = &filled[of_chunk[page + chunk_in_page(address)] + word_in_chunk(address)];
-            word->before = id;
+    const auto word_of = [](Address address) { return address.value >> word_bits; };
+    in_any_order(piece_count(addresses.size(), objects_a_piece), [&](std::size_t piece) {
+        auto [begin, end] = piece_of(piece, addresses.size(), objects_a_piece);
+        // A word that two pieces share is filled by the first.
+        const auto follows = [&](std::size_t id) {
+            return id > 0 && id < addresses.size() && word_of(addresses[id - 1]) == word_of(addresses[id]);
+        };
+        while (begin < end && follows(begin)) ++begin;
+        if (begin == end) return;
+        while (follows(end)) ++end;
+        std::uint64_t last_word = ~std::uint64_t{0};
+        Word* word = nullptr;
+        for (ObjectId id(begin); id < end; ++id) {
+            const Address address = addresses[id];
+            if (address.value >> address_bits) break;
+            if (word_of(address) != last_word) {
+                last_word = word_of(address);
+                const std::uint32_t page = of_page[address.value >> page_bits];
+                word = &filled[of_chunk[page + chunk_in_page(address)] + word_in_chunk(address)];
+                word->before = id;
+            }
+            word->bits |= std::uint64_t{1} << (address.value >> granule_bits & 63);
+            if (address.value % 16 != 0) word->unaligned = 1;
         }
-        word->bits |= std::uint64_t{1} << (address.value >> granule_bits & 63);
-        if (address.value % 16 != 0) word->unaligned = 1;
-    }
+    });
     pages_ = std::move(of_page);
     chunks_ = std::move(of_chunk);
     words_ = std::move(filled);

@@ -11,8 +11,8 @@
 #include "parsers/base/stored.h"
 #include "parsers/snapshot/found_objects.h"
 
+#include <bit>
 #include <cstdint>
-#include <span>
 
 namespace heapsift {
 
@@ -20,8 +20,8 @@ class ObjectIndex {
 public:
     ObjectIndex() = default;
     /// `addresses`: sorted, no duplicates, no two within 16 bytes. They must outlive the index, and may be
-    /// moved together with it, since a vector keeps its elements where they are.
-    explicit ObjectIndex(std::span<const Address> addresses);
+    /// moved together with it, since a column keeps its elements where they are.
+    explicit ObjectIndex(AddressView addresses);
 
     /// True if it was made from no addresses, or not made at all.
     bool empty() const { return addresses_.empty(); }
@@ -41,7 +41,7 @@ public:
 
     /// As a part of an index (parsers/index/part.h), for these addresses, which must outlive it.
     template <class Self, class Part>
-    static void fields(Self& self, Part& part, std::span<const Address> addresses);
+    static void fields(Self& self, Part& part, AddressView addresses);
 
 private:
     static constexpr unsigned granule_bits = 4, word_bits = granule_bits + 6, chunk_bits = 20, page_bits = 33,
@@ -81,14 +81,14 @@ private:
     }
     ObjectId search(Address address) const;
 
-    std::span<const Address> addresses_;
+    AddressView addresses_;
     Stored<std::uint32_t> pages_;   // by 8 GiB: where its chunks begin
     Stored<std::uint32_t> chunks_;  // by MiB of such a page: where its words begin
     Stored<Word> words_;            // by KiB
 };
 
 template <class Self, class Part>
-void ObjectIndex::fields(Self& self, Part& part, std::span<const Address> addresses) {
+void ObjectIndex::fields(Self& self, Part& part, AddressView addresses) {
     const auto leads_into = [](std::uint32_t first, std::uint32_t count, std::size_t size) {
         return first == none || (first <= size && count <= size - first);
     };

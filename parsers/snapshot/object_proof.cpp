@@ -23,7 +23,7 @@ ObjectProof::ObjectProof(const CoreFile& core, const ObjectAccess& access)
     : access_(access),
       heap_(access.heap()),
       memory_(core.memory()),
-      stacks_(thread_stacks(core, access.allocations().malloc_heaps())) {}
+      stacks_(thread_stacks(core, access.allocations())) {}
 
 /// True if the collector's header reads as untracked, or as linked in a list.
 bool ObjectProof::header_reads(Address object, const TypeInfo& type) const {
@@ -72,14 +72,20 @@ ObjectProof::Elsewhere ObjectProof::elsewhere(Address object, TypeId id) const {
     const TypeInfo& type = heap_.types()[id];
     if (!alive(count_of(heap_, object))) return {};
     const Address start = object - access_.presize(object, type);
-    if (start == object && access_.allocations().malloc_heaps().is_free_list_link(object)) return {};
+    if (start == object && (access_.allocations().malloc_heaps().is_free_list_link(object) ||
+                            access_.allocations().begins_with_link(object)))
+        return {};
     const auto block = access_.allocations().block_starting_at(start);
     // No object lives on a stack. But what a C function once built there remains, with a type and
     // anything as its count (NumPy's array around one element: `dummy_arr` of scalarapi.c), and the words
     // around it may read as a chunk's.
     if ((!block || block->owner != Allocations::Owner::mapping) && on_a_stack(object)) return {};
     if (block) {
-        const std::uint64_t slack = 2 * granule + (block->owner == Allocations::Owner::mapping ? page : 0);
+        // Others than malloc have size classes, each up to a quarter larger than the one before.
+        const std::uint64_t slack =
+            2 * granule + (block->owner == Allocations::Owner::mapping ? page
+                           : block->owner == Allocations::Owner::other ? block->usable / 5
+                                                                       : 0);
         const Verdict verdict = in_block(object, type, block->usable, slack);
         return {verdict, verdict == Verdict::yes ? FoundBy::malloc : FoundBy::reference};
     }
@@ -98,12 +104,18 @@ ObjectProof::Elsewhere ObjectProof::elsewhere(Address object, TypeId id) const {
 /// True if an object in the middle of a malloc block ends before the block does, and its count is not a
 /// pointer. Remains of a freed block inside a larger new one rarely meet both conditions.
 bool ObjectProof::fits_inside(Address object, const TypeInfo& type) const {
-    const auto block = access_.allocations().malloc_heaps().block_containing(object);
-    if (!block) return true;
+    const Allocations& allocations = access_.allocations();
+    AddressRange block;
+    if (const Allocator* const other = allocations.other_at(object)) {
+        if (const auto of_other = other->block_at(object)) block = of_other->range();
+    } else if (const auto chunk = allocations.malloc_heaps().block_containing(object)) {
+        block = {chunk->start, chunk->start + chunk->usable};
+    }
+    if (block.size() == 0) return true;
     const std::uint64_t count = count_of(heap_, object);
     if (count >= 4096 && memory_.state_of(Address(count)) != ByteState::unmapped) return false;
     const Address start = object - access_.presize(object, type);
-    return start >= block->start && access_.requested(object, type) <= block->start + block->usable - start;
+    return start >= block.start && access_.requested(object, type) <= block.end - start;
 }
 
 bool ObjectProof::on_a_stack(Address at) const {

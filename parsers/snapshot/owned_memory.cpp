@@ -36,10 +36,11 @@ public:
         explicit Piece(PlaceCollector& all) : all_(all) {}
 
         void visit(Address start, std::uint64_t bytes, const Allocations::Held& held, Role role) override {
-            if (const Pool* pool = all_.pymalloc_.pool_at(start))
-                add_pool_block(*pool, start);
-            else if (bytes > 0)
-                add_place(start, bytes, held);
+            if (held.pool)
+                add_pool_block(*held.pool, start);
+            else if (bytes > 0 || held.bytes > held.before)
+                // realloc() to nothing leaves a block behind, as under an emptied list.
+                add_place(start, std::max<std::uint64_t>(bytes, 1), held);
             if (role != Role::array_data) return;
             const std::uint64_t there = held.whole ? bytes : std::min(bytes, held.bytes);
             if (there > 0 && start + there > start) array_data_.push_back({start, start + there});
@@ -66,8 +67,9 @@ public:
         }
 
         void add_place(Address start, std::uint64_t bytes, const Allocations::Held& held) {
-            if (held.bytes > 0 && !all_.allocations_.in_divided_memory(start) && start + held.bytes > start)
-                elsewhere_.push_back({start, start + held.bytes});
+            const std::uint64_t behind = held.bytes - std::min(held.before, held.bytes);
+            if (behind > 0 && !all_.allocations_.in_divided_memory(start) && start + behind > start)
+                elsewhere_.push_back({start, start + behind});
             // A false length must not claim the neighbours' memory; a small one cannot claim much.
             if (bytes > believed_bytes && (!held.whole || held.bytes < bytes))
                 if (const Allocations::Held real = all_.allocations_.held(start, bytes); !real.whole)
@@ -109,7 +111,7 @@ namespace {
 template <class Result, class Look, class Take>
 void for_each_object(const char* pass, const FoundObjects& objects, const ObjectAccess& access,
                      const ProgressCallback& progress, Look look, Take take) {
-    constexpr std::size_t ahead = 16;
+    constexpr std::size_t ahead = 16, at_once = 1024;
     const TypeTable& table = access.heap().types();
     const std::size_t count = objects.addresses.size();
     if (progress) progress(pass, 0);
@@ -117,10 +119,16 @@ void for_each_object(const char* pass, const FoundObjects& objects, const Object
         piece_count(count, objects_a_piece),
         [&](std::size_t piece, Result& result) {
             const auto [begin, end] = piece_of(piece, count, objects_a_piece);
-            for (std::size_t i = begin; i < end; ++i) {
-                if (i + ahead < count)
-                    access.fetch_parts(objects.addresses[i + ahead], table[objects.types[i + ahead]]);
-                look(objects.addresses[i], table[objects.types[i]], result);
+            Address addresses[at_once + ahead];
+            for (std::size_t first = begin; first < end; first += at_once) {
+                const std::size_t last = std::min(end, first + at_once),
+                                  known = std::min(count, last + ahead);
+                objects.addresses.view().copy(first, known, addresses);
+                for (std::size_t i = first; i < last; ++i) {
+                    if (i + ahead < known)
+                        access.fetch_parts(addresses[i + ahead - first], table[objects.types[i + ahead]]);
+                    look(addresses[i - first], table[objects.types[i]], result);
+                }
             }
         },
         [&](std::size_t piece, Result& result) {

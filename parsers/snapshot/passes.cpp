@@ -13,9 +13,10 @@
 //   sizes, or places    how large each object is, and which memory belongs to Python objects; places alone
 //                       cost less
 //   memory rows         who owns each mapped byte
-//   native blocks       what malloc handed out to C code, and from where it is reached
+//   types' own code     what objects report whose types nobody described
 //   references,         who holds whom; which guesses are references, by counts; and what C code holds, of
 //   guesses, natives    the counts still unexplained
+//   native blocks       what malloc handed out to C code, from where it is reached, and what leads where
 //   roots               modules, threads, frames
 //
 // A line that assigns to the snapshot is where a column appears. What a pass learns for the readers of single
@@ -25,8 +26,14 @@
 
 #include "parsers/base/text.h"
 #include "parsers/cpython/type_finder.h"
+#include "parsers/memory/jemalloc.h"
+#include "parsers/memory/musl.h"
+#include "parsers/memory/other_allocators.h"
+#include "parsers/memory/region_map.h"
 #include "parsers/snapshot/array_items.h"
 #include "parsers/snapshot/builder.h"
+#include "parsers/snapshot/find_field_names.h"
+#include "parsers/snapshot/find_traversed.h"
 #include "parsers/snapshot/kept_parts.h"
 #include "parsers/snapshot/learned_dicts.h"
 #include "parsers/snapshot/left_out_mappings.h"
@@ -57,8 +64,33 @@ bool has_debug_hooks(const CoreFile& core, const PythonRuntime& python) {
     return mark && (*mark & ~std::uint64_t{0xff}) == 0xfdfdfdfdfdfdfd00;
 }
 
+/// Reports what of jemalloc's memory does not prove itself.
+void note_doubts(const Jemalloc& jemalloc, Diagnostics& diagnostics) {
+    const Jemalloc::Doubts& doubts = jemalloc.doubts();
+    if (doubts.extents > 0)
+        diagnostics.add(
+            "jemalloc-extents-broken",
+            fmt::format("{} of jemalloc's extents do not add up: their blocks are left out, or some "
+                        "free ones are taken for blocks in use",
+                        doubts.extents),
+            Severity::damage);
+    if (doubts.cached > 0)
+        diagnostics.add(
+            "jemalloc-caches-broken",
+            fmt::format("{} entries in the caches of jemalloc's threads do not read: some of its free "
+                        "blocks are taken for blocks in use",
+                        doubts.cached),
+            Severity::damage);
+    if (doubts.no_caches)
+        diagnostics.add(
+            "jemalloc-caches-unknown",
+            "no thread's cache of jemalloc is found: the free blocks in them are taken for blocks in use",
+            Severity::note);
+}
+
 /// Reports allocators that heapsift cannot read, by name, and heaps that it could not follow to their end.
-void note_allocators(const CoreFile& core, const MallocHeaps& heaps, Diagnostics& diagnostics) {
+void note_allocators(const CoreFile& core, const Allocations& allocations, Diagnostics& diagnostics) {
+    const MallocHeaps& heaps = allocations.malloc_heaps();
     if (const std::uint64_t broken = heaps.broken_heaps(); broken > 0)
         diagnostics.add(
             "malloc-heaps-broken",
@@ -84,15 +116,20 @@ void note_allocators(const CoreFile& core, const MallocHeaps& heaps, Diagnostics
                         "for blocks in use",
                         state.broken_lists),
             Severity::damage);
+    const auto note_unread = [&](std::string_view name) {
+        diagnostics.add(
+            "allocator-unknown",
+            fmt::format("malloc is {}'s here, whose blocks heapsift does not read: `memory` has them as "
+                        "mappings without a known owner, objects above 512 bytes that nothing but C "
+                        "code refers to may be missing, and their memory is what was asked for",
+                        name));
+    };
+    if (has_musl(core.memory(), core.modules())) note_unread("musl");
     for (const Module& module : core.modules()) {
         const std::string_view file = base_name(module.path);
         for (const char* name : {"libjemalloc", "libtcmalloc", "libmimalloc"}) {
-            if (!file.starts_with(name)) continue;
-            diagnostics.add("allocator-unknown",
-                            fmt::format("malloc is {}'s here, whose blocks heapsift does not read: objects "
-                                        "above 512 bytes that nothing but C code "
-                                        "refers to may be missing, and their memory is what was asked for",
-                                        name + 3));
+            if (!file.starts_with(name) || allocations.has(name + 3)) continue;
+            note_unread(name + 3);
         }
     }
 }
@@ -119,7 +156,8 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
     const AddressSpace& memory = core.memory();
 
     pass("interpreter");
-    heap.python = find_python_runtime(core, diagnostics);
+    if (sources.index) read_layout(*sources.index, sources.layout);
+    heap.python = find_python_runtime(core, diagnostics, sources.layout);
 
     pass("allocators");
     // needs no types
@@ -138,10 +176,30 @@ void find_heap(HeapSources& sources, HeapSnapshot& heap, Diagnostics& diagnostic
     heap.python.debug = is_debug_build(*sources.python);
 
     pass("allocators");
-    MallocHeaps heaps = MallocHeaps::find(memory, core.threads(), pools.pymalloc.ranges());
-    sources.allocations = std::make_unique<Allocations>(core, std::move(pools.pymalloc), std::move(heaps));
+    FoundMalloc malloc;
+    const bool malloc_is_kept = sources.index && read_malloc(*sources.index, memory, malloc);
+    std::vector<std::unique_ptr<const Allocator>> others;
+    if (!malloc.alone) {
+        if (auto jemalloc = Jemalloc::find(memory, core.modules(), core.threads())) {
+            note_doubts(*jemalloc, diagnostics);
+            others.push_back(std::move(jemalloc));
+        }
+        for (auto& other : find_other_allocators(core, diagnostics)) others.push_back(std::move(other));
+    }
+    if (!malloc_is_kept) {
+        std::vector<AddressRange> not_of_malloc = pools.pymalloc.ranges();
+        for (const auto& other : others) {
+            const std::vector<AddressRange> ranges = other->ranges();
+            not_of_malloc.insert(not_of_malloc.end(), ranges.begin(), ranges.end());
+        }
+        join_ranges(not_of_malloc);
+        malloc.heaps = MallocHeaps::find(memory, core.threads(), not_of_malloc);
+    }
+    sources.allocations =
+        std::make_unique<Allocations>(core, std::move(pools.pymalloc), std::move(malloc.heaps));
+    for (auto& other : others) sources.allocations->add(std::move(other));
     sources.allocations->set_debug_hooks(has_debug_hooks(core, heap.python));
-    note_allocators(core, sources.allocations->malloc_heaps(), diagnostics);
+    note_allocators(core, *sources.allocations, diagnostics);
     sources.access = std::make_unique<ObjectAccess>(*sources.python, *sources.allocations);
 
     FoundHeap found;
@@ -174,24 +232,33 @@ void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWis
     bool references = wishes.columns.references && !heap.references.there();
     const bool roots = wishes.columns.roots && !heap.roots.there();
     bool native = wishes.columns.native && !heap.native.there();
+    bool native_graph = wishes.columns.native_graph && !heap.native_graph.there();
 
-    if (IndexFile* const index = sources.index) {
+    IndexFile* const index = sources.index;
+    if (index) {
         pass("the index");
+        native = native && !read_native(*index, heap);
+        native_graph = native_graph && !read_native_graph(*index, heap);
+    }
+    references = references || ((native || native_graph) && !heap.references.there());
+    if (index) {
         sizes = sizes && !read_sizes(*index, heap);
         memory = memory && !read_memory(*index, heap);
         if (references && heap.index.empty()) read_lookup(*index, heap);
-        references = references && !read_references(*index, *sources.python, heap);
-        native = native && !read_native(*index, heap);
+        if (references && read_traversed(*index, heap)) {
+            sources.access->set_traversed(*heap.traversed);
+            references = !read_references(*index, *sources.python, heap);
+        }
     }
 
     OwnedPlaces places;
-    if (sizes && !memory && !references && !native) {
+    if (sizes && !memory && !references && !native && !native_graph) {
         heap.sizes = measure_sizes(heap.objects, access, progress);
     } else if (sizes || memory) {
         OwnedMemory owned = measure_objects(heap.objects, access, progress);
         if (sizes) heap.sizes = std::move(owned.sizes);
         places = std::move(owned.places);
-    } else if (references || native) {
+    } else if (references || native || native_graph) {
         places = find_places(heap.objects, access, progress);
     }
 
@@ -202,13 +269,25 @@ void add_columns(const HeapSources& sources, HeapSnapshot& heap, const ColumnWis
         heap.memory = memory_rows(regions, core, *sources.allocations);
     }
 
-    if (native) heap.native = find_native_blocks(core, access, heap.objects, places, progress);
-
     if (references) {
         pass("index of objects");
         if (heap.index.empty()) heap.index = ObjectIndex(heap.objects.addresses);
+        if (!heap.traversed.there()) {
+            TraversedReferences traversed = find_traversed(core, heap.objects, access, progress);
+            traversed.set_field_names(find_field_names(core, heap.objects, access, progress));
+            heap.traversed = std::move(traversed);
+            sources.access->set_traversed(*heap.traversed);
+        }
+        OwnedPlaces used_up = native || native_graph ? places : std::move(places);
         heap.references =
-            build_reference_graph(core, heap.objects, access, heap.index, std::move(places), progress);
+            build_reference_graph(core, heap.objects, access, heap.index, std::move(used_up), progress);
+    }
+
+    if (native || native_graph) {
+        NativeMemory found =
+            find_native_blocks(core, access, heap.objects, places, *heap.references, native_graph, progress);
+        if (!heap.native.there()) heap.native = std::move(found.blocks);
+        if (native_graph) heap.native_graph = std::move(found.graph);
     }
 
     if (roots) {

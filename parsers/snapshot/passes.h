@@ -27,6 +27,7 @@ struct HeapSources {
     std::unique_ptr<PythonHeap> python;
     std::unique_ptr<Allocations> allocations;
     std::unique_ptr<ObjectAccess> access;
+    KeptLayout layout;
     LearnedFacts learned;
     Diagnostics odd_of_pools, odd_of_objects;  // told already
 };

@@ -2,32 +2,23 @@
 // object is that" would wait for memory. So addresses are gathered some thousands at a time, and index
 // entries are prefetched some lookups ahead. Any thread may do that for a piece of the objects; the pieces'
 // rows are put together in their order, and their targets counted then.
-//
-// Guesses. A word in the body of a C type that nobody has described, and that is the address of an object,
-// may be a reference, a borrowed pointer, or left over from the block's previous owner. Reference counts
-// tell, since the target counts each real reference. So first all references that are known for sure are
-// counted. A target with nothing left to explain refuses all guesses. A target with exactly as many
-// candidates as references left to explain proves them all. In between, the same word in other objects of the
-// same type decides: a word that was mostly proved goes first, one that was mostly refused goes last, and one
-// that was hardly ever proved is refused. The counts of immortal objects tell nothing; a guess that leads to
-// one is believed unless its word was hardly ever proved.
 
 #include "parsers/snapshot/reference_graph.h"
 
 #include "parsers/base/in_pieces.h"
 #include "parsers/cpython/build/refcount.h"
+#include "parsers/snapshot/judge_guesses.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 namespace heapsift {
 
 class ReferenceGraphBuilder {
 public:
-    ReferenceGraphBuilder(std::span<const Address> addresses, std::span<const TypeId> types,
-                          const ObjectAccess& access, const ObjectIndex& index)
-        : addresses_(addresses), types_(types), access_(access), index_(index) {}
+    ReferenceGraphBuilder(AddressView addresses, const TypeColumn& types, const ObjectAccess& access,
+                          const ObjectIndex& index)
+        : addresses_(addresses), types_(types), access_(access), index_(index), guesses_(types) {}
 
     ReferenceGraph build(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
         begin_.reserve(addresses_.size() + 1);
@@ -38,32 +29,24 @@ public:
         begin_.push_back(targets_.size());
         if (progress) progress("guesses", 0);
         judge_guesses();
-        take_out_refused();
         add_natives(core, std::move(places), progress);
-        std::vector<ReferenceGraph::Guess> judged;
-        judged.reserve(guesses_.size());
-        for (const Guess& guess : guesses_) judged.push_back(guess);
         graph_.begin_ = begin_.finish();
         graph_.targets_ = std::move(targets_);
         graph_.found_ = found_.finish();
         graph_.all_strong_ = std::move(all_strong_);
-        graph_.guesses_ = std::move(judged);
         graph_.natives_ = std::move(natives_);
         graph_.unowned_ = std::move(unowned_);
         return std::move(graph_);
     }
 
 private:
-    static constexpr std::size_t gathered_at_once = 4096, ahead = 24;
+    static constexpr std::size_t gathered_at_once = 4096, ahead = 24, at_once = 1024;
     static constexpr std::size_t objects_a_piece = 1 << 15;
     static_assert(objects_a_piece % 64 == 0);  // no two pieces share a word of all_strong_
-    struct Guess : ReferenceGraph::Guess {
-        std::uint64_t place = 0;  // in targets_, until the refused are taken out
-    };
     struct Pending {
         Address target;
         std::uint32_t word;
-        enum class Kind : std::uint8_t { owned, unowned, guess } kind;
+        enum class Kind : std::uint8_t { owned, unowned, guess, lone_guess } kind;
     };
 
     /// Of some thousand objects: what their references lead to.
@@ -71,14 +54,18 @@ private:
         void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
             all_strong = all_strong && (kind == ReferenceKind::strong || kind == ReferenceKind::weak);
             const bool unowned = kind == ReferenceKind::weak || kind == ReferenceKind::reported;
+            // Only a number that is an offset means the same in all objects of a type.
+            const bool of_body = name.form == ReferenceName::Form::offset;
+            const auto guess = of_body ? Pending::Kind::guess : Pending::Kind::lone_guess;
             pending.push_back({target, static_cast<std::uint32_t>(name.number),
-                               kind == ReferenceKind::guess ? Pending::Kind::guess
+                               kind == ReferenceKind::guess ? guess
                                : unowned                    ? Pending::Kind::unowned
                                                             : Pending::Kind::owned});
         }
         std::vector<Pending> pending;
-        std::vector<std::size_t> sizes;  // number of targets of each gathered object
-        bool all_strong = true;          // of the object being visited
+        std::vector<std::size_t> sizes;   // number of targets of each gathered object
+        std::vector<std::uint8_t> exact;  // and whether its references are known
+        bool all_strong = true;           // of the object being visited
     };
 
     /// The rows of a piece.
@@ -114,15 +101,26 @@ private:
         const TypeTable& table = access_.heap().types();
         Gather& gather = rows.gather;
         rows.resolved = begin;
+        Address addresses[at_once + ahead];
+        std::size_t first = 0, known = 0;  // which are in there: [first, known)
         for (ObjectId id = begin; id < end; ++id) {
-            if (id + ahead < addresses_.size())
-                access_.fetch_references(addresses_[id + ahead], table[types_[id + ahead]]);
+            if ((id - begin) % at_once == 0) {
+                first = id;
+                known = std::min(first + at_once + ahead, addresses_.size());
+                addresses_.copy(first, known, addresses);
+            }
+            if (id + ahead < known)
+                access_.fetch_references(addresses[id + ahead - first], table[types_[id + ahead]]);
+            const Address object = addresses[id - first];
+            const TypeInfo& type = table[types_[id]];
             const std::size_t before = gather.pending.size();
             gather.all_strong = true;
-            access_.visit_references(addresses_[id], table[types_[id]], gather);
+            access_.visit_references(object, type, gather);
             all_strong_[id / 64] |= std::uint64_t{gather.all_strong} << (id % 64);
             gather.sizes.push_back(gather.pending.size() - before);
-            rows.guessed_objects += !access_.references_exact(addresses_[id], table[types_[id]]);
+            const bool exact = access_.references_exact(object, type);
+            gather.exact.push_back(exact);
+            rows.guessed_objects += !exact;
             if (gather.pending.size() >= gathered_at_once || gather.sizes.size() >= gathered_at_once)
                 resolve(rows);
         }
@@ -140,7 +138,9 @@ private:
             ids[i] = index_.find(pending[i].target);
         }
         std::size_t at = 0;
-        for (const std::size_t size : rows.gather.sizes) {
+        for (std::size_t object = 0; object < rows.gather.sizes.size(); ++object) {
+            const std::size_t size = rows.gather.sizes[object];
+            const bool exact = rows.gather.exact[object] != 0;
             rows.begin.push_back(rows.targets.size());
             for (const std::size_t end = at + size; at < end; ++at) {
                 const ObjectId target = ids[at];
@@ -148,9 +148,10 @@ private:
                 if (one.kind == Pending::Kind::unowned) {
                     if (target != no_object) rows.unowned.push_back({rows.resolved, target});
                 } else if (target != no_object) {
-                    if (one.kind == Pending::Kind::guess)
-                        rows.guesses.push_back(
-                            {{rows.resolved, target, one.word, GuessVerdict::refused}, rows.targets.size()});
+                    const bool alone = one.kind == Pending::Kind::lone_guess;
+                    if (alone || one.kind == Pending::Kind::guess)
+                        rows.guesses.emplace_back(rows.resolved, one.word, rows.targets.size(),
+                                                  exact || alone);
                     rows.targets.push_back(target);
                 } else if (one.kind == Pending::Kind::owned &&
                            access_.heap().memory().state_of(one.target) != ByteState::not_saved) {
@@ -161,6 +162,7 @@ private:
         }
         pending.clear();
         rows.gather.sizes.clear();
+        rows.gather.exact.clear();
     }
 
     /// Puts the next piece behind what is there, and empties it.
@@ -173,28 +175,15 @@ private:
             if (i + ahead < targets.size()) found_.fetch(targets[i + ahead]);
             found_.increment(targets[i]);
         }
-        for (Guess& guess : rows.guesses) {  // they count when they are believed
-            found_.decrement(guess.target);
-            guess.place += before;
-        }
+        for (const Guess& guess : rows.guesses)  // they count when they are believed
+            found_.decrement(targets[guess.place()]);
+        guesses_.add(rows.guesses, targets, before);
         move_to_end(rows.targets, targets_);
-        move_to_end(rows.guesses, guesses_);
         move_to_end(rows.unowned, unowned_);
         graph_.counts_.objects += std::exchange(rows.guessed_objects, 0);
         if (graph_.dangling_ == 0) graph_.first_dangling_ = rows.first_dangling;
         graph_.dangling_ += std::exchange(rows.dangling, 0);
         rows.first_dangling.reset();
-    }
-
-    // --- guesses
-
-    /// One word of the body, in all objects of one type.
-    struct Word {
-        std::uint32_t proved = 0, refused = 0;
-        double belief() const { return (proved + 1.0) / (proved + refused + 2.0); }
-    };
-    std::uint64_t word_of(const Guess& guess) const {
-        return std::uint64_t{types_[guess.source]} << 32 | guess.word;
     }
 
     /// How many references to `target` its count has beyond those found; for an immortal object as given, no
@@ -208,76 +197,40 @@ private:
     }
 
     void judge_guesses() {
-        std::vector<std::uint32_t> by_target(guesses_.size());
-        for (std::uint32_t i = 0; i < by_target.size(); ++i) by_target[i] = i;
-        std::sort(by_target.begin(), by_target.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return std::pair(guesses_[a].target, a) < std::pair(guesses_[b].target, b);
-        });
-        std::unordered_map<std::uint64_t, Word> words;
-        for_each_target(by_target, [&](std::span<std::uint32_t> candidates, std::uint64_t left) {
-            const bool all = left == candidates.size();
-            if (!all && left != 0) return;
-            for (const std::uint32_t i : candidates) {
-                if (all) guesses_[i].verdict = GuessVerdict::proved;
-                Word& word = words[word_of(guesses_[i])];
-                ++(all ? word.proved : word.refused);
-            }
-        });
-        for_each_target(by_target, [&](std::span<std::uint32_t> candidates, std::uint64_t left) {
-            if (left == candidates.size() || left == 0) return;
-            auto belief = [&](std::uint32_t i) {
-                const auto word = words.find(word_of(guesses_[i]));
-                return word == words.end() ? 0.5 : word->second.belief();
-            };
-            std::stable_sort(candidates.begin(), candidates.end(),
-                             [&](std::uint32_t a, std::uint32_t b) { return belief(a) > belief(b); });
-            for (const std::uint32_t i : candidates) {
-                if (left == 0 || belief(i) < 0.2) break;
-                guesses_[i].verdict = GuessVerdict::allowed;
-                --left;
-            }
-        });
-        for (const Guess& guess : guesses_) {
-            if (guess.verdict != GuessVerdict::refused) found_.increment(guess.target);
-            ++(guess.verdict == GuessVerdict::proved    ? graph_.counts_.proved
-               : guess.verdict == GuessVerdict::allowed ? graph_.counts_.allowed
-                                                        : graph_.counts_.refused);
+        guesses_.judge(targets_, [&](ObjectId target) { return left_to_explain(target); });
+        const auto guesses = guesses_.guesses();
+        for (std::size_t i = 0; i < guesses.size(); ++i) {
+            if (i + ahead < guesses.size()) found_.fetch(targets_[guesses[i + ahead].place()]);
+            if (guesses[i].verdict() != GuessVerdict::refused) found_.increment(targets_[guesses[i].place()]);
         }
+        if (guesses_.counts().refused > 0) take_out_refused(guesses);
+        const std::uint64_t objects = graph_.counts_.objects;
+        graph_.counts_ = guesses_.counts();
+        graph_.counts_.objects = objects;
+        graph_.judged_ = guesses_.finish();
     }
 
-    template <class F>
-    void for_each_target(std::vector<std::uint32_t>& by_target, F&& judge) const {
-        for (std::size_t from = 0; from < by_target.size();) {
-            const ObjectId target = guesses_[by_target[from]].target;
-            std::size_t to = from;
-            while (to < by_target.size() && guesses_[by_target[to]].target == target) ++to;
-            judge(std::span(by_target).subspan(from, to - from), left_to_explain(target));
-            from = to;
-        }
-    }
-
-    void take_out_refused() {
-        std::vector<std::uint64_t> places;  // ascending
-        for (const Guess& guess : guesses_)
-            if (guess.verdict == GuessVerdict::refused) places.push_back(guess.place);
-        std::size_t before = 0;
-        if (!places.empty())
-            begin_.move_all([&](std::uint64_t start) {
-                while (before < places.size() && places[before] < start) ++before;
-                return start - before;
-            });
-        auto kept = targets_.begin() + static_cast<std::ptrdiff_t>(places.empty() ? 0 : places.front());
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            const std::uint64_t next = i + 1 < places.size() ? places[i + 1] : targets_.size();
-            kept = std::copy(targets_.begin() + static_cast<std::ptrdiff_t>(places[i] + 1),
-                             targets_.begin() + static_cast<std::ptrdiff_t>(next), kept);
-        }
-        targets_.resize(targets_.size() - places.size());
-        // They are sorted by source; within one source, a kind's own guesses may come before those of lower
-        // words.
-        std::sort(guesses_.begin(), guesses_.end(), [](const Guess& a, const Guess& b) {
-            return std::pair(a.source, a.word) < std::pair(b.source, b.word);
+    void take_out_refused(std::span<const Guess> guesses) {
+        std::size_t taken_out = 0;
+        auto next = guesses.begin();
+        begin_.move_all([&](std::uint64_t start) {
+            for (; next != guesses.end() && next->place() < start; ++next)
+                taken_out += next->verdict() == GuessVerdict::refused;
+            return start - taken_out;
         });
+        std::uint64_t kept = 0, from = 0;
+        const auto keep_up_to = [&](std::uint64_t to) {
+            if (kept != from)
+                std::copy(targets_.begin() + static_cast<std::ptrdiff_t>(from),
+                          targets_.begin() + static_cast<std::ptrdiff_t>(to),
+                          targets_.begin() + static_cast<std::ptrdiff_t>(kept));
+            kept += to - from;
+            from = to + 1;
+        };
+        for (const Guess& guess : guesses)
+            if (guess.verdict() == GuessVerdict::refused) keep_up_to(guess.place());
+        keep_up_to(targets_.size());
+        targets_.resize(kept);
     }
 
     void add_natives(const CoreFile& core, OwnedPlaces places, const ProgressCallback& progress) {
@@ -289,8 +242,8 @@ private:
         for (const NativeReference& reference : natives_) found_.increment(reference.target);
     }
 
-    std::span<const Address> addresses_;
-    std::span<const TypeId> types_;
+    AddressView addresses_;
+    const TypeColumn& types_;
     const ObjectAccess& access_;
     const ObjectIndex& index_;
     ReferenceGraph graph_;
@@ -299,7 +252,7 @@ private:
     std::vector<std::uint64_t> all_strong_;
     std::vector<ObjectId> targets_;
     CompactCounts found_;
-    std::vector<Guess> guesses_;
+    GuessJudge guesses_;
     std::vector<NativeReference> natives_;
     std::vector<ReferenceGraph::Unowned> unowned_;
 };
@@ -321,7 +274,7 @@ ReferenceGraph::ReferenceGraph(std::vector<std::uint64_t> begin, std::vector<Obj
 
 std::uint64_t ReferenceGraph::memory_bytes() const {
     return begin_.memory_bytes() + targets_.memory_bytes() + found_.memory_bytes() +
-           all_strong_.memory_bytes() + guesses_.memory_bytes() + natives_.memory_bytes() +
+           all_strong_.memory_bytes() + judged_.memory_bytes() + natives_.memory_bytes() +
            unowned_.memory_bytes();
 }
 
@@ -380,15 +333,6 @@ std::vector<ObjectId> ReferenceGraph::unowned_sources_of(ObjectId target) const 
         if (one.target == target && (sources.empty() || sources.back() != one.source))
             sources.push_back(one.source);
     return sources;
-}
-
-GuessVerdict ReferenceGraph::verdict(ObjectId source, std::uint64_t word) const {
-    const std::pair key(source, static_cast<std::uint32_t>(word));
-    const auto it =
-        std::lower_bound(guesses_.begin(), guesses_.end(), key,
-                         [](const Guess& g, const auto& k) { return std::pair(g.source, g.word) < k; });
-    return it != guesses_.end() && std::pair(it->source, it->word) == key ? it->verdict
-                                                                          : GuessVerdict::refused;
 }
 
 ReferenceGraph build_reference_graph(const CoreFile& core, const FoundObjects& objects,

@@ -1,21 +1,21 @@
 #pragma once
 
 // Who holds whom: the owned references of all objects, and how many of them lead to each object. (How guesses
-// are judged: reference_graph.cpp.)
+// are judged: judge_guesses.cpp.)
 //
-// Memory: 4 bytes per reference, 5 per object (4 for where its references begin, 1 for the number of
-// references found to it), and 16 per guess, and 8 per reference that is weak or only reported. Cost: 50 to
-// 150 ns per object, with two to three references each.
+// Memory: 4 bytes per reference, 3 per object (2 for where its references begin, 1 for the number of
+// references found to it), and 8 per reference that is weak or only reported. Cost: 50 to 150 ns per object,
+// with two to three references each; 100 to 200 ns per guess, half of that to judge it.
 
 #include "parsers/base/compact_counts.h"
 #include "parsers/base/progress.h"
 #include "parsers/base/stored.h"
+#include "parsers/snapshot/guesses.h"
 #include "parsers/snapshot/native_references.h"
 #include "parsers/snapshot/object_access.h"
 #include "parsers/snapshot/object_index.h"
 #include "parsers/snapshot/row_starts.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,13 +23,6 @@
 #include <vector>
 
 namespace heapsift {
-
-/// What became of a guess.
-enum class GuessVerdict : std::uint8_t {
-    proved,   // hidden: with the proved guesses, the references found are exactly the target's count
-    allowed,  // followed: the target's count has room for it
-    refused   // not a reference: the references known for sure are all that the target counts
-};
 
 class ReferenceGraph {
 public:
@@ -65,9 +58,11 @@ public:
     std::vector<ObjectId> unowned_sources_of(ObjectId target) const;
     /// How many references of the real view were found to `target`.
     std::uint64_t found(ObjectId target) const { return found_[target]; }
-    /// The verdict on the guess of `source` whose name carries the number `word`, which is different for each
-    /// guess of an object.
-    GuessVerdict verdict(ObjectId source, std::uint64_t word) const;
+    /// The verdict on the guess of `source`, an object of `type`, whose name carries the number `word`, which
+    /// is different for each guess of an object.
+    GuessVerdict verdict(ObjectId source, TypeId type, std::uint64_t word) const {
+        return judged_.verdict(source, type, word);
+    }
 
     /// References from memory that is no object's; sorted by word.
     std::span<const NativeReference> natives() const { return natives_; }
@@ -83,10 +78,6 @@ public:
     /// The first of them by source, as an example to look at.
     const std::optional<DanglingReference>& first_dangling() const { return first_dangling_; }
 
-    struct GuessCounts {
-        std::uint64_t proved = 0, allowed = 0, refused = 0;
-        std::uint64_t objects = 0;  // objects that have guesses
-    };
     const GuessCounts& guesses() const { return counts_; }
 
     /// As a part of an index (parsers/index/part.h), for so many objects. The frames of running functions are
@@ -99,12 +90,6 @@ private:
     friend class ReferenceGraphBuilder;
     std::uint64_t references_to(ObjectId target) const;
 
-    struct Guess {
-        ObjectId source, target;
-        std::uint32_t word;  // the number in its name: which word of the source it is
-        GuessVerdict verdict;
-        std::array<std::uint8_t, 3> unused{};
-    };
     struct Unowned {
         ObjectId source, target;
     };
@@ -113,7 +98,7 @@ private:
     Stored<ObjectId> targets_;
     CompactColumn<std::uint8_t> found_;
     Stored<std::uint64_t> all_strong_;  // one bit per object
-    Stored<Guess> guesses_;             // by source and word
+    JudgedGuesses judged_;
     Stored<NativeReference> natives_;
     Stored<Unowned> unowned_;  // by source; weak references, and those that are only reported
     RunningFrames frames_;
@@ -130,10 +115,7 @@ void ReferenceGraph::fields(Self& self, Part& part, std::size_t objects) {
     CompactColumn<std::uint8_t>::fields(self.found_, part, objects);
     part.column(self.all_strong_, [](std::uint64_t) { return true; });
     part.require(self.all_strong_.size() == objects / 64 + 1, "not every object has its references");
-    part.column(self.guesses_, [&](const Guess& guess, std::size_t at) {
-        return is_object(guess.source) && is_object(guess.target) && guess.verdict <= GuessVerdict::refused &&
-               (at == 0 || (&guess - 1)->source <= guess.source);
-    });
+    JudgedGuesses::fields(self.judged_, part, objects);
     part.column(self.natives_, [&](const NativeReference& native, std::size_t at) {
         return is_object(native.target) && native.place <= NativePlace::stack &&
                (at == 0 || (&native - 1)->word <= native.word);

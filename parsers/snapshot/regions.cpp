@@ -22,10 +22,16 @@ namespace {
 
 // Bytes that an object may claim beyond its block, if its type declares more than it allocates.
 constexpr std::uint64_t claimed_too_much = ObjectAccess::declared_too_much;
+constexpr std::uint64_t page_size = 4096;
 
 /// What is read beside an allocator's blocks.
 struct Cursors {
     RangeCursor objects, arrays, never, zeros;
+};
+
+/// Of the blocks in a part.
+struct UntouchedBytes {
+    std::uint64_t never = 0, zeros = 0;
 };
 
 /// Memory that processes share, under the names that the kernel gives it in /proc/PID/maps: it is nobody's file.
@@ -105,11 +111,24 @@ private:
         all.name = allocator.name();
         std::size_t part = 0;
         MemoryShares shares;
+        UntouchedBytes of_blocks;
+        RangeCursor never(untouched_.never), zeros(untouched_.zeros);
         const auto next_part = [&] {
+            // An allocator has pages for itself between its blocks, of which it has touched some.
+            const auto without = [](std::uint64_t bytes, std::uint64_t some) {
+                return bytes - std::min(bytes, some);
+            };
+            const std::uint64_t outside = std::max(without(never.bytes_in(parts[part]), of_blocks.never),
+                                                   without(zeros.bytes_in(parts[part]), of_blocks.zeros));
+            shares[MemoryOwner::reserved] +=
+                std::min(outside, without(map_.mapped_bytes(parts[part]), shares.sum()));
+            of_blocks = {};
             shares[MemoryOwner::headers] += map_.divide(parts[part++], shares);
             all.shares.add(shares);
             shares = {};
         };
+        const MallocHeaps& heaps = allocations_.malloc_heaps();
+        const bool is_malloc = &allocator == &heaps;
         allocator.visit_blocks([&](std::span<const MemoryBlock> blocks) {
             const AddressRange range{blocks.front().start, blocks.back().range().end};
             const bool is_mapped = map_.mapped_bytes(range) == range.size();
@@ -122,9 +141,10 @@ private:
                                              std::min(block.range().end, parts[part].end)};
                     if (there.end <= there.start) break;
                     const std::uint64_t bytes = is_mapped ? there.size() : map_.mapped_bytes(there);
-                    add(block, there, bytes, cursors, shares);
-                    if (!block.in_use && &allocator == &allocations_.malloc_heaps())
-                        all.trim += whole_pages(there, cursors);
+                    add(block, there, bytes,
+                        is_malloc && block.bytes >= page_size && !heaps.heap_at(block.start), cursors, shares,
+                        of_blocks);
+                    if (!block.in_use && is_malloc) all.trim += whole_pages(there, cursors);
                     if (there.start == block.start) ++(block.in_use ? all.blocks : all.free_blocks);
                     at = there.end;
                 }
@@ -140,22 +160,26 @@ private:
     /// What malloc_trim gives back of a free chunk: whole pages behind its header (malloc.c, mtrim), of those that
     /// were ever touched.
     static std::uint64_t whole_pages(const AddressRange& chunk, Cursors& cursors) {
-        constexpr std::uint64_t page = 4096, header = 0x30;
-        const AddressRange pages{(chunk.start + header).rounded_up(page), chunk.end.rounded_down(page)};
+        constexpr std::uint64_t header = 0x30;
+        const AddressRange pages{(chunk.start + header).rounded_up(page_size),
+                                 chunk.end.rounded_down(page_size)};
         if (pages.end <= pages.start) return 0;
         return pages.size() -
                std::min(pages.size(), std::max(cursors.never.bytes_in(pages), cursors.zeros.bytes_in(pages)));
     }
 
-    /// Counts `there`, the part of `block` that is divided now, of which `bytes` are mapped.
-    void add(const MemoryBlock& block, const AddressRange& there, std::uint64_t bytes, Cursors& cursors,
-             MemoryShares& shares) {
-        std::uint64_t untouched = cursors.never.bytes_in(there);
-        if (!block.in_use) untouched = std::max(untouched, cursors.zeros.bytes_in(there));
+    /// Counts `there`, the part of `block` that is divided now, of which `bytes` are mapped. `is_apart`: the kernel made
+    /// a mapping for this block alone.
+    void add(const MemoryBlock& block, const AddressRange& there, std::uint64_t bytes, bool is_apart,
+             Cursors& cursors, MemoryShares& shares, UntouchedBytes& of_blocks) {
+        const std::uint64_t never = cursors.never.bytes_in(there), zeros = cursors.zeros.bytes_in(there);
+        of_blocks.never += never;
+        of_blocks.zeros += zeros;
+        std::uint64_t untouched = block.in_use ? never : std::max(never, zeros);
         untouched = std::min(untouched, bytes);
         shares[MemoryOwner::reserved] += untouched;
         bytes -= untouched;
-        const std::uint64_t array_data = std::min(cursors.arrays.bytes_in(there), bytes);
+        std::uint64_t array_data = std::min(cursors.arrays.bytes_in(there), bytes);
         std::uint64_t of_objects = 0;
         if (const Pool* pool = pool_of(block.start)) {
             const auto index = static_cast<std::uint32_t>(
@@ -168,6 +192,14 @@ private:
                              : cursors.objects.bytes_in(there);
         }
         of_objects = std::max(std::min(of_objects, bytes), array_data);
+        // Python itself fills a buffer with zeros where these are asked for (bytearrayobject.c, _ctypes.c).
+        if (is_apart && block.in_use && (array_data > 0 || of_objects == 0)) {
+            const std::uint64_t perhaps = std::min(zeros, array_data > 0 ? array_data : bytes);
+            shares[MemoryOwner::zero_blocks] += perhaps;
+            bytes -= perhaps;
+            array_data -= std::min(array_data, perhaps);
+            of_objects -= std::min(of_objects, perhaps);
+        }
         shares[MemoryOwner::array_data] += array_data;
         shares[MemoryOwner::objects] += of_objects - array_data;
         shares[block.in_use ? MemoryOwner::c_code : MemoryOwner::free] += bytes - of_objects;
@@ -190,7 +222,7 @@ private:
     }
 
     void claim_segments() {
-        const std::vector<AddressRange> stacks = thread_stacks(core_, allocations_.malloc_heaps());
+        const std::vector<AddressRange> stacks = thread_stacks(core_, allocations_);
         std::vector<AddressRange> files, shared;
         for (const MappedFile& file : core_.mapped_files())
             (is_shared_memory(file.path) ? shared : files).push_back(file.range);
@@ -203,7 +235,9 @@ private:
                 map_.claim(segment.state == ByteState::in_core && segment.writable ? MemoryOwner::module_data
                                                                                    : MemoryOwner::files,
                            range);
-            else if (std::any_of(stacks.begin(), stacks.end(), [&](const AddressRange& stack) {
+            else if (!(segment.cut &&
+                       core_.process().from_gcore) &&  // all of a thread's reserve, most of it never used
+                     std::any_of(stacks.begin(), stacks.end(), [&](const AddressRange& stack) {
                          return stack.start <= range.start && range.end <= stack.end;
                      }))
                 map_.claim(MemoryOwner::stacks, range);

@@ -11,21 +11,24 @@ namespace {
 
 class Gatherer final : public ReferenceVisitor {
 public:
-    Gatherer(std::span<const std::uint8_t> asked, const ObjectIndex& index, const ReferenceGraph& graph)
-        : asked_(asked), index_(index), graph_(graph) {
+    Gatherer(std::span<const std::uint8_t> asked, const TypeColumn& types, const ObjectIndex& index,
+             const ReferenceGraph& graph)
+        : asked_(asked), types_(types), index_(index), graph_(graph) {
         begin_.reserve(asked.size() + 1);
     }
 
     void visit(Address target, ReferenceKind kind, const ReferenceName& name) override {
         if (kind == ReferenceKind::strong || kind == ReferenceKind::reported)
             pending_.push_back(target);
-        else if (kind == ReferenceKind::guess)
+        else if (kind == ReferenceKind::guess && !exact_)
             add_guess(target, name);
     }
 
-    /// Call before the visits of `source`; sources come in ascending order.
-    void start(ObjectId source) {
+    /// Call before the visits of `source`; sources come in ascending order. `exact`: what it reports is known,
+    /// and no guess is among it.
+    void start(ObjectId source, bool exact) {
         source_ = source;
+        exact_ = exact;
         sources_.push_back({source, pending_.size()});
     }
     bool full() const { return pending_.size() >= at_once || sources_.size() >= at_once; }
@@ -63,15 +66,17 @@ private:
     void add_guess(Address target, const ReferenceName& name) {
         const ObjectId object = index_.find(target);
         if (object == no_object || !asked_[object] ||
-            graph_.verdict(source_, name.number) == GuessVerdict::refused)
+            graph_.verdict(source_, types_[source_], name.number) == GuessVerdict::refused)
             return;
         guesses_.push_back({source_, object});
     }
 
     std::span<const std::uint8_t> asked_;
+    const TypeColumn& types_;
     const ObjectIndex& index_;
     const ReferenceGraph& graph_;
     ObjectId source_{0};
+    bool exact_ = false;
     std::vector<Address> pending_;
     std::vector<Source> sources_;
     std::vector<std::uint64_t> begin_;
@@ -81,14 +86,13 @@ private:
 
 }  // namespace
 
-ReportedReferences gather_reported_references(std::span<const Address> addresses,
-                                              std::span<const TypeId> types,
+ReportedReferences gather_reported_references(AddressView addresses, const TypeColumn& types,
                                               std::span<const std::uint8_t> asked, const ObjectAccess& access,
                                               const ObjectIndex& index, const ReferenceGraph& graph,
                                               const ProgressCallback& progress) {
     constexpr std::size_t ahead = 24;
     const TypeTable& table = access.heap().types();
-    Gatherer gatherer(asked, index, graph);
+    Gatherer gatherer(asked, types, index, graph);
     const auto wanted = [&](std::size_t id) {
         return asked[id] && !graph.reports_what_it_owns(static_cast<ObjectId>(id));
     };
@@ -98,7 +102,7 @@ ReportedReferences gather_reported_references(std::span<const Address> addresses
         if (id + ahead < asked.size() && wanted(id + ahead))
             access.fetch_references(addresses[id + ahead], table[types[id + ahead]]);
         if (!wanted(id)) continue;
-        gatherer.start(id);
+        gatherer.start(id, access.references_exact(addresses[id], table[types[id]]));
         access.visit_references(addresses[id], table[types[id]], gatherer);
         if (gatherer.full()) gatherer.resolve();
     }

@@ -51,8 +51,7 @@ private:
 
 /// The references of the objects for which `asked` is not 0. Cost: 50 to 120 ns for each of these that does
 /// not report exactly what it owns.
-ReportedReferences gather_reported_references(std::span<const Address> addresses,
-                                              std::span<const TypeId> types,
+ReportedReferences gather_reported_references(AddressView addresses, const TypeColumn& types,
                                               std::span<const std::uint8_t> asked, const ObjectAccess& access,
                                               const ObjectIndex& index, const ReferenceGraph& graph,
                                               const ProgressCallback& progress);

@@ -52,6 +52,7 @@ std::vector<MemoryRow> categories(const Regions& regions, const Allocator& of_py
     rows.push_back({"program files", all[MemoryOwner::files], program_files, {}});
     rows.push_back(row_of("reserved", reserved,
                           {{"never touched", all[MemoryOwner::reserved]},
+                           {"pages of zeros in large blocks", all[MemoryOwner::zero_blocks]},
                            {"pages of zeros that nobody was given", all[MemoryOwner::zeros]}}));
     return rows;
 }

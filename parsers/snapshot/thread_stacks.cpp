@@ -19,12 +19,12 @@ constexpr std::uint64_t auxiliary_program_name = 31;  // AT_EXECFN
 constexpr std::uint64_t red_zone = 128;
 
 /// The segment at `index`, joined with a neighbour that touches it if one of the two was not saved: both are
-/// parts of one mapping.
+/// parts of one mapping. (What was cut off ends a mapping, so what begins behind it is another.)
 AddressRange whole_mapping(std::span<const Segment> segments, std::size_t index) {
     const auto parts_of_one = [&](std::size_t low) {
         const Segment &a = segments[low], &b = segments[low + 1];
         return a.end() == b.start && a.writable == b.writable && a.module < 0 && b.module < 0 &&
-               (a.data == nullptr) != (b.data == nullptr);
+               (a.data == nullptr) != (b.data == nullptr) && !a.cut;
     };
     std::size_t first = index, last = index;
     if (first > 0 && parts_of_one(first - 1)) --first;
@@ -34,11 +34,15 @@ AddressRange whole_mapping(std::span<const Segment> segments, std::size_t index)
 
 }  // namespace
 
-std::vector<AddressRange> thread_stacks(const CoreFile& core, const MallocHeaps& heaps) {
+std::vector<AddressRange> thread_stacks(const CoreFile& core, const Allocations& allocations) {
     std::vector<AddressRange> stacks;
     const auto add = [&](Address address) {
+        const MallocHeaps& heaps = allocations.malloc_heaps();
+        const Allocator* const other = allocations.other_at(address);
         if (const auto block = heaps.block_containing(address)) {
             stacks.push_back({block->start, block->start + block->usable});
+        } else if (other) {
+            if (const auto of_other = other->block_at(address)) stacks.push_back(of_other->range());
         } else if (const Segment* segment = core.memory().find(address);
                    segment && segment->writable && !heaps.heap_at(address)) {
             const auto segments = core.memory().segments();

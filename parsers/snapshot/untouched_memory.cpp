@@ -9,6 +9,11 @@
 // gdb's cores, which have all zeros, a page of zeros may be either. (So has what cannot be read, where an
 // arena has not grown to: some versions of gdb write its zeros, some leave it out, and then heapsift knows of it
 // from the arena's header.)
+//
+// A block so large that malloc asks the kernel for a mapping of its own is fresh: the pages of zeros in it are those
+// that nobody has touched yet, or that were filled with zeros. The first is far more common (an image that is still
+// empty, an array of zeros, a codec's window), so they count as perhaps never touched in C code's blocks and in arrays.
+// Python fills buffers itself; and in malloc's heaps calloc clears what was used before: there they count as in use.
 
 #include "parsers/snapshot/untouched_memory.h"
 
@@ -21,24 +26,24 @@
 namespace heapsift {
 namespace {
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t page_bytes = 4096;
 
 bool is_zero_page(const std::byte* at) {
     std::uint64_t word = 0;
     std::memcpy(&word, at, sizeof word);
-    return word == 0 && std::memcmp(at, at + sizeof word, page - sizeof word) == 0;
+    return word == 0 && std::memcmp(at, at + sizeof word, page_bytes - sizeof word) == 0;
 }
 
 /// The pages of zeros, from the first whole page of the segment on.
 void add_zero_pages(const Segment& segment, std::vector<AddressRange>& found) {
-    const std::uint64_t first = (page - segment.start.value % page) % page;
-    for (std::uint64_t at = first; at + page <= segment.size; at += page) {
+    const std::uint64_t first = (page_bytes - segment.start.value % page_bytes) % page_bytes;
+    for (std::uint64_t at = first; at + page_bytes <= segment.size; at += page_bytes) {
         if (!is_zero_page(segment.data + at)) continue;
         const Address start = segment.start + at;
         if (!found.empty() && found.back().end == start)
-            found.back().end = start + page;
+            found.back().end = start + page_bytes;
         else
-            found.push_back({start, start + page});
+            found.push_back({start, start + page_bytes});
     }
 }
 

@@ -37,8 +37,16 @@ what gc.get_referents(object) returns, in its order and as often: everything tha
 a line reports nothing, such as one that the collector cannot hold (str, code, a static type). They are read before the file is made,
 so that an import caused by open() is in none of them.
 
+With HEAPSIFT_TRUTH_ATTRIBUTES there follows, of some objects of each type and for each of their attributes that a member or a getter
+written in C shows,
+
+    N  address  name  address
+
+the address of getattr(object, name).
+
     HEAPSIFT_TRUTH=FILE          where to write; without it the program only prints its process id and sleeps
     HEAPSIFT_TRUTH_REFERENTS=1   the referents, too
+    HEAPSIFT_TRUTH_ATTRIBUTES=1  the attributes, too
     HEAPSIFT_CORE_BY=kernel      raise SIGABRT afterwards; else sleep
 """
 
@@ -53,6 +61,9 @@ import types
 
 # Both are referred to by this list alone: their real count is 1, and what is read above that is the reading's own.
 _COUNT_MARKERS = [["tracked"], object()]
+
+_MADE = ("__annotations__", "__self__")  # what these show may be made when it is asked for
+_ASKED = 40  # objects of each type, for their attributes; of more, some
 
 _module_of = type.__dict__["__module__"].__get__
 _qualname_of = type.__dict__["__qualname__"].__get__
@@ -121,6 +132,7 @@ def _write(collected, path):
                 own[kind] = counts[first + index] - 1
     free = {id(obj) for index, obj in enumerate(closure) if counts[counts_before + index] == own["C"]}
     referents = _referents(collected, closure, free) if os.environ.get("HEAPSIFT_TRUTH_REFERENTS") == "1" else ()
+    attributes = _attributes(collected, closure, free) if os.environ.get("HEAPSIFT_TRUTH_ATTRIBUTES") == "1" else ()
 
     names = {}  # address of a type: its name as a JSON string
     with open(path + ".part", "w", encoding="ascii") as out:
@@ -141,6 +153,7 @@ def _write(collected, path):
             out.write("T\t%#x\t%s\n" % (id(cls), json.dumps(_name_of(cls))))
         for lines in referents:
             out.write(lines)
+        out.writelines(attributes)
     os.rename(path + ".part", path)
 
 
@@ -159,6 +172,45 @@ def _referents(collected, closure, free):
                 lines.clear()
     texts.append("".join(lines))
     return texts
+
+
+def _attributes(collected, closure, free):
+    """The lines N. Getters may do anything to the process, so this is the last that is asked; `x` may fill `_x`, so that is asked
+    before, of all objects."""
+    asked, shown, some = {}, {}, []
+    for source in (collected, closure):
+        for obj in source:
+            cls = type(obj)
+            count = asked[id(cls)] = asked.get(id(cls), 0) + 1
+            if (count <= _ASKED or not count & (count - 1)) and id(obj) not in free:
+                if id(cls) not in shown:
+                    shown[id(cls)] = _shown_by_c(cls)
+                some.append(obj)
+    lines = []
+    for private in (True, False):
+        for obj in some:
+            for name in shown[id(type(obj))]:
+                if name.startswith("_") is not private:
+                    continue
+                try:
+                    value = getattr(obj, name)
+                except Exception:
+                    continue
+                if type(value) is not types.MappingProxyType:  # made for whoever asks
+                    lines.append("N\t%x\t%s\t%x\n" % (id(obj), name, id(value)))
+    return lines
+
+
+def _shown_by_c(cls):
+    """Names that mean a member or a getter of a type made by C."""
+    found = {}
+    for base in _mro_of(cls) or ():
+        for name, value in _dict_of(base).items():
+            found.setdefault(name, value)
+    if isinstance(found.get("__getattribute__"), types.FunctionType):
+        return []
+    return [name for name, value in found.items()
+            if isinstance(value, (types.GetSetDescriptorType, types.MemberDescriptorType)) and isinstance(name, str) and name not in _MADE]
 
 
 def _size_of(obj, instead_of_size):

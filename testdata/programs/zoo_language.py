@@ -322,6 +322,18 @@ def classes():
     class Watched(metaclass=Meta):
         pass
 
+    class Sentinel(type):
+        def __repr__(cls):
+            return cls.__name__
+
+    class OWN(Sentinel, metaclass=Sentinel):
+        pass
+
+    OWN.__class__ = OWN  # its own metaclass, as h11's sentinels are
+
+    class Name(str):
+        pass
+
     class Liar:
         @property
         def __class__(self):
@@ -350,11 +362,12 @@ def classes():
     Renamed.__module__ = "another.module"
     impostors = [type("dict", (), {}), type("collections.deque", (), {}), type("list", (), {"__module__": "builtins"}),
                  type("K\u00e4fer", (), {}), type("\u866b", (), {}), type("\U0001f40d", (object,), {"__module__": "m\u00f6dul"}),
-                 type("NoModule", (), {"__module__": 7}), type("A name with blanks", (), {}), type("x" * 300, (), {})]
+                 type("NoModule", (), {"__module__": 7}),
+                 type("Adapted", (), {"__module__": Name("zope.interface")}), type("A name with blanks", (), {}), type("x" * 300, (), {})]
     made = [type("Made%d" % i, (Plain, Everything), {"number": i, "__slots__": ("s",) if i % 2 else ()}) for i in range(150)]
     kept = [cls() for cls in impostors] + [Watched(), Liar(), Renamed(), SizedInPython(), Everything()] + [cls(1) for cls in made]
     bound = kept[-1].method
-    return kept, impostors, made, bound, super(Plain, kept[-1]), Everything.__dict__, list[int] if sys.version_info >= (3, 9) else 0
+    return kept, OWN, impostors, made, bound, super(Plain, kept[-1]), Everything.__dict__, list[int] if sys.version_info >= (3, 9) else 0
 
 
 @exhibit

@@ -134,6 +134,23 @@ TEST_CASE("collector: where a guess decides, it is doubtful and said to be", "[a
     CHECK_FALSE(replay_collector(heap).certain);
 }
 
+TEST_CASE("gc and cycles: what rests on guesses is garbage for both, and both say on what it rests",
+          "[analysis][collector]") {
+    HandmadeHeap made = pair_of_nodes();
+    made.objects[0].references[0].kind = ReferenceKind::guess;
+    const HandmadeReader heap = made.build();
+    const Collection collection = replay_collector(heap);
+    CHECK(collection.doubtful.count == 2);
+    CHECK(collection.freed_count == 3);  // with the text of the first
+    CHECK(collection.found(heap.snapshot().find(Address(0x100))));
+    Work work(heap);
+    const CyclesResult result = cycles(work, {});
+    CHECK(result.waiting.cycles == 1);
+    CHECK(result.waiting.objects == collection.doubtful.count);
+    CHECK(result.guessed == 1);
+    CHECK_FALSE(result.certain);
+}
+
 namespace {
 
 /// A type in the memory of the small core, with all slots set.

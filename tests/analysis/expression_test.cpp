@@ -105,7 +105,7 @@ std::vector<std::uint64_t> found(const std::string& text) {
     return addresses;
 }
 
-std::vector<std::uint64_t> at(std::uint64_t address) { return {address}; }
+std::vector<std::uint64_t> only(std::uint64_t address) { return {address}; }
 
 std::string name_of(const std::vector<ReferenceStep>& names) {
     return names.empty() ? "" : notation(names.front());
@@ -114,76 +114,76 @@ std::string name_of(const std::vector<ReferenceStep>& names) {
 }  // namespace
 
 TEST_CASE("expression: modules, by every prefix of a dotted name", "[analysis][expression]") {
-    CHECK(found("app") == at(0x110));
-    CHECK(found("app.sub") == at(0x120));  // in sys.modules, and the module app has it
-    CHECK(found("app.sub.name") == at(0x310));
-    CHECK(found("app.CACHE") == at(0x300));
-    CHECK(found("app.__dict__") == at(0x210));
-    CHECK(found("app.__dict__['CACHE']") == at(0x300));
-    CHECK(found(" app.CACHE ") == at(0x300));
+    CHECK(found("app") == only(0x110));
+    CHECK(found("app.sub") == only(0x120));  // in sys.modules, and the module app has it
+    CHECK(found("app.sub.name") == only(0x310));
+    CHECK(found("app.CACHE") == only(0x300));
+    CHECK(found("app.__dict__") == only(0x210));
+    CHECK(found("app.__dict__['CACHE']") == only(0x300));
+    CHECK(found(" app.CACHE ") == only(0x300));
 }
 
 TEST_CASE("expression: names in __main__, and of builtins where nothing else has them",
           "[analysis][expression]") {
-    CHECK(found("kept") == at(0x300));
-    CHECK(found("kept['k']") == at(0x310));
-    CHECK(found("len") == at(0x320));
-    CHECK(found("app_name") == at(0x310));
+    CHECK(found("kept") == only(0x300));
+    CHECK(found("kept['k']") == only(0x310));
+    CHECK(found("len") == only(0x320));
+    CHECK(found("app_name") == only(0x310));
 }
 
 TEST_CASE("expression: keys by what they mean, however they are written", "[analysis][expression]") {
     for (const char* text : {"kept['k']", "kept[\"k\"]", "kept[k]", "kept[ 'k' ]", "kept['\\x6b']"})
-        CHECK(found(text) == at(0x310));
+        CHECK(found(text) == only(0x310));
     for (const char* text : {"kept[3]", "kept[ 3 ]", "kept[0x3]", "kept[3.0]"})
-        CHECK(found(text) == at(0x320));
+        CHECK(found(text) == only(0x320));
     for (const char* text : {"kept[(1,'a')]", "kept[1, 'a']", "kept[(1,a)]", "kept[( 1 , \"a\", )]"})
-        CHECK(found(text) == at(0x330));
-    CHECK(found("kept['3']") == at(0x340));
+        CHECK(found(text) == only(0x330));
+    CHECK(found("kept['3']") == only(0x340));
     for (const char* text : {"kept['it\\'s']", "kept[\"it's\"]", "kept[it's]"})
-        CHECK(found(text) == at(0x350));
-    CHECK(found("kept[2.50]") == at(0x360));
-    CHECK(found("kept[b\"x\"]") == at(0x370));
-    CHECK(found("kept[None]") == at(0x380));
-    for (const char* text : {"kept[True]", "kept[1]"}) CHECK(found(text) == at(0x390));
-    CHECK(found("kept['[x']") == at(0x3c0));
-    CHECK(found("kept[-7]") == at(0x3d0));
-    for (const char* text : {"kept['word two']", "kept[word two]"}) CHECK(found(text) == at(0x3e0));
+        CHECK(found(text) == only(0x350));
+    CHECK(found("kept[2.50]") == only(0x360));
+    CHECK(found("kept[b\"x\"]") == only(0x370));
+    CHECK(found("kept[None]") == only(0x380));
+    for (const char* text : {"kept[True]", "kept[1]"}) CHECK(found(text) == only(0x390));
+    CHECK(found("kept['[x']") == only(0x3c0));
+    CHECK(found("kept[-7]") == only(0x3d0));
+    for (const char* text : {"kept['word two']", "kept[word two]"}) CHECK(found(text) == only(0x3e0));
     CHECK(found("kept['none']").empty());
 }
 
 TEST_CASE("expression: keys as they are printed, cut or without a literal; keys themselves",
           "[analysis][expression]") {
-    CHECK(found("kept['kkkk…']") == at(0x3a0));
-    CHECK(found("kept[<app.Key>]") == at(0x3b0));
-    CHECK(found("0x300key 'k'") == at(0x310));
-    CHECK(found("kept key \"k\"") == at(0x310));
+    CHECK(found("kept['kkkk…']") == only(0x3a0));
+    CHECK(found("kept[<app.Key>]") == only(0x3b0));
+    CHECK(found("0x300key 'k'") == only(0x310));
+    CHECK(found("kept key \"k\"") == only(0x310));
 }
 
 TEST_CASE("expression: a name that heapsift prints is followed as it stands", "[analysis][expression]") {
-    CHECK(found("node.rows") == at(0x410));
-    CHECK(found("node.rows_of") == at(0x420));
+    CHECK(found("node.rows") == only(0x410));
+    CHECK(found("node.rows_of") == only(0x420));
     CHECK(found("node.rows_").empty());
-    CHECK(found("node.<cell x>") == at(0x430));
-    CHECK(found("0x400<+24>") == at(0x440));
-    CHECK(found("node.__closure__[0].cell_contents") == at(0x450));
-    CHECK(found("node.gi_frame.f_locals['x']") == at(0x460));
-    CHECK(found("node.gi_frame.f_locals[x]") == at(0x460));
-    CHECK(found("0x400.rows[1]") == at(0x320));
-    CHECK(found("node.rows[-1]") == at(0x330));
+    CHECK(found("node.<cell x>") == only(0x430));
+    CHECK(found("0x400<+24>") == only(0x440));
+    CHECK(found("node.__closure__[0].cell_contents") == only(0x450));
+    CHECK(found("node.gi_frame.f_locals['x']") == only(0x460));
+    CHECK(found("node.gi_frame.f_locals[x]") == only(0x460));
+    CHECK(found("0x400.rows[1]") == only(0x320));
+    CHECK(found("node.rows[-1]") == only(0x330));
     CHECK(found("node.rows[-4]").empty());
-    CHECK(found("<app.Node object at 0x400>.rows") == at(0x410));
+    CHECK(found("<app.Node object at 0x400>.rows") == only(0x410));
 }
 
 TEST_CASE("expression: an attribute is an item of the instance's dict", "[analysis][expression]") {
-    CHECK(found("node.inside") == at(0x320));
-    CHECK(found("node.__dict__['a b']") == at(0x330));
+    CHECK(found("node.inside") == only(0x320));
+    CHECK(found("node.__dict__['a b']") == only(0x330));
     CHECK(found("node.__class__").empty());  // the class is no object of this heap
 }
 
 TEST_CASE("expression: several references of one name are all answers, unless only one leads on",
           "[analysis][expression]") {
     CHECK(found("node.twice") == std::vector<std::uint64_t>{0x490, 0x480});  // app.A before app.B
-    CHECK(found("node.twice.only") == at(0x320));
+    CHECK(found("node.twice.only") == only(0x320));
 }
 
 TEST_CASE("expression: what does not fit says how far it got, and what is near", "[analysis][expression]") {
@@ -241,7 +241,36 @@ TEST_CASE("expression: literals", "[analysis][expression]") {
     CHECK_FALSE(same("(1,)", "1"));
     CHECK_FALSE(same("None", "False"));
     CHECK(same("False", "0"));
-    for (const char* text : {"", "x", "'x", "1 2", "(1", "1)", "1.2.3", "{}", "''''", "--1"})
+    for (const char* text : {"", "x", "'x", "1 2", "(1", "1)", "1.2.3", "''''", "--1"})
         CHECK_FALSE(whole_literal(text));
     CHECK_FALSE(whole_literal(std::string(100000, '(')));
+}
+
+TEST_CASE("expression: calls and names, as values are printed", "[analysis][expression]") {
+    const auto same = [](const char* a, const char* b) {
+        const auto left = whole_literal(a), right = whole_literal(b);
+        return left && right && means_the_same(*left, *right);
+    };
+    CHECK(same("datetime.date(2024, 2, 29)", "date(2024,2,0x1d)"));
+    CHECK_FALSE(same("datetime.date(2024, 2, 29)", "date(2024, 2, 28)"));
+    CHECK_FALSE(same("datetime.date(2024, 2, 29)", "update(2024, 2, 29)"));
+    CHECK(same("Order(id=7, tags=['a'])", "app.Order(id=7, tags=[\"a\"])"));
+    CHECK_FALSE(same("Order(id=7)", "Order(7)"));
+    CHECK_FALSE(same("Order(id=7)", "Order(number=7)"));
+    CHECK(same("Color.RED", "app.Color.RED"));
+    CHECK_FALSE(same("Color.RED", "Color.GREEN"));
+    CHECK(same("frozenset({1, 'a'})", "frozenset({'a', 1})"));
+    CHECK_FALSE(same("frozenset({1, 'a'})", "frozenset({1})"));
+    CHECK(same("f({'a': 1})", "f({'a': 1.0})"));
+    CHECK(same("make.<locals>.Order(id=1)", "make.<locals>.Order(id=1)"));
+    CHECK(
+        same("re.compile('a', re.IGNORECASE|re.MULTILINE)", "re.compile(\"a\", re.IGNORECASE|re.MULTILINE)"));
+    CHECK(same("Ring(next=<Ring at 0x10>)", "Ring(next=<Ring at 0x10>)"));
+    for (const char* text : {"date(", "date(2024", "date(2024,,1)", "date(1 2)", "date)", "a.", "[1",
+                             "{1: 2, 3}", "{1, 2: 3}", "<a", "f(x=)"})
+        CHECK_FALSE(whole_literal(text));
+    for (const char open : {'(', '[', '{', '<'}) CHECK_FALSE(whole_literal(std::string(100000, open)));
+    std::string calls;
+    for (int i = 0; i < 100000; ++i) calls += "f(";
+    CHECK_FALSE(whole_literal(calls));
 }

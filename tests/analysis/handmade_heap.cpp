@@ -123,7 +123,7 @@ HeapSnapshot HandmadeHeap::columns() const {
     heap.index = ObjectIndex(heap.objects.addresses);
     heap.sizes = sizes.finish();
     heap.memory = MemoryRows{memory};
-    heap.native = NativeBlocks{native, 0};
+    heap.native = NativeBlocks{native, 0, {}};
     heap.references = references_of(*this, heap);
     return heap;
 }
@@ -187,6 +187,13 @@ void HandmadeReader::visit_referrers(ObjectId target,
 
 void HandmadeReader::visit_native_references(const std::function<void(const Reference&)>& visit) const {
     for (const Reference& reference : state_->made.natives) visit(reference);
+}
+
+void HandmadeReader::visit_native_blocks(
+    const std::function<void(Address start, std::uint32_t row)>& visit) const {
+    const auto& rows = snapshot().native->rows;
+    for (std::uint32_t row = 0; row < rows.size(); ++row)
+        for (std::uint64_t i = 0; i < rows[row].count; ++i) visit(rows[row].example + 0x1000 * i, row);
 }
 
 ReportedReferences HandmadeReader::reported_references(std::span<const std::uint8_t> asked,

@@ -69,6 +69,8 @@ public:
     void visit_referrers(ObjectId target,
                          const std::function<void(ObjectId, const Reference&)>& visit) const override;
     void visit_native_references(const std::function<void(const Reference&)>& visit) const override;
+    void visit_native_blocks(
+        const std::function<void(Address start, std::uint32_t row)>& visit) const override;
     ReportedReferences reported_references(std::span<const std::uint8_t> asked,
                                            const ProgressCallback& progress = {}) const override;
 

@@ -44,7 +44,7 @@ Answered ask(KeptAnswers& answers, const KeptQuestion& question, const std::vect
     return asked;
 }
 
-constexpr IndexKey key{1, 2};
+constexpr IndexKey core_key{1, 2};
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -55,7 +55,7 @@ TEST_CASE("kept answers: two searches of one run for the same are one part", "[a
     const KeptQuestion paths = KeptQuestion("paths").with_all(std::vector<std::uint32_t>{3, 4}),
                        others = KeptQuestion("paths").with_all(std::vector<std::uint32_t>{3, 5});
     {
-        IndexFile file(path, key);
+        IndexFile file(path, core_key);
         KeptAnswers answers(&file);
         CHECK(ask(answers, paths, {10, 11}).searches == 1);
         CHECK(ask(answers, others, {12}).searches == 1);
@@ -64,7 +64,7 @@ TEST_CASE("kept answers: two searches of one run for the same are one part", "[a
         CHECK(parts.size() == 2);
         file.keep(parts, no_limit);
     }
-    IndexFile file(path, key);
+    IndexFile file(path, core_key);
     KeptAnswers answers(&file);
     const Answered again = ask(answers, paths, {}), other = ask(answers, others, {});
     CHECK(again.searches + other.searches == 0);
@@ -80,7 +80,7 @@ TEST_CASE("kept answers: without a file, and too many rows", "[analysis][index]"
     CHECK(none.take_found().empty());
 
     const TemporaryDirectory directory;
-    IndexFile file(directory.path() + "/core-0.index.answers", key);
+    IndexFile file(directory.path() + "/core-0.index.answers", core_key);
     KeptAnswers answers(&file);
     ask(answers, KeptQuestion("objects"), std::vector<std::uint64_t>(KeptAnswers::most_rows + 1));
     CHECK(answers.take_found().empty());

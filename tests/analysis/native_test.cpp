@@ -106,3 +106,45 @@ TEST_CASE("native: symbols are demangled, unless that could go on for ever", "[a
     CHECK(symbol_words(bomb) == bomb);
     CHECK(symbol_words("_Z" + std::string(5000, 'P') + "i") == "_Z" + std::string(5000, 'P') + "i");
 }
+
+TEST_CASE("native: blocks one by one, the largest first, and as many as are asked for",
+          "[analysis][native]") {
+    const Address table(0x7f0000001000), none;
+    using enum ReachedFrom;
+    HandmadeHeap made;
+    made.native = {row(24, 3, table, nothing, Address(0x90000)), row(1000, 1, none, stacks, Address(0xa0000)),
+                   row(24, 2, none, numbers, Address(0x80000))};
+    const HandmadeReader heap = made.build();
+    const NativeList all = native_list(heap, {});
+    CHECK(all.total_count == 6);
+    CHECK(all.total_bytes == 5 * 24 + 1000);
+    CHECK(all.blocks == std::vector{Address(0xa0000), Address(0x90000), Address(0x91000), Address(0x92000),
+                                    Address(0x80000), Address(0x81000)});
+    CHECK(all.rows == std::vector<std::uint32_t>{1, 0, 0, 0, 2, 2});
+    const NativeList cut = native_list(heap, {.limit = 2});
+    CHECK(cut.blocks == std::vector{Address(0xa0000), Address(0x90000)});
+    CHECK(cut.total_count == 6);
+    const NativeList leaked = native_list(heap, {.leaked_only = true});
+    CHECK(leaked.rows == std::vector<std::uint32_t>{0, 0, 0, 2, 2});
+    CHECK(leaked.total_count == 5);
+
+    NativeListReader reader(heap);
+    const NativeListRow of_class = reader.row(Address(0x91000), 0);
+    CHECK(of_class.address == Address(0x91000));
+    CHECK(of_class.bytes == 24);
+    CHECK(of_class.of_class == "0x7f0000001000");
+    CHECK(of_class.leaked == true);
+    CHECK(of_class.held_by.empty());
+    CHECK_FALSE(of_class.by_number);
+    CHECK(reader.row(Address(0xa0000), 1).held_by == "a stack or register");
+    CHECK(reader.row(Address(0xa0000), 1).leaked == false);
+    CHECK(reader.row(Address(0x80000), 2).by_number);
+    CHECK(reader.row(Address(0x80000), 2).leaked == true);
+
+    const std::vector<NativeContent> contents = native_contents(heap, {});
+    REQUIRE(contents.size() == 1);  // none of them can be read
+    CHECK(contents[0].count == 6);
+    CHECK(contents[0].bytes == 5 * 24 + 1000);
+    CHECK(contents[0].leaked == 5);
+    CHECK(native_contents(heap, {.leaked_only = true})[0].count == 5);
+}

@@ -116,6 +116,17 @@ TEST_CASE("type names: the exact name wins, a bare name must be had by one only"
     CHECK(leaf.candidates == std::vector<std::string>{"other.Leaf", "tree.Leaf"});
 }
 
+TEST_CASE("type names: a star is any text, a question mark one character", "[analysis][types]") {
+    const TypeTable types = table_of({"app.Node", "dict", "other.Leaf", "tree.Leaf", "x.Twice", "x.Twice"});
+    CHECK(find_types(types, "*.Leaf").types == std::vector<TypeId>{TypeId(2), TypeId(3)});
+    CHECK(find_types(types, "x.*").types == std::vector<TypeId>{TypeId(4), TypeId(5)});
+    CHECK(find_types(types, "*e*.L??f*").types == std::vector<TypeId>{TypeId(2), TypeId(3)});
+    CHECK(find_types(types, "*").types.size() == types.size());
+    CHECK(find_types(types, "?ict").types == std::vector<TypeId>{TypeId(1)});
+    CHECK(find_types(types, "*.Leaf?").types.empty());
+    CHECK_FALSE(find_types(types, "*.Leaf?").ambiguous);
+}
+
 TEST_CASE("type names: an unknown name gets its neighbours", "[analysis][types]") {
     const TypeTable types = table_of({"app.Node", "dict", "numpy.ndarray"});
     CHECK(find_types(types, "ditc").candidates == std::vector<std::string>{"dict"});

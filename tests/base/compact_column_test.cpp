@@ -31,6 +31,32 @@ TEST_CASE("compact column: every number comes back", "[base]") {
     CHECK(CompactColumn<std::uint8_t>().empty());
 }
 
+TEST_CASE("compact column: numbers from their halves, and parts of another column", "[base]") {
+    const std::vector<std::uint64_t> numbers = {
+        0, 0xfffffffe, 0xffffffff, 0x100000000, 17, std::numeric_limits<std::uint64_t>::max(), 1};
+    std::vector<std::uint32_t> lower, upper;
+    CompactColumn<std::uint32_t>::Builder all, parts;
+    for (const std::uint64_t number : numbers) {
+        lower.push_back(static_cast<std::uint32_t>(number));
+        upper.push_back(static_cast<std::uint32_t>(number >> 32));
+        all.push_back(number);
+    }
+    const CompactColumn<std::uint32_t> halves(std::move(lower), upper);
+    parts.append(all, 3, 6);
+    parts.append(all, 0, numbers.size());
+    REQUIRE(parts.size() == 3 + numbers.size());
+    CHECK(parts[1] == 17);
+    const CompactColumn<std::uint32_t> joined = parts.finish();
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        CHECK(halves[i] == numbers[i]);
+        CHECK(joined[3 + i] == numbers[i]);
+    }
+    CHECK(joined[0] == numbers[3]);
+    CHECK(joined[2] == numbers[5]);
+    const CompactColumn<std::uint32_t> small(std::vector<std::uint32_t>{1, 0xfffffffe});
+    CHECK(small[1] == 0xfffffffe);
+}
+
 TEST_CASE("compact counts: as many as were counted, up and down", "[base]") {
     constexpr std::size_t count = 50;
     std::vector<std::uint64_t> expected(count);

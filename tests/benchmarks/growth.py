@@ -4,7 +4,7 @@
     growth.py HEAPSIFT [--runs N] [--heaps mixed list …] [--commands TEXT …] [--work DIR]       15 minutes, 3 GiB of memory, 1 GiB of disk
 
 The heaps: 0.1 and 0.9 million mixed objects (mixed_heap.py), and half and whole of each shape (shaped_heap.py): a list of 500,000, a dict of
-200,000, a chain of 100,000, 200,000 objects of garbage, 50,000 arrays. A row is a command in one format: CPU seconds and own memory at the
+200,000, a chain of 100,000, 200,000 objects of garbage, 50,000 arrays, 200,000 blocks of C code. A row is a command in one format: CPU seconds and own memory at the
 peak on an empty heap, the smaller and the larger, and how many times faster than the number of objects they grew beyond the empty one's: 1.0
 is in step with the heap, 2.0 on a shape the square. One thread, no index; the median of N runs (1).
 
@@ -34,12 +34,13 @@ import interpreters  # noqa: E402
 import scale  # noqa: E402
 
 HEAPS = {"mixed": (100000, 900000), "list": (250000, 500000), "dict": (100000, 200000), "chain": (50000, 100000), "garbage": (100000, 200000),
-         "arrays": (25000, 50000)}
+         "arrays": (25000, 50000), "blocks": (50000, 100000)}
 EMPTY = 100
 
-# BIG: the container; LAST: the last of its parts; PART: their type; HOLDER: their attribute; FRESH: a folder or file that is not there yet.
+# BIG: the container; LAST: the last of its parts; PART: their type; HOLDER: their attribute; BLOCK: one of C code; FRESH: a folder or file that
+# is not there yet.
 COMMANDS = ["overview",
-            "types", "types --sort memory", "types --by-holder", "types --by-holder --type PART",
+            "types", "types --sort memory", "holders", "holders --type PART",
             "objects", "objects --sort retained", "objects --type PART --where retained>=1",
             "show BIG", "show --retained BIG", "show LAST", "show PART",
             "why BIG", "why LAST", "why LAST --paths 5", "why --type PART",
@@ -47,9 +48,10 @@ COMMANDS = ["overview",
             "retained BIG", "retained LAST", "retained --type PART", "retained --holder HOLDER",
             "referrers BIG", "referrers LAST", "referrers PART", "referents BIG",
             "cycles", "cycles --all", "cycles --unreachable", "cycles --uncollectable", "gc", "gc --list",
-            "refcounts", "refcounts --type PART",
+            "suspects", "refcounts", "refcounts --type PART",
             "arrays", "arrays --owners", "arrays --views", "arrays --pinned", "arrays --by-holder", "arrays --waste",
-            "threads", "doctor"]
+            "threads", "doctor", "memory", "memory --regions", "native", "native --leaked", "show BLOCK", "show --retained BLOCK", "why BLOCK",
+            "overview --no-native", "types --no-native"]
 # Without a choice of format.
 WHOLE = ["index --index-dir FRESH", "batch CORE", "export -o FRESH.db", "export -o FRESH.jsonl", "export -o FRESH.heapsnapshot", "export -o FRESH.folded",
          "export -o FRESH.dot", "export -o FRESH.dot --object LAST"]
@@ -123,14 +125,16 @@ def made(options, interpreter, kind, work, name, count):
         cores.take_at_rest(interpreter, program, kind, folder, ready)
     core = next(os.path.join(folder, file) for file in os.listdir(folder) if re.fullmatch(r"core(\.\d+)?", file))
     with open(ready) as file:
-        last = file.read()
-    words = {"BIG": "__main__.big", "LAST": last, "PART": "__main__.Part", "HOLDER": "__main__.Part.held"}
+        last, block = (file.read() + " - -").split()[:2]
+    words = {"BIG": "__main__.big", "LAST": last, "PART": "__main__.Part", "HOLDER": "__main__.Part.held", "BLOCK": block}
     if name == "mixed":
         words = {"BIG": "main().records", "LAST": "main().records[-1].name", "PART": "__main__.Record", "HOLDER": "__main__.Record.name"}
     elif name == "arrays":
         words["PART"] = "numpy.ndarray"
-    if name in ("garbage", "arrays"):
+    if name in ("garbage", "arrays", "blocks"):
         del words["HOLDER"]
+    if name != "blocks":
+        words.pop("BLOCK", None)
     answer = subprocess.run([options.heapsift, "types", "--sort", "memory", "--json", "--no-index", "--core", core], capture_output=True, check=False)
     return Heap(core, words, sum(row["count"] for row in json.loads(answer.stdout)["data"]["types"]))
 
@@ -143,7 +147,7 @@ def grown(options, work, empty, small, large, name):
     print("%-40s %-4s | %7s %7s %7s %7s | %6s %6s %6s %7s %6s" % (
         "command", "", "empty s", "small", "large", "growth", "MiB", "small", "large", "growth", "bytes"))
     failures = []
-    for command, form in rows(options, "HOLDER" in large.words):
+    for command, form in rows(options, large.words):
         runs = options.runs
         while True:
             nothing, less, all_of_it = (cost(options, work, heap, command, form, runs) for heap in (empty, small, large))
@@ -170,9 +174,10 @@ def grown(options, work, empty, small, large, name):
     return failures
 
 
-def rows(options, with_holder):
+def rows(options, words):
     wanted = tuple(options.commands) if options.commands else ("",)
-    yield from ((command, form) for command in COMMANDS if command.startswith(wanted) and (with_holder or "HOLDER" not in command) for form in FORMATS)
+    absent = {"HOLDER", "BLOCK"} - set(words)
+    yield from ((command, form) for command in COMMANDS if command.startswith(wanted) and not absent & set(command.split()) for form in FORMATS)
     yield from ((command, "") for command in WHOLE if command.startswith(wanted))
 
 

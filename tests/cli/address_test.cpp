@@ -127,6 +127,18 @@ TEST_CASE("lookup: free, not saved, unmapped, no object's: each is said", "[cli]
           "address-not-an-object");
 }
 
+TEST_CASE("lookup: in no object's memory, the command that tells of C code's blocks", "[cli][address]") {
+    const HandmadeReader heap = one_object({Kind::other_memory, no_object, ObjectId(0)}).build();
+    Redactor redactor;
+    for (const bool may_be_block : {true, false}) try {
+            find_object(heap, parse_address("67584"), redactor, may_be_block);
+            CHECK(false);
+        } catch (const Error& error) {
+            CHECK((error.hint().find("show 0x10800") != std::string::npos) == may_be_block);
+            CHECK_THAT(error.hint(), ContainsSubstring("nearest live object: the dict at 0x10010"));
+        }
+}
+
 namespace {
 
 // A dict with two values of one name, and a secret key.

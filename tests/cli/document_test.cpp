@@ -123,7 +123,7 @@ TEST_CASE("documents: a writer of another kind gets every sentence, table and hi
     documents.push_back(render_show(show(heap, heap.snapshot().find(Address(0x10200)), 0)));
     documents.push_back(render_gc(gc));
     documents.push_back(render_threads({}));
-    documents.push_back(render_by_holder({}, "app.Job"));
+    documents.push_back(render_holders({}, "holders", "app.Job"));
     for (const Document& document : documents) {
         const std::string html = Fragments(shown.page).all(document.blocks);
         const Blocks blocks(document.blocks);

@@ -75,6 +75,50 @@ TEST_CASE("render referrers: text, words of C code, and what a limit left out", 
                ContainsSubstring("It refers to nothing."));
 }
 
+TEST_CASE("render referrers: a block of C code with its class, and what holds that", "[cli][render][edges]") {
+    Shown shown;
+    const HandmadeReader heap = small_heap().build();
+    EdgesResult result = referrers(heap, heap.snapshot().find(Address(0x10300)), 0);
+    const auto edge = std::find_if(result.list.edges.begin(), result.list.edges.end(),
+                                   [](const EdgeRow& row) { return row.holder.has_value(); });
+    REQUIRE(edge != result.list.edges.end());
+    NativeEnd block, node, variable;
+    block.is_block = node.is_block = true;
+    block.address = Address(0x55000010);
+    block.bytes = 56;
+    block.words = "hold::Entry";
+    node.bytes = 72;
+    variable.words = "libhold.so registry";
+    const auto row = [&](std::vector<NativeEnd> way, std::uint64_t left_out) {
+        edge->holder = NativeHolder{
+            .word = edge->source.address, .way = std::move(way), .left_out = left_out, .marked = true};
+        std::string text = Written(render_referrers(result), shown).text(shown.page);
+        text.erase(0, text.find("0x7ffc00000100"));
+        text.erase(text.find('\n'));
+        return text;
+    };
+    CHECK_THAT(row({block, variable}, 0), ContainsSubstring("a block of 56 B"));
+    CHECK_THAT(row({block, variable}, 0), ContainsSubstring("hold::Entry"));
+    CHECK_THAT(row({block, variable}, 0), ContainsSubstring("held by libhold.so registry"));
+    CHECK_THAT(row({block, node, variable}, 0),
+               ContainsSubstring("held by a block of 72 B, from libhold.so"));
+    CHECK_THAT(row({block, node, variable}, 8),
+               ContainsSubstring("held through 9 more blocks, from libhold"));
+    CHECK_THAT(row({variable}, 0), ContainsSubstring("libhold.so registry"));
+    NativeEnd nothing;
+    nothing.words = "nothing: it leaked";
+    nothing.leaked = true;
+    CHECK_THAT(row({block, nothing}, 0), ContainsSubstring("leaked  native"));
+    const Written answer(render_referrers(result), shown);
+    const auto rows = rows_of(answer);
+    const auto native =
+        std::find_if(rows.begin(), rows.end(), [](const Json& one) { return one["kind"] == "native"; });
+    REQUIRE(native != rows.end());
+    CHECK((*native)["holder"]["marked"] == true);
+    CHECK((*native)["holder"]["way"][0]["bytes"] == 56);
+    CHECK((*native)["holder"]["way"][1]["words"] == "nothing: it leaked");
+}
+
 TEST_CASE("render referents: every line fits the terminal", "[cli][render][edges]") {
     HandmadeHeap made = small_heap();
     made.objects[0].references[0].step = item_step(literal("'" + std::string(300, 'k') + "'", 300));

@@ -71,14 +71,15 @@ TEST_CASE("index: a file for each core and each set of options", "[cli][index]")
     const TemporaryDirectory directory;
     const std::string core = directory.write("core of mine.7", "bytes"),
                       other = directory.write("b/core", "b");
-    const std::string one = index_path("/cache", {core, ChosenBy::argument, {}});
+    const std::string one = index_path("/cache", {core, ChosenBy::argument, {}}, true);
     CHECK(one.starts_with("/cache/core_of_mine.7-"));
     CHECK(one.ends_with(".index"));
-    CHECK(one == index_path("/cache", {directory.path() + "/./core of mine.7", ChosenBy::user, {}}));
-    CHECK(one != index_path("/cache", {other, ChosenBy::argument, {}}));
+    CHECK(one == index_path("/cache", {directory.path() + "/./core of mine.7", ChosenBy::user, {}}, true));
+    CHECK(one != index_path("/cache", {other, ChosenBy::argument, {}}, true));
     CHECK(one !=
           index_path("/cache",
-                     {core, ChosenBy::argument, {.executable = "", .sysroot = "/root", .debug_dir = ""}}));
+                     {core, ChosenBy::argument, {.executable = "", .sysroot = "/root", .debug_dir = ""}}, true));
+    CHECK(one != index_path("/cache", {core, ChosenBy::argument, {}}, false));
 }
 
 TEST_CASE("index: its key changes with the core", "[cli][index]") {

@@ -55,6 +55,21 @@ TEST_CASE("render memory: the largest first, what it is, and the rest of the byt
     CHECK(answer.data["allocators"][0]["arenas"][1]["kept"] == 20);
 }
 
+TEST_CASE("render memory: how much of it may never have been touched, if that is much", "[cli][render]") {
+    Shown shown;
+    MemoryResult result = leaking();
+    result.zeros = 29;
+    CHECK(Written(render_memory(result, false), shown).text(shown.page).find("zeros") == std::string::npos);
+    result.zeros = 400;
+    const Written answer(render_memory(result, false), shown);
+    CHECK(answer.text(shown.page).find("400 B of what is in use is pages of zeros.") != std::string::npos);
+    CHECK(answer.data["zeros_in_use"] == 400);
+    result.zero_blocks = 500;
+    const Written with_blocks(render_memory(result, false), shown);
+    CHECK(with_blocks.text(shown.page).find("500 B of large blocks is pages of zeros,") != std::string::npos);
+    CHECK(with_blocks.data["zeros_in_large_blocks"] == 500);
+}
+
 TEST_CASE("render memory: each mapping, with a file's name withheld under --redact", "[cli][render]") {
     MemoryResult result = leaking();
     MappingRow mapping{{Address(0x1000), Address(0x3000)}, true, true, false, true};
@@ -76,7 +91,7 @@ TEST_CASE("render memory: each mapping, with a file's name withheld under --reda
 TEST_CASE("render native: classes and sizes, who holds them, and what leaked", "[cli][render]") {
     Shown shown;
     NativeResult result;
-    CHECK(Written(render_native(result, false), shown).text(shown.page) ==
+    CHECK(Written(render_native(result, {}, {}), shown).text(shown.page) ==
           "No block of C code was found in malloc's memory.\n");
     const NativeHeld held{10, 0, 20, "lxml.etree._Element", 20, true}, leaked{2, 0, 0, "", 0, false};
     result.sizes = {{24, 30, 720, Address(0x9000), "shapes::Circle", "", held},
@@ -90,7 +105,7 @@ TEST_CASE("render native: classes and sizes, who holds them, and what leaked", "
     result.leaked_count = 12;
     result.leaked_bytes = 256;
     result.python_bytes = 480;
-    const Written answer(render_native(result, false), shown);
+    const Written answer(render_native(result, {}, {}), shown);
     const std::string text = answer.text(shown.page);
     CHECK(text.substr(0, text.find('\n')) ==
           "736 B in 32 blocks of C code; from Python's memory one gets to 480 B. 256 B of it in 12 blocks "
@@ -106,13 +121,34 @@ TEST_CASE("render native: classes and sizes, who holds them, and what leaked", "
     CHECK(answer.data["total"]["leaked_bytes"] == 256);
     CHECK(answer.csv().find("24,30,720,shapes::Circle,,0x9000,10,0,20,lxml.etree._Element,true,20") !=
           std::string::npos);
-    CHECK(Written(render_native(result, true), shown)
+    CHECK(Written(render_native(result, {}, {.leaked_only = true}), shown)
               .text(shown.page)
               .starts_with("256 B in 12 leaked blocks of C code."));
     result.sizes[1].held.by_number = 2;
-    CHECK(Written(render_native(result, false), shown)
+    CHECK(Written(render_native(result, {}, {}), shown)
               .text(shown.page)
               .find("leaked, unless ints are handles (2)") != std::string::npos);
+}
+
+TEST_CASE("render memory: numbers that equal addresses hide no leak", "[cli][render]") {
+    Shown shown;
+    const auto words = [&](std::uint64_t leaked, std::uint64_t by_number) {
+        Document document;
+        NativeCulprit culprit;
+        culprit.size = 3000;
+        culprit.count = 60'000;
+        culprit.bytes = 180'000'000;
+        culprit.held.leaked = leaked;
+        culprit.held.by_number = by_number;
+        document.say(line(culprit_words(culprit)));
+        return written(document, shown.page);
+    };
+    CHECK(words(60'000, 0) == "60,000 blocks of 3,000 bytes, leaked\n");
+    CHECK(words(59'999, 0) == "60,000 blocks of 3,000 bytes, 59,999 of them leaked\n");
+    CHECK(words(60'000, 10'000) == "60,000 blocks of 3,000 bytes, 50,000 of them leaked\n");
+    CHECK(words(60'000, 55'000) ==
+          "60,000 blocks of 3,000 bytes, 60,000 of them leaked, unless ints are handles (55,000)\n");
+    CHECK(words(10'000, 0) == "60,000 blocks of 3,000 bytes\n");
 }
 
 TEST_CASE("render native: in a cut core no leak is claimed; without leaks it says so", "[cli][render]") {
@@ -121,14 +157,16 @@ TEST_CASE("render native: in a cut core no leak is claimed; without leaks it say
     result.sizes = {{8, 2, 16, Address(0x9100), "", "text", {2, 0, 0, "", 0, false}}};
     result.count = result.leaked_count = 2;
     result.tells_leaks = false;
-    const Written cut(render_native(result, false), shown);
+    const Written cut(render_native(result, {}, {}), shown);
     CHECK(cut.text(shown.page).find("Which of it leaked cannot be told") != std::string::npos);
     CHECK(cut.text(shown.page).find("by nothing that is here") != std::string::npos);
     CHECK(rows_of(cut)[0]["leaked"].is_null());
     CHECK(cut.data["total"]["leaked_count"].is_null());
-    CHECK(Written(render_native(result, true), shown).text(shown.page).starts_with("This core is cut."));
+    CHECK(Written(render_native(result, {}, {.leaked_only = true}), shown)
+              .text(shown.page)
+              .starts_with("This core is cut."));
     result.tells_leaks = true;
     result.sizes.clear();
-    CHECK(Written(render_native(result, true), shown).text(shown.page) ==
+    CHECK(Written(render_native(result, {}, {.leaked_only = true}), shown).text(shown.page) ==
           "No block of C code leaked, as far as words tell.\n");
 }

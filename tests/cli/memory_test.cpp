@@ -122,8 +122,15 @@ TEST_CASE("memory: whether a question fits", "[cli][memory]") {
     room.folder.clear();
     CHECK(use_of(room, 501) == MemoryFit::too_much);
 
-    CHECK(memory_for(1'000'000, MemoryNeed::objects) < memory_for(1'000'000, MemoryNeed::references));
-    CHECK(memory_for(1'000'000, MemoryNeed::graph) < memory_for(1'000'000, MemoryNeed::retained));
+    constexpr MemoryNeed needs[] = {MemoryNeed::found,  MemoryNeed::objects, MemoryNeed::references,
+                                    MemoryNeed::states, MemoryNeed::graph,   MemoryNeed::retained};
+    for (std::size_t i = 1; i < std::size(needs); ++i)
+        CHECK(memory_for(1'000'000, 0, needs[i - 1]) < memory_for(1'000'000, 0, needs[i]));
+    CHECK(memory_for(1000, 1'000'000, MemoryNeed::references) == memory_for(1000, 0, MemoryNeed::references));
+    CHECK(memory_for(1000, 1'000'000, MemoryNeed::references) <
+          memory_for(1000, 1'000'000, MemoryNeed::native));
+    CHECK(memory_for(1000, 1'000'000, MemoryNeed::retained) ==
+          memory_for(1'001'000, 0, MemoryNeed::retained));
 }
 
 TEST_CASE("memory: what there is", "[cli][memory]") {

@@ -13,6 +13,9 @@ TEST_CASE("progress: the pass, its share, and what is left of it once that can b
     CHECK(progress_line("references", 0.25, 2) == "references, 25 %, some 6 s left");
     CHECK(progress_line("references", 0.9, 2) == "references, 90 %");
     CHECK(progress_line("references", 0.05, 60) == "references, 5 %, some 19 min left");
+    CHECK(progress_line("references", 0.25, 2, 800 << 20) ==
+          "references, 25 %, 100.0 MiB of the core a second, some 6 s left");
+    CHECK(progress_line("references", 0.25, 0.2, 800 << 20) == "references, 25 %");
     CHECK(progress_line("references", 7, 60) == "references, 100 %");
     CHECK(progress_line("references", -1, 0) == "references");
 }

@@ -25,6 +25,16 @@ TEST_CASE("redact: names and summaries stay, paths in them do not", "[cli][redac
                           0}) == "<code object f, file \"app.py\", line 3>");
 }
 
+TEST_CASE("redact: of a text with values in it the rest stays", "[cli][redact]") {
+    const ShortValue items{
+        .kind = ShortValue::Kind::summary, .text = "list of 2: 'a', 'b'", .without_values = "list of 2"};
+    CHECK(Redactor(true).value(items, "list") == "list of 2");
+    CHECK(Redactor(false).value(items, "list") == "list of 2: 'a', 'b'");
+    const ShortValue member{
+        .kind = ShortValue::Kind::literal, .text = "Color.RED", .without_values = "Color.RED"};
+    CHECK(Redactor(true).reference_name(item_step(member)) == "[Color.RED]");
+}
+
 TEST_CASE("redact: without it nothing changes", "[cli][redact]") {
     Redactor redactor;
     CHECK(redactor.value(literal("'x'", 1), "str") == "'x'");
@@ -76,6 +86,9 @@ TEST_CASE("redact: the type of a key is told from its literal", "[cli][redact]")
     CHECK(literal_type("1e10") == "float");
     CHECK(literal_type("2j") == "complex");
     CHECK(literal_type("(1, 'a')") == "tuple");
+    CHECK(literal_type("datetime.date(2024, 2, 29)") == "datetime.date");
+    CHECK(literal_type("Color.RED") == "Color");
+    CHECK(literal_type("Decimal of 500 digits") == "value");
     CHECK(literal_type("") == "value");
 }
 

@@ -53,8 +53,9 @@ ShowResult shown_object(const HeapReader& heap, Address address) {
 }
 
 const std::vector<std::string> object_keys = {
-    "address",  "type",       "size",  "memory",     "array_data",   "not_saved", "retained", "refcount",
-    "immortal", "gc_tracked", "state", "references", "size_certain", "damaged",   "found_by", "value"};
+    "address",    "type",         "size",     "memory",   "array_data", "not_saved",
+    "retained",   "native",       "refcount", "immortal", "gc_tracked", "state",
+    "references", "size_certain", "damaged",  "found_by", "value"};
 
 }  // namespace
 
@@ -86,9 +87,8 @@ TEST_CASE("render types: with what each row retains; size goes where a terminal 
     CHECK_THAT(wide, Catch::Matchers::StartsWith(
                          "  objects   memory  array data   size  retained ▾  type\n"
                          "        1  1.0 MiB     1.0 MiB  112 B     1.0 MiB  numpy.ndarray\n"));
-    CHECK_THAT(wide,
-               ContainsSubstring(
-                   "\nretained: what would come free if all objects of the row went away; rows overlap"));
+    CHECK_THAT(
+        wide, ContainsSubstring("\nretained: what deleting all objects of the row would free. Rows overlap"));
     shown.page.lower_bounds = true;
     CHECK_THAT(answer.text(shown.page), ContainsSubstring("≈ retained ▾"));
     shown.page.lower_bounds = false;
@@ -111,22 +111,62 @@ TEST_CASE("render by holder: a row says type, owner and attribute", "[cli][rende
     row.memory = 4096;
     row.size = 4000;
     row.retained = 1048576;
+    row.native = 16;
+    row.also_held = 1000;
     result.rows = {row};
     result.total_rows = 3;
-    const Written answer(render_by_holder(result, "app.Job"), shown);
+    const Written answer(render_holders(result, "holders", "app.Job"), shown);
     CHECK(answer.document.rows_key == "holders");
     CHECK(answer.text(shown.page) ==
           "  objects   memory  retained ▾  type     held as\n"
           "    1,234  4.0 KiB     1.0 MiB  app.Job  app.Queue.jobs[*]\n"
-          "… 2 more. All: heapsift types --by-holder --type app.Job -n 0\n" +
+          "… 2 more. All: heapsift holders --type app.Job -n 0\n" +
               std::string(retained_legend) +
               "\n"
               "next: heapsift why 0x10100    the path to one of the first row\n");
     CHECK(answer.csv() ==
-          "type,holder,attribute,expression,example,count,size,memory,array_data,retained\n"
-          "app.Job,app.Queue,jobs[*],app.QUEUE.jobs[*],0x10100,1234,4000,4096,0,1048576\n");
-    CHECK(Written(render_by_holder({}, "app.Job"), shown).text(shown.page) ==
+          "type,holder,attribute,expression,example,count,size,memory,array_data,native,retained,also_held\n"
+          "app.Job,app.Queue,jobs[*],app.QUEUE.jobs[*],0x10100,1234,4000,4096,0,16,1048576,1000\n");
+    CHECK(Written(render_holders({}, "holders", "app.Job"), shown).text(shown.page) ==
           "No root reaches any object of type app.Job of this core.\n");
+}
+
+TEST_CASE("render holders: a row says what else must go", "[cli][render]") {
+    Shown shown;
+    HolderRow row;
+    row.type_name = "app.Job";
+    row.holder = "app.Queue";
+    row.attribute = "jobs[*]";
+    row.example_address = Address(0x10100);
+    row.count = row.also_held = 1234;
+    row.retained = 1024;
+    row.is_shared = true;
+    row.also_held_by = {{"app.Index", "['*']", true, false, 1234}};
+    HoldersResult result;
+    result.rows = {row, row};
+    result.rows[1].also_held = 70;
+    for (const char* name : {"one", "two", "three"})
+        result.rows[1].also_held_by.push_back({"main()", name, false, false, 70});
+    result.total_rows = 3;
+    const Written answer(render_holders(result, "holders", ""), shown);
+    CHECK(answer.text(shown.page) ==
+          "  objects  memory  retained ▾  type     held as\n"
+          "    1,234     0 B     1.0 KiB  app.Job  app.Queue.jobs[*]\n"
+          "                                          also app.Index['*']\n"
+          "    1,234     0 B     1.0 KiB  app.Job  app.Queue.jobs[*]\n"
+          "                                          also app.Index['*']\n"
+          "                                          also main().one, 70 of them\n"
+          "                                          also 2 more\n"
+          "… 1 more. All: heapsift holders -n 0\n"
+          "also: holds the same objects. All their holders must go for them to be freed.\n" +
+              std::string(retained_legend) +
+              "\n"
+              "next: heapsift why --paths 2 0x10100    the paths to one of the first row\n");
+    const auto rows = rows_of(answer);
+    CHECK(rows[0]["also_held_by"][0]["holder"] == "app.Index");
+    CHECK(rows[0]["also_held_by"][0]["count"] == 1234);
+    CHECK(rows[1]["also_held"] == 70);
+    CHECK(rows[1]["and_others"] == false);
 }
 
 TEST_CASE("render types: exact bytes, lower bounds, and a core that must be named", "[cli][render]") {
@@ -148,7 +188,7 @@ TEST_CASE("render types: JSON has the keys of the contract", "[cli][render]") {
     CHECK(answer.document.rows_key == "types");
     REQUIRE(rows.size() == 3);
     CHECK(keys(rows[0]) == std::vector<std::string>{"name", "address", "count", "size", "memory",
-                                                    "array_data", "retained", "largest"});
+                                                    "array_data", "retained", "largest", "native"});
     CHECK(rows[0]["retained"].is_null());
     CHECK(rows[0]["array_data"] == 1048576);
     CHECK(keys(rows[0]["largest"]) == object_keys);
@@ -160,9 +200,9 @@ TEST_CASE("render types: csv", "[cli][render]") {
     Shown shown;
     const TypesResult result = types(small_heap().build(), SortKey::memory, 0);
     const Written answer(render_types(result, SortKey::memory), shown);
-    CHECK_THAT(answer.csv(),
-               Catch::Matchers::StartsWith("name,address,count,size,memory,array_data,retained,largest\n"));
-    CHECK_THAT(answer.csv(), ContainsSubstring("\napp.\\x1b[2JEvil,0x1100,1,48,64,0,,0x10200\n"));
+    CHECK_THAT(answer.csv(), Catch::Matchers::StartsWith(
+                                 "name,address,count,size,memory,array_data,retained,largest,native\n"));
+    CHECK_THAT(answer.csv(), ContainsSubstring("\napp.\\x1b[2JEvil,0x1100,1,48,64,0,,0x10200,\n"));
     CHECK(csv_line(entries({{"a", "x,\"y\""}, {"b", true}}), {"a", "b", "c"}, shown.redactor) ==
           "\"x,\"\"y\"\"\",true,\n");
 }
@@ -228,8 +268,7 @@ TEST_CASE("render objects: with what each retains, in text and JSON", "[cli][ren
         Catch::Matchers::StartsWith(
             "  address   memory  array data   size  retained ▾  refs  type             value\n"
             "  0x10100  1.0 MiB     1.0 MiB  112 B     1.0 MiB     1  numpy.ndarray    (131072,) float64\n"));
-    CHECK_THAT(answer.text(shown.page),
-               ContainsSubstring("\nretained: what would come free if the object went away"));
+    CHECK_THAT(answer.text(shown.page), ContainsSubstring("\nretained: what deleting the object would free"));
     CHECK(rows_of(answer)[0]["retained"] == 1049600);
     CHECK(rows_of(answer)[0]["state"] == "held");
 }
@@ -250,8 +289,8 @@ TEST_CASE("render show: text", "[cli][render]") {
     CHECK(Written(render_show(result), shown).text(shown.page) ==
           "str  'hunter2'\n"
           "  address     0x10300\n"
-          "  bytes       memory 64 B; size 56 B\n"
-          "  retains     64 B; held by what was not found: native code, or a leak\n"
+          "  bytes       64 B with what it alone owns (sys.getsizeof: 56 B)\n"
+          "  retains     64 B; what holds it is not in this core: native code, or a leaked reference\n"
           "  references  2 counted, 1 found; 1 held by running code, by native code, or leaked\n"
           "  collector   not tracked\n"
           "  found       in a list of the garbage collector\n"
@@ -299,10 +338,11 @@ TEST_CASE("render overview: text", "[cli][render]") {
     OverviewResult result = overview(work, 2);
     const OverviewCore core = overview_core(heap.core(), heap.snapshot().python);
     REQUIRE(result.holders.size() == 1);
-    CHECK_THAT(Written(render_overview(result, core), shown).text(shown.page),
-               ContainsSubstring("1.0 MiB of it (25625 %) is held by the numpy.ndarray at 0x10100: "
-                                 "numpy.ndarray (131072,) float64.") &&
-                   ContainsSubstring("next: heapsift why 0x10100\n"));
+    CHECK_THAT(
+        Written(render_overview(result, core), shown).text(shown.page),
+        ContainsSubstring("the numpy.ndarray at 0x10100, numpy.ndarray (131072,) float64, keeps 1.0 MiB, "
+                          "not all of it in use, alive.") &&
+            ContainsSubstring("next: heapsift why 0x10100\n"));
     result.holders.clear();
     result.headline = choose_headline(result.memory, result.in_use_bytes, result.types.types);
     CHECK(Written(render_overview(result, core), shown).text(shown.page) ==
@@ -350,7 +390,7 @@ TEST_CASE("render overview: no longer than the terminal, the sentence first", "[
         const std::string text = text_on(height);
         INFO(height << " lines\n" << text);
         CHECK(lines(text) + 3 <= height);  // room is left for a prompt, and for what a script says
-        CHECK_THAT(text, ContainsSubstring("is held by the numpy.ndarray at 0x10100"));
+        CHECK_THAT(text, ContainsSubstring("the numpy.ndarray at 0x10100, numpy.ndarray"));
         CHECK_THAT(text, ContainsSubstring("\n  free "));
         without_types += text.find("\nnext: heapsift types") != std::string::npos;
         if (height == lines(whole) + 1) CHECK_THAT(text, ContainsSubstring("these 10 are"));

@@ -66,11 +66,11 @@ TEST_CASE("render threads: a stack as a traceback has it, its locals below each 
     Shown shown;
     const ThreadsResult result = example();
     CHECK(rendered(result, shown).text(shown.page) ==
-          "2 threads of Python; the most recent call is the last\n"
+          "2 Python threads, most recent call last.\n"
           "\n"
           "MainThread, tid 100, has the GIL\n"
           "  <module>, app.py\n"
-          "      its variables are the module's: 0x10500\n"
+          "      variables: those of the module, 0x10500\n"
           "  load(), app.py, line 41\n"
           "      secret  0x10300  str                        'hunter2'\n"
           "      gone    0x999    no object was found there\n"
@@ -79,7 +79,7 @@ TEST_CASE("render threads: a stack as a traceback has it, its locals below each 
           "evil\\x1b[2J\\n\n"
           "  It runs no Python function.\n"
           "\n"
-          "2 threads more, of which Python knows nothing: tid 101, 102\n"
+          "2 more threads never ran Python code (tid 101, 102)\n"
           "next: heapsift show 0x10300    the largest of them: secret of load\n");
 }
 
@@ -97,8 +97,8 @@ TEST_CASE("render threads: what a thread, a call and a variable retain", "[cli][
     row.frames[1].retained = 0;
     const Written answer = rendered(result, shown);
     CHECK(answer.text(shown.page) ==
-          "1 thread of Python; the most recent call is the last\n"
-          "bytes are what a thread, a call or a variable retains: what would come free without it\n"
+          "1 Python thread, most recent call last.\n"
+          "sizes: what would be freed without that thread, call or variable\n"
           "\n"
           "worker, has the GIL, retains 3.0 KiB\n"
           "  run(), app.py, line 7\n"
@@ -126,10 +126,7 @@ TEST_CASE("render threads: a recursion is not written out", "[cli][render][threa
     row.frames.push_back(frame("start", 0x20200, 9));
     row.frames.insert(row.frames.begin(), frame("descend", 0x20100, 5));
     CHECK(rendered(result, shown).text(shown.page) ==
-          "1 thread of Python; the most recent call is the last; none had the GIL (the interpreter's lock): "
-          "all waited or were "
-          "in C "
-          "code\n"
+          "1 Python thread, most recent call last. None held the GIL: all were waiting or in C code.\n"
           "\n"
           "deep\n"
           "  start(), app.py, line 9\n"
@@ -142,6 +139,37 @@ TEST_CASE("render threads: a recursion is not written out", "[cli][render][threa
           "      depth  0x10000  int  0\n"
           "  descend(), app.py, line 5\n"
           "\n");
+}
+
+TEST_CASE("render threads: neither is a recursion through other calls", "[cli][render][threads]") {
+    Shown shown;
+    ThreadsResult result;
+    ThreadRow& row = result.threads.emplace_back();
+    row.thread.name = "deep";
+    row.thread.gil = true;
+    for (std::uint64_t depth = 0; depth < 100; ++depth) {
+        row.frames.push_back(frame("visit", 0x20100, 7));
+        row.frames.push_back(frame("key", 0x20200, 9));
+    }
+    row.frames.push_back(frame("start", 0x20300, 1));
+    row.frames.insert(row.frames.begin(), frame("end", 0x20400, 2));
+    CHECK(rendered(result, shown).text(shown.page) ==
+          "1 Python thread, most recent call last.\n"
+          "\n"
+          "deep, has the GIL\n"
+          "  start(), app.py, line 1\n"
+          "  key(), app.py, line 9\n"
+          "  visit(), app.py, line 7\n"
+          "  … 196 more calls: these 2 again and again …\n"
+          "  key(), app.py, line 9\n"
+          "  visit(), app.py, line 7\n"
+          "  end(), app.py, line 2\n"
+          "\n");
+    // Two times are written out.
+    row.frames.erase(row.frames.begin() + 5, row.frames.end());
+    for (const FrameRow& one : row.frames) CHECK(one.run_before == 0);
+    lay_out(result);
+    for (const FrameRow& one : result.threads[0].frames) CHECK_FALSE(one.in_run);
 }
 
 TEST_CASE("render threads: JSON has the keys of the contract, and is redacted", "[cli][render][threads]") {
@@ -170,5 +198,115 @@ TEST_CASE("render threads: JSON has the keys of the contract, and is redacted", 
     CHECK(rows(redacted).at(0)["frames"][0]["file"] == "app.py");
     CHECK(rows(redacted).at(0)["frames"][0]["locals"][0]["object"]["value"] == "‹str 7 #1›");
     CHECK(rendered(result, redacted).text(redacted.page).find("hunter2") == std::string::npos);
-    CHECK(rendered({}, shown).text(shown.page) == "No thread of Python was found in this core.\n");
+    CHECK(rendered({}, shown).text(shown.page) == "This core has no Python thread.\n");
+}
+
+namespace {
+
+FrameRow native(std::string function, std::uint64_t address, std::string file, std::uint32_t line) {
+    FrameRow row;
+    row.native.emplace();
+    row.native->function = std::move(function);
+    row.native->module = "/srv/shop/lib/libpay.so.1";
+    row.native->instruction = Address(address);
+    row.native->module_offset = address & 0xffff;
+    row.native->file = std::move(file);
+    row.native->line = line;
+    return row;
+}
+
+/// pay() in C++, called by Python, which the interpreter's loop runs; and a thread of C++.
+ThreadsResult with_native() {
+    ThreadsResult result;
+    result.native = true;
+    result.machinery = 1;
+    result.process.signal = 11;
+    result.process.signal_code = 1;
+    result.process.fault_address = Address(0x10);
+    result.signal.emplace();
+    result.signal->tid = 100;
+    result.signal->instruction = Address(0x7f0000001234);
+    result.signal->module = "/srv/shop/lib/libpay.so.1";
+    result.signal->function = "shop::pay(int)";
+    result.signal->offset = 0x34;
+    ThreadRow& main = result.threads.emplace_back();
+    main.thread.name = "MainThread";
+    main.thread.tid = 100;
+    main.thread.gil = true;
+    main.got_signal = true;
+    main.native_end = NativeStack::End::outermost;
+    FrameRow inlined = native("shop::check(int)", 0x7f0000001234, "/build/shop/src/pay.cpp", 7);
+    inlined.native->inlined = true;
+    FrameRow pay = native("shop::pay(int)", 0x7f0000001234, "/build/shop/src/pay.cpp", 21);
+    pay.native->offset = 0x34;
+    FrameRow nameless = native("", 0x7f0000005678, "", 0);
+    FrameRow handler = native("__restore_rt", 0x7f0000002345, "", 0);
+    handler.native->signal_handler = true;
+    FrameRow symbol = native("poll", 0x7f0000003456, "", 0);
+    symbol.native->offset = 0x4f;
+    FrameRow loop = native("_PyEval_EvalFrameDefault", 0x560000001111, "", 0);
+    loop.native->evaluates = loop.native->machinery = true;
+    main.frames = {inlined, pay, nameless, handler, symbol, frame("order", 0x20100, 12), loop};
+    ThreadRow& alone = result.threads.emplace_back();
+    alone.known = false;
+    alone.thread.tid = 101;
+    alone.native_end = NativeStack::End::no_module;
+    alone.frames = {native("", 0, "", 0)};
+    alone.frames[0].native->module.clear();
+    alone.frames[0].native->module_offset.reset();
+    alone.frames[0].native->instruction = Address(0x7f11223344);
+    result.native_threads = {101};
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("render threads: native calls stand among Python's, and the signal comes first",
+          "[cli][render][threads]") {
+    Shown shown;
+    CHECK(rendered(with_native(), shown).text(shown.page) ==
+          "Thread 100 got SIGSEGV (11): address not mapped at 0x10, in shop::pay(int)+0x34 (libpay.so.1).\n"
+          "1 Python thread, most recent call last.\n"
+          "[C]: native calls, without 1 that only show how the interpreter makes calls; --json has all\n"
+          "\n"
+          "MainThread, tid 100, has the GIL, got the signal\n"
+          "  order(), app.py, line 12\n"
+          "  [C] poll+0x4f, libpay.so.1\n"
+          "  [C] a signal arrived; its handler:\n"
+          "  [C] libpay.so.1+0x5678, a function without a name\n"
+          "  [C] shop::pay(int), pay.cpp, line 21\n"
+          "  [C] shop::check(int), pay.cpp, line 7 (inlined)\n"
+          "\n"
+          "thread that Python does not know, tid 101\n"
+          "  Older native calls are not known: the code of the first one below is in no file.\n"
+          "  [C] 0x7f11223344, in no file\n"
+          "\n");
+}
+
+TEST_CASE("render threads: JSON has all native calls, without directories if redacted",
+          "[cli][render][threads]") {
+    Shown shown, redacted(true);
+    const auto rows = rows_of(rendered(with_native(), shown));
+    const Json& frames = rows.at(0)["frames"];
+    REQUIRE(frames.size() == 7);
+    CHECK(frames[0]["kind"] == "native");
+    CHECK(frames[0]["inlined"] == true);
+    CHECK(frames[0]["offset"].is_null());
+    CHECK(frames[1]["function"] == "shop::pay(int)");
+    CHECK(frames[1]["module"] == "/srv/shop/lib/libpay.so.1");
+    CHECK(frames[1]["offset"] == 0x34);
+    CHECK(frames[1]["address"] == "0x7f0000001234");
+    CHECK(frames[1]["file"] == "/build/shop/src/pay.cpp");
+    CHECK(frames[1]["locals"].empty());
+    CHECK(frames[2]["function"].is_null());
+    CHECK(frames[3]["signal_handler"] == true);
+    CHECK(frames[5]["kind"] == "python");
+    CHECK(frames[6]["machinery"] == true);
+    CHECK(rows.at(0)["got_signal"] == true);
+    CHECK(rows.at(0)["native_end"] == "outermost");
+    CHECK(rows.at(1)["native_end"] == "no-module");
+    CHECK(rows.at(1)["name"].is_null());
+    const auto hidden = rows_of(rendered(with_native(), redacted));
+    CHECK(hidden.at(0)["frames"][1]["module"] == "libpay.so.1");
+    CHECK(hidden.at(0)["frames"][1]["file"] == "pay.cpp");
 }

@@ -5,6 +5,7 @@
 // people, and its tests cover that.
 
 #include "parsers/cpython/instance.h"
+#include "parsers/cpython/running_frames.h"
 #include "tests/catch.h"
 #include "tests/cpython/python_heap_builder.h"
 
@@ -53,6 +54,8 @@ inline std::string name_of(const PythonHeap& heap, const ReferenceName& name) {
             const TypeInfo& type = heap.types()[heap.type_of(name.key)];
             return type.kind->element_name(ObjectReader(heap, name.key, type), name.number);
         }
+        case Form::frame_place:
+            return frame_place_name(heap, name.key, name.number);
         case Form::offset:
             return "<+" + std::to_string(name.number) + ">";
     }

@@ -60,6 +60,25 @@ TEST_CASE("types: instances of metatypes are types, also of those of metatypes",
     CHECK(heap.type(other).metatype == heap.type_id(meta_by_it));
 }
 
+TEST_CASE("types: classes that are their own metatype, or each other's", "[cpython][types]") {
+    const Layout* layout = GENERATE(from_range(all_layouts()));
+    PythonHeapBuilder heap(*layout);
+    const Address meta = heap.python_class("Sentinel", {.base = heap.builtin("type")});
+    const Address own = heap.python_class("OWN", {.base = meta});
+    const Address one = heap.python_class("ONE", {.base = meta});
+    const Address other = heap.python_class("OTHER", {.base = meta});
+    const Address torn = heap.python_class("TORN");
+    heap.set(own, layout->object.ob_type, own);
+    heap.set(one, layout->object.ob_type, other);
+    heap.set(other, layout->object.ob_type, one);
+    heap.set(torn, layout->object.ob_type, torn);  // no base leads to `type`
+    for (const auto& [type, metatype] : {std::pair(own, own), {one, other}, {other, one}}) {
+        REQUIRE(heap.type_id(type) != no_type);
+        CHECK(heap.type(type).metatype == heap.type_id(metatype));
+    }
+    CHECK(heap.type_id(torn) == no_type);
+}
+
 TEST_CASE("types: names as Python prints them", "[cpython][types]") {
     const Layout* layout = GENERATE(from_range(all_layouts()));
     PythonHeapBuilder heap(*layout);

@@ -3,11 +3,17 @@
 
 #include "parsers/cpython/layout.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parsers/cpython/layout_from_debug_info.h"
+#include "parsers/index/part.h"
 #include "tests/catch.h"
 
 namespace {
@@ -225,4 +231,59 @@ TEST_CASE("layout: a file without CPython's structs is of no use, and says no mo
     CHECK_FALSE(read.usable());
     CHECK(read.structs_found == 0);
     CHECK(read.files.at(0).problem.empty());
+}
+
+TEST_CASE("layout: what one file said is kept, and not read again before somebody writes to that file",
+          "[cpython][layout]") {
+    const std::string folder =
+        (std::filesystem::temp_directory_path() / fmt::format("heapsift-layout-{}", ::getpid())).string();
+    std::filesystem::create_directories(folder);
+    const std::string file = folder + "/miniature";
+    std::filesystem::copy_file(HEAPSIFT_MINIATURE_FILE, file,
+                               std::filesystem::copy_options::overwrite_existing);
+    KeptLayout kept;
+    const LayoutFromDebugInfo first = layout_from_debug_info(file, {3, 99}, kept);
+    CHECK(first.usable());
+    CHECK(kept.file == file);
+    // A mark tells what was kept from what was read.
+    kept.read.structs_found += 1000;
+    CHECK(layout_from_debug_info(file, {3, 99}, kept).structs_found == first.structs_found + 1000);
+
+    SECTION("of another version nothing is known") {
+        CHECK(layout_from_debug_info(file, {3, 98}, kept).structs_found == first.structs_found);
+    }
+    SECTION("of another file nothing is known") {
+        CHECK(layout_from_debug_info(HEAPSIFT_MINIATURE_FILE, {3, 99}, kept).structs_found ==
+              first.structs_found);
+        CHECK(kept.file == HEAPSIFT_MINIATURE_FILE);
+    }
+    SECTION("a file that was written to is read again; of a damaged one nothing is kept") {
+        std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+        const LayoutFromDebugInfo cut = layout_from_debug_info(file, {3, 99}, kept);
+        CHECK(cut.structs_found == 0);
+        CHECK_FALSE(cut.files.at(0).problem.empty());
+        CHECK(kept.read.structs_found == first.structs_found + 1000);  // of the file as it was
+        CHECK(layout_from_debug_info(file, {3, 99}, kept).structs_found == 0);
+    }
+    SECTION("a file that is gone says why") {
+        std::filesystem::remove(file);
+        CHECK_FALSE(layout_from_debug_info(file, {3, 99}, kept).files.at(0).problem.empty());
+    }
+    SECTION("it comes back from an index as it was") {
+        PartWriter part("layout");
+        KeptLayout::fields(std::as_const(kept), part);
+        PartReader reader(part.blobs(), /*check=*/true, nullptr);
+        KeptLayout back;
+        KeptLayout::fields(back, reader);
+        reader.finish();
+        CHECK(layout_from_debug_info(file, {3, 99}, back).structs_found == first.structs_found + 1000);
+        for (const LayoutFieldName& field : layout_field_names()) {
+            INFO(field.struct_name << "." << field.field_name);
+            if (field.bits)
+                CHECK(layout_bits(back.read.layout, field) == layout_bits(first.layout, field));
+            else
+                CHECK(layout_offset(back.read.layout, field) == layout_offset(first.layout, field));
+        }
+    }
+    std::filesystem::remove_all(folder);
 }

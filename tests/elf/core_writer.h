@@ -48,12 +48,13 @@ public:
         return *this;
     }
     CoreWriter& thread(std::int32_t tid, std::int16_t signal, std::uint64_t instruction_pointer = 0,
-                       std::uint64_t stack_pointer = 0) {
+                       std::uint64_t stack_pointer = 0, std::uint64_t fs_base = 0) {
         std::string status(336, '\0');
         put_at(status, 12, signal);
         put_at(status, 32, tid);
         put_at(status, 112 + 16 * 8, instruction_pointer);
         put_at(status, 112 + 19 * 8, stack_pointer);
+        put_at(status, 112 + 21 * 8, fs_base);
         return note(NT_PRSTATUS, status);
     }
     CoreWriter& process(std::int32_t pid, const std::string& name, const std::string& arguments) {

@@ -7,7 +7,9 @@
 
 #include "parsers/base/error.h"
 #include "parsers/elf/core_file.h"
+#include "parsers/elf/unwinder.h"
 #include "tests/elf/image_writer.h"
+#include "tests/elf/unwind_image.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/fuzz/memory_file.h"
 
@@ -53,6 +55,21 @@ void ask_modules(const CoreFile& core) {
     }
 }
 
+/// Native stacks: every frame is somewhere, and each caller's lies above its callee's, but for those of
+/// signals.
+void ask_stacks(const CoreFile& core) {
+    Unwinder unwinder(core);
+    std::size_t asked = 0;
+    for (const CoreThread& thread : core.threads()) {
+        if (++asked > 4) break;
+        const NativeStack stack = unwinder.stack_of(thread);
+        require(!stack.frames.empty() || stack.end == NativeStack::End::too_many);
+        require(stack.frames.size() <= Unwinder::most_frames);
+        for (std::size_t i = 0; i + 1 < stack.frames.size(); ++i)
+            require(stack.frames[i].signal_trampoline || stack.frames[i].frame_end > stack.frames[i].stack);
+    }
+}
+
 std::string good_core(bool gcore) {
     const ImageWriter image;
     CoreWriter core;
@@ -80,10 +97,21 @@ std::vector<std::string> heapsift::test::fuzz_seeds() {
         .load(0x1000, std::string(8, 'c'), 4096);
     std::string many = small.bytes();  // PN_XNUM without its section header
     put_at(many, offsetof(Elf64_Ehdr, e_phnum), std::uint16_t{PN_XNUM});
+    // Four calls, one of them interrupted by a signal.
+    using Image = UnwindImage;
+    std::vector<std::uint64_t> stack(20);
+    stack[3] = Image::keeps_rbp + 16;
+    stack[6] = Image::stack + 0x80;
+    stack[7] = Image::plain + 16;
+    stack[11] = Image::trampoline + 1;
+    stack[14] = Image::stack;
+    stack[15] = Image::outermost + 16;
+    const std::string calls =
+        Image::core(Image::plain + 16, Image::stack, Image::stack + 0x30, stack).bytes();
     // An empty gzip stream, and one cut in its header.
     const std::string gzip("\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0", 20);
-    return {good_core(false),  good_core(true),       small.bytes(), overlapping.bytes(), many, gzip,
-            gzip.substr(0, 6), "#!/usr/bin/python3\n"};
+    return {good_core(false),  good_core(true),        small.bytes(), overlapping.bytes(), many, gzip,
+            gzip.substr(0, 6), "#!/usr/bin/python3\n", calls};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -98,6 +126,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const CoreFile core = CoreFile::open(file.path(), search, diagnostics);
         ask_memory(core);
         ask_modules(core);
+        ask_stacks(core);
         for (const CoreThread& thread : core.threads())
             (void)core.memory().read<std::uint64_t>(Address(thread.stack_pointer()));
         (void)core.auxiliary(3);

@@ -4,6 +4,7 @@
 
 #include "parsers/memory/malloc_heaps.h"
 
+#include "parsers/index/part.h"
 #include "tests/catch.h"
 
 #include <sys/mman.h>
@@ -202,10 +203,12 @@ TEST_CASE("malloc: a block in a mapping of its own", "[malloc]") {
 }
 
 TEST_CASE("malloc: an aligned block in a mapping of its own says what lies before it", "[malloc]") {
+    const bool since_2_43 = GENERATE(false, true);
+    const std::uint64_t lead = GENERATE(0, 0x30, 0xff0), huge = since_2_43 ? 1 : 0;
     std::vector<std::byte> bytes(64 * page);
-    const std::uint64_t lead = 0x30;
-    const std::uint64_t header = (64 * page - lead) | mmapped;
-    std::memcpy(bytes.data() + lead, &lead, 8);
+    const std::uint64_t before = lead | huge;
+    const std::uint64_t header = (64 * page - lead - (since_2_43 ? 16 : 0)) | mmapped;
+    std::memcpy(bytes.data() + lead, &before, 8);
     std::memcpy(bytes.data() + lead + 8, &header, 8);
     Segment s;
     s.start = Address(0x7ffff0000000);
@@ -216,7 +219,8 @@ TEST_CASE("malloc: an aligned block in a mapping of its own says what lies befor
     const AddressSpace memory({s});
     const auto block = MallocHeaps::find(memory).block_starting_at(s.start + lead + 16);
     REQUIRE(block);
-    CHECK(block->usable == 64 * page - lead - 16);
+    CHECK(block->usable == 64 * page - lead - (since_2_43 ? 24 : 16));
+    CHECK(block->mmapped);
 }
 
 TEST_CASE("malloc: a chain with a bogus size is not believed", "[malloc][damaged]") {
@@ -418,4 +422,83 @@ TEST_CASE("malloc: as an allocator, its blocks make up its heaps but for their h
     CHECK_FALSE(allocator.block_at(a - 1));
     CHECK_FALSE(allocator.block_at(heap.start));
     CHECK_FALSE(allocator.block_at(heap.start + 2 * page));
+}
+
+namespace {
+
+/// What an index keeps of heaps, to be changed and read again.
+struct KeptHeaps {
+    explicit KeptHeaps(const MallocHeaps& heaps) {
+        PartWriter part("malloc");
+        MallocHeaps::fields(heaps, part);
+        for (const auto& blob : part.blobs()) blobs.emplace_back(blob.begin(), blob.end());
+    }
+    std::uint64_t* bits() { return reinterpret_cast<std::uint64_t*>(blobs[1].data()); }
+    /// Throws if it does not read.
+    MallocHeaps read() const {
+        PartReader part({blobs.begin(), blobs.end()}, true, nullptr);
+        MallocHeaps heaps;
+        MallocHeaps::fields(heaps, part);
+        part.finish();
+        return heaps;
+    }
+    std::vector<std::vector<std::byte>> blobs;
+};
+
+}  // namespace
+
+TEST_CASE("malloc: heaps are kept in an index and read again", "[malloc][index]") {
+    Heap brk(2 * page), arena(page, 0x20, Address(0x7f0000000000));
+    std::vector<Address> blocks;
+    for (Heap* heap : {&brk, &arena}) {
+        blocks.push_back(heap->chunk(32));
+        blocks.push_back(heap->chunk(0x110, false));
+        blocks.push_back(heap->chunk(0x40));
+        heap->top();
+    }
+    arena.word(0, 0x7f0000000030);
+    const AddressSpace memory({brk.segment(), arena.segment()});
+    const MallocHeaps found = MallocHeaps::find(memory);
+    REQUIRE(found.heaps().size() == 2);
+    KeptHeaps kept(found);
+    MallocHeaps again = kept.read();
+    for (const bool whole : {true, false}) {
+        REQUIRE(again.attach(memory, whole));
+        REQUIRE(again.heaps().size() == 2);
+        for (std::size_t i = 0; i < 2; ++i) {
+            const MallocHeaps::Heap &one = found.heaps()[i], &other = again.heaps()[i];
+            CHECK(one.range.start == other.range.start);
+            CHECK(one.range.end == other.range.end);
+            CHECK(one.in_use_bytes == other.in_use_bytes);
+            CHECK(one.free_bytes == other.free_bytes);
+            CHECK(one.arena == other.arena);
+            CHECK(one.data == other.data);
+        }
+        for (const Address block : blocks) {
+            CHECK(found.block_starting_at(block).has_value() == again.block_starting_at(block).has_value());
+            CHECK(found.block_at(block)->start == again.block_at(block)->start);
+            CHECK(found.block_at(block)->in_use == again.block_at(block)->in_use);
+        }
+    }
+    CHECK(again.block_starting_at(blocks[0]));
+    CHECK_FALSE(again.block_starting_at(blocks[1]));
+
+    // Another core: a heap is not there, or it is shorter, or a block's size is overwritten.
+    CHECK_FALSE(again.attach(AddressSpace({brk.segment()}), false));
+    Segment shorter = brk.segment();
+    shorter.size = page;
+    CHECK_FALSE(again.attach(AddressSpace({shorter, arena.segment()}), false));
+    brk.word(8, 0);
+    CHECK_FALSE(kept.read().attach(memory, true));
+    brk.word(8, 32 | prev_in_use);
+    CHECK(kept.read().attach(memory, true));
+    // A bit where no block can begin: before the first chunk, or behind the last.
+    for (const std::uint64_t place : {std::uint64_t{0}, 2 * page / 16}) {
+        kept.bits()[place / 64] ^= std::uint64_t{1} << (place % 64);
+        CHECK_FALSE(kept.read().attach(memory, true));
+        kept.bits()[place / 64] ^= std::uint64_t{1} << (place % 64);
+    }
+    // Fewer bits than the heaps need.
+    kept.blobs[1].resize(kept.blobs[1].size() - 8);
+    CHECK_THROWS_AS(kept.read(), IndexDamage);
 }

@@ -63,6 +63,26 @@ TEST_CASE("mapped chunks: an aligned block lies behind the header that was there
     CHECK(chunks[0].pages.end == start + size);
 }
 
+TEST_CASE("mapped chunks: since glibc 2.43 a size leaves the header out, and a bit is for huge pages",
+          "[malloc]") {
+    const std::uint64_t huge = GENERATE(0, 1);
+    const std::uint64_t alignment = GENERATE(64, 8192);
+    Mapping mapping(16);
+    const std::uint64_t size = 10 * page;
+    const std::uint64_t lead = (start.value + 16 + alignment - 1) / alignment * alignment - 16 - start.value;
+    mapping.chunk(0, huge, (size - 16) | 2);
+    mapping.chunk(lead, lead | huge, (size - lead - 16) | 2);
+    mapping.chunk(size, huge, (2 * page - 16) | 2);
+    const auto chunks = mapping.found();
+    REQUIRE(chunks.size() == 2);
+    CHECK(chunks[0].start == start + lead + 16);
+    CHECK(chunks[0].usable == size - lead - 24);
+    CHECK(chunks[0].pages.size() == size);
+    CHECK(chunks[1].start == start + size + 16);
+    CHECK(chunks[1].usable == 2 * page - 24);
+    CHECK(chunks[1].pages.size() == 2 * page);
+}
+
 TEST_CASE("mapped chunks: what is larger than the memory, or of no pages, is none", "[malloc]") {
     Mapping mapping(2);
     mapping.chunk(0, 0, (3 * page) | 2);

@@ -74,7 +74,7 @@ TEST_CASE("retained: a container has its own memory and that of what it alone ho
     CHECK(analysed.retained.dominates(analysed.id(session), analysed.id(own)));
     CHECK_FALSE(analysed.retained.dominates(analysed.id(session), analysed.id(shared)));
     const std::vector<ObjectId> both = {analysed.id(session), analysed.id(shared)};
-    CHECK(retained_by(analysed.graph, both).size() == 4);
+    CHECK(retained_by(analysed.graph, both).objects.size() == 4);
 }
 
 TEST_CASE("retained: all groups together retain every byte of every object", "[program][retained]") {
@@ -160,7 +160,11 @@ TEST_CASE("dominators: two registries of the same objects hold them jointly", "[
     REQUIRE(of_jobs != joint.end());
     CHECK(of_jobs->count == 40);
     CHECK(of_jobs->holders.size() == 2);
-    CHECK(of_jobs->joint == of_jobs->retained - analysed.memory(by_name) - analysed.memory(by_age));
+    CHECK(of_jobs->joint == 40 * analysed.retained.memory(analysed.id(jobs.front())));
+    std::uint64_t together = 0;  // each type is an entry of its own: with the jobs goes their class
+    for (const JointHolders& entry : joint)
+        if (entry.by == of_jobs->by) together += entry.joint;
+    CHECK(together == of_jobs->retained - analysed.memory(by_name) - analysed.memory(by_age));
 }
 
 TEST_CASE("root paths: a person's way costs less than one through what explains nothing",
@@ -421,6 +425,31 @@ TEST_CASE("dominators: what several groups hold has a row of its own, with their
     CHECK(dominators(analysed.graph, analysed.sizes, one).group == "shared by several groups");
 }
 
+TEST_CASE("dominators: the items of a list that two hold are theirs, though one item is held by many",
+          "[program][dominators]") {
+    ProgramHeap program;
+    const Address known = program.heap.str("known to all");
+    std::vector<Address> rows;
+    for (int i = 0; i < 50; ++i) rows.push_back(program.list({program.heap.real(i)}));
+    rows.push_back(known);
+    const Address table = program.list(rows), copy = program.list(rows);
+    program.module("app.models", "/srv/app/models.py", {{"TABLE", table}, {"COPY", copy}});
+    program.module("pack", "/usr/lib/python3/dist-packages/pack/__init__.py", {{"SEEN", table}});
+    for (int i = 0; i < 12; ++i)
+        program.module("extra" + std::to_string(i), "/srv/app/extra.py", {{"NAME", known}});
+    const Analysed analysed(program);
+    const DominatorsResult result = dominators(analysed.graph, analysed.sizes, {});
+    const DominatorNode* shared = child_called(result.top, "shared by several groups");
+    REQUIRE(shared != nullptr);
+    REQUIRE_FALSE(shared->joint.empty());
+    CHECK(shared->joint[0].groups == std::vector<std::string>{"app.models", "pack"});
+    CHECK(shared->joint[0].count == 51);  // with the table
+    CHECK(shared->joint[0].example == rows[0]);
+    std::uint64_t told = shared->folded_retained;
+    for (const JointHolders& joint : shared->joint) told += joint.joint;
+    CHECK(told == shared->retained);
+}
+
 TEST_CASE("dominators: a suspended generator says where it stands", "[program][dominators]") {
     ProgramHeap program;
     const Address item = program.list({}), generator = program.generator("produce", {{"item", item}});
@@ -452,4 +481,65 @@ TEST_CASE("holders: what locals of calls hold is told by the call and the local"
     for (const HolderRow& row : result.rows) counts[row.holder + "." + row.attribute] = row.count;
     CHECK(counts == std::map<std::string, std::uint64_t>{
                         {"work().rows[*]", 4}, {"work().current", 1}, {"app.ROOTS[*]", 1}});
+}
+
+TEST_CASE("holders: what several hold counts under one, with the others beside it", "[program][holders]") {
+    ProgramHeap program;
+    const Address job = program.python_class("Job", {"text", "parent"});
+    const Address registry = program.python_class("Registry", {"jobs"}),
+                  index = program.python_class("Index", {"by_age"});
+    std::vector<Address> jobs;
+    for (int i = 0; i < 6; ++i) jobs.push_back(program.instance(job, {program.heap.str("a job")}));
+    const Address child = program.instance(job, {program.heap.str("child"), jobs[0]});
+    program.set_slot(jobs[0], 0, child);  // its parent goes with it, and is no holder
+    const Address first = program.instance(registry, {program.list(jobs)}),
+                  second = program.instance(index, {program.list({jobs[0], jobs[1], jobs[2], jobs[3]})});
+    program.module(
+        "app", "/srv/app/app.py",
+        {{"Job", job}, {"Registry", registry}, {"Index", index}, {"FIRST", first}, {"SECOND", second}});
+    const Analysed analysed(program);
+    const TypeId type = analysed.heap.snapshot().type_of(analysed.id(child));
+    const HoldersResult result = holders(analysed.graph, {type}, {}, 0, {}, nullptr, &analysed.sizes);
+    std::map<std::string, std::uint64_t> counts, others;
+    for (const HolderRow& row : result.rows) {
+        counts[row.holder + "." + row.attribute] += row.count;
+        CHECK(row.is_shared == (row.also_held > 0));
+        CHECK_FALSE(row.and_others);
+        for (const OtherHolder& other : row.also_held_by)
+            others[row.attribute + " also " + other.holder + "." + other.attribute] = other.count;
+    }
+    CHECK(counts == std::map<std::string, std::uint64_t>{{"app.Registry.jobs[*]", 6}, {"app.Job.text", 1}});
+    CHECK(others == std::map<std::string, std::uint64_t>{{"jobs[*] also app.Index.by_age[*]", 4}});
+    CHECK(holders(analysed.graph, {type}, {}, 0).rows.at(0).also_held_by.empty());  // not asked for
+}
+
+TEST_CASE("holders: what a container holds is held by all that hold the container", "[program][holders]") {
+    ProgramHeap program;
+    const Address event = program.python_class("Event", {"value"});
+    const Address cache = program.python_class("Cache", {"store"}),
+                  other = program.python_class("Other", {"copy"});
+    std::vector<Address> events;
+    for (int i = 0; i < 5; ++i) events.push_back(program.instance(event));
+    const Address store = program.list({program.list(events)});
+    program.module("app", "/srv/app/app.py",
+                   {{"Event", event},
+                    {"Cache", cache},
+                    {"Other", other},
+                    {"A", program.instance(cache, {store})},
+                    {"B", program.instance(other, {store})}});
+    program.call("work", {{"current", events[4]}});
+    const Analysed analysed(program);
+    const TypeId type = analysed.heap.snapshot().type_of(analysed.id(events.front()));
+    const HoldersResult result = holders(analysed.graph, {type}, {}, 0, {}, nullptr, &analysed.sizes);
+    std::map<std::string, std::uint64_t> held;
+    for (const HolderRow& row : result.rows) {
+        const std::string owner = row.holder + "." + row.attribute;
+        held[owner] = row.count;
+        for (const OtherHolder& one : row.also_held_by)
+            held[owner + " and " + one.holder + "." + one.attribute] = one.count;
+    }
+    CHECK(held == std::map<std::string, std::uint64_t>{{"app.Cache.store[*][*]", 4},
+                                                       {"app.Cache.store[*][*] and app.Other.copy[*][*]", 4},
+                                                       {"work().current", 1},
+                                                       {"work().current and app.Cache.store[*][*]", 1}});
 }

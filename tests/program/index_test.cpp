@@ -137,11 +137,11 @@ TEST_CASE("index: a whole heap and its graph, kept and read", "[program][index]"
     cold.keep();
     Opened warm(program);
     CHECK(warm.index.state() == IndexFile::State::usable);
-    for (const char* part : {"pools", "types", "objects", "sizes", "memory", "native", "lookup", "references",
-                             "walk", "retained", "states", "paths"})
+    for (const char* part : {"pools", "malloc", "types", "objects", "sizes", "memory", "native", "lookup",
+                             "traversed", "references", "walk", "retained", "states", "paths"})
         CHECK(warm.index.has(part));
-    CHECK(cold.heap.parts().size() == 8);  // it found no index
-    CHECK(warm.heap.parts().empty());      // nothing of it is to be written again
+    CHECK(cold.heap.parts().size() == 11);  // it found no index
+    CHECK(warm.heap.parts().empty());       // nothing of it is to be written again
     CHECK(warm.answers.take_found().empty());
     CHECK(warm.heap.snapshot().references->memory_bytes() == 0);  // they lie in the file
     CHECK(warm.heap.snapshot().sizes->memory_bytes() == 0);

@@ -8,10 +8,15 @@
 #include "analysis/doctor.h"
 #include "analysis/dominators.h"
 #include "analysis/gc.h"
+#include "analysis/holders.h"
 #include "analysis/kept_types.h"
+#include "analysis/memory.h"
 #include "analysis/objects.h"
 #include "analysis/overview.h"
 #include "analysis/refcounts.h"
+#include "analysis/retained_types.h"
+#include "analysis/threads.h"
+#include "analysis/why.h"
 #include "tests/catch.h"
 #include "tests/program/program_heap.h"
 
@@ -28,7 +33,7 @@ using namespace heapsift::test;
 
 namespace {
 
-constexpr IndexKey key{3, 4};
+constexpr IndexKey core_key{3, 4};
 constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 
 /// A program of which every question finds something.
@@ -41,9 +46,12 @@ struct AskedProgram {
             program.set_slot(second, 0, first);
         }
         program.leak(program.list({program.heap.real(1.5)}), 1);
-        const Address shared = program.list({program.heap.real(4.5), program.heap.real(5.5)});
+        shared = program.list({program.heap.real(4.5), program.heap.real(5.5)});
+        const Address document = program.heap.object(program.heap.c_type("fast.Document", {.basicsize = 32}));
+        program.heap.put(document + 16, program.heap.allocate(1000));  // behind its header
         program.module("app", "/srv/app/app.py",
                        {{"ROWS", program.list({program.instance(node), program.heap.real(2.5)})},
+                        {"DOCUMENT", document},
                         {"ONE", program.list({shared})},
                         {"TWO", program.list({shared})}});
         program.call("main", {{"rows", program.list({})}});
@@ -56,6 +64,7 @@ struct AskedProgram {
     ProgramHeap program;
     TemporaryDirectory directory;
     std::string path;
+    Address shared;  // two lists hold it
 };
 
 std::string words(const std::optional<ObjectRow>& row) {
@@ -77,9 +86,10 @@ std::string words(const JointHolders& joint) {
     return text;
 }
 std::string words(const DominatorNode& node) {
-    std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {}\n", words(node.object), node.group,
-                                   notation(node.name), node.remark, words(node.expression), node.retained,
-                                   node.run, notation(node.run_name), node.folded, node.folded_retained);
+    std::string text =
+        fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", words(node.object), node.group, notation(node.name),
+                    node.remark, words(node.expression), node.retained, node.native, node.run,
+                    notation(node.run_name), node.folded, node.folded_retained);
     for (const JointHolders& joint : node.joint) text += "joint " + words(joint) + "\n";
     for (const DominatorNode& child : node.children) text += words(child);
     return text;
@@ -93,10 +103,18 @@ struct Answers {
         heap.add({all_columns});
         Work work(heap, {}, nullptr, &kept);
         const RetainedLookup retained(work.graph(), work.retained());
-        for (const SortKey sort : {SortKey::memory, SortKey::name}) {
-            const TypesResult table = kept_types(&kept, heap, sort, 5, [&] { return types(heap, sort, 5); });
-            for (const TypeRow& row : table.types)
-                say("{} {} {} {}", row.name, row.count, row.memory, words(row.largest));
+        for (const SortKey sort : {SortKey::memory, SortKey::name, SortKey::retained}) {
+            const bool by_retained = sort == SortKey::retained;
+            const TypesResult table = kept_types(&kept, heap, sort, 5, [&] {
+                TypesResult result = types(heap, sort, by_retained ? 0 : 5);
+                if (by_retained) add_retained(result, work.graph(), work.retained(), sort, 5);
+                return result;
+            });
+            for (const TypeRow& row : table.types) {
+                say("{} {} {} {} {} {}", row.name, row.count, row.memory, row.retained.value_or(0),
+                    row.native, words(row.largest));
+                native += row.native;
+            }
             say("{} {} {}", table.total_memory, table.shown_memory, table.uncertain_sizes);
         }
         for (const SortKey sort : {SortKey::memory, SortKey::retained}) {
@@ -150,6 +168,15 @@ struct Answers {
             screen.pinned_bytes);
         const ArraysResult shown = arrays(work, {});
         say("{} {}", shown.table.sums.arrays, shown.holders.total_rows);
+        say("{}", memory(heap, false, 0, &kept).zeros);
+        for (const ThreadRow& thread : threads(heap, 5, &retained, true, &kept).threads)
+            for (const FrameRow& frame : thread.frames)
+                say("{} {}", frame.called, frame.native ? frame.native->function : "-");
+        const WhyResult paths = why(work.graph(), work.retained(), heap.snapshot().find(asked.shared),
+                                    {.paths = 3}, {}, nullptr, nullptr, &kept);
+        say("{}", paths.paths.size());
+        for (const WhyPath& path : paths.paths)
+            say("{} {} {}", path.root_words, words(path.expression), path.disjoint);
         found = kept.take_found();
     }
     template <class... Values>
@@ -160,6 +187,7 @@ struct Answers {
     KeptAnswers kept;
     std::vector<PartWriter> found;
     std::string text;
+    std::uint64_t native = 0;  // bytes of blocks of C code, of all types
 };
 
 std::string bytes_of(const std::string& path) {
@@ -179,12 +207,13 @@ TEST_CASE("kept answers: read again, they say the same", "[program][index]") {
     const AskedProgram asked;
     const Answers without(asked, nullptr);
     CHECK(without.found.empty());
-    IndexFile absent(asked.answers_path(), key);
+    CHECK(without.native > 0);
+    IndexFile absent(asked.answers_path(), core_key);
     const Answers cold(asked, &absent);
     CHECK(cold.text == without.text);
     CHECK(cold.found.size() > 12);
     REQUIRE(absent.keep(cold.found, no_limit).kept == IndexFile::Kept::kept);
-    IndexFile file(asked.answers_path(), key);
+    IndexFile file(asked.answers_path(), core_key);
     const Answers warm(asked, &file);
     CHECK(warm.text == without.text);
     CHECK(warm.found.empty());
@@ -193,7 +222,7 @@ TEST_CASE("kept answers: read again, they say the same", "[program][index]") {
 
 TEST_CASE("kept answers: no value of the program is in the file", "[program][index]") {
     const AskedProgram asked;
-    IndexFile file(asked.answers_path(), key);
+    IndexFile file(asked.answers_path(), core_key);
     REQUIRE(file.keep(Answers(asked, &file).found, no_limit).kept == IndexFile::Kept::kept);
     const std::string bytes = bytes_of(asked.answers_path());
     for (const char* text : {"ROWS", "app.py", "/srv", "Node"}) CHECK_FALSE(bytes.find(text) != bytes.npos);
@@ -202,7 +231,7 @@ TEST_CASE("kept answers: no value of the program is in the file", "[program][ind
 TEST_CASE("kept answers: damaged, they are found anew", "[program][index]") {
     const AskedProgram asked;
     const Answers without(asked, nullptr);
-    IndexFile absent(asked.answers_path(), key);
+    IndexFile absent(asked.answers_path(), core_key);
     REQUIRE(absent.keep(Answers(asked, &absent).found, no_limit).kept == IndexFile::Kept::kept);
     const std::string whole = bytes_of(asked.answers_path());
     std::mt19937 random(7);
@@ -213,14 +242,14 @@ TEST_CASE("kept answers: damaged, they are found anew", "[program][index]") {
         else
             damaged[random() % whole.size()] ^= static_cast<char>(1 << random() % 8);
         write_private(asked.answers_path(), damaged);
-        IndexFile file(asked.answers_path(), key);
+        IndexFile file(asked.answers_path(), core_key);
         CHECK(Answers(asked, &file).text == without.text);
     }
 }
 
 TEST_CASE("kept answers: any values with a right checksum do no harm", "[program][index]") {
     const AskedProgram asked;
-    IndexFile absent(asked.answers_path(), key);
+    IndexFile absent(asked.answers_path(), core_key);
     const Answers cold(asked, &absent);
     std::mt19937 random(11);
     for (int i = 0; i < 150; ++i) {
@@ -236,9 +265,9 @@ TEST_CASE("kept answers: any values with a right checksum do no harm", "[program
             for (const std::byte byte : bytes) lie.number(byte);
         }
         std::filesystem::remove(asked.answers_path());
-        IndexFile writer(asked.answers_path(), key);
+        IndexFile writer(asked.answers_path(), core_key);
         REQUIRE(writer.keep(lies, no_limit).kept == IndexFile::Kept::kept);
-        IndexFile file(asked.answers_path(), key);
+        IndexFile file(asked.answers_path(), core_key);
         CHECK_FALSE(Answers(asked, &file).text.empty());
     }
 }
@@ -249,12 +278,105 @@ TEST_CASE("kept answers: another question's, and too many", "[program][index]") 
     CHECK(KeptQuestion("types").with(1).with(20).part_name() !=
           KeptQuestion("types").with(1).with(2).with(0).part_name());
     CHECK(KeptQuestion("dominators").with(~std::uint64_t{0}).part_name().size() == 23);
-    IndexFile file(path, key);
+    IndexFile file(path, core_key);
     CHECK_FALSE(KeptAnswers::is_full(file, 64));
     CHECK(KeptAnswers::is_full(file, 65));
     std::vector<PartWriter> parts;
     for (int i = 0; i < 60; ++i) parts.emplace_back(fmt::format("part {}", i)).number(i);
     REQUIRE(file.keep(parts, no_limit).kept == IndexFile::Kept::kept);
-    CHECK_FALSE(KeptAnswers::is_full(IndexFile(path, key), 4));
-    CHECK(KeptAnswers::is_full(IndexFile(path, key), 5));
+    CHECK_FALSE(KeptAnswers::is_full(IndexFile(path, core_key), 4));
+    CHECK(KeptAnswers::is_full(IndexFile(path, core_key), 5));
+}
+
+namespace {
+
+std::string words(const HoldersResult& held) {
+    std::string text =
+        fmt::format("{} {} {} {}\n", held.total_rows, held.total_count, held.total_memory, held.without_path);
+    for (const HolderRow& row : held.rows) {
+        text += fmt::format("{} {} {} {} {} {} {} {} {}\n", row.type_name, row.holder, row.attribute,
+                            row.joined, row.expression, row.example_address.value, row.count, row.memory,
+                            row.retained.value_or(0));
+        text += fmt::format("{} {} {} {}\n", row.native.value_or(1), row.also_held, row.and_others,
+                            row.is_shared);
+        for (const OtherHolder& other : row.also_held_by)
+            text += fmt::format("  {} {} {} {} {}\n", other.holder, other.attribute, other.joined,
+                                other.nameless, other.count);
+    }
+    return text;
+}
+
+std::string words(const EdgeList& list) {
+    std::string text = fmt::format("{} {} {} {}\n", list.total, list.followed, list.owned, list.guesses);
+    for (const EdgeRow& row : list.edges)
+        text += fmt::format("{:#x} {:#x} {} {}\n", row.source.address.value, row.target.address.value,
+                            notation(row.reference.step), row.followed);
+    return text;
+}
+
+/// What `ask(heap, work, answers)` says: without answers, with those that it leaves, and with these again.
+template <class Ask>
+void check_equal(const std::string& core, const std::string& path, Ask&& ask) {
+    const auto said = [&](IndexFile* file, std::vector<PartWriter>& found) {
+        Diagnostics diagnostics;
+        CoreHeap heap = CoreHeap::open(CoreFile::open(core, {}, diagnostics), diagnostics);
+        heap.add({all_columns});
+        KeptAnswers kept(file);
+        Work work(heap, {}, nullptr, &kept);
+        const std::string text = ask(heap, work, file ? &kept : nullptr);
+        found = kept.take_found();
+        return text;
+    };
+    std::vector<PartWriter> found;
+    const std::string without = said(nullptr, found);
+    IndexFile absent(path, key);
+    CHECK(said(&absent, found) == without);
+    CHECK_FALSE(found.empty());
+    REQUIRE(absent.keep(found, no_limit).kept == IndexFile::Kept::kept);
+    IndexFile file(path, key);
+    CHECK(said(&file, found) == without);
+    CHECK(found.empty());
+}
+
+}  // namespace
+
+TEST_CASE("kept answers: what holds the objects of a type", "[program][index]") {
+    const AskedProgram asked;
+    for (const std::size_t limit : {std::size_t{2}, std::size_t{0}})
+        check_equal(
+            asked.path, asked.answers_path() + std::to_string(limit),
+            [&](const CoreHeap& heap, Work& work, KeptAnswers* answers) {
+                TypeId real = no_type;
+                for (TypeId type{0}; type < heap.snapshot().types.size(); ++type)
+                    if (heap.snapshot().types[type].name == "float") real = type;
+                return words(holders(work.graph(), {real}, {}, limit, {}, answers)) +
+                       words(holders(work.graph(), {real},
+                                     {.without_frames = true, .without_tracebacks = false, .without = {}},
+                                     limit, {}, answers)) +
+                       words(holders(work.graph(), {}, {}, limit, {}, answers, &work.retained()));
+            });
+}
+
+TEST_CASE("kept answers: of many references only the number is kept, and those shown are read",
+          "[program][index]") {
+    ProgramHeap program;
+    const Address one = program.heap.real(1.5), other = program.heap.real(2.5);
+    std::vector<Address> items(25'000, one);
+    items[1] = other;
+    const Address many = program.list(items);
+    program.module("app", "/srv/app.py", {{"MANY", many}});
+    const TemporaryDirectory directory;
+    const std::string core = directory.write("core", program.bytes());
+    for (const std::size_t limit : {std::size_t{3}, std::size_t{0}, no_edges})
+        check_equal(core, fmt::format("{}/answers-{}", directory.path(), limit),
+                    [&](const CoreHeap& heap, Work&, KeptAnswers* answers) {
+                        const StructuralTargets structural = structural_targets(heap.snapshot());
+                        const EdgeList down =
+                            referents(heap, structural, heap.snapshot().find(many), limit, answers);
+                        CHECK(down.total == 25'000);
+                        CHECK(down.edges.size() == (limit == 0 ? 25'000 : limit == no_edges ? 0 : limit));
+                        return words(down) +
+                               words(referrers(heap, structural, heap.snapshot().find(one), limit, answers)) +
+                               words(referents(heap, structural, heap.snapshot().find(one), limit, answers));
+                    });
 }

@@ -94,6 +94,27 @@ TEST_CASE("overview: a chain is its first object, with the length", "[program][o
     CHECK(text(holder->expression) == "app.HEAD");
 }
 
+TEST_CASE("overview: what a word without a name leads to is called by the object that has it",
+          "[program][overview]") {
+    ProgramHeap program;
+    const Address type = program.python_class("Message", {"value"});
+    const Address queue = program.list(instances(program, type, 60));
+    const Address socket = program.object(program.heap.c_type("fast.Socket", {.basicsize = 32}));
+    program.heap.put(socket + 16, queue);
+    program.module("app", "/srv/app/app.py", {{"Message", type}, {"SOCKET", socket}});
+    const Analysed analysed(program);
+    REQUIRE(analysed.retained.memory(analysed.id(socket)) > analysed.retained.memory(analysed.id(queue)));
+    const std::vector<TopHolder> holders = top_holders(analysed.graph, analysed.sizes, 1000, 5);
+    CHECK(holder_of(holders, queue) == nullptr);
+    const TopHolder* holder = holder_of(holders, socket);
+    REQUIRE(holder != nullptr);
+    CHECK(text(holder->expression) == "app.SOCKET");
+    CHECK(holder->retained == analysed.retained.memory(analysed.id(socket)));
+    CHECK(holder->object->native == 0);
+    CHECK(holder->content_type == "list");
+    CHECK(holder->content_count == 1);
+}
+
 TEST_CASE("overview: what two registries hold together is theirs together", "[program][overview]") {
     ProgramHeap program;
     const Address type = program.python_class("Job", {"value"});

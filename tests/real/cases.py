@@ -19,7 +19,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 import time
 
 import cores
@@ -63,8 +62,7 @@ def parse():
 
 def run_one(options, interpreter, case, kind, work):
     """Prints the line of the table; returns what went wrong, or None."""
-    parent = os.path.join(interpreter.tree, "var/tmp") if interpreter.tree else work
-    folder = tempfile.mkdtemp(prefix="heapsift-case-%s-" % case, dir=parent)
+    folder = harness.folder_for(interpreter, work, "heapsift-case-%s-" % case)
     try:
         began = time.monotonic()
         for path in glob.glob(cores.PROGRAMS + "/*.py"):
@@ -89,10 +87,7 @@ def run_one(options, interpreter, case, kind, work):
     except (cores.NoCore, OSError) as reason:
         return str(reason)
     finally:
-        if options.keep:
-            print("  kept: %s" % folder)
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
+        harness.leave(folder, options.keep)
 
 
 def judge(question, core, truth):

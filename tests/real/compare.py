@@ -30,6 +30,7 @@ class Truth:
     objects: dict = dataclasses.field(default_factory=dict)  # address -> Fact
     types: dict = dataclasses.field(default_factory=dict)    # address of a type -> name of its instances' type
     referents: dict = dataclasses.field(default_factory=dict)  # address -> what gc.get_referents returned, where asked for and not empty
+    attributes: dict = dataclasses.field(default_factory=dict)  # (address, name) -> address of the value, where asked for
 
 
 def load_truth(path, with_referents=False):
@@ -47,6 +48,8 @@ def load_truth(path, with_referents=False):
             elif fields[0] == "R":
                 if with_referents:
                     truth.referents[int(fields[1], 16)] = array.array("Q", (int(text, 16) for text in fields[2].split()))
+            elif fields[0] == "N":
+                truth.attributes[int(fields[1], 16), fields[2]] = int(fields[3], 16)
             elif not line.startswith("#"):
                 address, kind, name, size, _, tracked = fields
                 name = names.setdefault(name, json.loads(name)) if name not in names else names[name]
@@ -71,9 +74,9 @@ class Comparison:
         self.offenders.append((kind, type_name, address, expected, got))
 
 
-def compare(truth, core_path, rows):
+def compare(truth, core_path, rows, blocks=None):
     """`rows`: dicts as `heapsift objects --format jsonl` prints them."""
-    core = CoreWords(core_path)
+    core = CoreWords(core_path, blocks)
     try:
         result = Comparison(truth)
         _check_recording(result, core)
@@ -144,7 +147,7 @@ def _prove_extras(result, core, extras):
             result.proofs[REFERRER] += 1
         elif address in by_content:
             result.proofs[CONTENT] += 1
-        elif core.block_state(address, version) == "allocated" or (row.get("found_by") == "malloc" and core.chunk_in_use(address)):
+        elif core.block_state(address, version) == "allocated" or (row.get("found_by") == "malloc" and (core.chunk_in_use(address) or core.other_block_in_use(address))):
             result.proofs[ALLOCATED] += 1
         else:
             result.fault("unexplained", row["type"], address, "nothing refers to it", row.get("found_by"))

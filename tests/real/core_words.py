@@ -9,6 +9,7 @@ has a segment table, a few header fields of pymalloc (Objects/obmalloc.c), and a
 import array
 import mmap
 import struct
+import subprocess
 
 try:
     import numpy
@@ -29,7 +30,8 @@ _OBJECT_STARTS = (0, 16, 32)  # in its block: plain, behind the collector's head
 class CoreWords:
     """The memory of an ELF64 little-endian core. Bytes that the core leaves out read as None."""
 
-    def __init__(self, path):
+    def __init__(self, path, blocks=None):
+        self._asked = [blocks, path]
         with open(path, "rb") as file:
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.segments = sorted(self._read_segments())
@@ -144,6 +146,14 @@ class CoreWords:
             if header & 2 or (follower is not None and follower & 1 and 16 <= follower & ~7 < 1 << 40):
                 return True
         return False
+
+    def other_block_in_use(self, address):
+        """The same of another allocator, by the program `blocks`, which jemalloc.py has compared with jemalloc itself."""
+        if not self._asked[0]:
+            return False
+        starts = ["%#x" % (address - start) for start in _OBJECT_STARTS]
+        said = subprocess.run(self._asked, input="\n".join(starts), stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
+        return any(line.split()[:2] == [start, start] and line.endswith(" in_use") for start in starts for line in said.splitlines())
 
     def block_mates(self, address, version):
         """The other addresses at which an object may start in the block of `address`: only one of them can be an object."""

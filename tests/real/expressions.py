@@ -29,6 +29,7 @@ import sys
 import tempfile
 
 import cores
+import harness
 import interpreters
 from reference_graph import names_of
 from references import ask_heapsift
@@ -78,8 +79,7 @@ def parse():
 
 def run_one(options, interpreter, work):
     """Prints the line of the table; returns what went wrong, or None."""
-    parent = os.path.join(interpreter.tree, "var/tmp") if interpreter.tree else work
-    folder = tempfile.mkdtemp(prefix="heapsift-expressions-", dir=parent)
+    folder = harness.folder_for(interpreter, work, "heapsift-expressions-")
     try:
         for path in glob.glob(cores.PROGRAMS + "/*.py"):
             shutil.copy(path, folder)
@@ -89,10 +89,7 @@ def run_one(options, interpreter, work):
     except (cores.NoCore, OSError) as reason:
         return str(reason)
     finally:
-        if options.keep:
-            print("  kept: %s" % folder)
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
+        harness.leave(folder, options.keep)
 
 
 def compare(options, interpreter, core, folder, export):

@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 import cores
+import harness
 import interpreters
 
 _WRONG = ("frames", "kind", "type", "shape", "columns", "count", "arrays", "nbytes")
@@ -73,8 +74,7 @@ def pandas_of(interpreter):
 
 def run_one(options, interpreter, version, kind, work):
     """Prints the line of the table and what is wrong; returns what went wrong, or None."""
-    parent = os.path.join(interpreter.tree, "var/tmp") if interpreter.tree else work
-    folder = tempfile.mkdtemp(prefix="heapsift-frames-%s-" % kind, dir=parent)
+    folder = harness.folder_for(interpreter, work, "heapsift-frames-%s-" % kind)
     try:
         for path in glob.glob(cores.PROGRAMS + "/*.py"):
             shutil.copy(path, folder)
@@ -86,10 +86,7 @@ def run_one(options, interpreter, version, kind, work):
     except (cores.NoCore, OSError) as reason:
         return str(reason)
     finally:
-        if options.keep:
-            print("  kept: %s" % folder)
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
+        harness.leave(folder, options.keep)
 
 
 def compare_core(options, interpreter, version, kind, core, truth):

@@ -2,6 +2,7 @@
 interpreters and kinds of core there are, and what failed.
 """
 
+import argparse
 import atexit
 import os
 import shutil
@@ -9,6 +10,20 @@ import tempfile
 
 import interpreters
 from run import kinds_at_hand, missing_interpreters
+
+
+def parser(description, kinds=("kernel", "gcore")):
+    """The options that these scripts have in common; each adds its own."""
+    common = argparse.ArgumentParser(description=description)
+    common.add_argument("--heapsift", required=True, metavar="PATH")
+    common.add_argument("--tree", action="append", default=[], metavar="SUITE=FOLDER")
+    common.add_argument("--interpreter", dest="interpreters", action="append", default=[], metavar="PATH")
+    common.add_argument("--versions", metavar="FOLDER")
+    common.add_argument("--required", nargs="*", default=[], metavar="3.N")
+    common.add_argument("--kinds", nargs="*", default=list(kinds))
+    common.add_argument("--work", metavar="FOLDER")
+    common.add_argument("--keep", action="store_true")
+    return common
 
 
 def begin(options, name):
@@ -34,3 +49,16 @@ def end(failures):
     for failure in failures:
         print("failed: " + failure)
     return 1 if failures else 0
+
+
+def folder_for(interpreter, work, prefix):
+    """A new folder for a core: in the interpreter's tree, where the program must see it, else in `work`."""
+    return tempfile.mkdtemp(prefix=prefix, dir=os.path.join(interpreter.tree, "var/tmp") if interpreter.tree else work)
+
+
+def leave(folder, keep):
+    """Removes it, or says where it is."""
+    if keep:
+        print("  kept: %s" % folder)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -70,7 +70,7 @@ def check(heapsift, core, folder):
     snapshot, lines = os.path.join(folder, "x.heapsnapshot"), os.path.join(folder, "x.jsonl")
     for path in (snapshot, lines):
         environment = {**os.environ, "HEAPSIFT_STATE": "off", "XDG_CACHE_HOME": folder}
-        done = subprocess.run([heapsift, "export", core, "-f", "-o", path], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+        done = subprocess.run([heapsift, "export", core, "-f", "-o", path, "--no-native"], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, errors="replace")
         if done.returncode:
             raise Wrong("export exits with %d: %s" % (done.returncode, done.stderr.strip()))

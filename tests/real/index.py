@@ -25,12 +25,16 @@ import cores
 import harness
 
 _QUESTIONS = (
-    "types", "overview", "objects", "objects --sort retained -n 300", "types --sort memory", "types --sort count -n 7", "types --by-holder", "dominators",
-    "cycles", "cycles --all", "gc", "refcounts", "arrays", "threads", "doctor", "why --type dict", "retained --type list", "memory --regions", "native",
-    "native --leaked -n 4",
-    "objects --redact -n 300", "threads --redact",
+    "types", "overview", "objects", "objects --sort retained -n 300", "types --sort memory", "types --sort count -n 7", "types --by-holder", "holders -n 60", "dominators",
+    "suspects", "cycles", "cycles --all", "gc", "refcounts", "arrays", "threads", "doctor", "why --type dict", "retained --type list", "types --by-holder --type dict -n 9", "arrays --waste", "threads --native", "memory --regions", "native",
+    "native --leaked -n 4", "memory", "memory --redact", "native --redact", "objects --redact -n 300", "threads --redact",
+    # As if C code owned nothing: another index, beside the first.
+    "overview --no-native", "types --no-native", "dominators --no-native", "cycles --all --no-native", "retained --type dict --no-native",
+    "memory --regions --no-native", "native --no-native",
 )
-_OF_AN_OBJECT = ("show", "show --retained", "why", "why --paths 3", "referrers", "referents", "retained", "dominators")
+_OF_AN_OBJECT = ("show", "show --retained", "why", "why --paths 3", "referrers", "referents", "retained", "dominators", "show --retained --no-native",
+                 "why --no-native")
+_OF_A_BLOCK = ("show", "show --retained", "why", "show --no-native", "why --no-native")
 _failures = []
 
 
@@ -102,14 +106,30 @@ class Asked:
                     words = question.split()
                     question = " ".join([words[0], address, *words[1:]])
                     self.expected[question] = self.ask(question, "--json", "--no-index", "-j", "1")[:2]
+            for block in self.blocks():
+                for question in _OF_A_BLOCK:
+                    words = question.split()
+                    question = " ".join([words[0], block, *words[1:]])
+                    self.expected[question] = self.ask(question, "--json", "--no-index", "-j", "1")[:2]
         return list(self.expected)
+
+    def blocks(self):
+        """Some blocks of C code: held by Python, held by a module, leaked."""
+        data = json.loads(self.expected["native"][1])["data"]
+        rows = [*data["sizes"], *data["classes"]]
+        kinds = (lambda row: row["from_python"], lambda row: row["holder"] and not row["holder_is_type"], lambda row: row["leaked"])
+        return sorted({row["example"] for of_kind in kinds for row in [row for row in rows if of_kind(row)][:2]})
 
     def forget(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def indexes(self):
+        return glob.glob(os.path.join(self.folder, "*.index"))
+
     def index(self):
-        """Its path; None if there is none."""
-        found = glob.glob(os.path.join(self.folder, "*.index"))
+        """The path of the only one; None if there is none."""
+        found = self.indexes()
+        assert len(found) <= 1
         return found[0] if found else None
 
     def wrong(self, question, *more):
@@ -146,12 +166,15 @@ def check_equal(asked, name, orders):
                 wrong = asked.wrong(question, "-j", "4")
                 if wrong:
                     fail(name, "%s, %s %s: %s" % (question, order, turn, wrong))
-        if oct(os.stat(asked.index()).st_mode & 0o777) != "0o600":
-            fail(name, "the index may be read by others")
+        found = asked.indexes()
+        if len(found) != 2:
+            fail(name, "%d indexes; with native memory and without there are 2" % len(found))
+        if [path for path in found if os.stat(path).st_mode & 0o777 != 0o600]:
+            fail(name, "an index may be read by others")
     left = [file for file in os.listdir(asked.folder) if not file.endswith((".index", ".answers", ".checked"))]
     if left:
         fail(name, "left over: %s" % left)
-    size, core = os.path.getsize(asked.index()), os.path.getsize(asked.core)
+    size, core = max(map(os.path.getsize, asked.indexes())), os.path.getsize(asked.core)
     print("%-30s %3d questions, %d times each; index %.2f of the core; %.0f s" % (name, len(questions), 2 * len(orders), size / core, time.monotonic() - began), flush=True)
 
 
@@ -162,7 +185,8 @@ def check_damage(asked, count):
     path = asked.index()
     whole = open(path, "rb").read()
     chance = random.Random(5)
-    questions = [question for question in asked.questions() if question.split()[0] in ("types", "why", "show", "cycles", "objects", "overview", "arrays")]
+    questions = [question for question in asked.questions() if question.split()[0] in ("types", "why", "show", "cycles", "objects", "overview", "arrays", "native")
+                 and "--no-native" not in question]
     said = 0
     for number in range(count + 40):
         broken = bytearray(whole)
@@ -192,7 +216,8 @@ def check_damaged_answers(asked, count):
     asked.forget()
     asked.ask("index")
     path = asked.index() + ".answers"
-    questions = [question for question in asked.questions() if question.split()[0] in ("types", "objects", "overview", "cycles", "gc", "refcounts", "arrays", "doctor", "dominators")]
+    questions = [question for question in asked.questions() if question.split()[0] in ("types", "objects", "overview", "suspects", "cycles", "gc", "refcounts", "arrays", "doctor", "dominators")
+                 and "--no-native" not in question]
     for question in questions:
         asked.ask(question, "--json")
     whole = open(path, "rb").read()

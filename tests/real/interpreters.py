@@ -73,8 +73,9 @@ def find(trees, versions, wanted):
         found += [_ask(suite, "/" + os.path.relpath(path, folder), folder) for path in _debian_pythons(folder + "/usr/bin")]
     if versions:
         found += [_ask("versions", path) for path in sorted(glob.glob(versions + "/*/bin/python3"))]
-    found += [_ask("named", path) for path in wanted if "/" in path]
     found = [one for one in found if one]
+    known = {one.path for one in found if not one.tree}
+    found += [one for one in (_ask("named", path) for path in wanted if "/" in path and path not in known) if one]
     if wanted:
         found = [one for one in found if one.path in wanted or any(is_version(one, text) for text in wanted)]
     return found

@@ -22,6 +22,7 @@ import tempfile
 import time
 
 import cores
+import harness
 import interpreters
 from reference_graph import exact_among, names_of
 from references import ask_heapsift
@@ -126,8 +127,7 @@ def parse():
 
 def run_one(options, interpreter, work):
     """Prints the line of the table; returns what went wrong, or None."""
-    parent = os.path.join(interpreter.tree, "var/tmp") if interpreter.tree else work
-    folder = tempfile.mkdtemp(prefix="heapsift-names-", dir=parent)
+    folder = harness.folder_for(interpreter, work, "heapsift-names-")
     try:
         for path in glob.glob(cores.PROGRAMS + "/*.py"):
             shutil.copy(path, folder)
@@ -135,10 +135,7 @@ def run_one(options, interpreter, work):
     except (cores.NoCore, OSError) as reason:
         return str(reason)
     finally:
-        if options.keep:
-            print("  kept: %s" % folder)
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
+        harness.leave(folder, options.keep)
 
 
 def ask_the_process(options, interpreter, folder):

@@ -1,19 +1,28 @@
 #!/usr/bin/env python3
 """Memory outside Python: malloc's arenas, and the blocks of C code.
 
-    native.py --heapsift build/dev/heapsift [--tree SUITE=FOLDER …] [--interpreter PATH …] [--threads 1 8] [--kinds kernel gcore]
+    native.py --heapsift build/dev/heapsift [--tree SUITE=FOLDER …] [--interpreter PATH …] [--cases owners …] [--threads 1 8]
+              [--kinds kernel gcore]
 
 malloc: what `memory` says of each arena is what malloc_info said in the process just before: bytes from the kernel, and free bytes, which it sums
 with the flags in each size, so that only mallinfo's sum over all arenas is exact; and what is in use, with what threads' caches keep and the
 arena's own state, is the rest. Blocks with mappings of their own: how many, and their bytes.
 leak: blocks that ctypes asked for and nobody frees, and C++ objects of a library: `native` gives sizes, counts and class names exactly, that they
 leaked (but for a few to which numbers lead by chance), and the variable that holds those that did not; the first sentence of the overview names the size.
+numbers: the same leaks, while 10,000 ints and 10,000 floats equal addresses of blocks that leaked: none of these is hidden.
+holders: objects that only C++ memory holds: `why` goes through its blocks, with their class, to the variable, the stack or the Python object that
+holds them; `refcounts` and `referrers` name the same; and the one reference that was lost is the only one that `refcounts` says leaked.
 fragmented: after a storm of objects and blocks what was freed is called free, and the type that keeps pymalloc's arenas is named.
+
+owners: what objects retain in C code is what malloc_usable_size said, to the byte where structures lead to blocks, within 1 % where ints do (any other word goes
+before these), 5 % for zlib and
+sqlite3; numbers that equal addresses own nothing; what two objects share neither retains; a block's owner is told. With --no-native, nothing of it.
 
 On every core: the rows of `memory` add up to what is mapped, and so do its regions.
 """
 
-import argparse
+import collections
+import contextlib
 import glob
 import json
 import os
@@ -28,34 +37,34 @@ import harness
 
 _STATE = 0x30 + 0x898 + 8  # heap_info and malloc_state at the start of an arena's first heap, and what aligns its first chunk
 _HEAP = 0x30 + 0x20        # a later heap's, and the fence behind its last chunk
-_MISSED = 3                # of a row's blocks that leaked: to which a number leads by chance
+_MISSED = 3                # of a row's blocks that leaked. The last one stands on the stack as a rule; and a heap below 4 GiB covers one number
+                           # of 32 bits in twenty, of which the live stack has some (nanoseconds of a file's time) that nothing tells from addresses
 _OWN = 3                   # blocks of that size that the interpreter may have
+_BY_CHANCE = ("owners", "numbers")  # where a word that equals an address by chance may stand in one core: what is wrong must be wrong in two
 _failures = []
 
 
 def main():
-    parser = argparse.ArgumentParser(description="compares heapsift's view of malloc with malloc's own")
-    parser.add_argument("--heapsift", required=True, metavar="PATH")
-    parser.add_argument("--tree", action="append", default=[], metavar="SUITE=FOLDER")
-    parser.add_argument("--interpreter", dest="interpreters", action="append", default=[], metavar="PATH")
-    parser.add_argument("--versions", metavar="FOLDER")
-    parser.add_argument("--required", nargs="*", default=[], metavar="3.N")
+    parser = harness.parser("compares heapsift's view of malloc with malloc's own")
+    parser.add_argument("--cases", nargs="*", default=["malloc", "fragmented", "owners", "leak", "numbers", "holders"], metavar="NAME")
     parser.add_argument("--threads", nargs="*", default=["1", "8"], metavar="N")
-    parser.add_argument("--kinds", nargs="*", default=["kernel", "gcore"])
-    parser.add_argument("--work", metavar="FOLDER")
-    parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     work, found, kinds, failures = harness.begin(options, "native")
     for interpreter in found:
         for kind in kinds:
-            for threads in options.threads:
-                run("malloc, %s threads" % threads, ["malloc_truth.py"], compare_malloc, options, interpreter, kind, work, HEAPSIFT_THREADS=threads)
-            run("fragmented", ["fragmented.py"], compare_fragmented, options, interpreter, kind, work)
-            run("leak", ["case_native.py"], compare_leak, options, interpreter, kind, work)
+            if "malloc" in options.cases:
+                for threads in options.threads:
+                    run("malloc, %s threads" % threads, ["malloc_truth.py"], compare_malloc, options, interpreter, kind, work, HEAPSIFT_THREADS=threads)
+            for name, program, compare in (("fragmented", "fragmented.py", compare_fragmented), ("owners", "native_owners.py", compare_owners),
+                                           ("leak", "case_native.py", compare_leak), ("holders", "native_hold.py", compare_holders)):
+                if name in options.cases:
+                    run(name, [program], compare, options, interpreter, kind, work)
+            if "numbers" in options.cases:
+                run("numbers", ["case_native.py"], compare_numbers, options, interpreter, kind, work, HEAPSIFT_NUMBERS="1")
     return harness.end(failures + _failures)
 
 
-def run(name, program, compare, options, interpreter, kind, work, **environment):
+def run(name, program, compare, options, interpreter, kind, work, again=False, **environment):
     case = "%s, %s, %s" % (interpreter.name, kind, name)
     folder = tempfile.mkdtemp(prefix="heapsift-native-", dir=os.path.join(interpreter.tree, "var/tmp") if interpreter.tree else work)
     try:
@@ -63,6 +72,7 @@ def run(name, program, compare, options, interpreter, kind, work, **environment)
             shutil.copy(path, folder)
         compile_library("malloc_truth.c", folder)
         compile_library("native_leak.cpp", folder)
+        compile_library("native_hold.cpp", folder)
         truth = os.path.join(folder, "truth")
         core, _ = cores.take_at_rest(interpreter, program, kind, folder, truth, HEAPSIFT_TRUTH="truth", **environment)
 
@@ -70,6 +80,10 @@ def run(name, program, compare, options, interpreter, kind, work, **environment)
             return answer(options.heapsift, core, interpreter, question)
 
         faults = [*sum_faults(ask), *compare(ask, truth)]
+        if faults and name in _BY_CHANCE and not again:
+            print("%-44s once more, for %s" % (case, "; ".join(faults)), flush=True)
+            run(name, program, compare, options, interpreter, kind, work, again=True, **environment)
+            return
         print("%-44s %s" % (case, "right" if not faults else "WRONG"), flush=True)
         _failures.extend("%s: %s" % (case, fault) for fault in faults)
     except (cores.NoCore, subprocess.SubprocessError) as reason:
@@ -95,6 +109,22 @@ def answer(heapsift, core, interpreter, question):
     return json.loads(done.stdout)["data"]
 
 
+@contextlib.contextmanager
+def at_rest(options, interpreter, program, kind, work, prefix):
+    """A core of a program that wrote JSON about itself: yields `ask`, which asks heapsift about it, and what the program wrote."""
+    folder = harness.folder_for(interpreter, work, prefix)
+    try:
+        for path in glob.glob(cores.PROGRAMS + "/*.py"):
+            shutil.copy(path, folder)
+        truth = os.path.join(folder, "truth")
+        core, _ = cores.take_at_rest(interpreter, [program], kind, folder, truth, HEAPSIFT_TRUTH="truth")
+        with open(truth, encoding="ascii") as text:
+            expected = json.load(text)
+        yield (lambda *question: answer(options.heapsift, core, interpreter, question)), expected
+    finally:
+        harness.leave(folder, options.keep)
+
+
 def sum_faults(ask):
     memory = ask("memory", "--regions")
     rows = sum(row["bytes"] for row in memory["categories"])
@@ -113,6 +143,34 @@ def sum_faults(ask):
         yield "the mappings are %d bytes of %d" % (regions, memory["mapped"])
 
 
+def compare_owners(ask, truth):
+    with open(truth, encoding="ascii") as text:
+        expected = json.load(text)
+    for name, tolerance in (("left", 0), ("right", 0), ("pair", 0), ("handles", 0.01), ("compressors", 0.05), ("connection", 0.05)):
+        if name not in expected:
+            continue
+        shown = ask("show", "STORE." + name, "--retained")
+        if abs(shown["native"] - expected[name]) > tolerance * expected[name]:
+            yield "%s retains %d bytes of C code, not %d" % (name, shown["native"], expected[name])
+        without = ask("show", "STORE." + name, "--retained", "--no-native")
+        if without["native"] != 0 or without["retained"] != shown["retained"] - shown["native"]:
+            yield "%s retains %d bytes of objects, and %d with --no-native" % (name, shown["retained"] - shown["native"], without["retained"])
+    for document in ask("referents", "STORE.pair")["edges"]:
+        if ask("show", document["target"], "--retained")["native"] != 0:
+            yield "one of a pair retains what both share"
+    for name in ("ints", "floats", "array"):
+        if ask("show", "STORE." + name, "--retained")["native"] != 0:
+            yield "numbers own blocks: " + name
+    block = ask("show", expected["block"])
+    if block["owner"]["type"] != "__main__.Document" or block["credit"] != "sure":
+        yield "a block's owner: %s" % block
+    shared = ask("show", expected["shared_block"])
+    if shared["owner"]["type"] != "list" or {row["object"]["type"] for row in shared["beginnings"]} != {"__main__.Document"} or len(shared["beginnings"]) != 2:
+        yield "a shared block's owner: %s" % shared
+    if not {step["target_type"] for step in ask("why", expected["block"])["paths"][0]["steps"]} >= {"__main__.Document"}:
+        yield "why of a block does not lead to its owner"
+
+
 def compare_malloc(ask, truth):
     with open(truth, encoding="ascii") as text:
         in_use, free, in_fast_bins = map(int, text.readline().split())
@@ -125,8 +183,9 @@ def compare_malloc(ask, truth):
         return
     for number, (heap, arena) in enumerate(zip(heaps, malloc["arenas"])):
         system = int(heap.find("system[@type='current']").get("size"))
-        fast, rest = (int(heap.find("total[@type='%s']" % kind).get("size")) for kind in ("fast", "rest"))
-        chunks = int(heap.find("total[@type='rest']").get("count")) - 1  # but the top
+        fasts, rests = (heap.find("total[@type='%s']" % kind) for kind in ("fast", "rest"))
+        fast, rest = 0 if fasts is None else int(fasts.get("size")), int(rests.get("size"))  # 2.43 has no fast bins
+        chunks = int(rests.get("count")) - 1  # but the top
         if arena["mapped"] != system:
             yield "arena %d: %d bytes, malloc says %d" % (number, arena["mapped"], system)
         if not chunks <= rest - arena["free"] <= 5 * chunks:
@@ -182,10 +241,62 @@ def compare_leak(ask, truth):
             yield "%d objects of %s, %d of them leaked, not %d, %d" % (found["count"], name, found["leaked"], count, leaked)
         if not leaked and found["holder"] != "libnative_leak.so " + truth["kept_in"]:
             yield "objects of %s are held by %s" % (name, found["holder"])
+    if sum(row["count"] for row in native["contents"]) != native["total"]["count"] or len(native["blocks"]) != native["total"]["count"]:
+        yield "%d blocks are listed, of %d" % (len(native["blocks"]), native["total"]["count"])
+    sizes_listed = collections.Counter(block["size"] for block in native["blocks"] if block["leaked"])
+    for row in native["sizes"]:
+        if sizes_listed[row["size"]] != row["leaked"]:
+            yield "of %d bytes %d leaked blocks are listed, not %d" % (row["size"], sizes_listed[row["size"]], row["leaked"])
+    addresses = {int(block["address"], 16) for block in native["blocks"] if block["leaked"]}
+    missing = [masked ^ truth["mask"] for masked in truth["some"] if masked ^ truth["mask"] not in addresses]
+    if len(missing) > _MISSED:
+        yield "%d of %d blocks that leaked are not listed, as %#x" % (len(missing), len(truth["some"]), missing[0])
     size, count = max(((int(size), count) for size, count in truth["sizes"].items()), key=lambda row: row[0] * row[1])
     sentence = ask("overview")["headline"]
     if "{:,} blocks of {:,} bytes".format(count, size) not in sentence or "leaked" not in sentence:
         yield "the first sentence names no size: " + sentence
+
+
+def compare_numbers(ask, truth):
+    yield from compare_leak(ask, truth)
+    with open(truth, encoding="ascii") as text:
+        truth = json.load(text)
+    expected = truth["numbers"]
+    # Of their size: an int may also be the address of an object that is gone, where a block lies now.
+    found = sum(row["from_numbers"] for row in ask("native", "-n", "0")["sizes"] if str(row["size"]) in truth["sizes"])
+    if not expected - _MISSED <= found <= expected + _OWN:
+        yield "ints lead to %d blocks, not %d" % (found, expected)
+
+
+def compare_holders(ask, truth):
+    with open(truth, encoding="ascii") as text:
+        address = json.load(text)
+    library = "libnative_hold.so "
+    for name, root, entry in (("keep_in_vector", library + "hold::registry", None), ("keep_in_map", library + "hold::table", "hold::Entry"),
+                              ("keep_in_variable", library + "hold::single", None), ("keep_and_leak", "C code's memory that leaked", "hold::Entry"),
+                              ("keep_on_stack", "the stack of thread waiter", None),
+                              ("keep_for_owner", "module __main__", "hold::Entry"), ("keep_marked", "module __main__", "hold::Entry")):
+        path, = ask("why", address[name])["paths"]
+        blocks = path.get("blocks", [])
+        if not path["root"]["name"].startswith(root):
+            yield "%s: held by %s" % (name, path["root"]["name"])
+        if bool(blocks) == (name in ("keep_in_variable", "keep_on_stack")) or (blocks and blocks[-1]["holds"] != address[name]):
+            yield "%s: held by the blocks %s" % (name, blocks)
+        elif blocks and blocks[-1]["class"] != entry:
+            yield "%s: held by a block of class %s" % (name, blocks[-1]["class"])
+        types = {step["source_type"] for step in path["steps"]}
+        if root == "module __main__" and "__main__.Owner" not in types:
+            yield "%s: held by %s" % (name, types)
+        edge, = ask("referrers", address[name])["edges"]
+        if edge["holder"]["marked"] != (name == "keep_marked") or (entry and edge["holder"]["way"][0]["words"] != entry):
+            yield "%s: referrers names %s" % (name, edge["holder"])
+    for question, unexplained in ((["refcounts", "-n", "0"], 1), (["refcounts", "-n", "0", "--no-native"], 2)):
+        counts = ask(*question, "--type", "__main__.Thing")
+        leaked = {row["address"]: row["leaked"] for row in counts["objects"] if row["leaked"]}
+        if leaked != {address["lose_reference"]: 1}:
+            yield "%s: leaked are %s" % (question, leaked)
+        if counts["total"]["excess"] - counts["total"]["explained"] != unexplained:  # without blocks, a marked pointer is none
+            yield "%s: of %d excess references %d have a word" % (question, counts["total"]["excess"], counts["total"]["explained"])
 
 
 if __name__ == "__main__":

@@ -197,8 +197,8 @@ def check_tree(db):
     check("retained less than memory", count("object WHERE retained IS NULL OR retained < memory"), 0)
     check("retained by the dominator", count("object o JOIN object d ON o.dominator = d.address WHERE d.retained < o.retained + d.memory"), 0)
     check("dominators that are objects", count("object WHERE dominator IS NOT NULL AND dominator NOT IN (SELECT address FROM object)"), 0)
-    sums = "SELECT dominator AS above, sum(retained) AS below FROM object WHERE dominator IS NOT NULL GROUP BY above"
-    check("sums over the tree", count("object LEFT JOIN (%s) ON above = address WHERE retained != memory + coalesce(below, 0)" % sums), 0)
+    sums = "SELECT dominator AS above, sum(retained - native) AS below FROM object WHERE dominator IS NOT NULL GROUP BY above"
+    check("sums over the tree", count("object LEFT JOIN (%s) ON above = address WHERE retained - native != memory + coalesce(below, 0)" % sums), 0)
     check("states", {state for state, in db.execute("SELECT DISTINCT state FROM object")} <=
           {"reachable", "held", "waiting", "uncollectable", "invisible"}, True)
     check("roots that are reached", count("root LEFT JOIN object USING(address) WHERE state NOT IN ('reachable', 'held') OR state IS NULL"), 0)
@@ -225,7 +225,7 @@ def check_pictures(heapsift, core, out):
     check("export to stacks", heapsift.run("export", core, "-o", folded).returncode, 0)
     with open(folded, encoding="utf-8") as file:
         stacks = [line.rstrip("\n").rpartition(" ") for line in file]
-    memory = json.loads(heapsift.run("types", core, "--json").stdout)["data"]["total"]["memory"]
+    memory = json.loads(heapsift.run("dominators", core, "--json", "-n", "1").stdout)["data"]["total"]
     check("memory in stacks", sum(int(count) for _, _, count in stacks), memory)
     check("stacks once", len({stack for stack, _, _ in stacks}), len(stacks))
     check("depth of stacks", max(stack.count(";") for stack, _, _ in stacks) < 64, True)
@@ -280,6 +280,7 @@ def check_retained(heapsift, core):
         check("retained by " + row["address"], (row["retained"], row["state"]), (alone["retained"], alone["state"]))
     holders = json.loads(heapsift.run("types", core, "--by-holder", "--json").stdout)["data"]
     total = sum(row["count"] for row in holders["holders"]) + holders["total"]["without_path"]
+    check("types --by-holder is holders", holders, json.loads(heapsift.run("holders", core, "--json").stdout)["data"])
     check("objects by holder", total, sum(row["count"] for row in everything))
     done("retained", "%d types, %d holders" % (len(everything), len(holders["holders"])))
 

@@ -22,7 +22,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 import cores
@@ -64,8 +63,7 @@ def parse():
 
 def run_one(options, interpreter, kind, work):
     """Prints the line of the table; returns what went wrong, or None."""
-    parent = os.path.join(interpreter.tree, "var/tmp") if interpreter.tree else work
-    folder = tempfile.mkdtemp(prefix="heapsift-why-", dir=parent)
+    folder = harness.folder_for(interpreter, work, "heapsift-why-")
     try:
         began = time.monotonic()
         core, plants = take_plants(interpreter, kind, folder)
@@ -75,10 +73,7 @@ def run_one(options, interpreter, kind, work):
     except (cores.NoCore, OSError) as reason:
         return str(reason)
     finally:
-        if options.keep:
-            print("  kept: %s" % folder)
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
+        harness.leave(folder, options.keep)
 
 
 def take_plants(interpreter, kind, folder):

@@ -8,6 +8,7 @@
 #include "parsers/snapshot/reference_graph.h"
 #include "parsers/snapshot/thread_stacks.h"
 #include "tests/catch.h"
+#include "tests/elf/core_writer.h"
 #include "tests/elf/temporary_directory.h"
 #include "tests/snapshot/small_core.h"
 
@@ -327,11 +328,31 @@ TEST_CASE("snapshot: a stack in the middle of the heap is its block, and the hea
     const TemporaryDirectory directory;
     Diagnostics diagnostics;
     const CoreHeap on_heap = open_bytes(directory, core.bytes(stack + 1024), diagnostics);
-    const auto stacks = thread_stacks(on_heap.core(), MallocHeaps::find(on_heap.core().memory()));
+    const auto stacks = thread_stacks(
+        on_heap.core(), Allocations(on_heap.core(), {}, MallocHeaps::find(on_heap.core().memory())));
     REQUIRE(stacks.size() == 1);
     CHECK(stacks[0].start == stack);
     CHECK(stacks[0].end - stack < 4096 + 16);
     CHECK(on_heap.snapshot().object_count() == plain.reader.snapshot().object_count());
+}
+
+TEST_CASE("snapshot: a stack that was cut off does not reach into the mapping behind it", "[snapshot]") {
+    constexpr std::uint64_t page = 4096, at = 0x7f0000000000;
+    const std::uint64_t pointer = at + 3 * page, control = at + 4 * page - 256;
+    std::string stack(4 * page, '\0');  // of which gdb could read nothing, or the first page
+    if (GENERATE(false, true)) stack[8] = 's';
+    CoreWriter writer;
+    writer.thread(1, 0, 0, pointer, control).process(1, "python3", "python3");
+    writer.load(at, stack).load(at + 4 * page, std::string(page, 'x'));
+    writer.gcore = true;
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    const CoreFile core = CoreFile::open(directory.write("core", writer.bytes()), {}, diagnostics);
+    REQUIRE(core.extent().cut());
+    const auto stacks = thread_stacks(core, Allocations(core, {}, MallocHeaps::find(core.memory())));
+    REQUIRE(stacks.size() == 1);
+    CHECK(stacks[0].start == Address(at));
+    CHECK(stacks[0].end == Address(at + 4 * page));
 }
 
 TEST_CASE("snapshot: references have the names that people read", "[snapshot]") {

@@ -14,7 +14,8 @@ namespace {
 
 /// Every address has its number, and its neighbours have none unless they are addresses too.
 bool agrees(const std::vector<Address>& addresses) {
-    const ObjectIndex index(addresses);
+    const AddressColumn column(addresses);
+    const ObjectIndex index(column);
     for (ObjectId id{0}; id < addresses.size(); ++id) {
         if (index.find(addresses[id]) != id) return false;
         for (const std::int64_t step : {-4096, -64, -16, -8, -1, 1, 8, 15, 16, 17, 1024, 1 << 20}) {
@@ -42,7 +43,8 @@ TEST_CASE("object index: without objects nothing is found", "[snapshot][index]")
     CHECK(none.find(Address(0x1000)) == no_object);
     CHECK(none.find(Address()) == no_object);
     const std::vector<Address> empty;
-    const ObjectIndex index(empty);
+    const AddressColumn nothing(empty);
+    const ObjectIndex index(nothing);
     CHECK(index.find(Address(0x1000)) == no_object);
     CHECK(index.find(Address(~std::uint64_t{0})) == no_object);
     index.fetch(Address(0x1000));
@@ -69,7 +71,8 @@ TEST_CASE("object index: addresses that no user space has are searched", "[snaps
     CHECK(agrees(addresses));
     CHECK(agrees(top));
     const std::vector<Address> one = every(0x1000, 16, 1);
-    const ObjectIndex low(one);
+    const AddressColumn column(one);
+    const ObjectIndex low(column);
     CHECK(low.find(Address(0x800000001000)) == no_object);
 }
 

@@ -43,6 +43,10 @@ struct Opened {
         reader.visit_references(id(address), [&](const Reference& r) { all.push_back(r); });
         return all;
     }
+    GuessVerdict verdict(Address object, std::uint64_t word) const {
+        const HeapSnapshot& heap = reader.snapshot();
+        return heap.references->verdict(id(object), heap.type_of(id(object)), word);
+    }
     /// Words outside of objects that hold `address`.
     std::vector<Address> words(Address address) const {
         std::vector<Address> all;
@@ -201,15 +205,15 @@ TEST_CASE("reference graph: counts of the targets tell which guesses are referen
     check_graph(opened.reader);
     const ReferenceGraph& graph = *opened.reader.snapshot().references;
     for (std::size_t i = 0; i < things.size(); ++i) {
-        CHECK(graph.verdict(opened.id(things[i]), 16) == GuessVerdict::proved);
-        CHECK(graph.verdict(opened.id(things[i]), 24) == GuessVerdict::refused);
-        CHECK(graph.verdict(opened.id(things[i]), 32) == GuessVerdict::refused);  // never was a guess
+        CHECK(opened.verdict(things[i], 16) == GuessVerdict::proved);
+        CHECK(opened.verdict(things[i], 24) == GuessVerdict::refused);
+        CHECK(opened.verdict(things[i], 32) == GuessVerdict::refused);  // never was a guess
         CHECK(opened.targets(things[i]) == std::vector{owned[i]});
         CHECK(opened.found(owned[i]) == 1);
         CHECK(opened.found(held[i]) == 1);
     }
-    CHECK(graph.verdict(opened.id(winner), 16) == GuessVerdict::allowed);
-    CHECK(graph.verdict(opened.id(loser), 24) == GuessVerdict::refused);
+    CHECK(opened.verdict(winner, 16) == GuessVerdict::allowed);
+    CHECK(opened.verdict(loser, 24) == GuessVerdict::refused);
     CHECK(opened.found(disputed) == 1);
     CHECK(opened.found(unclear) == 1);
     CHECK(graph.guesses().proved == 8);
@@ -222,6 +226,74 @@ TEST_CASE("reference graph: counts of the targets tell which guesses are referen
     REQUIRE(shown.size() == 1);
     CHECK(shown[0].kind == ReferenceKind::hidden);
     CHECK(shown[0].followed);
+}
+
+TEST_CASE("reference graph: where a type has many objects, a sample judges each word for all of them",
+          "[snapshot][graph]") {
+    constexpr std::size_t count_of_things = 4096, stale = 7;
+    SmallCore core;
+    const Address thing_type = core.heap.c_type("c.Thing", {.basicsize = 64});
+    const Address shared = core.heap.str("shared");
+    std::vector<Address> things, owned, held, disputed, mixed;
+    for (std::size_t i = 0; i < count_of_things; ++i) {
+        const std::string number = std::to_string(i);
+        things.push_back(core.heap.object(thing_type));
+        owned.push_back(core.heap.str("owned " + number));
+        held.push_back(core.heap.str("held " + number));
+        disputed.push_back(core.heap.str("disputed " + number));
+        mixed.push_back(core.heap.str("mixed " + number));
+    }
+    for (std::size_t i = 0; i < count_of_things; ++i) {
+        const Address thing = things[i];
+        core.heap.put(thing + 16, i == stale ? held[0] : owned[i]);
+        // Borrowed. For every other object the count of its target says so; the others wait for that.
+        core.heap.put(thing + 24, i % 2 == 0 ? held[i] : disputed[i]);
+        core.heap.put(thing + 32, disputed[i]);
+        core.heap.put(thing + 40, shared);    // nothing is known of it
+        core.heap.put(thing + 48, mixed[i]);  // owned by every other thing
+    }
+    count(core, shared, 2 * count_of_things);
+    std::vector<Address> all = things;
+    all.insert(all.end(), held.begin(), held.end());
+    all.push_back(owned[stale]);
+    for (std::size_t i = 0; i < count_of_things; i += 2) all.push_back(mixed[i]);
+    (void)core.heap.tuple(all);
+    const Opened opened(core);
+    check_graph(opened.reader);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < count_of_things; ++i) {
+        const GuessVerdict of_owned = i == stale ? GuessVerdict::refused : GuessVerdict::proved;
+        const GuessVerdict of_mixed = i % 2 == 0 ? GuessVerdict::refused : GuessVerdict::proved;
+        wrong += opened.verdict(things[i], 16) != of_owned;
+        wrong += opened.verdict(things[i], 24) != GuessVerdict::refused;
+        wrong += opened.verdict(things[i], 32) != GuessVerdict::proved;
+        wrong += opened.verdict(things[i], 40) != GuessVerdict::allowed;
+        wrong += opened.verdict(things[i], 48) != of_mixed;
+        wrong += opened.found(held[i]) != 1 || opened.found(owned[i]) != 1 || opened.found(disputed[i]) != 1;
+    }
+    CHECK(wrong == 0);
+    CHECK(opened.targets(things[1]) == std::vector{owned[1], disputed[1], shared, mixed[1]});
+    CHECK(opened.targets(things[stale]) == std::vector{disputed[stale], shared, mixed[stale]});
+    const GuessCounts& guesses = opened.reader.snapshot().references->guesses();
+    CHECK(guesses.proved == count_of_things - 1 + count_of_things + count_of_things / 2);
+    CHECK(guesses.allowed == count_of_things);
+    CHECK(guesses.refused == 1 + count_of_things + count_of_things / 2);
+}
+
+TEST_CASE("reference graph: the address of an int with the lowest bit set may be a reference",
+          "[snapshot][graph]") {
+    SmallCore core;
+    const Address thing_type = core.heap.c_type("c.Thing", {.basicsize = 40});
+    const Address thing = core.heap.object(thing_type);
+    const Address number = core.heap.integer(1'000'000), text = core.heap.str("text");
+    core.heap.put(thing + 16, number + 1);
+    core.heap.put(thing + 24, text + 1);  // only ints are marked so
+    core.heap.put(thing + 32, number + 2);
+    (void)core.heap.tuple({thing, text});
+    const Opened opened(core);
+    check_graph(opened.reader);
+    CHECK(opened.targets(thing) == std::vector{number});
+    CHECK(opened.verdict(thing, 16) == GuessVerdict::proved);
 }
 
 TEST_CASE("reference graph: a count that lies takes no guess away from others",
@@ -239,7 +311,7 @@ TEST_CASE("reference graph: a count that lies takes no guess away from others",
     count(core, good, 2);
     const Opened opened(core);
     check_graph(opened.reader);
-    CHECK(opened.reader.snapshot().references->verdict(opened.id(other), 16) == GuessVerdict::proved);
+    CHECK(opened.verdict(other, 16) == GuessVerdict::proved);
 }
 
 TEST_CASE("reference graph: the state of a module is guessed word by word", "[snapshot][graph]") {

@@ -11,6 +11,8 @@
 #include "tests/snapshot/small_core.h"
 
 #include <algorithm>
+#include <random>
+#include <vector>
 
 using namespace heapsift;
 using namespace heapsift::test;
@@ -84,6 +86,31 @@ TEST_CASE("regions of a core: each byte that is mapped has one owner", "[snapsho
     CHECK(shares[MemoryOwner::objects] + shares[MemoryOwner::array_data] == memory);
 }
 
+TEST_CASE(
+    "regions of a core: pages of zeros in a block with a mapping of its own may never have been touched",
+    "[snapshot][regions]") {
+    constexpr std::uint64_t page = 4096;
+    SmallCore small;
+    const Address own = small.heap.map(Address(0x7c0000000000), 64 * page);
+    small.heap.put(own + 8, std::uint64_t{64 * page} | 2);
+    small.heap.put(own + 5 * page + 16, std::uint64_t{1});  // and this page was
+    const Address in_heap = small.heap.allocate(8 * page);
+    small.heap.put(in_heap, std::uint64_t{1});
+    small.gcore = true;
+    const Mapped mapped(small);
+    const MemoryShares& shares = mapped.regions.shares;
+    CHECK(shares.sum() == mapped.core.extent().mapped_bytes);
+    const auto own_row = std::find_if(mapped.regions.mappings.begin(), mapped.regions.mappings.end(),
+                                      [&](const AddressRange& range) { return range.start == own; });
+    REQUIRE(own_row != mapped.regions.mappings.end());
+    const MemoryShares& of_own =
+        mapped.regions.of_mappings[static_cast<std::size_t>(own_row - mapped.regions.mappings.begin())];
+    CHECK(of_own[MemoryOwner::zero_blocks] == 62 * page);
+    CHECK(of_own[MemoryOwner::c_code] == 2 * page - 16);  // behind the header
+    // Of a heap what was handed out is in use: it may be filled with zeros.
+    CHECK(shares[MemoryOwner::c_code] >= 10 * page - 16);
+}
+
 TEST_CASE("regions of a core: a block that two objects claim counts once, and is told",
           "[snapshot][regions]") {
     SmallCore small;
@@ -121,7 +148,27 @@ TEST_CASE("regions of a core: another allocator is added in one line", "[snapsho
     CHECK_FALSE(with.allocations.held(memory, 65).whole);
 }
 
-TEST_CASE("size column: what fits in four bytes and what does not come back the same", "[snapshot][sizes]") {
+TEST_CASE("objects: a link of another allocator's list of free blocks is no count, where the heap is low",
+          "[snapshot][allocator]") {
+    SmallCore small;
+    const Address memory = small.heap.map(Address(0x11041000), 4096);
+    const std::uint64_t next = GENERATE(4, 5);  // a block in use, and one that is free
+    const Address live = memory, freed = memory + 128;
+    for (const Address at : {live, freed}) {  // a bytes object each
+        small.heap.put(at, std::uint64_t{1});
+        small.heap.put(at + 8, small.heap.builtin("bytes"));
+        small.heap.put(at + 16, std::uint64_t{3});
+        small.heap.put(at + 32, std::uint64_t{0x00636261});
+    }
+    small.heap.put(freed, memory + 64 * next);
+    const Mapped with(small, std::make_unique<EvenBlocks>(memory, 32));
+    CHECK(with.found(live));
+    CHECK_FALSE(with.found(freed));
+    CHECK(with.allocations.begins_with_link(freed));
+    CHECK_FALSE(with.allocations.begins_with_link(live));
+}
+
+TEST_CASE("size column: what fits in two bytes and what does not come back the same", "[snapshot][sizes]") {
     const auto of = [](std::uint64_t size, std::uint64_t memory, std::uint64_t array_data, bool damaged) {
         ObjectSizes sizes;
         sizes.size = size;
@@ -153,5 +200,36 @@ TEST_CASE("size column: what fits in four bytes and what does not come back the 
         CHECK(column.memory(i) == all[i].memory);
         CHECK(column[i].array_data == all[i].array_data);
         CHECK(column[i].damaged == all[i].damaged);
+    }
+}
+
+TEST_CASE("size column: more pairs than there are numbers for, in one go and piece by piece",
+          "[snapshot][sizes]") {
+    std::mt19937 random(20261205);
+    std::vector<ObjectSizes> all;
+    for (int i = 0; i < 150'000; ++i) {
+        ObjectSizes sizes;
+        sizes.memory = 8 * (random() % 60'000);
+        sizes.size = sizes.memory - std::min<std::uint64_t>(sizes.memory, random() % 16);
+        if (random() % 1000 == 0) sizes.array_data = sizes.memory / 2;
+        all.push_back(sizes);
+    }
+    SizeColumnBuilder at_once, by_pieces;
+    for (const ObjectSizes& sizes : all) at_once.add(sizes);
+    for (std::size_t from = 0; from < all.size();) {
+        SizeColumnBuilder piece;
+        for (const std::size_t to = std::min(all.size(), from + 100'000 * (random() % 2) + 17); from < to;
+             ++from)
+            piece.add(all[from]);
+        by_pieces.take(piece);
+    }
+    SizeColumn columns[] = {at_once.finish(), by_pieces.finish()};
+    for (const SizeColumn& column : columns) {
+        REQUIRE(column.count() == all.size());
+        bool same = true;
+        for (std::uint32_t i = 0; i < all.size(); ++i)
+            same = same && column[i].size == all[i].size && column[i].memory == all[i].memory &&
+                   column.memory(i) == all[i].memory && column[i].array_data == all[i].array_data;
+        CHECK(same);
     }
 }

@@ -24,6 +24,7 @@ public:
         CoreWriter core;
         core.gcore = gcore;
         core.thread(100, 11, 0, stack_pointer.value).process(100, "python3", "python3 app.py ");
+        if (!files.empty()) core.files(files);
         for (const Region& region : heap.regions()) {
             const std::uint32_t flags =
                 PF_R | (region.writable ? PF_W : 0U) | (region.executable ? PF_X : 0U);
@@ -44,6 +45,7 @@ public:
 
     PythonHeapBuilder heap;
     bool gcore = false;  // with section headers, as gcore writes them
+    std::vector<FileRow> files;  // mapped; none in most tests
     Address modules, module, module_dict, type, instance, items, text, number, freed_list;
     Address pool;
     Address kept_float, freed_float, last_float;

@@ -3,6 +3,7 @@
 #include "parsers/snapshot/untouched_memory.h"
 
 #include "parsers/elf/core_file.h"
+#include "parsers/snapshot/zeros_in_use.h"
 #include "tests/catch.h"
 #include "tests/elf/core_writer.h"
 #include "tests/elf/temporary_directory.h"
@@ -98,4 +99,19 @@ TEST_CASE("untouched memory: pages of a segment that begins inside one", "[snaps
     core.load(arena + 16, std::string(3 * page, '\0'));
     const UntouchedMemory found = untouched_in(directory.write("core", core.bytes()));
     CHECK(numbers(found.zeros) == Ranges{{arena + page, arena + 3 * page}});
+}
+
+TEST_CASE("zeros in use: pages of zeros that were handed out, where the core does not tell",
+          "[snapshot][regions]") {
+    const TemporaryDirectory directory;
+    Diagnostics diagnostics;
+    MappingRow row{.range = {Address(arena), Address(arena + 6 * page)}};
+    row.shares[MemoryOwner::c_code] = 3 * page;
+    row.shares[MemoryOwner::zeros] = page;
+    row.shares[MemoryOwner::zero_blocks] = page;
+    row.shares[MemoryOwner::reserved] = page;
+    const std::string bytes = core_of_an_arena().bytes();
+    // Four pages are zeros; of these three are counted as never used.
+    CHECK(zeros_in_use(CoreFile::open(directory.write("dense", bytes), {}, diagnostics), {row}) == page);
+    CHECK(zeros_in_use(CoreFile::open(write_with_holes(directory, bytes), {}, diagnostics), {row}) == 0);
 }

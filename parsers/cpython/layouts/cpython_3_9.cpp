@@ -195,7 +195,7 @@ constexpr Layout cpython_3_9 = {
     .property = {.size = 56, .prop_get = 16, .prop_set = 24, .prop_del = 32, .prop_doc = 40},
     .classmethod = {.size = 32, .callable = 16, .dict = 24},
     .staticmethod = {.size = 32, .callable = 16, .dict = 24},
-    .traceback = {.size = 40, .tb_next = 16, .tb_frame = 24, .tb_lineno = 36},
+    .traceback = {.size = 40, .tb_next = 16, .tb_frame = 24, .tb_lasti = 32, .tb_lineno = 36},
     .exception = {.size = 64, .dict = 16, .args = 24, .traceback = 32, .context = 40, .cause = 48},
     .weakref = {.size = 56, .wr_object = 16, .wr_callback = 24},
     .io_base = {.size = 32, .dict = 16},

@@ -55,7 +55,7 @@ constexpr VersionedField<task_wakeup_layout> task_wakeup_fields[] = {
 constexpr VersionedField<running_loop_holder_layout> running_loop_holder_fields[] = {
     {&running_loop_holder_layout::loop, ".<loop>", never}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_asyncio[] = {
     versioned_kind<&Layout::future, future_fields>("Future", future_names),
     versioned_kind<&Layout::task, task_fields>("Task", task_names),
     versioned_kind<&Layout::future_iterator, future_iterator_fields>("Future iterator",
@@ -68,6 +68,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> asyncio_kinds() { return kinds; }
+std::span<const ObjectKind> asyncio_kinds() { return kinds_of_asyncio; }
 
 }  // namespace heapsift

@@ -68,7 +68,7 @@ constexpr const char* bitmap_names[] = {"hamt_bitmap_node"};
 constexpr const char* collision_names[] = {"hamt_collision_node"};
 constexpr const char* array_names[] = {"hamt_array_node"};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_contextvars[] = {
     {.name = "hamt bitmap node", .type_names = bitmap_names, .visit_references = bitmap_references},
     {.name = "hamt collision node", .type_names = collision_names, .visit_references = collision_references},
     {.name = "hamt array node",
@@ -84,6 +84,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> contextvars_kinds() { return kinds; }
+std::span<const ObjectKind> contextvars_kinds() { return kinds_of_contextvars; }
 
 }  // namespace heapsift

@@ -150,7 +150,7 @@ constexpr VersionedField<cstruct_param_layout> cstruct_param_fields[] = {
 constexpr VersionedField<dict_remover_layout> dict_remover_fields[] = {
     {&dict_remover_layout::key, ".<key>", 12}, {&dict_remover_layout::dict, ".<dict>", 12}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_ctypes[] = {
     {.name = "StgDict",
      .type_names = stgdict_names,
      .size = stgdict_size,
@@ -188,6 +188,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> ctypes_kinds() { return kinds; }
+std::span<const ObjectKind> ctypes_kinds() { return kinds_of_ctypes; }
 
 }  // namespace heapsift

@@ -88,7 +88,7 @@ void connection_references(const ObjectReader& object, ReferenceVisitor& visit) 
     callback(object, l.authorizer, visit);
 }
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_databases[] = {
     {.name = "sqlite3.Connection",
      .type_names = sqlite_connection_names,
      .visit_references = connection_references,
@@ -108,6 +108,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> database_kinds() { return kinds; }
+std::span<const ObjectKind> database_kinds() { return kinds_of_databases; }
 
 }  // namespace heapsift

@@ -50,7 +50,7 @@ constexpr const char* timezone_names[] = {"datetime.timezone"};
 constexpr const char* plain_names[] = {"datetime.date", "datetime.timedelta", "datetime.tzinfo"};
 constexpr const char* zone_names[] = {"zoneinfo.ZoneInfo"};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_datetime[] = {
     {.name = "date", .type_names = plain_names},
     {.name = "datetime",
      .type_names = datetime_names,
@@ -68,6 +68,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> datetime_kinds() { return kinds; }
+std::span<const ObjectKind> datetime_kinds() { return kinds_of_datetime; }
 
 }  // namespace heapsift

@@ -98,7 +98,7 @@ constexpr ReferenceField<attribute_error_layout> attribute_error_fields[] = {
 constexpr ReferenceField<exception_group_layout> exception_group_fields[] = {
     {&exception_group_layout::msg, ".message"}, {&exception_group_layout::excs, ".exceptions"}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_exceptions[] = {
     {.name = "exception",
      .type_names = exception_names,
      .visit_references = exception_references,
@@ -120,6 +120,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> exception_kinds() { return kinds; }
+std::span<const ObjectKind> exception_kinds() { return kinds_of_exceptions; }
 
 }  // namespace heapsift

@@ -86,7 +86,7 @@ void methodcaller_references(const ObjectReader& object, ReferenceVisitor& visit
         visit.named(names, ".<call keywords>", two_tuples ? ReferenceKind::strong : ReferenceKind::hidden);
 }
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_functools[] = {
     fields_kind<&Layout::partial, partial_fields>("partial", partial_names),
     fields_kind<&Layout::lru_cache_link, lru_cache_link_fields>("lru_cache link", lru_cache_link_names),
     {.name = "lru_cache",
@@ -104,6 +104,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> functools_kinds() { return kinds; }
+std::span<const ObjectKind> functools_kinds() { return kinds_of_functools; }
 
 }  // namespace heapsift

@@ -87,7 +87,7 @@ constexpr VersionedField<newline_decoder_layout> newline_decoder_fields[] = {
 constexpr VersionedField<bytes_io_buffer_layout> bytes_io_buffer_fields[] = {
     {&bytes_io_buffer_layout::source, ".<BytesIO>"}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_io[] = {
     {.name = "BytesIO",
      .type_names = bytes_io_names,
      .size = bytes_io_size,
@@ -112,6 +112,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> io_kinds() { return kinds; }
+std::span<const ObjectKind> io_kinds() { return kinds_of_io; }
 
 }  // namespace heapsift

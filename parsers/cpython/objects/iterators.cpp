@@ -116,7 +116,7 @@ constexpr ReferenceField<anext_awaitable_layout> anext_awaitable_fields[] = {
     {&anext_awaitable_layout::wrapped, ".<awaitable>"},
     {&anext_awaitable_layout::default_value, ".<default>"}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_iterators[] = {
     fields_kind<&Layout::list_iterator, list_iterator_fields>("list iterator", list_iterator_names),
     fields_kind<&Layout::list_reverse_iterator, list_reverse_iterator_fields>("reversed list iterator",
                                                                               list_reverse_iterator_names),
@@ -169,6 +169,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> iterator_kinds() { return kinds; }
+std::span<const ObjectKind> iterator_kinds() { return kinds_of_iterators; }
 
 }  // namespace heapsift

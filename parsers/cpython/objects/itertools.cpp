@@ -83,7 +83,7 @@ void tee_data_references(const ObjectReader& object, ReferenceVisitor& visit) {
 
 constexpr const char* tee_data_names[] = {"itertools._tee_dataobject"};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_itertools[] = {
     {.name = "tee data",
      .type_names = tee_data_names,
      .visit_references = tee_data_references,
@@ -109,6 +109,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> itertools_kinds() { return kinds; }
+std::span<const ObjectKind> itertools_kinds() { return kinds_of_itertools; }
 
 }  // namespace heapsift

@@ -154,7 +154,7 @@ constexpr VersionedField<pickler_memo_proxy_layout> pickler_memo_proxy_fields[] 
 constexpr VersionedField<unpickler_memo_proxy_layout> unpickler_memo_proxy_fields[] = {
     {&unpickler_memo_proxy_layout::unpickler, ".<Unpickler>"}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_pickle[] = {
     {.name = "Pickler",
      .type_names = pickler_names,
      .size = pickler_size,
@@ -178,6 +178,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> pickle_kinds() { return kinds; }
+std::span<const ObjectKind> pickle_kinds() { return kinds_of_pickle; }
 
 }  // namespace heapsift

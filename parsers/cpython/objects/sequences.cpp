@@ -42,7 +42,8 @@ void list_references(const ObjectReader& object, ReferenceVisitor& visit) {
     const auto allocated = object.integer<std::int64_t>(object.layout().list.allocated);
     const std::uint64_t count =
         object.readable_items(items, std::min(object.var_size(), std::max<std::int64_t>(allocated, 0)));
-    for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(items + 8 * i), i);
+    const AddressSpace::Window there(object.heap().memory(), items, 8 * count);
+    for (std::uint64_t i = 0; i < count; ++i) visit.indexed(there.pointer(8 * i), i);
 }
 
 ShortValue list_describe(const ObjectReader& object, std::size_t) {
@@ -109,19 +110,19 @@ void hidden_field_references(const ObjectReader& object, ReferenceVisitor& visit
 }
 
 void tuple_references(const ObjectReader& object, ReferenceVisitor& visit) {
-    const Address items = object.at(*object.layout().tuple.ob_item);
-    const std::uint64_t count = object.readable_items(items, object.var_size());
-    for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.heap().pointer(items + 8 * i), i);
+    const std::uint64_t items = *object.layout().tuple.ob_item;
+    const std::uint64_t count = object.readable_items(object.at(items), object.var_size());
+    for (std::uint64_t i = 0; i < count; ++i) visit.indexed(object.pointer_at(items + 8 * i), i);
     if (object.type().field_count > 0) hidden_field_references(object, visit);
 }
 
 bool tuple_plausible(const ObjectReader& object) {
     const std::int64_t count = object.var_size();
     if (count < 0 || count > (std::int64_t{1} << 40)) return false;
-    const Address items = object.at(*object.layout().tuple.ob_item);
-    if (object.readable_items(items, count) != static_cast<std::uint64_t>(count)) return false;
+    const std::uint64_t items = *object.layout().tuple.ob_item;
+    if (object.readable_items(object.at(items), count) != static_cast<std::uint64_t>(count)) return false;
     for (std::int64_t i = 0; i < std::min<std::int64_t>(count, 16); ++i) {
-        const Address item = object.heap().pointer(items + 8 * static_cast<std::uint64_t>(i));
+        const Address item = object.pointer_at(items + 8 * static_cast<std::uint64_t>(i));
         if (!item.is_null() && object.heap().type_of(item) == no_type) return false;
     }
     return true;

@@ -85,7 +85,7 @@ constexpr ReferenceField<buffer_wrapper_layout> buffer_wrapper_fields[] = {
 constexpr ReferenceField<pickle_buffer_layout> pickle_buffer_fields[] = {
     {&pickle_buffer_layout::obj, ".obj"}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_simple[] = {
     {.name = "range", .type_names = range_names, .visit_references = range_references},
     {.name = "PyCapsule", .type_names = capsule_names, .describe = capsule_describe, .exact = capsule_exact},
     {.name = "None", .type_names = none_names, .describe = none_describe},
@@ -107,6 +107,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> simple_kinds() { return kinds; }
+std::span<const ObjectKind> simple_kinds() { return kinds_of_simple; }
 
 }  // namespace heapsift

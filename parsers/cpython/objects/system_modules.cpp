@@ -139,7 +139,7 @@ constexpr VersionedField<decimal_context_manager_layout> decimal_context_manager
 constexpr VersionedField<curses_panel_layout> curses_panel_fields[] = {
     {&curses_panel_layout::window, ".<window>", never}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_system_modules[] = {
     {.name = "no references", .type_names = no_references_names},
     {.name = "Profiler",
      .type_names = profiler_names,
@@ -170,6 +170,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> system_module_kinds() { return kinds; }
+std::span<const ObjectKind> system_module_kinds() { return kinds_of_system_modules; }
 
 }  // namespace heapsift

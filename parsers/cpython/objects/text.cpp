@@ -2,6 +2,7 @@
 // bytearrayobject.h)
 
 #include "parsers/cpython/objects/kinds.h"
+#include "parsers/cpython/quoted_text.h"
 
 #include <fmt/format.h>
 
@@ -70,49 +71,13 @@ bool str_plausible(const ObjectReader& object) {
     return true;
 }
 
-/// The repr of text, cut after `limit` characters. The quotes never occur inside: as in Python, the other
-/// kind is used.
-std::string quoted(const std::string& utf8, bool cut, const char* prefix) {
-    const char quote =
-        utf8.find('\'') != std::string::npos && utf8.find('"') == std::string::npos ? '"' : '\'';
-    std::string out = prefix;
-    out += quote;
-    for (std::size_t i = 0; i < utf8.size(); ++i) {
-        const char c = utf8[i];
-        const auto byte = static_cast<unsigned char>(c);
-        auto next = [&](std::size_t k) {
-            return static_cast<unsigned char>(i + k < utf8.size() ? utf8[i + k] : 0);
-        };
-        if (byte == 0xed && next(1) >= 0xa0) {  // a lone surrogate, which is not valid UTF-8
-            out += fmt::format("\\u{:04x}", 0xd000U | (next(1) & 0x3fU) << 6 | (next(2) & 0x3fU));
-            i += 2;
-            continue;
-        }
-        if (c == quote || c == '\\') {
-            out += '\\';
-            out += c;
-        } else if (c == '\n')
-            out += "\\n";
-        else if (c == '\r')
-            out += "\\r";
-        else if (c == '\t')
-            out += "\\t";
-        else if (byte < 0x20 || byte == 0x7f)
-            out += fmt::format("\\x{:02x}", byte);
-        else
-            out += c;
-    }
-    if (cut) out += "…";
-    return out + quote;
-}
-
 ShortValue str_describe(const ObjectReader& object, std::size_t limit) {
     const auto& facts = object.unicode();
     const auto text = object.heap().unicode_text(object.address(), limit);
     if (!facts || !text) return {};
     const bool cut = facts->length > limit;
     return {.kind = ShortValue::Kind::literal,
-            .text = quoted(*text, cut, ""),
+            .text = quoted_text(*text, cut, ""),
             .length = facts->length,
             .cut = cut};
 }

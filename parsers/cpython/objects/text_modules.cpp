@@ -145,7 +145,7 @@ constexpr VersionedField<symtable_entry_layout> symtable_entry_fields[] = {
     {&symtable_entry_layout::mangled_names, ".<mangled names>", never}};
 constexpr VersionedField<ast_layout> ast_fields[] = {{&ast_layout::dict, ".__dict__"}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_text_modules[] = {
     {.name = "SRE_Scanner",
      .type_names = scanner_names,
      .visit_references = scanner_references,
@@ -198,6 +198,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> text_module_kinds() { return kinds; }
+std::span<const ObjectKind> text_module_kinds() { return kinds_of_text_modules; }
 
 }  // namespace heapsift

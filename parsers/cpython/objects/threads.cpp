@@ -50,7 +50,7 @@ constexpr VersionedField<thread_locals_layout> thread_locals_fields[] = {
     {&thread_locals_layout::key, ".<key>", never},
     {&thread_locals_layout::wr_callback, ".<callback>", never}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_threads[] = {
     {.name = "lock", .type_names = lock_names},
     {.name = "dummy of a thread-local",
      .type_names = dummy_names,
@@ -66,6 +66,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> thread_kinds() { return kinds; }
+std::span<const ObjectKind> thread_kinds() { return kinds_of_threads; }
 
 }  // namespace heapsift

@@ -48,7 +48,7 @@ constexpr ReferenceField<type_alias_layout> type_alias_fields[] = {
     {&type_alias_layout::value, ".__value__"},
     {&type_alias_layout::module, ".__module__"}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_typing[] = {
     fields_kind<&Layout::generic_alias, generic_alias_fields>("generic alias", generic_alias_names),
     fields_kind<&Layout::union_type, union_type_fields>("union", union_type_names),
     fields_kind<&Layout::type_variable, type_variable_fields>("TypeVar", type_variable_names),
@@ -66,6 +66,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> typing_kinds() { return kinds; }
+std::span<const ObjectKind> typing_kinds() { return kinds_of_typing; }
 
 }  // namespace heapsift

@@ -126,7 +126,7 @@ constexpr VersionedField<xml_parser_layout> xml_parser_fields[] = {
     {&xml_parser_layout::handle_close, ".<handle close>"},
     {&xml_parser_layout::module, ".<module>", never}};
 
-const ObjectKind kinds[] = {
+const ObjectKind kinds_of_xml[] = {
     {.name = "Element",
      .type_names = element_names,
      .size = element_size,
@@ -147,6 +147,6 @@ const ObjectKind kinds[] = {
 
 }  // namespace
 
-std::span<const ObjectKind> xml_kinds() { return kinds; }
+std::span<const ObjectKind> xml_kinds() { return kinds_of_xml; }
 
 }  // namespace heapsift

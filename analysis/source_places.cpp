@@ -1,0 +1,109 @@
+// A function knows its code, and the code its file and first line. What raised an exception is the last entry of
+// its traceback; from 3.11 on that entry may not have computed its line yet (tb_lineno is -1), and then its
+// position in the bytecode and the line table tell it, as Python itself would (traceback.c, tb_lineno_get).
+
+#include "analysis/source_places.h"
+
+#include "parsers/base/text.h"
+#include "parsers/cpython/code_lines.h"
+#include "parsers/cpython/object_kind.h"
+
+#include <fmt/format.h>
+
+namespace heapsift {
+namespace {
+
+constexpr int longest_traceback = 1000;
+constexpr std::int64_t most_free_variables = 1000;
+
+Address field(const PythonHeap& heap, Address object, LayoutOffset offset) {
+    return offset.present() && !object.is_null() ? heap.pointer(object + *offset) : Address();
+}
+
+std::string text(const PythonHeap& heap, Address str) {
+    return str.is_null() ? std::string() : heap.unicode_text(str, 200).value_or("");
+}
+
+}  // namespace
+
+std::string words_of(const SourcePlace& place) {
+    if (!place.known()) return {};
+    if (place.file.empty()) return place.function + "()";
+    if (place.line <= 0) return fmt::format("{}(), {}", place.function, place.file);
+    return fmt::format("{}(), {}:{}", place.function, place.file, place.line);
+}
+
+SourcePlace place_of_code(const PythonHeap& heap, Address code) {
+    const auto& l = heap.layout().code;
+    SourcePlace place;
+    if (!heap.types().is(heap.type_of(code), KnownType::code)) return place;
+    place.function = text(heap, field(heap, code, l.co_qualname));
+    if (place.function.empty()) place.function = text(heap, field(heap, code, l.co_name));
+    place.file = base_name(text(heap, field(heap, code, l.co_filename)));
+    if (l.co_firstlineno.present()) place.line = heap.integer<std::int32_t>(code + *l.co_firstlineno);
+    return place;
+}
+
+SourcePlace place_of_function(const PythonHeap& heap, Address function) {
+    const auto& l = heap.layout().function;
+    if (!heap.types().is(heap.type_of(function), KnownType::function)) return {};
+    SourcePlace place = place_of_code(heap, field(heap, function, l.func_code));
+    if (std::string name = text(heap, field(heap, function, l.func_qualname)); !name.empty())
+        place.function = std::move(name);
+    return place;
+}
+
+RaisedIn where_raised(const HeapReader& heap, ObjectId exception) {
+    const PythonHeap& python = heap.python_heap();
+    const auto& l = python.layout().traceback;
+    const auto is_traceback = [&](Address at) {
+        return !at.is_null() && python.types().is(python.type_of(at), KnownType::traceback);
+    };
+    Address at = field(python, heap.snapshot().address_of(exception), python.layout().exception.traceback);
+    if (!is_traceback(at)) return {};
+    for (int steps = 0; steps < longest_traceback; ++steps) {
+        const Address next = field(python, at, l.tb_next);
+        if (!is_traceback(next)) break;
+        at = next;
+    }
+    const Address frame = field(python, at, l.tb_frame);
+    RaisedIn raised;
+    raised.frame = heap.snapshot().find(frame);
+    if (raised.frame == no_object) return raised;
+    Address code;
+    heap.visit_references(raised.frame, [&](const Reference& reference) {
+        if (code.is_null() && python.types().is(python.type_of(reference.target), KnownType::code))
+            code = reference.target;
+    });
+    if (code.is_null()) return raised;
+    raised.place = place_of_code(python, code);
+    const auto line = l.tb_lineno.present() ? python.integer<std::int32_t>(at + *l.tb_lineno) : 0;
+    if (line > 0) raised.place.line = line;
+    if (line < 0 && l.tb_lasti.present()) {
+        const auto position = python.integer<std::int32_t>(at + *l.tb_lasti);
+        if (const std::int32_t found = CodeLines(python, code).line_at(position); found > 0)
+            raised.place.line = found;
+    }
+    return raised;
+}
+
+std::vector<std::string> free_variables(const PythonHeap& heap, Address function) {
+    const auto& l = heap.layout();
+    const Address code = field(heap, function, l.function.func_code);
+    const Address closure = field(heap, function, l.function.func_closure);
+    if (code.is_null() || closure.is_null()) return {};
+    const std::int64_t count = heap.var_size(closure);
+    if (count <= 0 || count > most_free_variables) return {};
+    // From 3.11 on they are the last of all names of local variables.
+    const bool all_names = l.code.co_localsplusnames.present();
+    const Address names = field(heap, code, all_names ? l.code.co_localsplusnames : l.code.co_freevars);
+    const std::int64_t first = names.is_null() ? -1 : heap.var_size(names) - count;
+    if (first < 0 || (!all_names && first != 0)) return {};
+    std::vector<std::string> found;
+    for (std::int64_t i = 0; i < count; ++i)
+        found.push_back(
+            text(heap, heap.pointer(names + *l.tuple.ob_item + 8 * static_cast<std::uint64_t>(first + i))));
+    return found;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,42 @@
+#pragma once
+
+// Where a program's code is: functions by name, file and line, as a person looks for them in an editor.
+
+#include "parsers/reading/heap_reader.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heapsift {
+
+/// A function and a line of it. Names are not escaped.
+struct SourcePlace {
+    std::string function;   // co_qualname, up to 3.10 co_name or __qualname__; "" if it cannot be read
+    std::string file;       // base name
+    std::int32_t line = 0;  // 0: not known
+
+    bool known() const { return !function.empty(); }
+    auto operator<=>(const SourcePlace&) const = default;
+};
+
+/// "on_paid(), shop.py:18".
+std::string words_of(const SourcePlace& place);
+
+/// Where a function is defined: `code` must be a code object, `function` a Python function.
+SourcePlace place_of_code(const PythonHeap& heap, Address code);
+SourcePlace place_of_function(const PythonHeap& heap, Address function);
+
+/// The frame in which an exception was raised.
+struct RaisedIn {
+    SourcePlace place;           // the line that raised it
+    ObjectId frame = no_object;  // its frame object
+};
+/// Nothing known if the exception has no traceback. Cost: the traceback's entries, at most a thousand.
+RaisedIn where_raised(const HeapReader& heap, ObjectId exception);
+
+/// The names of a function's free variables, in the order of its __closure__. Not escaped; a name that cannot
+/// be read is "".
+std::vector<std::string> free_variables(const PythonHeap& heap, Address function);
+
+}  // namespace heapsift

@@ -1,0 +1,81 @@
+// Exceptions. One that was caught and stored keeps its traceback, the traceback the frames of all calls from where
+// it was caught to where it was raised, and these their locals.
+
+#include "analysis/suspects/rules.h"
+
+namespace heapsift {
+namespace {
+
+constexpr const char* drop_frames = "keep str(error), or error.with_traceback(None)";
+
+/// " raised in load(), app.py:12".
+std::string raised_words(const RaisedIn& raised) {
+    return raised.place.known() ? " raised in " + words_of(raised.place) : std::string();
+}
+
+std::optional<Cause> stored_exceptions(const Scene& scene) {
+    if (!scene.holds({"BaseException"})) return std::nullopt;
+    MostFrequent<SourcePlace> places;
+    std::size_t with_traceback = 0;
+    RaisedIn example;
+    ObjectId exception = no_object;
+    for (const ObjectId one : scene.sample()) {
+        const RaisedIn raised = where_raised(scene.heap(), one);
+        if (raised.frame == no_object) continue;
+        ++with_traceback;
+        places.add(raised.place);
+        if (exception == no_object || raised.place == example.place) {
+            example = raised;
+            exception = one;
+        }
+    }
+    const std::string type = short_type_name(scene.type_of(scene.sample().front()));
+    if (2 * with_traceback <= scene.sample().size())
+        return Cause{.kind = {},
+                     .words = words(type, " objects that are kept, without tracebacks"),
+                     .fix = "keep only the last few: collections.deque(maxlen=…)"};
+    const SourcePlace* place = places.get();
+    CauseWords cause = words(type, place && place->known() ? " raised in " + words_of(*place) : "");
+    if (const auto part = scene.largest_part(exception))
+        cause << "; each traceback keeps `" + part->name + "` (" << CauseWords::size(part->bytes) << ")";
+    else
+        cause << "; each keeps its traceback, with the locals of those calls";
+    return Cause{.kind = {}, .words = std::move(cause), .fix = drop_frames};
+}
+
+/// sys.last_value and its like, which the interactive interpreter sets for post-mortem debuggers.
+std::optional<Cause> last_error(const Scene& scene) {
+    if (scene.root() != "sys") return std::nullopt;
+    const auto& steps = scene.holder().expression.steps;
+    if (steps.empty()) return std::nullopt;
+    const std::string& name = steps.front().name.name;
+    if (name != "last_value" && name != "last_traceback" && name != "last_exc") return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words("the last error that nothing caught: its frames are kept for debuggers"),
+                 .fix = "del sys.last_value, sys.last_traceback, sys.last_exc"};
+}
+
+std::optional<Cause> local_of_traceback(const Scene& scene) {
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    ObjectId exception = no_object;
+    bool traceback = false;
+    for (const ObjectId object : scene.path()) {
+        if (scene.is_a(object, {"BaseException"})) exception = object;
+        traceback = traceback || columns.types.is(columns.type_of(object), KnownType::traceback);
+    }
+    if (!traceback || exception == no_object) return std::nullopt;
+    return Cause{
+        .kind = {},
+        .words = words(short_type_name(scene.type_of(exception)),
+                       raised_words(where_raised(scene.heap(), exception)), " keeps the locals of its calls"),
+        .fix = drop_frames};
+}
+
+constexpr Rule rules_of_errors[] = {
+    {"last-error", last_error}, {"exceptions", stored_exceptions}, {"traceback", local_of_traceback}};
+
+}  // namespace
+
+std::span<const Rule> error_rules() { return rules_of_errors; }
+
+}  // namespace heapsift

@@ -1,0 +1,120 @@
+// What libraries are known to keep until they are told otherwise. A row names what is on the path or what is held;
+// each is a fact of that library's documentation.
+
+#include "analysis/suspects/rules.h"
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+/// Kept by a library under an attribute, a variable or a class of its own.
+struct Known {
+    const char* on_path;  // an instance of this, or this class itself, is on the path; null: not asked
+    const char* step;     // a written step of this name is on the path; null: not asked
+    const char* holds;    // what is held derives from this; null: not asked
+    const char* module;   // this module is loaded; null: not asked
+    const char* words;
+    const char* fix;
+};
+
+constexpr Known known[] = {
+    {"matplotlib._pylab_helpers.Gcf", "figs", nullptr, nullptr,
+     "figures that pyplot keeps until they are closed", "plt.close(figure) once it is drawn"},
+    {nullptr, "queries_log", nullptr, "django",
+     "django.db.connection.queries: every statement of SQL, since settings.DEBUG is True",
+     "set DEBUG = False, or call django.db.reset_queries()"},
+    {"sqlalchemy.orm.session.Session", nullptr, nullptr, nullptr,
+     "a Session that keeps what it has loaded or changed", "close the session after each unit of work"},
+    {"sqlalchemy.orm.identity.WeakInstanceDict", nullptr, nullptr, nullptr,
+     "the identity map of a Session: what it has loaded or changed",
+     "close the session after each unit of work"},
+    {nullptr, nullptr, "unittest.case.TestCase", nullptr,
+     "test cases that keep their attributes until the whole suite has run",
+     "del self.x in tearDown, or addCleanup"},
+    {"weakref.finalize", nullptr, nullptr, nullptr,
+     "arguments of weakref.finalize, kept until the watched object goes",
+     "do not pass the object to its own finalizer"},
+    {"unittest.mock.Base", nullptr, nullptr, nullptr, "a mock that records every call with its arguments",
+     "mock.reset_mock(), or a new mock for each test"},
+};
+
+bool is_on_path(const Scene& scene, const char* type) {
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    return std::any_of(scene.path().begin(), scene.path().end(), [&](ObjectId object) {
+        if (scene.is_a(object, {type})) return true;
+        const TypeId as_class = columns.types.find(columns.address_of(object));
+        return as_class != no_type && columns.types[as_class].name == type;
+    });
+}
+
+bool is_step(const Scene& scene, std::string_view name) {
+    const auto& steps = scene.holder().expression.steps;
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const PrintedStep& step) { return step.name.name == name; });
+}
+
+bool is_loaded(const Scene& scene, std::string_view module) {
+    const auto& modules = scene.heap().snapshot().roots->modules();
+    return std::any_of(modules.begin(), modules.end(),
+                       [&](const LoadedModule& one) { return one.name == module; });
+}
+
+std::optional<Cause> known_library(const Scene& scene) {
+    for (const Known& one : known)
+        if ((!one.on_path || is_on_path(scene, one.on_path)) && (!one.step || is_step(scene, one.step)) &&
+            (!one.holds || scene.holds({one.holds})) && (!one.module || is_loaded(scene, one.module)))
+            return Cause{.kind = {}, .words = words(one.words), .fix = one.fix};
+    return std::nullopt;
+}
+
+/// IPython's Out, and the names _, __, ___ and _N that it gives to results.
+std::optional<Cause> notebook_results(const Scene& scene) {
+    const auto& steps = scene.holder().expression.steps;
+    if (scene.root() != "__main__" || steps.empty() || !is_loaded(scene, "IPython")) return std::nullopt;
+    const std::string& name = steps.front().name.name;
+    const std::size_t bars = std::min(name.find_first_not_of('_'), name.size());
+    const bool is_number =
+        bars == 1 && name.size() > 1 &&
+        std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (name != "Out" && name != "_oh" && !is_number && !(bars == name.size() && bars > 0 && bars <= 3))
+        return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words("results of earlier cells, which the notebook keeps as Out and _"),
+                 .fix = "end a cell with a semicolon, or %reset -f out"};
+}
+
+/// What a Session was told to insert, and has not yet: closing it would lose these.
+std::optional<Cause> pending_instances(const Scene& scene) {
+    if (!is_step(scene, "_new") || !is_on_path(scene, "sqlalchemy.orm.session.Session")) return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words("a Session with instances that it has not written yet"),
+                 .fix = "flush and commit from time to time"};
+}
+
+/// Classes that are made again and again: each has its dict, its MRO, its descriptors.
+std::optional<Cause> many_classes(const Scene& scene) {
+    if (scene.sample().size() < 16 || !scene.is_class(scene.sample().front())) return std::nullopt;
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    MostFrequent<std::string> names;
+    for (const ObjectId object : scene.sample()) {
+        const TypeId as_class = columns.types.find(columns.address_of(object));
+        names.add(as_class == no_type ? std::string() : columns.types[as_class].name);
+    }
+    const std::string* name = names.get();
+    if (!name || name->empty()) return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words("a class that is made again and again: ", *name),
+                 .fix = "make it once, outside the function"};
+}
+
+constexpr Rule rules_of_libraries[] = {{"notebook-results", notebook_results},
+                                       {"pending-instances", pending_instances},
+                                       {"library", known_library},
+                                       {"classes", many_classes}};
+
+}  // namespace
+
+std::span<const Rule> library_rules() { return rules_of_libraries; }
+
+}  // namespace heapsift

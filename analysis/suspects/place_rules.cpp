@@ -1,0 +1,122 @@
+// Where a holder stands, if nothing more special is known of it: how long what it keeps lives, and how a person
+// makes it live shorter.
+
+#include "analysis/object_paths.h"
+#include "analysis/steps.h"
+#include "analysis/suspects/rules.h"
+#include "parsers/libraries/greenlets.h"
+
+namespace heapsift {
+namespace {
+
+std::string bound_it(const std::string& container) {
+    if (container == "list" || container == "deque") return "remove what is done with, or give it a bound";
+    if (container == "set") return "remove what is done with, or use weakref.WeakSet";
+    return "remove entries that are done with, or give it a bound";
+}
+
+std::optional<Cause> default_argument(const Scene& scene) {
+    const auto& steps = scene.holder().expression.steps;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const ReferenceStep& step = steps[i].name;
+        if (step.within != ".__defaults__" && step.name != "__defaults__" && step.name != "__kwdefaults__")
+            continue;
+        const std::size_t at = i == 0 ? 0 : steps[i - 1].leads_to;
+        if (at >= scene.path().size()) continue;
+        const SourcePlace place =
+            place_of_function(scene.python(), scene.heap().snapshot().address_of(scene.path()[at]));
+        return Cause{.kind = {},
+                     .words = words("the default of an argument",
+                                    place.known() ? " of " + words_of(place) : std::string(),
+                                    ": one object for all calls"),
+                     .fix = "use None as the default; make the object inside"};
+    }
+    return std::nullopt;
+}
+
+std::optional<Cause> thread_local_data(const Scene& scene) {
+    if (scene.holder().root.empty()) return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words(scene.holder().root, ": kept until the thread ends"),
+                 .fix = "clear it at the end of each request or job"};
+}
+
+std::optional<Cause> class_attribute(const Scene& scene) {
+    const ObjectId owner = scene.owner();
+    const std::string container = container_word(scene, scene.object());
+    if (container.empty() || !scene.is_class(owner)) return std::nullopt;
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    const TypeId as_class = columns.types.find(columns.address_of(owner));
+    return Cause{
+        .kind = {},
+        .words = words("an attribute of the class ", short_type_name(type_name(columns.types, as_class)),
+                       ", shared by all instances"),
+        .fix = "make it in __init__, if each should have its own; else " + bound_it(container)};
+}
+
+std::optional<Cause> suspended_holder(const Scene& scene) {
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    for (auto at = scene.path().rbegin(); at != scene.path().rend(); ++at) {
+        const TypeId type = columns.type_of(*at);
+        if (type == no_type) continue;
+        const bool greenlet = is_greenlet(columns.types[type]);
+        if (!greenlet && !has_own_frame(columns.types[type].known)) continue;
+        const std::string where = suspended_words(scene.heap(), *at);
+        if (where.empty()) continue;
+        return Cause{.kind = {},
+                     .words = words("a ", columns.types[type].name, " ", where, " keeps it as a local"),
+                     .fix = greenlet ? "let it end: kill() it, or give what it waits for a timeout"
+                                     : "run it to its end, call close(), or del the local"};
+    }
+    return std::nullopt;
+}
+
+std::optional<Cause> local_of_call(const Scene& scene) {
+    const TopHolder& holder = scene.holder();
+    if (holder.local.empty()) return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words("kept until that call ends"),
+                 .fix = "del the local when it is done with, or keep less in it"};
+}
+
+std::optional<Cause> module_container(const Scene& scene) {
+    const std::string container = container_word(scene, scene.object());
+    if (container.empty() || scene.root().empty() || scene.holder().expression.from_address)
+        return std::nullopt;
+    if (scene.holder().expression.steps.size() > 1) return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words(container.front() == 'O' ? "an " : "a ", container,
+                                " in a module: it lives as long as the process"),
+                 .fix = bound_it(container)};
+}
+
+std::optional<Cause> any_container(const Scene& scene) {
+    const std::string container = container_word(scene, scene.object());
+    if (container.empty()) return std::nullopt;
+    const ObjectId owner = scene.owner();
+    std::string kept = (container.front() == 'O' ? "an " : "a ") + container;
+    if (const ReferenceStep* step = scene.step();
+        step && step->kind == ReferenceStep::Kind::attribute && owner != no_object && !scene.is_class(owner))
+        kept += " in an object of type " + scene.type_of(owner);
+    return Cause{.kind = {}, .words = words(kept), .fix = bound_it(container)};
+}
+
+/// No holder has it alone, so letting go of one frees nothing.
+std::optional<Cause> held_together(const Scene& scene) {
+    if (!scene.holder().joint) return std::nullopt;
+    return Cause{.kind = {},
+                 .words = words("each of them keeps all of it: it is freed when the last one lets go"),
+                 .fix = "remove from every one of them what is done with, or hold weakly in all but one"};
+}
+
+constexpr Rule rules_of_places[] = {
+    {"joint-holders", held_together, true},       {"default-argument", default_argument},
+    {"thread-local", thread_local_data, true},    {"class-attribute", class_attribute, true},
+    {"suspended-local", suspended_holder, true},  {"local", local_of_call, true},
+    {"module-container", module_container, true}, {"container", any_container, true}};
+
+}  // namespace
+
+std::span<const Rule> place_rules() { return rules_of_places; }
+
+}  // namespace heapsift

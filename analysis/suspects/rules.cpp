@@ -1,0 +1,17 @@
+#include "analysis/suspects/rules.h"
+
+namespace heapsift {
+
+Cause find_cause(const Scene& scene) {
+    for (const auto family :
+         {library_rules(), cache_rules(), error_rules(), queue_rules(), callback_rules(), place_rules()})
+        for (const Rule& rule : family)
+            if (auto cause = rule.find(scene)) {
+                cause->kind = rule.kind;
+                cause->general = rule.general;
+                return *std::move(cause);
+            }
+    return {.kind = "holder", .words = {}, .general = true, .fix = {}};
+}
+
+}  // namespace heapsift

@@ -1,0 +1,38 @@
+#pragma once
+
+// The rules by which a holder's cause is known.
+//
+// A rule is one function: it looks at a holder (Scene) and says what it is and what to do about it, or nothing.
+// The first rule of the list that answers is believed, so the specific ones come before the general ones. To add
+// one, write it in the file of its family, put it into that family's list, and add a program to
+// tests/real/programs/suspects.py that leaks in that way and in no other.
+//
+// A rule answers only on evidence that is in the core: a type, a field, a path. That a list grows, or that its
+// entries are not needed, no core can know.
+
+#include "analysis/suspects/scene.h"
+#include "analysis/suspects/suspect.h"
+
+#include <optional>
+#include <span>
+
+namespace heapsift {
+
+struct Rule {
+    const char* kind;  // Cause::kind
+    /// Cause::kind and general are filled in by `find_cause`.
+    std::optional<Cause> (*find)(const Scene& scene);
+    bool general = false;  // Cause::general
+};
+
+std::span<const Rule> library_rules();   // what libraries keep: figures, queries, sessions
+std::span<const Rule> cache_rules();     // lru_cache, weak dictionaries
+std::span<const Rule> error_rules();     // exceptions with their tracebacks
+std::span<const Rule> callback_rules();  // closures, bound methods, partials
+std::span<const Rule> queue_rules();     // queues, tasks, log records
+std::span<const Rule> place_rules();     // default arguments, classes, thread-local data, locals, modules
+
+/// The first that answers; without words if none does.
+Cause find_cause(const Scene& scene);
+
+}  // namespace heapsift

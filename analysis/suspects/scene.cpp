@@ -1,0 +1,145 @@
+// What rules ask is written once here, in terms of the graph: a sample of the content, the written steps of the
+// path, and the names of what is largest inside an object. A sample is enough: that five thousand functions are
+// the same closure shows in sixty-four of them.
+
+#include "analysis/suspects/scene.h"
+
+#include "analysis/object_paths.h"
+#include "analysis/steps.h"
+
+#include <algorithm>
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t most_in_sample = 64;
+constexpr int most_steps_down = 8;
+
+/// Of a generator, a coroutine or an asynchronous generator, up to 3.10 an object of its own.
+bool is_own_frame(const ReferenceStep& step) {
+    return step.name == "gi_frame" || step.name == "cr_frame" || step.name == "ag_frame";
+}
+
+}  // namespace
+
+Scene::Scene(const RetainedLookup& retained, const TopHolder& holder)
+    : retained_(retained), graph_(retained.graph()), holder_(holder) {
+    take_sample();
+}
+
+void Scene::take_sample() {
+    if (holder_.joint) {
+        for (const NodeId member : holder_.joint->sample) sample_.push_back(HeapGraph::object_of(member));
+        return;
+    }
+    if (holder_.content == no_type) return;
+    std::vector<ObjectId> all;
+    retained_.visit_children(holder_.node, [&](NodeId node) {
+        if (graph_.kind(node) != NodeKind::object) return;
+        const ObjectId object = HeapGraph::object_of(node);
+        if (graph_.columns().type_of(object) == holder_.content) all.push_back(object);
+    });
+    const std::size_t step = std::max<std::size_t>(1, all.size() / most_in_sample);
+    for (std::size_t i = 0; i < all.size() && sample_.size() < most_in_sample; i += step)
+        sample_.push_back(all[i]);
+}
+
+bool Scene::is(ObjectId object, KnownType known) const {
+    return object != no_object && heap().snapshot().types.is(heap().snapshot().type_of(object), known);
+}
+
+std::string Scene::type_of(ObjectId object) const {
+    return object == no_object ? std::string()
+                               : type_name(heap().snapshot().types, heap().snapshot().type_of(object));
+}
+
+bool Scene::is_a(ObjectId object, std::initializer_list<std::string_view> names) const {
+    constexpr int most_bases = 100;
+    if (object == no_object) return false;
+    const TypeTable& types = heap().snapshot().types;
+    TypeId type = heap().snapshot().type_of(object);
+    for (int steps = 0; type != no_type && steps < most_bases; ++steps, type = types[type].base)
+        if (std::find(names.begin(), names.end(), types[type].name) != names.end()) return true;
+    return false;
+}
+
+bool Scene::is_class(ObjectId object) const {
+    return object != no_object &&
+           heap().snapshot().types.find(heap().snapshot().address_of(object)) != no_type;
+}
+
+ObjectReader Scene::read(ObjectId object) const {
+    return {python(), heap().snapshot().address_of(object), heap().snapshot().type_info(object)};
+}
+
+Address Scene::attribute(ObjectId object, std::string_view name) const {
+    Address found, dict;
+    if (object == no_object) return found;
+    heap().visit_references(object, [&](const Reference& reference) {
+        if (reference.step.is(Field::attributes)) dict = reference.target;
+        if (found.is_null() && reference.step.kind == ReferenceStep::Kind::attribute &&
+            reference.step.name == name)
+            found = reference.target;
+    });
+    return found.is_null() && !dict.is_null() ? python().dict_value(dict, name) : found;
+}
+
+std::string Scene::whole_number(Address object) const {
+    const ObjectId id = heap().snapshot().find(object);
+    return is(id, KnownType::integer) ? heap().value(id, 20).text : std::string();
+}
+
+const ReferenceStep* Scene::step(std::size_t back) const {
+    const auto& steps = holder_.expression.steps;
+    return back < steps.size() ? &steps[steps.size() - 1 - back].name : nullptr;
+}
+
+ObjectId Scene::owner(std::size_t back) const {
+    const auto& steps = holder_.expression.steps;
+    if (back >= steps.size() || holder_.path.empty()) return no_object;
+    const std::size_t at = steps.size() - 1 - back;
+    const std::size_t place = at == 0 ? 0 : steps[at - 1].leads_to;
+    return place < holder_.path.size() ? holder_.path[place] : no_object;
+}
+
+std::optional<Scene::Part> Scene::largest_part(ObjectId object) const {
+    std::optional<Part> part;
+    ObjectId at = object;
+    for (int steps = 0; steps < most_steps_down; ++steps) {
+        const NodeId child = retained_.largest_child(HeapGraph::node_of(at));
+        if (child == no_node || graph_.kind(child) != NodeKind::object) break;
+        const ObjectId next = HeapGraph::object_of(child);
+        if (2 * retained(next) < retained(object)) break;
+        const ReferenceStep step = step_between(heap(), at, next).step;
+        const bool is_local =
+            step.kind == ReferenceStep::Kind::local || step.kind == ReferenceStep::Kind::cell ||
+            step.kind == ReferenceStep::Kind::frame_local || step.kind == ReferenceStep::Kind::hidden_local;
+        if (is_local)
+            part = Part{step.name, retained(next)};
+        else if (step.kind == ReferenceStep::Kind::attribute && !step.nameless &&
+                 !stands_between(step, false) && !is_dunder(step) && !is_own_frame(step) &&
+                 !step.is(Field::tb_frame) && !step.is(Field::tb_next) && !step.is(Field::f_back))
+            part = Part{step.name, retained(next)};
+        else if (step.kind == ReferenceStep::Kind::item)
+            if (const auto attribute = as_attribute(step))
+                if (is_a(at, {"dict"}) && part == std::nullopt && !attribute->name.empty() && steps > 0 &&
+                    step_between(heap(), object, at).step.is(Field::attributes))
+                    part = Part{attribute->name, retained(next)};
+        if (part) break;
+        at = next;
+    }
+    return part;
+}
+
+std::string container_word(const Scene& scene, ObjectId object) {
+    for (const auto& [known, word] : {std::pair{KnownType::list, "list"},
+                                      {KnownType::dict, "dict"},
+                                      {KnownType::ordered_dict, "OrderedDict"},
+                                      {KnownType::default_dict, "defaultdict"},
+                                      {KnownType::set, "set"},
+                                      {KnownType::deque, "deque"}})
+        if (scene.is(object, known)) return word;
+    return {};
+}
+
+}  // namespace heapsift

@@ -1,0 +1,102 @@
+#pragma once
+
+// One holder of memory, with what a rule may ask of it: what hangs on it, and what it hangs on.
+
+#include "analysis/source_places.h"
+#include "analysis/top_holders.h"
+#include "parsers/cpython/object_kind.h"
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heapsift {
+
+/// Refers to the heap and the holder: for the time of one question.
+class Scene {
+public:
+    Scene(const RetainedLookup& retained, const TopHolder& holder);
+
+    const TopHolder& holder() const { return holder_; }
+    const HeapReader& heap() const { return graph_.heap(); }
+    const PythonHeap& python() const { return heap().python_heap(); }
+    std::uint64_t retained(ObjectId object) const { return retained_.memory(object); }
+    bool dominates(ObjectId above, ObjectId object) const { return retained_.dominates(above, object); }
+
+    /// The holder itself; `no_object` if it is a group, or several objects together.
+    ObjectId object() const { return holder_.object ? holder_.object->id : no_object; }
+    bool is(ObjectId object, KnownType known) const;
+    std::string type_of(ObjectId object) const;
+    /// Whether its type or a base of it has one of these qualified names.
+    bool is_a(ObjectId object, std::initializer_list<std::string_view> names) const;
+    /// Whether it is a class.
+    bool is_class(ObjectId object) const;
+    /// Its type must be known (as of what `is` or `is_a` something).
+    ObjectReader read(ObjectId object) const;
+    /// What the first attribute of that name refers to; null if there is none.
+    Address attribute(ObjectId object, std::string_view name) const;
+    /// The digits of an int; "" of anything else, which the program may have stored there.
+    std::string whole_number(Address object) const;
+
+    /// Written steps of the path to it, the last one first: null where there are no more.
+    const ReferenceStep* step(std::size_t back = 0) const;
+    /// The object from which that step leads; `no_object` for a step from a root that is no object, or none.
+    ObjectId owner(std::size_t back = 0) const;
+    /// All objects on the path, the holder included, from the root on; empty if it has none.
+    const std::vector<ObjectId>& path() const { return holder_.path; }
+    /// The module, function or thread with which the path begins: "app", "func()". Not escaped.
+    const std::string& root() const { return holder_.expression.root; }
+
+    /// Of what it holds, objects of the type that has most: 64, or all if they are fewer.
+    const std::vector<ObjectId>& sample() const { return sample_; }
+    std::uint64_t count() const { return holder_.content_count; }
+    /// Whether the first of them is a ….
+    bool holds(std::initializer_list<std::string_view> names) const {
+        return !sample_.empty() && is_a(sample_.front(), names);
+    }
+    bool holds(KnownType known) const { return !sample_.empty() && is(sample_.front(), known); }
+
+    /// The local variable, free variable, attribute or item by which `object` holds most, and how much; nothing
+    /// if it holds nothing worth a word. Follows the largest dominated object at most eight steps.
+    struct Part {
+        std::string name;  // "big_local"; not escaped
+        std::uint64_t bytes = 0;
+    };
+    std::optional<Part> largest_part(ObjectId object) const;
+
+private:
+    void take_sample();
+
+    const RetainedLookup& retained_;
+    const HeapGraph& graph_;
+    const TopHolder& holder_;
+    std::vector<ObjectId> sample_;
+};
+
+/// "list of 5,000" without its number: "list", "dict", "set", "deque"; "" if it is no container.
+std::string container_word(const Scene& scene, ObjectId object);
+
+/// Of values counted over a sample, the most frequent, if at least half are alike.
+template <class T>
+class MostFrequent {
+public:
+    void add(const T& value) {
+        ++all_;
+        for (auto& [known, count] : counts_)
+            if (known == value) return void(++count);
+        counts_.emplace_back(value, 1);
+    }
+    const T* get() const {
+        for (const auto& [value, count] : counts_)
+            if (2 * count >= all_) return &value;
+        return nullptr;
+    }
+
+private:
+    std::vector<std::pair<T, std::size_t>> counts_;  // a sample is small
+    std::size_t all_ = 0;
+};
+
+}  // namespace heapsift

@@ -1,0 +1,68 @@
+#pragma once
+
+// What explains the memory in use, and what a person would change.
+
+#include "analysis/top_holders.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heapsift {
+
+/// A sentence whose numbers are not yet in a page's units. Not escaped.
+struct CauseWords {
+    struct Part {
+        enum class Kind : std::uint8_t { text, count, bytes } kind = Kind::text;
+        std::string text = {};
+        std::uint64_t number = 0;
+    };
+    std::vector<Part> parts;
+
+    static Part count(std::uint64_t number) { return {Part::Kind::count, {}, number}; }
+    static Part size(std::uint64_t bytes) { return {Part::Kind::bytes, {}, bytes}; }
+    bool empty() const { return parts.empty(); }
+    CauseWords& operator<<(std::string text) {
+        if (!text.empty()) parts.push_back({Part::Kind::text, std::move(text), 0});
+        return *this;
+    }
+    CauseWords& operator<<(Part part) {
+        parts.push_back(std::move(part));
+        return *this;
+    }
+};
+/// words("a cache of ", name, ": ", CauseWords::count(5000), " entries").
+template <class... Parts>
+CauseWords words(Parts&&... parts) {
+    CauseWords made;
+    (void)(made << ... << std::forward<Parts>(parts));
+    return made;
+}
+
+/// Why a holder has so much, as far as its own evidence goes. Words name types, functions, attributes and
+/// variables, and no values; they are not escaped.
+struct Cause {
+    std::string kind;      // of the rule: "lru-cache"; stable, for programs
+    CauseWords words;      // "closures of on_paid(), shop.py:18; each keeps its `payload` (4.1 KiB)"
+    bool general = false;  // says where the holder stands and no more, as it could of a healthy process
+    std::string fix;       // "unsubscribe what is done with, or hold callbacks weakly (weakref.WeakMethod)"
+};
+
+struct Suspect {
+    enum class Kind : std::uint8_t {
+        holder,        // `holder`
+        pinned,        // OverviewResult::pinned: array data that slices keep and do not show
+        garbage,       // what waits for the collector
+        garbage_list,  // what gc.garbage holds
+        native,        // OverviewResult::culprit: blocks of C code of one size or class
+        free_memory    // given back by the program, kept by Python and malloc
+    } kind = Kind::holder;
+    std::uint64_t bytes = 0;
+    std::optional<TopHolder> holder;
+    std::uint64_t alike = 1;  // holders in this row: the same local of so many threads
+    Cause cause;              // without words if no more is known than who holds it
+};
+
+}  // namespace heapsift

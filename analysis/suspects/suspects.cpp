@@ -1,0 +1,244 @@
+// From what holds most to what a person would change.
+//
+// The overview finds where memory gathers: holders, slices that pin arrays, garbage, blocks of C code, free memory.
+// Here each of these becomes a row with its cause and its fix, by the first rule that knows it (rules.h). Rows that
+// are one thing for a person become one: the same local of three threads, the same attribute of four instances.
+// What two rows would count, only one has: garbage is not also a holder, and a list of slices is not also what
+// these pin.
+//
+// A healthy process has no suspects. So a holder that no special rule knows must have a twentieth of what is in
+// use, and 4 MiB, and belong to the program, not to a library or to Python: these have tables of their own, and
+// always had. A cause that is known by its own evidence needs a fiftieth, and 1 MiB.
+
+#include "analysis/suspects/suspects.h"
+
+#include "analysis/suspects/rules.h"
+#include "parsers/snapshot/memory_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+class SuspectSearch {
+public:
+    SuspectSearch(Work& work, const OverviewResult& overview)
+        : overview_(overview), retained_(work.graph(), work.retained()) {}
+
+    std::vector<Suspect> find() {
+        add_pinned();
+        add_garbage();
+        add_native();
+        add_free();
+        for (const auto* holders : {&overview_.holders, &overview_.more_holders})
+            for (const TopHolder& holder : *holders) add_holder(holder);
+        drop_what_others_say();
+        std::erase_if(found_, [&](const Suspect& suspect) { return !is_worth_a_row(suspect); });
+        std::stable_sort(found_.begin(), found_.end(),
+                         [](const Suspect& a, const Suspect& b) { return a.bytes > b.bytes; });
+        return std::move(found_);
+    }
+
+private:
+    bool is_worth_a_row(const Suspect& suspect) const {
+        const std::uint64_t in_use = overview_.in_use_bytes;
+        if (suspect.kind == Suspect::Kind::free_memory)
+            return suspect.bytes >= std::max(in_use / 4, 32 * mib);
+        if (suspect.kind != Suspect::Kind::holder || !suspect.cause.general)
+            return suspect.bytes >= std::max(in_use / 50, mib);
+        const GroupKind group = suspect.holder->group_kind;
+        const bool of_program = group == GroupKind::module || group == GroupKind::thread ||
+                                group == GroupKind::held || suspect.holder->below == no_group;
+        return suspect.bytes >= std::max(of_program ? in_use / 20 : in_use / 5, 4 * mib);
+    }
+
+    void add_pinned() {
+        if (!overview_.pinned) return;
+        Suspect suspect;
+        suspect.kind = Suspect::Kind::pinned;
+        suspect.bytes = overview_.pinned->unseen_bytes();
+        suspect.cause = {.kind = "pinned-arrays",
+                         .words = dropped_frames(words("array data that nothing can reach any more")),
+                         .fix = overview_.pinned_tensor ? "store copies, not slices: data[i].clone()"
+                                                        : "store copies, not slices: data[i].copy()"};
+        found_.push_back(std::move(suspect));
+    }
+
+    CauseWords dropped_frames(CauseWords cause) const {
+        if (const std::uint64_t count = overview_.dropped_frames; count > 0)
+            cause << ", of " << CauseWords::count(count)
+                  << (count == 1 ? " DataFrame that is gone" : " DataFrames that are gone");
+        return cause;
+    }
+
+    static std::string fix_of(const std::optional<CycleReason>& reason) {
+        using Kind = CycleReason::Kind;
+        if (!reason) return "break the cycles: a weakref.ref in one direction";
+        switch (reason->kind) {
+            case Kind::disabled:
+                return "gc.enable(), or gc.collect() at a quiet moment";
+            case Kind::threshold_0:
+                return "gc.set_threshold(700, 10, 10), or gc.collect() at a quiet moment";
+            case Kind::frozen:
+                return "gc.unfreeze() once, or gc.freeze() before such objects are made";
+            case Kind::saved:
+                return "gc.set_debug(0), then gc.garbage.clear()";
+            case Kind::legacy_finalizer:
+            case Kind::in_garbage_list:
+                return "break the cycles by hand, then gc.garbage.clear()";
+            case Kind::invisible:
+            case Kind::guessed:
+                return "break the cycles by hand: the collector cannot see them";
+            default:
+                return "call gc.collect() at a quiet moment, or break the cycles: a weakref.ref in one "
+                       "direction";
+        }
+    }
+
+    /// What a cut core lacks may hold what seems to be garbage.
+    void add_garbage() {
+        if (retained_.graph().heap().core().extent().cut()) return;
+        if (overview_.garbage_is_much) {
+            Suspect suspect;
+            suspect.kind = Suspect::Kind::garbage;
+            suspect.bytes = overview_.garbage_memory;
+            suspect.cause = {
+                .kind = "garbage",
+                .words = words("garbage that has not been freed", remark(overview_.garbage_remark)),
+                .fix = fix_of(overview_.garbage_reason)};
+            found_.push_back(std::move(suspect));
+        }
+        if (!overview_.garbage_list_is_much) return;
+        Suspect suspect;
+        suspect.kind = Suspect::Kind::garbage_list;
+        suspect.bytes = overview_.garbage_list_memory;
+        suspect.cause = {.kind = "gc-garbage",
+                         .words = words("held by gc.garbage alone", remark(overview_.garbage_list_remark)),
+                         .fix = fix_of(overview_.garbage_list_reason)};
+        found_.push_back(std::move(suspect));
+    }
+
+    static std::string remark(const std::string& text) { return text.empty() ? text : ": " + text; }
+
+    void add_native() {
+        if (!overview_.culprit) return;
+        Suspect suspect;
+        suspect.kind = Suspect::Kind::native;
+        suspect.bytes = overview_.culprit->bytes;
+        const bool leaked = overview_.culprit->held.leaked * 2 > overview_.culprit->count;
+        suspect.cause = {.kind = leaked ? "native-leak" : "native-blocks",
+                         .words = leaked ? words("blocks of C code that nothing refers to any more")
+                                         : words("blocks of C code"),
+                         .fix = leaked ? "whoever makes them must free them (free, delete, close)"
+                                       : "see what holds them"};
+        found_.push_back(std::move(suspect));
+    }
+
+    void add_free() {
+        const auto row = std::find_if(overview_.memory.begin(), overview_.memory.end(),
+                                      [](const MemoryRow& one) { return one.name == free_row; });
+        if (row == overview_.memory.end()) return;
+        Suspect suspect;
+        suspect.kind = Suspect::Kind::free_memory;
+        suspect.bytes = row->bytes;
+        suspect.cause = {.kind = "free-memory",
+                         .words = words("freed by the program, and not given back to the system"),
+                         .fix = "do the work with the peak in a child process"};
+        found_.push_back(std::move(suspect));
+    }
+
+    bool is_counted(const TopHolder& holder) const {
+        if (holder.group_kind == GroupKind::unreachable) return overview_.garbage_is_much;
+        if (!overview_.pinned || overview_.pinned->example == no_object) return false;
+        return retained_.dominates(holder.node, HeapGraph::node_of(overview_.pinned->example)) &&
+               overview_.pinned->unseen_bytes() * 2 > holder.retained;
+    }
+
+    void add_holder(const TopHolder& holder) {
+        if (is_counted(holder)) return;
+        const Scene scene(retained_, holder);
+        Cause cause = find_cause(scene);
+        const std::string place =
+            cause.kind == std::string_view("notebook-results") ? cause.kind : place_for_a_person(scene);
+        if (!place.empty()) {
+            const auto [known, is_new] = rows_.try_emplace(place, found_.size());
+            if (!is_new) {
+                found_[known->second].bytes += holder.retained;
+                ++found_[known->second].alike;
+                return;
+            }
+        }
+        Suspect suspect;
+        suspect.bytes = holder.retained;
+        suspect.holder = holder;
+        suspect.cause = std::move(cause);
+        found_.push_back(std::move(suspect));
+    }
+
+    /// Of a holder and another below it only one may count the bytes. What several objects hold together is said
+    /// better by what these are, if that is a row of its own.
+    void drop_what_others_say() {
+        std::vector<std::uint64_t> below(found_.size());
+        std::vector<bool> dropped(found_.size());
+        for (std::size_t i = 0; i < found_.size(); ++i)
+            for (std::size_t j = 0; j < found_.size(); ++j)
+                if (i != j && hangs_below(found_[j], found_[i])) below[i] += found_[j].bytes;
+        for (std::size_t i = 0; i < found_.size(); ++i) dropped[i] = below[i] * 2 >= found_[i].bytes;
+        for (std::size_t j = 0; j < found_.size(); ++j)
+            for (std::size_t i = 0; i < found_.size(); ++i)
+                if (i != j && !dropped[i] && hangs_below(found_[j], found_[i])) dropped[j] = true;
+        std::vector<Suspect> kept;
+        for (std::size_t i = 0; i < found_.size(); ++i)
+            if (!dropped[i]) kept.push_back(std::move(found_[i]));
+        found_ = std::move(kept);
+    }
+
+    bool hangs_below(const Suspect& suspect, const Suspect& above) const {
+        if (!suspect.holder || !above.holder || suspect.holder->joint) return false;
+        const NodeId node = suspect.holder->node, top = above.holder->node;
+        if (node == top || !retained_.dominates(top, node)) return false;
+        if (!above.holder->joint) return above.holder->object.has_value();
+        const NodeId member = retained_.child_towards(top, node);
+        const HeapGraph& graph = retained_.graph();
+        return member != no_node && graph.kind(member) == NodeKind::object &&
+               graph.columns().type_of(HeapGraph::object_of(member)) == above.holder->joint->content;
+    }
+
+    /// The same for holders that are one thing to a person: a local of a function, in whichever thread; an
+    /// attribute, of whichever instance. Empty for what is only itself.
+    static std::string place_for_a_person(const Scene& scene) {
+        const TopHolder& holder = scene.holder();
+        if (!holder.local.empty()) return holder.call + " " + holder.local;
+        const ObjectId owner = scene.owner();
+        const ReferenceStep* step = scene.step();
+        if (owner == no_object || !step || step->kind != ReferenceStep::Kind::attribute ||
+            scene.is_class(owner))
+            return {};
+        const HeapSnapshot& columns = scene.heap().snapshot();
+        const TypeId type = columns.type_of(owner);
+        if (type == no_type || !columns.types[type].python_class) return {};
+        return columns.types[type].name + "." + step->name;
+    }
+
+    const OverviewResult& overview_;
+    const RetainedLookup retained_;
+    std::vector<Suspect> found_;
+    std::map<std::string, std::size_t> rows_;  // by place_for_a_person
+};
+
+}  // namespace
+
+SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t limit) {
+    SuspectsResult result;
+    result.suspects = SuspectSearch(work, overview).find();
+    result.total = result.suspects.size();
+    for (const Suspect& suspect : result.suspects) result.bytes += suspect.bytes;
+    if (limit > 0 && result.suspects.size() > limit) result.suspects.resize(limit);
+    return result;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,23 @@
+#pragma once
+
+// The likely causes of what a process has in use, largest first, each with its fix.
+
+#include "analysis/overview.h"
+#include "analysis/suspects/suspect.h"
+#include "analysis/work.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace heapsift {
+
+struct SuspectsResult {
+    std::vector<Suspect> suspects;  // by bytes, largest first; cut to the limit
+    std::uint64_t total = 0;        // before
+    std::uint64_t bytes = 0;        // of all of them: no byte is in two
+};
+
+/// What `overview` has found, explained. `limit` 0: all. Cost: some thousand reads of the core for each holder.
+SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t limit);
+
+}  // namespace heapsift

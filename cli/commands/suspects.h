@@ -1,0 +1,9 @@
+#pragma once
+
+#include "cli/command.h"
+
+namespace heapsift {
+
+CommandRunner setup_suspects(CommandOptions& declare);
+
+}  // namespace heapsift

@@ -1,0 +1,53 @@
+#include "cli/render/holder_words.h"
+
+#include "cli/render/dominators.h"
+#include "cli/render/object.h"
+
+#include <fmt/format.h>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint16_t widest_content = 60;
+
+}  // namespace
+
+Text holder_words(const TopHolder& holder) {
+    if (holder.joint) return joint_holders_words(*holder.joint) + " together";
+    if (!holder.object)
+        return says("{}{}, in {}", holder.group_kind == GroupKind::module ? "module " : "", holder.group,
+                    how_many(holder.many, "object"));
+    if (!holder.local.empty()) return says("the local '{}' of {}", holder.local, holder.frame);
+    const Expression expression = expression_of(holder.expression);
+    const bool is_address = holder.expression.from_address && expression.steps.empty();
+    if (expression.empty() || is_address)
+        return says("the {} at {}", TypeName{holder.object->type}, holder.object->address);
+    if (!holder.root.empty()) return says("{} ({})", expression, holder.root);
+    return holder.frame.empty() ? Text(expression) : says("{}, by {}", expression, holder.frame);
+}
+
+Text content_words(const TopHolder& holder) {
+    Text text;
+    bool counted = false;  // its value says how many it has, and may go on with the first of them
+    if (holder.object && !holder.content_type.empty()) {
+        const ShortValue& value = holder.object->value;
+        counted = (value.without_values.empty() ? value.text : value.without_values) ==
+                  fmt::format("{} of {}", holder.object->type, holder.content_count);
+    }
+    if (counted) {
+        const char* article =
+            std::string_view("aeioAEIO").find(holder.object->type.front()) == std::string_view::npos ? "a"
+                                                                                                     : "an";
+        text = says("{} {} of {} {}", article, TypeName{holder.object->type}, Count{holder.content_count},
+                    TypeName{holder.content_type});
+    } else {
+        if (holder.object) text = Text(typed_value(*holder.object)).at_most(widest_content);
+        if (!holder.content_type.empty())
+            text += says("{}{} {}", text.empty() ? "" : ", in it ", Count{holder.content_count},
+                         TypeName{holder.content_type});
+    }
+    if (!holder.remark.empty()) text += ", " + Text(holder.remark);
+    return text;
+}
+
+}  // namespace heapsift

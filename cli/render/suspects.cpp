@@ -1,0 +1,170 @@
+// A suspect takes three lines: who keeps how much, why that is likely, and how to change it. The last of these is
+// what the reader came for, so on a short screen causes go before fixes, and those of the first stay.
+
+#include "cli/render/suspects.h"
+
+#include "cli/render/arrays.h"
+#include "cli/render/holder_words.h"
+#include "cli/render/memory.h"
+#include "cli/render/object.h"
+
+namespace heapsift {
+namespace {
+
+constexpr std::size_t always_whole = 1;
+constexpr std::uint8_t first_cause = 100;  // TableRow::detail of causes; fixes have smaller ones
+
+Text cause_words(const CauseWords& words) {
+    Text text;
+    for (const CauseWords::Part& part : words.parts) switch (part.kind) {
+            case CauseWords::Part::Kind::text:
+                text += Text(part.text);
+                break;
+            case CauseWords::Part::Kind::count:
+                text += Text(Count{part.number});
+                break;
+            case CauseWords::Part::Kind::bytes:
+                text += Text(ByteCount{part.number});
+                break;
+        }
+    return text;
+}
+
+Text pinned_holder(const ArrayHolderRow& row) {
+    const Text place = row.local.empty() ? says("held as {}", held_as_words(row))
+                                         : says("in '{}' of {}", row.local, row.frame);
+    return says("{}, {}", how_many(row.pinned_arrays, "small slice"), place);
+}
+
+/// Who keeps it.
+Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
+    switch (suspect.kind) {
+        case Suspect::Kind::pinned:
+            return pinned_holder(*overview.pinned);
+        case Suspect::Kind::garbage:
+            return "garbage: objects that nothing reaches";
+        case Suspect::Kind::garbage_list:
+            return "gc.garbage";
+        case Suspect::Kind::native:
+            return culprit_words(*overview.culprit);
+        case Suspect::Kind::free_memory:
+            return "free memory";
+        case Suspect::Kind::holder:
+            break;
+    }
+    const TopHolder& holder = *suspect.holder;
+    Text words;
+    const Text content = content_words(holder);
+    if (suspect.alike > 1 && !holder.local.empty()) {
+        words = says("the local '{}' of {}, in {} threads", holder.local, holder.call, Count{suspect.alike});
+        if (!content.empty()) words += ", each " + content;
+    } else {
+        words = holder_words(holder);
+        if (!content.empty()) words += ", " + content;
+        if (suspect.alike > 1) words += says("; {} alike", Count{suspect.alike});
+    }
+    if (holder.group_kind == GroupKind::unreachable) words += " (garbage)";
+    return words;
+}
+
+/// The command that leads on; nothing where there is none.
+Text next_command(const Suspect& suspect) {
+    switch (suspect.kind) {
+        case Suspect::Kind::pinned:
+            return "arrays --pinned";
+        case Suspect::Kind::garbage:
+        case Suspect::Kind::garbage_list:
+            return "cycles";
+        case Suspect::Kind::native:
+            return "native";
+        case Suspect::Kind::free_memory:
+            return "memory";
+        case Suspect::Kind::holder:
+            break;
+    }
+    const TopHolder& holder = *suspect.holder;
+    if (holder.object)
+        return says("why {}", Target{expression_of(holder.expression), holder.object->address});
+    return holder.group_kind == GroupKind::held ? Text("refcounts") : Text("dominators");
+}
+
+Text share_of(std::uint64_t bytes, const OverviewResult& overview) {
+    return bytes > overview.in_use_bytes ? Text() : Text(Share{bytes, overview.in_use_bytes, true});
+}
+
+TableBlock suspects_table(const SuspectsResult& result, const OverviewResult& overview) {
+    TableBlock table;
+    table.columns = {right(about() + "retained"), right("share"),
+                     left("What keeps it, the likely cause, and the fix", TextColumn::Fit::wrap)};
+    table.columns.back().tree = true;
+    table.level = 0;
+    std::vector<TableRow> rows;
+    for (std::size_t i = 0; i < result.suspects.size(); ++i) {
+        const Suspect& suspect = result.suspects[i];
+        const auto number = static_cast<std::uint8_t>(std::min<std::size_t>(i, first_cause - 1));
+        const bool stays = i < always_whole;
+        rows.push_back({.cells = {ByteCount{suspect.bytes}, share_of(suspect.bytes, overview),
+                                  keeper_words(suspect, overview).bold()}});
+        if (!suspect.cause.words.empty())
+            rows.push_back(
+                {.cells = {Text(), Text(), cause_words(suspect.cause.words)},
+                 .depth = 1,
+                 .detail = stays ? std::uint8_t{0} : static_cast<std::uint8_t>(first_cause + number)});
+        if (!suspect.cause.fix.empty())
+            rows.push_back({.cells = {Text(), Text(), says("fix: {}", suspect.cause.fix)},
+                            .depth = 1,
+                            .detail = stays ? std::uint8_t{0} : number});
+    }
+    table.rows = rows_of(std::move(rows));
+    return table;
+}
+
+}  // namespace
+
+Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview) {
+    return Datum::list_of(result.suspects, [&](const Suspect& suspect) {
+        const bool has_object = suspect.holder && suspect.holder->object;
+        return entries(
+            {{"kind", suspect.cause.kind},
+             {"sentence", keeper_words(suspect, overview)},
+             {"bytes", suspect.bytes},
+             {"share", overview.in_use_bytes == 0
+                           ? 0.0
+                           : static_cast<double>(suspect.bytes) / static_cast<double>(overview.in_use_bytes)},
+             {"alike", suspect.alike},
+             {"object", has_object ? object_data(*suspect.holder->object) : Datum()},
+             {"expression", suspect.holder ? or_null(expression_of(suspect.holder->expression)) : Datum()},
+             {"cause", suspect.cause.words.empty() ? Datum() : Datum(cause_words(suspect.cause.words))},
+             {"fix", or_null(suspect.cause.fix)},
+             {"next", next_command(suspect)}});
+    });
+}
+
+void say_suspects(const SuspectsResult& result, const OverviewResult& overview, Document& document) {
+    if (result.suspects.empty()) return;
+    document.say({suspects_table(result, overview)});
+    document.say(hint(next_command(result.suspects.front())));
+    if (result.total > result.suspects.size())
+        document.say(hint(std::string("suspects") + all_rows, says("all {} suspects", Count{result.total})));
+}
+
+Document render_suspects(const SuspectsResult& result, const OverviewResult& overview) {
+    Document document{.command = "suspects"};
+    document.data["suspects"] = suspects_data(result, overview);
+    document.data["total"] =
+        entries({{"suspects", result.total}, {"bytes", result.bytes}, {"in_use", overview.in_use_bytes}});
+    if (result.suspects.empty()) {
+        document.say(sentence("No suspect: nothing in this process keeps an unusual part of its memory."));
+        document.say(hint("types", "what its objects are"));
+        return document;
+    }
+    document.say(sentence(says("{} {} of the {} in use.",
+                               how_many(result.total, "suspect explains", "suspects explain"),
+                               ByteCount{result.bytes}, ByteCount{overview.in_use_bytes})
+                              .bold()));
+    document.say(gap());
+    say_suspects(result, overview, document);
+    return document;
+}
+
+}  // namespace heapsift

@@ -1,0 +1,18 @@
+#pragma once
+
+// The likely causes, each with its fix: as a command of its own, and on the first screen.
+
+#include "analysis/overview.h"
+#include "analysis/suspects/suspects.h"
+#include "cli/document/document.h"
+
+namespace heapsift {
+
+/// SUSPECT of the contract, each; `overview` is what they were made of.
+Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview);
+/// The table, and what to type next. On a short screen the last of them lose their causes first.
+void say_suspects(const SuspectsResult& result, const OverviewResult& overview, Document& document);
+
+Document render_suspects(const SuspectsResult& result, const OverviewResult& overview);
+
+}  // namespace heapsift

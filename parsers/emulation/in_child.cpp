@@ -1,0 +1,115 @@
+#include "parsers/emulation/in_child.h"
+
+// Unicorn ends its process when it meets code that it cannot translate ("tcg fatal error": a random address
+// inside a function is enough), and a core may bring any code. So whatever emulates runs in a copy of the
+// process; if that dies, it is known what it worked at, and the answer goes on without. What it sends is read
+// as if a stranger had sent it.
+
+#include "parsers/base/descriptor.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+namespace heapsift {
+namespace {
+
+constexpr std::uint32_t no_mark = 0xffffffff;
+constexpr rlim_t most_seconds = 300;
+
+bool read_all(int pipe, void* to, std::size_t bytes) {
+    auto* at = static_cast<std::byte*>(to);
+    while (bytes > 0) {
+        const ssize_t got = ::read(pipe, at, bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        at += got;
+        bytes -= static_cast<std::size_t>(got);
+    }
+    return true;
+}
+
+/// Its own errors are nobody's business: no core, no words, and it does not outlive us.
+void become_quiet() {
+    const rlimit no_core{0, 0}, time{most_seconds, most_seconds};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::setrlimit(RLIMIT_CPU, &time);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT})
+        ::signal(signal, SIG_DFL);
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
+}
+
+}  // namespace
+
+void ChildOutput::write(std::span<const std::byte> bytes) {
+    const std::uint64_t size = bytes.size();
+    const auto put = [&](const void* from, std::size_t count) {
+        const auto* at = static_cast<const std::byte*>(from);
+        while (count > 0) {
+            const ssize_t done = ::write(pipe_, at, count);
+            if (done < 0 && errno == EINTR) continue;
+            if (done <= 0) ::_exit(1);
+            at += done;
+            count -= static_cast<std::size_t>(done);
+        }
+    };
+    put(&size, sizeof size);
+    put(bytes.data(), bytes.size());
+}
+
+ChildResult run_in_child(const std::function<void(ChildOutput&)>& work) {
+    ChildResult result;
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return result;
+    const Descriptor out(ends[0]);
+    Descriptor in(ends[1]);
+    void* const shared = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) return result;
+    auto* const mark = static_cast<volatile std::uint32_t*>(shared);
+    *mark = no_mark;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        become_quiet();
+        try {
+            ChildOutput output(in.number(), mark);
+            work(output);
+        } catch (...) {
+            ::_exit(1);
+        }
+        ::_exit(0);
+    }
+    in.close();
+    if (child > 0) {
+        constexpr std::size_t at_once = std::size_t{16} << 20;  // a size is believed as far as bytes follow
+        std::uint64_t size = 0;
+        while (read_all(out.number(), &size, sizeof size)) {
+            std::vector<std::byte>& part = result.parts.emplace_back();
+            bool whole = true;
+            while (whole && part.size() < size) {
+                const std::size_t before = part.size(),
+                                  more = std::min<std::uint64_t>(at_once, size - before);
+                part.resize(before + more);
+                whole = read_all(out.number(), part.data() + before, more);
+            }
+            if (!whole) break;
+        }
+        int status = 0;
+        pid_t ended = 0;
+        do ended = ::waitpid(child, &status, 0);
+        while (ended < 0 && errno == EINTR);
+        result.finished = ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (*mark != no_mark) result.mark = *mark;
+    }
+    ::munmap(shared, 4096);
+    return result;
+}
+
+}  // namespace heapsift

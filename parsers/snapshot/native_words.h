@@ -1,0 +1,65 @@
+#pragma once
+
+// The words that may lead to blocks of C code, by where they stand. (Which are left out: native_words.cpp.)
+
+#include "parsers/base/address.h"
+#include "parsers/snapshot/found_objects.h"
+#include "parsers/snapshot/object_access.h"
+#include "parsers/snapshot/owned_memory.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace heapsift {
+
+/// Refers to what it reads: use it within one call.
+class NativeWords {
+public:
+    NativeWords(const CoreFile& core, const ObjectAccess& access, const FoundObjects& objects,
+                const OwnedPlaces& places);
+
+    /// Saved memory, of which the first byte lies at `at`, an aligned address.
+    using Visitor = std::function<void(std::span<const std::byte> bytes, Address at)>;
+
+    /// The memory of the objects that may have such words, with the buffers that they own; by object.
+    void visit_objects(
+        const std::function<void(ObjectId, std::span<const std::byte> bytes, Address at)>& visit) const;
+    struct Number {
+        ObjectId object;
+        Address value;
+    };
+    /// Ints that are not negative, have at most 64 bits, and are `wanted`; by object. Reads every int: 10 to 20 ns.
+    std::vector<Number> numbers(const std::function<bool(Address)>& wanted) const;
+    /// Blocks of pymalloc in use that hold neither an object nor anything that one owns; by address.
+    std::vector<AddressRange> python_tables() const;
+    /// Variables of programs and libraries.
+    void visit_modules(const Visitor& visit) const;
+    /// Memory that is no allocator's, no stack, and no module's.
+    void visit_mappings(const Visitor& visit) const;
+    /// What is live of the stacks.
+    void visit_stacks(const Visitor& visit) const;
+
+private:
+    class OwnWords;
+    /// All saved, writable memory that `is_wanted`, outside `skip`.
+    void sweep(std::vector<AddressRange> skip, const std::function<bool(const Segment&)>& is_wanted,
+               const Visitor& visit) const;
+    std::vector<AddressRange> objects_and_allocators() const;
+    /// What is no address of objects in modules' data, found as objects or not.
+    std::vector<AddressRange> static_constants() const;
+    std::optional<std::uint64_t> small_int(Address object) const;
+
+    const CoreFile& core_;
+    const ObjectAccess& access_;
+    const MallocHeaps& heaps_;
+    const Pymalloc& pymalloc_;
+    const FoundObjects& objects_;
+    const OwnedPlaces& places_;
+    std::vector<AddressRange> stacks_;
+};
+
+}  // namespace heapsift

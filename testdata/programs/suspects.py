@@ -1,0 +1,418 @@
+"""Programs that each keep memory in one way, and healthy ones that keep none: for the suspects.
+
+    suspects.py NAME     a function below, of the name leak_NAME or healthy_NAME
+
+Each plants between 8 and 40 MiB, writes truth.json in the current directory ("kind", "bytes": what it planted, "words": what the row must
+say, "path": what its expression must contain, "line": the number of a line of this file that the cause must name), and waits for its core.
+The line of a cause is marked in this file by a comment: `# line NAME`.
+"""
+
+import asyncio
+import collections
+import functools
+import gc
+import logging
+import logging.handlers
+import queue
+import sys
+import threading
+import unittest
+import unittest.mock
+import weakref
+
+import standstill
+
+_MIB = 1 << 20
+
+
+def text(number, length=4000):
+    """A str that nobody else has."""
+    return "%09d" % number * (length // 9)
+
+
+# --- callbacks
+
+class Bus:
+    def __init__(self):
+        self.subscribers = {"paid": []}
+
+
+def make_callback(number):
+    payload = text(number)
+
+    def on_paid():  # line closures
+        return payload
+    return on_paid
+
+
+bus = None
+
+
+def leak_closures():
+    global bus
+    bus = Bus()
+    bus.subscribers["paid"] += [make_callback(i) for i in range(4000)]
+    return {"bytes": 4000 * 4000, "path": "bus.subscribers['paid']", "words": ["make_callback.<locals>.on_paid()", "`payload`", "unsubscribe"], "line": "closures"}
+
+
+class Widget:
+    def __init__(self, number):
+        self.text = text(number)
+
+    def redraw(self):  # line bound-methods
+        return self.text
+
+
+listeners = []
+
+
+def leak_bound_methods():
+    listeners.extend(Widget(i).redraw for i in range(4000))
+    return {"kind": "bound-methods", "bytes": 4000 * 4000, "path": "listeners", "words": ["redraw()", "Widget", "WeakMethod"], "line": "bound-methods"}
+
+
+def send(letter):  # line partials
+    return letter
+
+
+jobs = set()
+
+
+def leak_partials():
+    jobs.update(functools.partial(send, text(i)) for i in range(4000))
+    return {"bytes": 4000 * 4000, "path": "jobs", "words": ["partials of send()"], "line": "partials"}
+
+
+# --- caches
+
+@functools.lru_cache(maxsize=None)  # line lru-cache
+def render(number):
+    return text(number)
+
+
+def leak_lru_cache():
+    for i in range(4000):
+        render(i)
+    return {"bytes": 4000 * 4000, "path": "render", "words": ["without a bound", "render()", "4,000 entries", "maxsize"], "line": "lru-cache"}
+
+
+@functools.lru_cache(maxsize=5000)  # line bounded-cache
+def bounded(number):
+    return text(number)
+
+
+def leak_bounded_cache():
+    for i in range(4000):
+        bounded(i)
+    return {"kind": "lru-cache", "bytes": 4000 * 4000, "words": ["bounded()", "4,000 entries of maxsize=5000"], "line": "bounded-cache"}
+
+
+class Page:
+    def __init__(self, number):
+        self.text = text(number)
+
+    @functools.lru_cache(maxsize=None)  # line method-cache
+    def size(self):
+        return len(self.text)
+
+
+def leak_method_cache():
+    for i in range(4000):
+        Page(i).size()
+    return {"kind": "lru-cache", "bytes": 4000 * 4000, "words": ["Page.size()", "keeps the `self`", "cached_property"], "line": "method-cache"}
+
+
+class Owner:
+    pass
+
+
+registry = weakref.WeakKeyDictionary()
+
+
+def leak_weak_keys():
+    for i in range(4000):
+        owner = Owner()
+        registry[owner] = {"owner": owner, "text": text(i)}
+    return {"bytes": 4000 * 4000, "path": "registry", "words": ["WeakKeyDictionary", "refers to its own key", "Owner"]}
+
+
+# --- errors
+
+errors = []
+
+
+def fail(number):
+    big_local = text(number, 40_000)
+    raise ValueError(len(big_local))  # line exceptions
+
+
+def leak_exceptions():
+    for i in range(400):
+        try:
+            fail(i)
+        except ValueError as error:
+            errors.append(error)
+    return {"bytes": 400 * 40_000, "path": "errors", "words": ["ValueError raised in fail()", "`big_local`", "with_traceback(None)"], "line": "exceptions"}
+
+
+def leak_last_error():
+    def broken():
+        large = [text(i) for i in range(4000)]
+        raise KeyError(len(large))
+    try:
+        broken()
+    except KeyError as error:
+        sys.last_value, sys.last_traceback, sys.last_type = error, error.__traceback__, type(error)
+        sys.last_exc = error
+    return {"kind": "last-error", "bytes": 4000 * 4000, "words": ["nothing caught", "del sys.last_value"]}
+
+
+last_failure = None
+
+
+def leak_traceback():
+    def broken():
+        large = [text(i) for i in range(4000)]
+        raise KeyError(len(large))  # line traceback
+    global last_failure
+    try:
+        broken()
+    except KeyError as error:
+        last_failure = error
+    return {"bytes": 4000 * 4000, "path": "last_failure", "words": ["KeyError", "broken()", "with_traceback(None)"], "line": "traceback"}
+
+
+# --- what waits
+
+inbox = queue.Queue()
+
+
+def leak_queue():
+    for i in range(4000):
+        inbox.put(text(i))
+    return {"bytes": 4000 * 4000, "path": "inbox.queue", "words": ["queue.Queue with 4,000 items", "no bound", "maxsize"]}
+
+
+def leak_tasks():
+    async def poll(number):
+        body = text(number)
+        await asyncio.get_running_loop().create_future()
+        return body
+
+    async def main():
+        waiting = [asyncio.create_task(poll(i)) for i in range(4000)]
+        await asyncio.sleep(0)
+        finish({"bytes": 4000 * 4000, "kind": "tasks", "words": ["tasks suspended in", "poll()", "Semaphore"]}, "tasks")
+        return waiting
+    asyncio.run(main())
+
+
+suspended = []
+
+
+def leak_suspended():
+    def rows(number):
+        body = text(number)
+        yield 1
+        yield body
+    for i in range(4000):
+        generator = rows(i)
+        next(generator)
+        suspended.append(generator)
+    return {"bytes": 4000 * 4000, "path": "suspended", "words": ["generators suspended in", "rows()", "`body`", "close()"]}
+
+
+memory_handler = logging.handlers.MemoryHandler(capacity=100_000)
+
+
+def leak_log_records():
+    logger = logging.getLogger("shop")
+    logger.propagate = False
+    logger.addHandler(memory_handler)
+    for i in range(4000):
+        logger.warning("order %s", text(i))
+    return {"bytes": 4000 * 4000, "words": ["MemoryHandler", "capacity=100000"]}
+
+
+# --- places
+
+def collect(number, into=[]):  # noqa: B006  # line default-argument
+    into.append(text(number))
+    return into
+
+
+def leak_default_argument():
+    for i in range(4000):
+        collect(i)
+    return {"bytes": 4000 * 4000, "words": ["default of an argument of collect()", "use None"], "line": "default-argument"}
+
+
+local = threading.local()
+
+
+def leak_thread_local():
+    local.rows = [text(i) for i in range(4000)]
+    return {"bytes": 4000 * 4000, "words": ["thread-local", "request or job"]}
+
+
+class Model:
+    instances = []
+
+
+def leak_class_attribute():
+    Model.instances.extend(text(i) for i in range(4000))
+    return {"bytes": 4000 * 4000, "path": "Model.instances", "words": ["attribute of the class Model", "__init__"]}
+
+
+orders = {}
+
+
+def leak_module_container():
+    orders.update((i, text(i)) for i in range(4000))
+    return {"bytes": 4000 * 4000, "path": "orders", "words": ["a dict in a module", "remove entries"]}
+
+
+recent = collections.deque()
+
+
+def leak_module_deque():
+    recent.extend(text(i) for i in range(4000))
+    return {"kind": "module-container", "bytes": 4000 * 4000, "path": "recent", "words": ["a deque in a module", "bound"]}
+
+
+def leak_local():
+    def work(ready):
+        thread_cache = {i: text(i) for i in range(1000)}
+        ready.release()
+        threading.Event().wait()
+        return thread_cache
+    ready = threading.Semaphore(0)
+    for _ in range(4):
+        threading.Thread(target=work, args=(ready,), daemon=True).start()
+    for _ in range(4):
+        ready.acquire()
+    return {"bytes": 4 * 1000 * 4000, "words": ["'thread_cache' of", "work()", "4 threads", "del the local"]}
+
+
+by_name, by_number = {}, []
+
+
+def leak_joint_holders():
+    for number in range(4000):
+        by_number.append(text(number))
+        by_name["order %d" % number] = by_number[-1]
+    return {"bytes": 4000 * 4000, "words": ["by_name", "by_number", "the last one lets go", "every one of them"]}
+
+
+class Suite(unittest.TestCase):
+    def runTest(self):
+        self.large = text(1, 40_000)
+
+
+suite = []
+
+
+def leak_test_cases():
+    for _ in range(400):
+        case = Suite()
+        case.large = text(len(suite), 40_000)
+        suite.append(case)
+    return {"kind": "library", "bytes": 400 * 40_000, "path": "suite", "words": ["test cases", "tearDown"]}
+
+
+api = unittest.mock.Mock()
+
+
+def leak_mock():
+    for i in range(4000):
+        api.send(text(i))
+    return {"kind": "library", "bytes": 4000 * 4000, "words": ["a mock that records every call", "reset_mock"]}
+
+
+def make_class(number):
+    class Row:
+        body = text(number, 20_000)
+    return Row
+
+
+row_classes = []
+
+
+def leak_classes():
+    row_classes.extend(make_class(i) for i in range(800))
+    return {"bytes": 800 * 20_000, "path": "row_classes", "words": ["made again and again", "Row"]}
+
+
+class Node:
+    pass
+
+
+def leak_garbage():
+    gc.disable()
+    for i in range(4000):
+        node = Node()
+        node.me, node.text = node, text(i)
+    return {"bytes": 4000 * 4000, "words": ["garbage", "gc.enable()"]}
+
+
+# --- nothing is wrong
+
+def healthy_idle():
+    return {}
+
+
+def healthy_server():
+    """Threads at work on requests that end."""
+    requests = queue.Queue(maxsize=100)
+
+    def serve(ready):
+        body = text(1, 20_000)
+        ready.release()
+        return requests.get() or body
+    ready = threading.Semaphore(0)
+    for _ in range(16):
+        threading.Thread(target=serve, args=(ready,), daemon=True).start()
+    for _ in range(16):
+        ready.acquire()
+    return {}
+
+
+def healthy_loop():
+    """An event loop with a few tasks that wait."""
+    async def handle():
+        await asyncio.get_running_loop().create_future()
+
+    async def main():
+        waiting = [asyncio.create_task(handle()) for _ in range(50)]
+        await asyncio.sleep(0)
+        finish({}, "loop")
+        return waiting
+    asyncio.run(main())
+
+
+def healthy_imports():
+    """A test run with half of the library imported."""
+    import decimal
+    import email.message
+    import http.server
+    import sqlite3
+    import xml.dom.minidom
+    return {"words": [module.__name__ for module in (decimal, email, http, sqlite3, xml)] and []}
+
+
+def finish(truth, name):
+    truth.setdefault("kind", name.replace("_", "-"))
+    if "line" in truth:
+        truth["line"] = standstill.line_of(__file__, "line " + truth["line"])
+    standstill.write_and_rest("truth.json", truth)
+
+
+def main():
+    name = sys.argv[1]
+    function = globals().get("leak_" + name) or globals()["healthy_" + name]
+    truth = function()
+    finish(truth, name)
+
+
+if __name__ == "__main__":
+    main()
