@@ -322,7 +322,7 @@ class Victim:
         with Mounted(self, "size=1026m") as disk:  # a little more than heapsift leaves to others; then it fills up
             if disk:
                 self.check("a disk that is nearly full", "gc", "--index-dir", disk)
-                with open(os.path.join(disk, "others"), "wb") as file:
+                with open(os.path.join(disk, "others"), "wb", buffering=0) as file:  # a buffer's rest would fail once more as it is closed
                     try:
                         while True:
                             file.write(bytes(1 << 20))
