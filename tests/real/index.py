@@ -67,7 +67,7 @@ def main():
                 if not damaged:
                     check_damage(asked, options.damages)
                     check_damaged_answers(asked, options.damages // 2)
-                    check_writers(asked)
+                    check_writers(asked, options.damages)
                     check_places(asked, taken)
                 damaged = True
             finally:
@@ -188,10 +188,10 @@ def check_damage(asked, count):
     questions = [question for question in asked.questions() if question.split()[0] in ("types", "why", "show", "cycles", "objects", "overview", "arrays", "native")
                  and "--no-native" not in question]
     said = 0
-    for number in range(count + 40):
+    for number in range(2 * count):
         broken = bytearray(whole)
-        if number < 40:
-            broken = broken[:chance.randrange(len(whole))] if number % 4 else broken[:number * 256]
+        if number < count:
+            broken = broken[:chance.randrange(len(whole))] if number % 4 else broken[:number * 512]
         else:
             for _ in range(chance.choice((1, 1, 3, 50))):
                 place = chance.choice((chance.randrange(len(broken)), chance.randrange(4600), 4096 + chance.randrange(600), 8192 + chance.randrange(4096)))
@@ -206,9 +206,9 @@ def check_damage(asked, count):
         if got[:2] != asked.expected[question]:
             fail("damage %d" % number, "%s: exit %d, %s" % (question, got[0], got[2].strip()[-200:] or "another answer"))
         said += "is damaged" in got[2]
-    if said < count // 20:
-        fail("damage", "only %d of %d were noticed" % (said, count + 40))
-    print("damage: %d kinds, %d noticed by the question that was asked" % (count + 40, said), flush=True)
+    if said < count // 4:
+        fail("damage", "only %d of %d were noticed" % (said, 2 * count))
+    print("damage: %d kinds, %d noticed by the question that was asked" % (2 * count, said), flush=True)
 
 
 def check_damaged_answers(asked, count):
@@ -239,15 +239,15 @@ def check_damaged_answers(asked, count):
     print("damaged answers: %d kinds" % count, flush=True)
 
 
-def check_writers(asked):
-    """Killed at 60 moments of the run that writes; and four at once."""
+def check_writers(asked, count):
+    """Killed at `count` moments of the run that writes; and four at once."""
     asked.forget()
     began = time.monotonic()
     subprocess.run(asked.command("index"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
     whole = time.monotonic() - began
     chance = random.Random(9)
     kept = 0
-    for number in range(60):
+    for number in range(count):
         if number % 2:
             asked.forget()
         process = subprocess.Popen(asked.command("index"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
@@ -255,7 +255,7 @@ def check_writers(asked):
         process.send_signal(signal.SIGKILL if number % 5 else signal.SIGINT)
         process.wait()
         kept += asked.index() is not None
-        if number % 10 == 0:
+        if number % 4 == 0:
             wrong = asked.wrong("types")
             if wrong:
                 fail("killed %d" % number, wrong)
@@ -270,7 +270,7 @@ def check_writers(asked):
         wrong = asked.wrong(question)
         if wrong:
             fail("after four at once", "%s: %s" % (question, wrong))
-    print("writers: killed at 60 moments, %d left an index; four at once" % kept, flush=True)
+    print("writers: killed at %d moments, %d left an index; four at once" % (count, kept), flush=True)
 
 
 def check_places(asked, taken):
