@@ -4,12 +4,18 @@
 //     cli/render/NAME.h       the result as a Document
 //     cli/commands/NAME.h     its options, a Question with what it needs, session.write
 //     this file               its entry, and what words it takes (cli/words.h)
+//     kept answers            if it walks over all objects: kept_answer (analysis/kept_answers.h); and if it is
+//                             asked often, a line in cli/commands/index.cpp
 //     tests                   analysis/NAME_test.cpp on a HandmadeHeap, cli for the document, and in
-//                             cli/invocation_test.cpp the words that it cannot do without; and its line in the
-//                             lists of real/index.py (the same with an index and without), real/memory.py
-//                             (with little memory) and benchmarks/growth.py
+//                             cli/invocation_test.cpp the words that it cannot do without (an address), if any;
+//                             and its line in the lists of real/index.py (the same with an index and without),
+//                             real/memory.py (with little memory), benchmarks/growth.py and benchmarks/warm.py.
+//                             What else has a list of questions (index_attack.py, scale.py, commands.py) asks
+//                             some of them only
+//     README.md               its line in the table "Ask"
 //
-// CMake finds new files by itself. `refcounts` is a short one to start from.
+// CMake finds new files by itself. `types` is one to start from: its tests are analysis/types_test.cpp and
+// "render types" in cli/render_test.cpp; for --type see cli/type_option.h and `objects`.
 
 #include "cli/command_list.h"
 

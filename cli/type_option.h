@@ -9,7 +9,8 @@
 
 namespace heapsift {
 
-/// `name` is module.Name, or Name if only one type has that name. Returns several types if a class was
+/// `name` is module.Name, or Name if only one type has that name; with * (any text) or ? (one character) in it,
+/// every type that fits (analysis/type_names.h). Returns several types if a class was
 /// created repeatedly; with `subclasses` those derived from it too. Throws `Error` (exit 2):
 /// "ambiguous-type", "no-such-type".
 std::vector<TypeId> types_named(const HeapSnapshot& heap, const std::string& name, bool subclasses = false);

@@ -21,7 +21,7 @@ struct HoldersOptions {
 
 CommandRunner setup_holders(CommandOptions& declare) {
     auto options = std::make_shared<HoldersOptions>();
-    declare.text("--type", options->type, "NAME", "only who holds the instances of this type; * is any text");
+    declare.text("--type", options->type, "NAME", "only who holds instances of this type (* is any text)");
     declare.flag("--subclasses", options->subclasses, "with --type: its subclasses too");
     return [options](Session& session) {
         return answer_holders(session, "holders", options->type, options->subclasses);

@@ -58,7 +58,7 @@ CommandRunner setup_types(CommandOptions& declare) {
     auto options = std::make_shared<TypesOptions>();
     add_sort_option(declare, options->sort, "default retained; any other is quicker");
     declare.flag("--by-holder", options->by_holder, "group by what holds them, as holders does");
-    declare.text("--type", options->type, "NAME", "with --by-holder: this type");
+    declare.text("--type", options->type, "NAME", "with --by-holder: this type (* is any text)");
     declare.flag("--subclasses", options->subclasses, "with --type: subclasses too");
     return [options](Session& session) { return run_types(session, *options); };
 }

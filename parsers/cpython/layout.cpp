@@ -1,6 +1,7 @@
 // The built-in layout tables: one per version and kind of build, read from real builds, never typed by hand.
 //
-// To add a version, run one command and add one line to `tables` below (with its extern declaration).
+// To add a version, run one command, and add one line to `tables` below (with its extern declaration) and one at
+// the end of tool/layout_tables.sh, which makes all tables anew when a field is added.
 //
 //     heapsift-layout-table --version 3.14 --build "plain 3.14.0" libpython3.14.so.1.0 lib-dynload/*.so
 //

@@ -72,6 +72,8 @@ LayoutFromDebugInfo layout_from_debug_info(std::span<const std::string> files, c
         const std::size_t index = member_index++;
         if (!*place || !(*place)->members[index]) continue;
         const MemberPlace& member = *(*place)->members[index];
+        if (!field.bits && member.byte_size != 0 && field.width > member.byte_size)
+            result.too_wide.push_back(std::string(field.struct_name) + "." + field.field_name);
         if (field.bits)
             set_bits(layout_bits(result.layout, field), member);
         else

@@ -28,6 +28,8 @@ struct LayoutFromDebugInfo {
     std::size_t structs_found = 0;
     // many usually are: no interpreter has all structs, and modules have their own files
     std::size_t structs_missing = 0;
+    // "code.co_argcount": members that are smaller than the width that their line in layout_fields*.def gives
+    std::vector<std::string> too_wide = {};
 
     /// Whether there is enough for a CPython: objects, types, the runtime and its interpreters.
     bool usable() const;

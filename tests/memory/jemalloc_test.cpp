@@ -4,12 +4,14 @@
 #include "parsers/memory/jemalloc.h"
 
 #include "tests/catch.h"
+#include "tests/memory/check_allocator.h"
 
 #include <cstring>
 #include <random>
 #include <vector>
 
 using namespace heapsift;
+using namespace heapsift::test;
 
 namespace {
 
@@ -144,30 +146,6 @@ private:
     bool wide_;
 };
 
-std::vector<MemoryBlock> blocks_of(const Jemalloc& jemalloc) {
-    std::vector<MemoryBlock> all;
-    jemalloc.visit_blocks(
-        [&](std::span<const MemoryBlock> some) { all.insert(all.end(), some.begin(), some.end()); });
-    return all;
-}
-
-/// What must hold of any answer: blocks are in order, lie in the ranges, and each is found by its address.
-void check_order(const Jemalloc& jemalloc) {
-    const std::vector<AddressRange> ranges = jemalloc.ranges();
-    Address end;
-    auto range = ranges.begin();
-    for (const MemoryBlock& block : blocks_of(jemalloc)) {
-        CHECK(block.start >= end);
-        end = block.start + block.bytes;
-        while (range != ranges.end() && range->end <= block.start) ++range;
-        REQUIRE(range != ranges.end());
-        CHECK((range->start <= block.start && end <= range->end));
-        const auto there = jemalloc.block_at(block.start);
-        REQUIRE(there);
-        CHECK((there->start == block.start && there->bytes == block.bytes && there->in_use == block.in_use));
-    }
-}
-
 Build any_build() {
     return GENERATE(Build{JemallocVersion::v5_2, false}, Build{JemallocVersion::v5_3, false},
                     Build{JemallocVersion::v5_2, true}, Build{JemallocVersion::v5_3, true});
@@ -194,7 +172,7 @@ TEST_CASE("jemalloc: regions of slabs, large blocks and free pages are found, in
     REQUIRE(found);
     CHECK(found->doubts().extents == 0);
     CHECK(found->doubts().no_caches);
-    check_order(*found);
+    check_allocator(*found);
 
     const auto first = found->block_at(slab + 63);
     REQUIRE(first);
@@ -230,7 +208,7 @@ TEST_CASE("jemalloc: what a thread's cache holds is free, and its table is nobod
     CHECK(found->block_at(heap_start)->in_use);
     CHECK_FALSE(found->block_at(heap_start + 64)->in_use);
     CHECK_FALSE(found->block_at(heap_start + page + 640)->in_use);
-    check_order(*found);
+    check_allocator(*found);
 }
 
 TEST_CASE("jemalloc: a cache that names what is no block of its size is told", "[jemalloc][damaged]") {
@@ -243,7 +221,7 @@ TEST_CASE("jemalloc: a cache that names what is no block of its size is told", "
     REQUIRE(found);
     CHECK(found->doubts().cached == 5);  // the middle of one, a free one, none, and one that is there twice
     CHECK_FALSE(found->block_at(heap_start + 128)->in_use);
-    check_order(*found);
+    check_allocator(*found);
 }
 
 TEST_CASE("jemalloc: extents that do not agree with the leaf, or overlap, are left out and told",
@@ -260,7 +238,7 @@ TEST_CASE("jemalloc: extents that do not agree with the leaf, or overlap, are le
     REQUIRE(found);
     CHECK(found->doubts().extents == 3);
     for (const std::uint64_t number : {40, 42, 44}) CHECK_FALSE(found->block_at(heap_start + number * page));
-    check_order(*found);
+    check_allocator(*found);
 }
 
 TEST_CASE("jemalloc: a slab with a wrong count of free regions is believed, and told",
@@ -329,6 +307,6 @@ TEST_CASE("jemalloc: whatever bytes are overwritten, blocks stay in order and wi
                                  value);
             }
         }
-        if (const auto found = fake.find()) check_order(*found);
+        if (const auto found = fake.find()) check_allocator(*found);
     }
 }

@@ -3,6 +3,7 @@
 #include "parsers/memory/mimalloc3.h"
 
 #include "tests/catch.h"
+#include "tests/memory/check_allocator.h"
 #include "tests/memory/written_memory.h"
 
 #include <vector>
@@ -101,6 +102,7 @@ TEST_CASE("mimalloc 3: a block is free in its page's three lists, else in use", 
     CHECK_FALSE(mimalloc->block_at(arena + 3 * slice + 4096));   // mimalloc's own
     CHECK_FALSE(mimalloc->block_at(arena + 1 * slice));          // the arena's header
     CHECK_FALSE(mimalloc->block_at(arena + 4 * slice));          // the page's
+    CHECK(blocks_in_use(*mimalloc) == 5);
 }
 
 TEST_CASE("mimalloc 3: a large request has memory of its own", "[mimalloc]") {

@@ -3,6 +3,7 @@
 #include "parsers/memory/mimalloc.h"
 
 #include "tests/catch.h"
+#include "tests/memory/check_allocator.h"
 #include "tests/memory/written_memory.h"
 
 #include <algorithm>
@@ -100,19 +101,6 @@ struct Process {
     AddressSpace space;
     Address start;
 };
-
-std::uint64_t blocks_in_use(const Mimalloc& mimalloc) {
-    std::uint64_t count = 0;
-    Address end;
-    mimalloc.visit_blocks([&](std::span<const MemoryBlock> blocks) {
-        for (const MemoryBlock& block : blocks) {
-            CHECK(block.start >= end);
-            end = block.range().end;
-            count += block.in_use;
-        }
-    });
-    return count;
-}
 
 }  // namespace
 

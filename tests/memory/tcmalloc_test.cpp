@@ -3,6 +3,7 @@
 #include "parsers/memory/tcmalloc.h"
 
 #include "tests/catch.h"
+#include "tests/memory/check_allocator.h"
 #include "tests/memory/written_memory.h"
 
 #include <vector>
@@ -123,11 +124,7 @@ TEST_CASE("tcmalloc: a block is free in its span, a transfer slot or a thread's 
     CHECK(large->bytes == 40 * page);
     CHECK(large->in_use);
     CHECK_FALSE(tcmalloc->block_at(heap + 50 * page)->in_use);
-    std::uint64_t in_use = 0;
-    tcmalloc->visit_blocks([&](std::span<const MemoryBlock> blocks) {
-        for (const MemoryBlock& block : blocks) in_use += block.in_use;
-    });
-    CHECK(in_use == 256 - 8 + 1);
+    CHECK(blocks_in_use(*tcmalloc) == 256 - 8 + 1);
 }
 
 TEST_CASE("tcmalloc: without one of its tables it is not there", "[tcmalloc]") {

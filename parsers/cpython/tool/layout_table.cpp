@@ -178,6 +178,12 @@ int main(int argc, char** argv) {
                    request->files.front());
         return 1;
     }
+    for (const std::string& member : read.too_wide)
+        fmt::print(
+            stderr,
+            "heapsift-layout-table: {}: its line in layout_fields*.def gives it more bytes than it has\n",
+            member);
+    if (!read.too_wide.empty()) return 1;
     fmt::print("{}", table_source(*request, read));
     return 0;
 }
