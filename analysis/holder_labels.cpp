@@ -38,6 +38,16 @@ bool is_plain_container(KnownType type) {
     }
 }
 
+/// What most of a class's attributes are: there are thousands, the same ones in every class.
+bool is_of_method(const TypeInfo& type) {
+    constexpr std::array<std::string_view, 9> names = {
+        "classmethod",        "staticmethod",           "property",
+        "getset_descriptor",  "member_descriptor",      "method_descriptor",
+        "wrapper_descriptor", "classmethod_descriptor", "builtin_function_or_method"};
+    return type.known == KnownType::function ||
+           std::find(names.begin(), names.end(), type.name) != names.end();
+}
+
 /// A local of a call that waits in a greenlet.
 bool waits_in_function(const ReferenceStep& step) {
     return step.kind == ReferenceStep::Kind::frame_local && !step.within.empty();
@@ -58,8 +68,13 @@ HolderLabeler::HolderLabeler(const HeapGraph& graph, PathWishes wishes, const Pr
         plain_.push_back(is_plain_container(type.known));
         module_.push_back(type.known == KnownType::module);
         cache_.push_back(type.name == "functools._lru_cache_wrapper");
+        method_.push_back(is_of_method(type));
+        metatype_.push_back(false);
     }
-    for (std::vector<bool>* flags : {&plain_, &module_, &cache_}) flags->push_back(false);
+    for (std::vector<bool>* flags : {&plain_, &module_, &cache_, &method_, &metatype_})
+        flags->push_back(false);
+    for (const TypeInfo& type : columns().types)
+        if (type.metatype != no_type) metatype_[type.metatype] = true;
     label_all();
 }
 
@@ -103,12 +118,23 @@ std::uint32_t HolderLabeler::label_of(ObjectId source, std::uint32_t above, Obje
     Label label{.step = step};
     if (!passes_on(source)) {
         label.owner = columns().type_of(source);
+    } else if (const TypeId type = class_with_dict(source);
+               type != no_type && !method_[known(columns().type_of(target))]) {
+        label.owner = owner_is_class + std::uint32_t{type};
     } else {
         if (labels_[above].depth >= deepest_label) return above;  // deeper than anybody wants to read
         label.above = above;
         label.depth = static_cast<std::uint8_t>(labels_[above].depth + 1);
     }
     return numbered(label);
+}
+
+TypeId HolderLabeler::class_with_dict(ObjectId object) const {
+    const ObjectId holder = paths_.previous(object);
+    if (holder == no_object || !metatype_[known(columns().type_of(holder))]) return no_type;
+    const Address type = columns().address_of(holder);
+    const bool of_attributes = heap_.python_heap().type_dict(type) == columns().address_of(object);
+    return of_attributes ? columns().types.find(type) : no_type;
 }
 
 /// A person knows the function, not the tuple of cells or the wrapper between it and what it holds.
@@ -230,7 +256,9 @@ HolderName HolderLabeler::name(std::uint32_t label) const {
         }
         if (one.step != none) steps.push_back(step(one.step));
         if (one.above != none) continue;
-        if (one.owner >= owner_is_root)
+        if (one.owner >= owner_is_class)
+            name.owner = type_name(columns().types, static_cast<TypeId>(one.owner - owner_is_class));
+        else if (one.owner >= owner_is_root)
             name = root_name(graph_.roots()[one.owner - owner_is_root].root);
         else
             name.owner = type_name(columns().types, static_cast<TypeId>(one.owner));
@@ -250,7 +278,7 @@ HolderName HolderLabeler::name(std::uint32_t label) const {
 bool HolderLabeler::names_thread(std::uint32_t label) const {
     while (labels_[label].above != none) label = labels_[label].above;
     const std::uint64_t owner = labels_[label].owner;
-    if (owner < owner_is_root || owner >= owner_is_closure) return false;
+    if (owner < owner_is_root || owner >= owner_is_class) return false;
     const RootKind kind = graph_.roots()[owner - owner_is_root].root.kind;
     return kind == RootKind::thread || kind == RootKind::thread_local_ || kind == RootKind::context;
 }

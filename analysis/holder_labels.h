@@ -16,8 +16,9 @@ namespace heapsift {
 
 /// The holder, and the steps from it; indices and keys are those of all (ReferenceStep::any).
 struct HolderName {
-    // A type, "app.Node"; a module, "app"; a running function, "func()"; the variables that a function has from
-    // the one around it, "closure of outer.<locals>.inner"; "lru_cache of render". Not escaped
+    // A type, "app.Node", of an instance or as a class; a module, "app"; a running function, "func()"; the
+    // variables that a function has from the one around it, "closure of outer.<locals>.inner"; "lru_cache of
+    // render". Not escaped
     std::string owner;
     bool frame = false;  // it is a running function
     std::vector<ReferenceStep> steps;
@@ -53,6 +54,8 @@ public:
     std::uint32_t label_by(const HeapGraph::PlacedRoot& root);
     /// The same by the last step of its own path, if what is before it had the label `above`.
     std::uint32_t label_below(std::uint32_t above, ObjectId target);
+    /// The class whose attributes are in the dict `object`; `no_type` if it is not such a dict.
+    TypeId class_with_dict(ObjectId object) const;
     /// True if labels of what it holds extend its own: a container, a frame. (A module does, and so do its
     /// globals, but these are `structural`.)
     bool passes_on(ObjectId object) const {
@@ -67,8 +70,8 @@ private:
     struct Label {
         std::uint32_t above = none;  // the label that it extends; if none, `owner` is the holder
         std::uint32_t step = none;   // RootPaths::step_names
-        // a type's number; a root's index + owner_is_root; a function + owner_is_closure, whose variable has the
-        // number `step`; a function + owner_is_cache
+        // a type's number; a root's index + owner_is_root; a class + owner_is_class; a function +
+        // owner_is_closure, whose variable has the number `step`; a function + owner_is_cache
         std::uint64_t owner = 0;
         std::uint8_t depth = 0;
         bool operator==(const Label& o) const {
@@ -82,8 +85,8 @@ private:
             return static_cast<std::size_t>(mixed ^ mixed >> 31);
         }
     };
-    static constexpr std::uint64_t owner_is_root = std::uint64_t{1} << 32,
-                                   owner_is_closure = owner_is_root * 2, owner_is_cache = owner_is_root * 3;
+    static constexpr std::uint64_t owner_is_root = std::uint64_t{1} << 32, owner_is_class = owner_is_root * 2,
+                                   owner_is_closure = owner_is_root * 3, owner_is_cache = owner_is_root * 4;
 
     void label_all();
     std::uint32_t numbered(const Label& label);
@@ -105,7 +108,8 @@ private:
 
     const HeapReader& heap_;
     RootPaths paths_;
-    std::vector<bool> plain_, module_, cache_;  // by type; the last one for types that were not found
+    std::vector<bool> plain_, module_, cache_, method_,
+        metatype_;  // by type; the last one for types not found
     std::vector<Label> labels_;
     std::vector<std::uint32_t> label_;  // by object
     std::unordered_map<Label, std::uint32_t, LabelHash> numbers_;

@@ -124,8 +124,14 @@ private:
         result.rows = std::move(merged);
     }
 
+    /// That a module or a class keeps its variables tells nobody anything.
+    bool is_plumbing(ObjectId object) const {
+        return graph_.structural().contains(columns().address_of(object)) ||
+               labels_.class_with_dict(object) != no_type;
+    }
+
     /// By row: about what it retains, if what single objects retain is known; else its memory. (Objects of a
-    /// row may hold each other: then it is too much. That a module retains its variables tells nobody anything.)
+    /// row may hold each other: then it is too much.)
     std::vector<std::uint64_t> weights(const HoldersResult& result,
                                        const std::vector<std::int32_t>& row_of_object,
                                        const RetainedSizes* sizes) const {
@@ -136,7 +142,7 @@ private:
         const std::uint64_t all = retained.memory(graph_.root());
         for (ObjectId object{0}; object < graph_.object_count(); ++object) {
             const std::int32_t row = row_of_object[object];
-            if (row < 0 || graph_.structural().contains(columns().address_of(object))) continue;
+            if (row < 0 || is_plumbing(object)) continue;
             std::uint64_t& weight = weights[static_cast<std::size_t>(row)];
             weight += std::min(retained.memory(object), all - std::min(all, weight));
         }
@@ -152,20 +158,26 @@ private:
         std::stable_sort(order.begin(), order.end(),
                          [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
         constexpr std::size_t most_sets = 640;  // beyond these the rows are small
-        const std::size_t asked = std::min(
-            {order.size(), most_sets, limit == 0 ? most_sets : std::max<std::size_t>(64, 2 * limit)});
+        const std::size_t most =
+            limit == 0 ? most_sets : std::min(most_sets, std::max<std::size_t>(64, 2 * limit));
+        std::vector<std::size_t> asked;
         std::vector<std::int32_t> set_of_row(result.rows.size(), -1);
-        for (std::size_t i = 0; i < asked; ++i) set_of_row[order[i]] = static_cast<std::int32_t>(i);
+        for (const std::size_t row : order) {
+            if (asked.size() == most) break;
+            if (is_plumbing(result.rows[row].example)) continue;
+            set_of_row[row] = static_cast<std::int32_t>(asked.size());
+            asked.push_back(row);
+        }
         const auto found = retained_by_sets(
-            graph_, asked,
+            graph_, asked.size(),
             [&](ObjectId object) {
                 const std::int32_t row = row_of_object[object];
                 return row < 0 ? -1 : set_of_row[static_cast<std::size_t>(row)];
             },
             progress);
-        for (std::size_t i = 0; i < asked; ++i) {
-            result.rows[order[i]].retained = found[i].memory;
-            result.rows[order[i]].native = found[i].native;
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+            result.rows[asked[i]].retained = found[i].memory;
+            result.rows[asked[i]].native = found[i].native;
         }
         std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
             const HolderRow &a = result.rows[left], &b = result.rows[right];

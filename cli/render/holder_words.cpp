@@ -5,10 +5,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace heapsift {
 namespace {
 
 constexpr std::uint16_t widest_content = 60;
+
+/// "5,000 functions", "1 dict"; as a class is named where that is no English noun: "500 ValueError", "3 str".
+Text how_many_of(const std::string& type, std::uint64_t count) {
+    constexpr std::array<std::string_view, 15> nouns = {
+        "cell", "coroutine", "dict",   "float",  "frame", "frozenset", "function", "generator",
+        "int",  "list",      "method", "module", "set",   "traceback", "tuple"};
+    const bool noun = std::find(nouns.begin(), nouns.end(), type) != nouns.end();
+    return says("{} {}", Count{count}, TypeName{noun && count != 1 ? type + "s" : type});
+}
 
 }  // namespace
 
@@ -38,13 +50,13 @@ Text content_words(const TopHolder& holder) {
         const char* article =
             std::string_view("aeioAEIO").find(holder.object->type.front()) == std::string_view::npos ? "a"
                                                                                                      : "an";
-        text = says("{} {} of {} {}", article, TypeName{holder.object->type}, Count{holder.content_count},
-                    TypeName{holder.content_type});
+        text = says("{} {} of {}", article, TypeName{holder.object->type},
+                    how_many_of(holder.content_type, holder.content_count));
     } else {
         if (holder.object) text = Text(typed_value(*holder.object)).at_most(widest_content);
         if (!holder.content_type.empty())
-            text += says("{}{} {}", text.empty() ? "" : ", in it ", Count{holder.content_count},
-                         TypeName{holder.content_type});
+            text += says("{}{}", text.empty() ? "" : ", in it ",
+                         how_many_of(holder.content_type, holder.content_count));
     }
     if (!holder.remark.empty()) text += ", " + Text(holder.remark);
     return text;

@@ -215,6 +215,38 @@ TEST_CASE("holders: objects are counted by the type and attribute that hold them
     CHECK(held_by(analysed.graph, "app.Tree.best") == best);
 }
 
+TEST_CASE("holders: what a class has as an attribute is held by that class, not by `type`",
+          "[program][holders]") {
+    ProgramHeap program;
+    const Address event = program.python_class("Event", {"value"});
+    const Address one = program.instance(event), two = program.instance(event);
+    const Address bus =
+        program.class_with("Bus", {.attributes = {}, .members = {{"subs", program.list({one, two})}}});
+    program.module("app", "/srv/app/app.py", {{"Bus", bus}, {"Event", event}});
+    const Analysed analysed(program);
+    const TypeId type = analysed.heap.snapshot().type_of(analysed.id(one));
+    const HoldersResult result = holders(analysed.graph, {type}, {}, 0, {}, nullptr, &analysed.sizes);
+    REQUIRE(result.rows.size() == 1);
+    CHECK(result.rows[0].holder == "app.Bus");
+    CHECK(result.rows[0].attribute == "subs[*]");
+    CHECK(result.rows[0].expression == "app.Bus.subs[*]");
+    CHECK(result.rows[0].retained == analysed.memory(one) + analysed.memory(two));
+    CHECK(held_by(analysed.graph, "app.Bus.subs[*]").size() == 2);
+
+    // The dict of a class retains all of that, which tells nobody anything: it is not first.
+    const HoldersResult all = holders(analysed.graph, {}, {}, 0, {}, nullptr, &analysed.sizes);
+    const auto dicts = std::find_if(all.rows.begin(), all.rows.end(), [](const HolderRow& row) {
+        return row.holder == "type" && row.attribute == "__dict__";
+    });
+    REQUIRE(dicts != all.rows.end());
+    CHECK_FALSE(dicts->retained);
+    const auto list = std::find_if(all.rows.begin(), all.rows.end(), [](const HolderRow& row) {
+        return row.holder == "app.Bus" && row.attribute == "subs";
+    });
+    REQUIRE(list != all.rows.end());
+    CHECK(list < dicts);
+}
+
 TEST_CASE("groups: a file in site-packages belongs to its package", "[analysis][groups]") {
     CHECK(package_of_file("/usr/lib/python3/dist-packages/six.py") == "six");
     CHECK(package_of_file("/venv/lib/python3.11/site-packages/numpy/core/x.so") == "numpy");
