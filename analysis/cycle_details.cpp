@@ -156,7 +156,8 @@ CycleDetails cycle_details(const HeapGraph& graph, const ObjectStates& states, c
         });
     };
     const auto row = [&](ObjectId member, ObjectId target, const Reference& reference) {
-        return EdgeRow{brief_object_row(heap, member), brief_object_row(heap, target), reference, true, std::nullopt};
+        return EdgeRow{brief_object_row(heap, member), brief_object_row(heap, target), reference, true,
+                       std::nullopt};
     };
     for (const ObjectId member : all) {
         if (!with_opening && !room(result.edges.size())) break;

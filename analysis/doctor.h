@@ -29,7 +29,7 @@ struct DoctorResult {
     /// own code, by what was learned of it, or emulated for each; or guessed.
     std::uint64_t references_written = 0, references_learned = 0, references_emulated = 0;
     std::uint64_t learned_types = 0, emulated_types = 0;
-    bool can_emulate = true;  // on this machine
+    bool can_emulate = true;            // on this machine
     std::uint64_t damaged_objects = 0;  // see ObjectFacts::damaged
     std::uint64_t references_guessed = 0;
     /// Types whose references are guessed, those with most objects first.

@@ -22,10 +22,10 @@ struct DominatorNode {
     PathExpression expression;  // of an object, where it has one; else root is empty
     std::uint64_t retained = 0;
     std::uint64_t native = 0;  // of it, blocks of C code
-    std::uint64_t run = 0;   // so many more of its type hang below it, one below the other; 0 for none
-    NodeId run_next{0};      // the first of these
-    ReferenceStep run_name;  // what each of them calls the next
-    NodeId run_end{0};       // the last of them
+    std::uint64_t run = 0;     // so many more of its type hang below it, one below the other; 0 for none
+    NodeId run_next{0};        // the first of these
+    ReferenceStep run_name;    // what each of them calls the next
+    NodeId run_end{0};         // the last of them
     std::vector<DominatorNode> children;            // by retained
     std::uint64_t folded = 0, folded_retained = 0;  // children that are not given
     std::vector<JointHolders> joint;                // by retained

@@ -52,8 +52,8 @@ std::vector<std::pair<NodeEdge, ReferenceStep>> NodeEdgeFinder::of_no_object(Nod
     for (; root != by_parent_.end() && roots[*root].parent == node; ++root) {
         const NodeId object = graph_.node_of(roots[*root].root.object);
         // Not all of them hang there: a word of C code does not take a module's dict from the module.
-        const bool hangs = roots[*root].block != no_node ||
-                           std::binary_search(hanging.begin(), hanging.end(), object);
+        const bool hangs =
+            roots[*root].block != no_node || std::binary_search(hanging.begin(), hanging.end(), object);
         add(object, hangs, names_.name(roots[*root].root));
     }
     if (graph_.kind(node) == NodeKind::group && graph_.group_of(node) == graph_.unreachable_group())

@@ -30,18 +30,18 @@ struct OverviewHeadline {
 struct OverviewResult {
     std::vector<MemoryRow> memory;  // what is in use first, and largest first; adds up to mapped_bytes
     std::uint64_t mapped_bytes = 0;
-    std::uint64_t in_use_bytes = 0, reserved_bytes = 0;          // of these; all shares are of what is in use
-    std::uint64_t memory_overlaps = 0;                           // MemoryRows::overlaps
-    std::vector<TopHolder> holders;       // largest first: a few
-    std::vector<TopHolder> more_holders;  // and others, down to a fifth of their least size
-    std::uint64_t object_memory = 0;                             // bytes of all objects
-    std::uint64_t garbage_memory = 0;                            // the part that no root reaches
-    std::uint64_t garbage_list_memory = 0;                       // the part that only gc.garbage holds
+    std::uint64_t in_use_bytes = 0, reserved_bytes = 0;  // of these; all shares are of what is in use
+    std::uint64_t memory_overlaps = 0;                   // MemoryRows::overlaps
+    std::vector<TopHolder> holders;                      // largest first: a few
+    std::vector<TopHolder> more_holders;                 // and others, down to a fifth of their least size
+    std::uint64_t object_memory = 0;                     // bytes of all objects
+    std::uint64_t garbage_memory = 0;                    // the part that no root reaches
+    std::uint64_t garbage_list_memory = 0;               // the part that only gc.garbage holds
     bool garbage_is_much = false, garbage_list_is_much = false;  // at least 1 % of what is in use
     // why most of it has not been freed; empty if there is little of it, or the reason is not known
     std::string garbage_remark, garbage_list_remark;
     std::optional<CycleReason> garbage_reason, garbage_list_reason;  // the same
-    TypesResult types;                     // sorted by memory, cut to the limit
+    TypesResult types;                                               // sorted by memory, cut to the limit
     std::optional<ArrayHolderRow> pinned;  // the first by unseen bytes, if they are worth a sentence
     bool pinned_tensor = false;            // it is a tensor of torch
     std::uint64_t pinned_owners = 0, pinned_bytes = 0;  // all of them, and their bytes that nothing shows

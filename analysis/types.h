@@ -22,7 +22,7 @@ struct TypeRow {
     std::uint64_t array_data = 0;
     std::optional<std::uint64_t> retained;
     std::uint64_t native = 0;  // of `retained`: blocks of C code
-    ObjectRow largest;  // by memory, then by size, then the lowest address
+    ObjectRow largest;         // by memory, then by size, then the lowest address
 };
 
 struct TypesResult {

@@ -22,7 +22,8 @@ void add_common_options(CommandOptions& declare, CommonOptions& options, bool ow
     declare.text("--executable", options.search.executable, "PATH", "the interpreter's binary, if not found");
     declare.text("--sysroot", options.search.sysroot, "DIR", "root of the crashed machine's program files");
     declare.text("--debug-dir", options.search.debug_dir, "DIR", "directory of debug files, by build-id");
-    declare.flag("--no-native", options.no_native, "retained sizes of Python's objects alone, as if C code owned nothing");
+    declare.flag("--no-native", options.no_native,
+                 "retained sizes of Python's objects alone, as if C code owned nothing");
     declare.flag("--no-index", options.no_index, "neither read nor write the core's index");
     declare.text("--index-dir", options.index_dir, "DIR", "where indexes lie (default ~/.cache/heapsift)");
     if (!own_format)

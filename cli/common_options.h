@@ -23,13 +23,13 @@ inline constexpr std::size_t most_memory = std::size_t{1} << 60;
 struct CommonOptions {
     std::string core;
     FileSearch search;
-    bool no_index = false;  // neither read nor written
+    bool no_index = false;   // neither read nor written
     bool no_native = false;  // blocks of C code are no part of the graph
-    std::string index_dir;  // empty: the cache directory
+    std::string index_dir;   // empty: the cache directory
     Format format = Format::text;
-    std::optional<std::size_t> jobs;   // threads; else as many as there are processors
+    std::optional<std::size_t> jobs;    // threads; else as many as there are processors
     std::optional<std::size_t> memory;  // bytes that columns may take; else what can be had
-    std::optional<std::size_t> limit;  // 0: all
+    std::optional<std::size_t> limit;   // 0: all
     bool exact_bytes = false;
     bool redact = false;
     When colour = When::automatic;

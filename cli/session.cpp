@@ -261,11 +261,11 @@ void Session::note_references(const HeapReader& heap, ObjectId object) {
                          Severity::damage);
     if (!options_.verbose) return;
     if (const auto& read = columns.traversed->counts(); read.learned + read.emulated + read.failed > 0)
-        console_.note(fmt::format("read off their types' own code: {} of {} by a plan, {} of {} by emulation; "
-                                  "it failed for {} of {}",
-                                  counted(read.learned, "object"), counted(read.learned_types, "type"),
-                                  grouped(read.emulated), counted(read.emulated_types, "type"),
-                                  grouped(read.failed), counted(read.failed_types, "type")));
+        console_.note(fmt::format(
+            "read off their types' own code: {} of {} by a plan, {} of {} by emulation; "
+            "it failed for {} of {}",
+            counted(read.learned, "object"), counted(read.learned_types, "type"), grouped(read.emulated),
+            counted(read.emulated_types, "type"), grouped(read.failed), counted(read.failed_types, "type")));
     const GuessCounts& guesses = references.guesses();
     console_.note(
         fmt::format("references of {} are known exactly, of {} guessed: {} words proved by reference counts, "

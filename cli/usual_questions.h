@@ -6,7 +6,7 @@
 
 namespace heapsift {
 
-inline constexpr std::size_t overview_rows = 12;     // types
+inline constexpr std::size_t overview_rows = 12;  // types
 inline constexpr std::size_t overview_suspects = 6;
 inline constexpr std::size_t dominators_depth = 3, dominators_rows_for_people = 8;
 /// People see what retains at least that part of the top.

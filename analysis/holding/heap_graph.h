@@ -131,7 +131,7 @@ public:
 
     struct PlacedRoot {
         Root root;
-        NodeId parent;  // the group or frame that it hangs below
+        NodeId parent;           // the group or frame that it hangs below
         NodeId block = no_node;  // of C code whose word it is, and below which it hangs instead
     };
     /// Sorted by object.
@@ -176,7 +176,7 @@ private:
         GroupId group;
     };
     std::vector<NativeEntry> native_entries_;
-    std::vector<NativeGraph::Held> held_;  // by block; until there are rows
+    std::vector<NativeGraph::Held> held_;             // by block; until there are rows
     std::vector<std::vector<NodeId>> extra_targets_;  // by node, from the root on
     std::vector<FrameNode> frames_;
     std::vector<std::uint64_t> structural_bits_;     // by node

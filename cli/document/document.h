@@ -77,7 +77,7 @@ struct TableRow {
     std::size_t depth = 0;         // in a tree
     std::uint64_t bytes = 0;       // of the row, if the table prints a share (TableRest) or folds small rows
     bool small = false;            // merged with the other small rows if the screen is short
-    std::uint8_t detail = 0;       // left out if the screen is short, those of the largest number first; 0: stays
+    std::uint8_t detail = 0;  // left out if the screen is short, those of the largest number first; 0: stays
 };
 
 /// The cells of a row; moves them, since there may be millions.

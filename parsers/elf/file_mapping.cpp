@@ -83,7 +83,7 @@ FileMapping FileMapping::of_descriptor(int fd) {
 }
 
 void FileMapping::find_holes(int fd) {
-    constexpr std::size_t most = 1'000'000;     // of lookups; a file in more pieces is read whole
+    constexpr std::size_t most = 1'000'000;  // of lookups; a file in more pieces is read whole
     off_t at = 0;
     const auto size = static_cast<off_t>(bytes_.size());
     for (std::size_t look = 0; look < most && at < size; ++look) {

@@ -34,11 +34,11 @@ namespace heapsift {
 
 /// The columns that not every heap has.
 struct Columns {
-    bool sizes = false;       // of all objects
-    bool memory = false;      // what all memory is used for
-    bool references = false;  // from objects to objects, and from C code to objects
-    bool roots = false;       // modules, threads, and what the interpreter holds through them
-    bool native = false;      // blocks of C code, and who refers to them
+    bool sizes = false;         // of all objects
+    bool memory = false;        // what all memory is used for
+    bool references = false;    // from objects to objects, and from C code to objects
+    bool roots = false;         // modules, threads, and what the interpreter holds through them
+    bool native = false;        // blocks of C code, and who refers to them
     bool native_graph = false;  // the same blocks one by one, as nodes of the graph
 
     friend Columns operator|(Columns a, const Columns& b) {

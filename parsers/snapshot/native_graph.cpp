@@ -18,8 +18,8 @@ BlockId NativeGraph::find(Address address) const {
 
 std::uint64_t NativeGraph::memory_bytes() const {
     return starts_.memory_bytes() + bytes_.memory_bytes() + credits_.memory_bytes() + begin_.memory_bytes() +
-           targets_.memory_bytes() + owners_.memory_bytes() + owned_.memory_bytes() + entries_.memory_bytes() +
-           held_.memory_bytes();
+           targets_.memory_bytes() + owners_.memory_bytes() + owned_.memory_bytes() +
+           entries_.memory_bytes() + held_.memory_bytes();
 }
 
 }  // namespace heapsift

@@ -94,7 +94,7 @@ public:
 
 private:
     friend class NativeGraphBuilder;
-    Stored<Address> starts_;  // three runs, each by address
+    Stored<Address> starts_;               // three runs, each by address
     std::array<std::uint64_t, 2> runs_{};  // where the second and the third begin
     CompactColumn<std::uint32_t> bytes_;
     Stored<std::uint8_t> credits_;

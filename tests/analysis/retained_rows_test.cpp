@@ -94,7 +94,8 @@ TEST_CASE("types: what each retains is what the root no longer reaches, on rando
                 if (type_name(heap.snapshot().types, heap.snapshot().type_of(object)) == row.name)
                     members.push_back(object);
             std::uint64_t expected = 0;
-            for (const ObjectId object : retained_by(graph, members).objects) expected += heap.facts(object).memory;
+            for (const ObjectId object : retained_by(graph, members).objects)
+                expected += heap.facts(object).memory;
             REQUIRE(row.retained == expected);
         }
     }

@@ -78,7 +78,8 @@ TEST_CASE("index: a file for each core and each set of options", "[cli][index]")
     CHECK(one != index_path("/cache", {other, ChosenBy::argument, {}}, true));
     CHECK(one !=
           index_path("/cache",
-                     {core, ChosenBy::argument, {.executable = "", .sysroot = "/root", .debug_dir = ""}}, true));
+                     {core, ChosenBy::argument, {.executable = "", .sysroot = "/root", .debug_dir = ""}},
+                     true));
     CHECK(one != index_path("/cache", {core, ChosenBy::argument, {}}, false));
 }
 

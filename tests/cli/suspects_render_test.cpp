@@ -30,10 +30,10 @@ SuspectsResult some_suspects(const OverviewResult& overview, std::size_t count) 
         Suspect suspect;
         suspect.holder = overview.holders.front();
         suspect.bytes = 2048 - i;
-        suspect.cause = {
-            .kind = "lru-cache",
-            .words = words("cause ", std::to_string(i), ": ", CauseWords::count(5000), " entries, ", CauseWords::size(4096)),
-            .fix = "fix number " + std::to_string(i)};
+        suspect.cause = {.kind = "lru-cache",
+                         .words = words("cause ", std::to_string(i), ": ", CauseWords::count(5000),
+                                        " entries, ", CauseWords::size(4096)),
+                         .fix = "fix number " + std::to_string(i)};
         result.suspects.push_back(suspect);
         result.bytes += suspect.bytes;
     }

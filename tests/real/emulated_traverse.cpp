@@ -47,8 +47,11 @@ int main(int count, char** arguments) {
             if (!access.is_gc(object, type)) continue;
             const Address function = slot(type.address, *type_layout.tp_traverse);
             if (function.is_null()) continue;
-            if (const Address is_gc = slot(type.address, tp_is_gc); !is_gc.is_null() && is_gc != is_gc_of_type)
-                if (const auto answer = traverse->ask(is_gc, object); !answer || static_cast<std::int32_t>(*answer) == 0) continue;
+            if (const Address is_gc = slot(type.address, tp_is_gc);
+                !is_gc.is_null() && is_gc != is_gc_of_type)
+                if (const auto answer = traverse->ask(is_gc, object);
+                    !answer || static_cast<std::int32_t>(*answer) == 0)
+                    continue;
             calls.push_back({function, object});
             ids.push_back(id);
         }
@@ -74,8 +77,10 @@ int main(int count, char** arguments) {
         });
         std::fwrite(out.data(), 1, out.size(), stdout);
         const double seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
-        fmt::print(stderr, "{} calls, {} finished, {} visits, {:.2f} s CPU, {:.2f} us a call; {}\n", calls.size(), exact, visits,
-                   seconds, seconds * 1e6 / static_cast<double>(std::max<std::size_t>(1, calls.size())), traverse->failures().first);
+        fmt::print(stderr, "{} calls, {} finished, {} visits, {:.2f} s CPU, {:.2f} us a call; {}\n",
+                   calls.size(), exact, visits, seconds,
+                   seconds * 1e6 / static_cast<double>(std::max<std::size_t>(1, calls.size())),
+                   traverse->failures().first);
         for (const auto& [name, number] : failed) fmt::print(stderr, "  {} of {}\n", number, name);
     } catch (const Error& error) {
         fmt::print(stderr, "{}\n", error.what());

@@ -44,7 +44,7 @@ public:
     }
 
     PythonHeapBuilder heap;
-    bool gcore = false;  // with section headers, as gcore writes them
+    bool gcore = false;          // with section headers, as gcore writes them
     std::vector<FileRow> files;  // mapped; none in most tests
     Address modules, module, module_dict, type, instance, items, text, number, freed_list;
     Address pool;
