@@ -124,7 +124,7 @@ private:
         result.rows = std::move(merged);
     }
 
-    /// That a module or a class keeps its variables tells nobody anything.
+    /// A module's or a class's own dict: that it keeps the variables tells nobody anything.
     bool is_plumbing(ObjectId object) const {
         return graph_.structural().contains(columns().address_of(object)) ||
                labels_.class_with_dict(object) != no_type;
@@ -160,14 +160,21 @@ private:
         constexpr std::size_t most_sets = 640;  // beyond these the rows are small
         const std::size_t most =
             limit == 0 ? most_sets : std::min(most_sets, std::max<std::size_t>(64, 2 * limit));
+        constexpr std::size_t most_plumbing = 64;
+        std::vector<bool> plumbing;
+        for (const HolderRow& row : result.rows) plumbing.push_back(is_plumbing(row.example));
         std::vector<std::size_t> asked;
         std::vector<std::int32_t> set_of_row(result.rows.size(), -1);
-        for (const std::size_t row : order) {
-            if (asked.size() == most) break;
-            if (is_plumbing(result.rows[row].example)) continue;
-            set_of_row[row] = static_cast<std::int32_t>(asked.size());
-            asked.push_back(row);
-        }
+        const auto ask = [&](bool of_plumbing, std::size_t count) {
+            for (std::size_t i = 0; i < order.size() && count > 0; ++i) {
+                if (plumbing[order[i]] != of_plumbing) continue;
+                set_of_row[order[i]] = static_cast<std::int32_t>(asked.size());
+                asked.push_back(order[i]);
+                --count;
+            }
+        };
+        ask(false, most);
+        if (limit == 0) ask(true, most_plumbing);
         const auto found = retained_by_sets(
             graph_, asked.size(),
             [&](ObjectId object) {
@@ -181,6 +188,7 @@ private:
         }
         std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
             const HolderRow &a = result.rows[left], &b = result.rows[right];
+            if (plumbing[left] != plumbing[right]) return bool(plumbing[right]);
             return std::tie(b.retained, b.memory, a.type_name, a.holder, a.attribute) <
                    std::tie(a.retained, a.memory, b.type_name, b.holder, b.attribute);
         });

@@ -43,14 +43,16 @@ struct HolderRow {
 };
 
 struct HoldersResult {
-    std::vector<HolderRow> rows;  // by retained; cut to the limit
+    // By retained; those of the dicts of modules and classes, which keep what stays anyway, come last. Cut to the
+    // limit
+    std::vector<HolderRow> rows;
     std::uint64_t total_rows = 0, total_count = 0, total_size = 0, total_memory = 0, total_array_data = 0;
     std::uint64_t without_path = 0;  // objects that no root reaches
 };
 
-/// For the objects of `types`, or all if it is empty. `limit` 0: all rows. If there are more than a hundred
-/// rows for each one wanted, they are chosen by memory. If `sizes` is given, they are chosen by what their objects
-/// retain, and other holders are looked for.
+/// For the objects of `types`, or all if it is empty. `limit` 0: all rows. If `sizes` is given, rows are chosen by
+/// what their objects retain, and other holders are looked for; else by memory. What more than some hundred rows
+/// retain is not computed.
 HoldersResult holders(const HeapGraph& graph, const std::vector<TypeId>& types, const PathWishes& wishes,
                       std::size_t limit, const ProgressCallback& progress = {},
                       KeptAnswers* answers = nullptr, const RetainedSizes* sizes = nullptr);

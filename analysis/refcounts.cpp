@@ -210,8 +210,8 @@ private:
         }
         ++result_.checked;
         std::uint32_t words = words_to(object);
-        const std::int64_t accounted =
-            static_cast<std::int64_t>(graph_.found(object)) - (words - marked_words_to(object));
+        const std::uint32_t unmarked = words == 0 ? 0 : words - marked_words_to(object);  // most have none
+        const std::int64_t accounted = static_cast<std::int64_t>(graph_.found(object)) - unmarked;
         const std::int64_t excess = facts.refcount - accounted;
         if (excess > words && module_of(columns().address_of(object))) ++words;
         result_.counted += static_cast<std::uint64_t>(std::max<std::int64_t>(facts.refcount, 0));

@@ -64,24 +64,32 @@ void Table::take(TableCells rows, std::vector<std::size_t> which) {
     which_ = std::move(which);
 }
 
-std::vector<std::size_t> Table::widths(std::size_t width, std::size_t indent) const {
+Table::Widths Table::widths_of(std::size_t count, std::size_t width, std::size_t indent) const {
     std::vector<std::size_t> widths;
     std::size_t total = indent;
-    for (const TableColumn& column : columns_) widths.push_back(display_width(column.heading));
+    for (std::size_t i = 0; i < count; ++i) widths.push_back(display_width(columns_[i].heading));
     rows_.for_each([&](const TableCells::Row& row) {
-        for (std::size_t i = 0; i < columns_.size(); ++i)
+        for (std::size_t i = 0; i < count; ++i)
             widths[i] = std::max(widths[i], display_width(row[which_[i]]));
     });
-    for (std::size_t i = 0; i < columns_.size(); ++i) total += widths[i] + (i > 0 ? 2 : 0);
+    for (std::size_t i = 0; i < count; ++i) total += widths[i] + (i > 0 ? 2 : 0);
     for (const Step& step : steps) {
-        for (std::size_t i = 0; i < columns_.size() && width != 0 && total > width; ++i) {
+        for (std::size_t i = 0; i < count && width != 0 && total > width; ++i) {
             if (columns_[i].fit != step.fit || widths[i] <= step.least) continue;
             const std::size_t less = std::min(total - width, widths[i] - step.least);
             widths[i] -= less;
             total -= less;
         }
     }
-    return widths;
+    return {std::move(widths), width, width != 0 && total > width};
+}
+
+Table::Widths Table::widths(std::size_t width, std::size_t indent) const {
+    Widths all = widths_of(columns_.size(), width, indent);
+    const bool below = all.last_below && columns_.size() > 1 && columns_.back().fit == TableColumn::Fit::wrap;
+    if (below) all = widths_of(columns_.size() - 1, width, indent);
+    all.last_below = below;
+    return all;
 }
 
 std::string Table::cell(std::size_t column, const std::string& text, std::size_t width) const {
@@ -90,11 +98,13 @@ std::string Table::cell(std::size_t column, const std::string& text, std::size_t
     return text;
 }
 
-std::string Table::line(const TableCells::Row& row, const std::vector<std::size_t>& which,
-                        const std::vector<std::size_t>& widths, std::size_t indent) const {
+std::string Table::line(const TableCells::Row& row, const std::vector<std::size_t>& which, const Widths& page,
+                        std::size_t indent) const {
+    constexpr std::size_t deeper = 4;  // than the row, of what stands below it
+    const std::vector<std::size_t>& widths = page.columns;
     std::string line(indent, ' ');
     std::size_t begin = indent;  // the column at which the cell begins
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
         if (i > 0) line += "  ";
         const std::string text = cell(i, std::string(row[which[i]]), widths[i]);
         if (columns_[i].fit == TableColumn::Fit::wrap)
@@ -106,6 +116,10 @@ std::string Table::line(const TableCells::Row& row, const std::vector<std::size_
         begin += widths[i] + 2;
     }
     line.erase(line.find_last_not_of(' ') + 1);
+    if (page.last_below && !row[which.back()].empty()) {
+        const std::size_t at = indent + deeper;
+        line += "\n" + std::string(at, ' ') + wrapped(std::string(row[which.back()]), page.page, at, at);
+    }
     return line;
 }
 
@@ -116,7 +130,7 @@ std::string Table::text(std::size_t width, bool colour, std::size_t indent) cons
 }
 
 void Table::write(std::size_t width, bool colour, std::size_t indent, const Write& write) const {
-    const std::vector<std::size_t> column_widths = widths(width, indent);
+    const Widths column_widths = widths(width, indent);
     std::vector<std::size_t> in_order(columns_.size());
     std::iota(in_order.begin(), in_order.end(), std::size_t{0});
     TableCells::Row headings;

@@ -16,7 +16,8 @@ struct TableColumn {
     enum class Align { left, right } align = Align::left;
     std::string heading;
     /// What happens to cells that are too wide for a terminal: a type's name is shortened in the middle, a
-    /// value at the end, a sentence in the last column continues below. An address is never shortened.
+    /// value at the end, a sentence in the last column continues below, or stands on lines of its own below the
+    /// row if there is no room beside it. An address is never shortened.
     enum class Fit { whole, middle, end, wrap } fit = Fit::whole;
 };
 
@@ -57,10 +58,17 @@ public:
     void write(std::size_t width, bool colour, std::size_t indent, const Write& write) const;
 
 private:
-    std::vector<std::size_t> widths(std::size_t width, std::size_t indent) const;
+    /// Of each column, but for one that stands below.
+    struct Widths {
+        std::vector<std::size_t> columns;
+        std::size_t page = 0;
+        bool last_below = false;
+    };
+    Widths widths(std::size_t width, std::size_t indent) const;
+    Widths widths_of(std::size_t count, std::size_t width, std::size_t indent) const;
     std::string cell(std::size_t column, const std::string& text, std::size_t width) const;
-    std::string line(const TableCells::Row& row, const std::vector<std::size_t>& which,
-                     const std::vector<std::size_t>& widths, std::size_t indent) const;
+    std::string line(const TableCells::Row& row, const std::vector<std::size_t>& which, const Widths& widths,
+                     std::size_t indent) const;
 
     std::vector<TableColumn> columns_;
     std::vector<std::size_t> which_;  // cell of each row, by column

@@ -6,6 +6,8 @@
 
 #include "analysis/suspects/rules.h"
 
+#include <algorithm>
+
 namespace heapsift {
 namespace {
 
@@ -25,9 +27,12 @@ std::string class_in(const std::string& qualname) {
                            dot - (before == std::string::npos ? 0 : before + 1));
 }
 
+enum class SelfInKeys { no, alone, with_arguments };
+
 /// Whether the keys of a cache begin with instances of that class, or of a subclass.
-bool keys_have_instances(const Scene& scene, Address cache, const std::string& of_class) {
+SelfInKeys self_in_keys(const Scene& scene, Address cache, const std::string& of_class) {
     constexpr int most_keys = 16;
+    bool arguments = false;
     int looked_at = 0, with = 0;
     const PythonHeap& python = scene.python();
     const HeapSnapshot& columns = scene.heap().snapshot();
@@ -36,8 +41,10 @@ bool keys_have_instances(const Scene& scene, Address cache, const std::string& o
         ++looked_at;
         // The arguments are a tuple, or its subclass functools._HashedSeq a list: both begin with `self`.
         Address first = key;
-        if (python.types().is(python.type_of(key), KnownType::tuple) && python.var_size(key) > 0)
+        if (python.types().is(python.type_of(key), KnownType::tuple) && python.var_size(key) > 0) {
             first = python.pointer(key + *python.layout().tuple.ob_item);
+            arguments = arguments || python.var_size(key) > 1;
+        }
         TypeId type = python.type_of(first);
         for (int steps = 0; type != no_type && steps < 100; ++steps, type = columns.types[type].base) {
             const std::string& name = columns.types[type].name;
@@ -47,7 +54,8 @@ bool keys_have_instances(const Scene& scene, Address cache, const std::string& o
             }
         }
     });
-    return looked_at > 0 && 2 * with > looked_at;
+    if (looked_at == 0 || 2 * with <= looked_at) return SelfInKeys::no;
+    return arguments ? SelfInKeys::with_arguments : SelfInKeys::alone;
 }
 
 std::optional<Cause> unbounded_cache(const Scene& scene) {
@@ -63,12 +71,15 @@ std::optional<Cause> unbounded_cache(const Scene& scene) {
     const std::uint64_t entries = dict ? dict->used : 0;
     const std::string of = place.known() ? " of " + words_of(place) : std::string();
     const std::string of_class = class_in(place.function);
-    if (!of_class.empty() && keys_have_instances(scene, cache, of_class))
+    const SelfInKeys self = of_class.empty() ? SelfInKeys::no : self_in_keys(scene, cache, of_class);
+    if (self != SelfInKeys::no)
         return Cause{
             .kind = {},
             .words = words("the cache", of, " keeps the `self` of every call: ", CauseWords::count(entries),
                            " entries", maxsize < 0 ? ", maxsize=None" : ""),
-            .fix = "use functools.cached_property, or set maxsize"};
+            .fix = self == SelfInKeys::alone ? "use functools.cached_property, or set maxsize"
+                                             : "keep the results in a dict of the instance, or cache a "
+                                               "function that takes values, not `self`"};
     if (maxsize >= 0)
         return Cause{.kind = {},
                      .words = words("the cache", of, ": ", CauseWords::count(entries),
@@ -80,6 +91,27 @@ std::optional<Cause> unbounded_cache(const Scene& scene) {
                  .fix = "set maxsize, or call cache_clear()"};
 }
 
+/// "app.Point.tag": the first attribute, found from `value` on, that refers to `key`; "" if it is none of an instance.
+std::string attribute_with(const Scene& scene, ObjectId value, ObjectId key) {
+    constexpr std::size_t most_objects = 300;
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    std::vector<ObjectId> found{value};
+    std::string attribute;
+    for (std::size_t i = 0; i < found.size() && attribute.empty(); ++i)
+        scene.heap().visit_references(found[i], [&](const Reference& reference) {
+            if (!reference.followed || !attribute.empty()) return;
+            const ObjectId target = columns.find(reference.target);
+            if (target == key) {
+                if (reference.step.kind == ReferenceStep::Kind::attribute && !reference.step.nameless)
+                    attribute = scene.type_of(found[i]) + "." + reference.step.name;
+            } else if (target != no_object && found.size() < most_objects && scene.dominates(value, target) &&
+                       std::find(found.begin(), found.end(), target) == found.end()) {
+                found.push_back(target);
+            }
+        });
+    return attribute;
+}
+
 /// Values that keep their own keys alive: the entries can never go.
 std::optional<Cause> weak_keys_held(const Scene& scene) {
     const ObjectId owner = scene.owner();
@@ -88,7 +120,7 @@ std::optional<Cause> weak_keys_held(const Scene& scene) {
     const HeapSnapshot& columns = scene.heap().snapshot();
     constexpr int most_entries = 64;
     int looked_at = 0, held = 0;
-    std::string key_type;
+    std::string key_type, attribute;
     scene.python().visit_dict(columns.address_of(scene.object()), [&](Address key, Address value) {
         if (looked_at >= most_entries || !l.wr_object.present()) return;
         ++looked_at;
@@ -96,13 +128,14 @@ std::optional<Cause> weak_keys_held(const Scene& scene) {
         const ObjectId kept = columns.find(value);
         if (target == no_object || kept == no_object || !scene.dominates(kept, target)) return;
         key_type = scene.type_of(target);
-        ++held;
+        if (held++ == 0) attribute = attribute_with(scene, kept, target);
     });
     if (looked_at == 0 || 2 * held <= looked_at) return std::nullopt;
     return Cause{.kind = {},
                  .words = words("a WeakKeyDictionary that cannot shrink: each value refers to its own key, ",
-                                key_type),
-                 .fix = "keep a weakref.ref to the key in the value"};
+                                key_type, attribute.empty() ? "" : ", by ", attribute),
+                 .fix = attribute.empty() ? "keep a weakref.ref to the key in the value"
+                                          : "make " + attribute + " a weakref.ref"};
 }
 
 constexpr Rule rules_of_caches[] = {{"lru-cache", unbounded_cache}, {"weak-keys", weak_keys_held}};

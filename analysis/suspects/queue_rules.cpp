@@ -45,15 +45,30 @@ ObjectId coroutine_of(const Scene& scene, ObjectId task) {
     return found;
 }
 
+/// Whether a task waits for a future (`_fut_waiter`: asyncio/tasks.py) that nobody but the task itself can reach:
+/// nothing will ever set its result.
+bool waits_for_nothing(const Scene& scene, ObjectId task) {
+    const ObjectId future = scene.heap().snapshot().find(scene.attribute(task, "_fut_waiter"));
+    return future != no_object && scene.dominates(task, future) && scene.is_fully_counted(future);
+}
+
 std::optional<Cause> tasks(const Scene& scene) {
     if (!scene.holds({"_asyncio.Task", "asyncio.tasks.Task"})) return std::nullopt;
     MostFrequent<std::string> places;
+    std::size_t forsaken = 0;
     for (const ObjectId task : scene.sample()) {
+        forsaken += waits_for_nothing(scene, task);
         const ObjectId coroutine = coroutine_of(scene, task);
         places.add(coroutine == no_object ? std::string() : suspended_words(scene.heap(), coroutine));
     }
     CauseWords cause = words("tasks");
     if (const std::string* place = places.get(); place && !place->empty()) cause << " " + *place;
+    if (2 * forsaken > scene.sample().size()) {
+        cause << "; each waits for a future that nothing else holds, so nothing can complete it";
+        return Cause{.kind = {},
+                     .words = std::move(cause),
+                     .fix = "keep the future where its result is set, and wait with asyncio.wait_for"};
+    }
     return Cause{.kind = {},
                  .words = std::move(cause),
                  .fix = "limit how many wait at once (asyncio.Semaphore), or set a timeout"};

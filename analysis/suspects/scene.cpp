@@ -63,6 +63,11 @@ bool Scene::is_a(ObjectId object, std::initializer_list<std::string_view> names)
     return false;
 }
 
+bool Scene::is_fully_counted(ObjectId object) const {
+    return heap().collector_facts(object).refcount <=
+           static_cast<std::int64_t>(heap().snapshot().references->found(object));
+}
+
 bool Scene::is_class(ObjectId object) const {
     return object != no_object &&
            heap().snapshot().types.find(heap().snapshot().address_of(object)) != no_type;

@@ -24,6 +24,8 @@ public:
     const PythonHeap& python() const { return heap().python_heap(); }
     std::uint64_t retained(ObjectId object) const { return retained_.memory(object); }
     bool dominates(ObjectId above, ObjectId object) const { return retained_.dominates(above, object); }
+    /// Whether as many references to it were found as Python counted: no code in C holds it unseen.
+    bool is_fully_counted(ObjectId object) const;
 
     /// The holder itself; `no_object` if it is a group, or several objects together.
     ObjectId object() const { return holder_.object ? holder_.object->id : no_object; }

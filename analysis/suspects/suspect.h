@@ -57,7 +57,7 @@ struct Suspect {
         garbage,       // what waits for the collector
         garbage_list,  // what gc.garbage holds
         native,        // OverviewResult::culprit: blocks of C code of one size or class
-        free_memory    // given back by the program, kept by Python and malloc
+        free_memory    // given back by the program, and not to the system
     } kind = Kind::holder;
     std::uint64_t bytes = 0;
     std::optional<TopHolder> holder;

@@ -117,8 +117,11 @@ Block path_hint(const HoldersResult& result) {
 
 void say_garbage(const HoldersResult& result, Document& document) {
     if (result.without_path > 0)
-        document.say(line(how_many(result.without_path, "of them is garbage:", "of them are garbage:") +
-                          " no root reaches."));
+        document.say(
+            hint("cycles", (result.without_path == result.total_count && result.without_path > 1
+                                ? says("all {} are garbage: nothing reaches them", Count{result.without_path})
+                                : how_many(result.without_path, "of them is garbage: nothing reaches it",
+                                           "of them are garbage: nothing reaches them"))));
 }
 
 }  // namespace
@@ -148,8 +151,9 @@ Document render_holders(HoldersResult holders, const std::string& command, const
     document.rows = rows_of<Datum>(result, &HoldersResult::rows, shared_holder_data);
     document.csv_columns.emplace_back("also_held");
     if (result->rows.empty()) {
-        document.say(line(says("No root reaches any {} of this core.",
+        document.say(line(says("Nothing holds any {} of this core.",
                                type.empty() ? Text("object") : says("object of type {}", TypeName{type}))));
+        say_garbage(*result, document);
         return document;
     }
     document.say(

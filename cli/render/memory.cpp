@@ -9,7 +9,7 @@
 namespace heapsift {
 namespace {
 
-constexpr std::size_t most_arenas = 8;
+constexpr std::size_t most_arenas = 3;
 constexpr std::uint64_t sparse_parts_worth_a_sentence = 20;  // of what is in use
 constexpr std::uint64_t zeros_parts_worth_a_sentence = 33;
 

@@ -180,6 +180,14 @@ void say_sizes(const std::shared_ptr<const NativeResult>& result, bool leaked_on
     document.say({std::move(table)});
 }
 
+std::optional<Address> first_address(const NativeDetails& details) {
+    std::optional<Address> first;
+    block_rows(details)([&](const NativeListRow& row) {
+        if (!first) first = row.address;
+    });
+    return first;
+}
+
 Text native_sentence(const NativeResult& result, bool leaked_only) {
     const Text leaked = says("{} of it in {} leaked: no word of the memory that may be a pointer leads there",
                              ByteCount{result.leaked_bytes}, how_many(result.leaked_count, "block"));
@@ -261,10 +269,14 @@ Document render_native(NativeResult native, NativeDetails details, NativeShown s
         "wrong, and a leaked block may be missed; a pointer that is hidden is not seen. Bytes are what "
         "malloc handed out, touched or not."));
     const bool leaks = result->leaked_count > 0 && result->tells_leaks;
-    document.say(shown.blocks                 ? hint(says("show ADDRESS"), "one block, and what leads to it")
-                 : shown.leaked_only && leaks ? hint("native --leaked --blocks", "each of them")
-                 : leaks                      ? hint("native --leaked", "only what leaked")
-                                              : hint("memory", "what the rest is"));
+    if (shown.blocks) {
+        if (const auto address = first_address(details))
+            document.say(hint(says("show {}", *address), "the first of them, and what leads to it"));
+        return document;
+    }
+    document.say(shown.leaked_only && leaks ? hint("native --leaked --blocks", "each of them")
+                 : leaks                    ? hint("native --leaked", "only what leaked")
+                                            : hint("memory", "what the rest is"));
     return document;
 }
 

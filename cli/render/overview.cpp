@@ -160,7 +160,8 @@ void say_pinned(const OverviewResult& result, Document& document) {
     document.say(gap());
 }
 
-void say_types(const std::shared_ptr<const TypesResult>& types, Document& document) {
+/// `with_hint`: nothing above says what to type next.
+void say_types(const std::shared_ptr<const TypesResult>& types, bool with_hint, Document& document) {
     if (types->types.empty()) {
         document.say(gap());
         document.say(line("No Python objects could be found in it."));
@@ -168,10 +169,13 @@ void say_types(const std::shared_ptr<const TypesResult>& types, Document& docume
     }
     Block table = types_table(types, SortKey::memory);
     std::get<TableBlock>(table.content).fewest = fewest_types;
-    const ObjectRow& largest = types->types.front().largest;
     Alternative part;
-    part.blocks = {gap(), std::move(table),
-                   hint(says("show {}", largest.address), says("the largest {}", TypeName{largest.type}))};
+    part.blocks = {gap(), std::move(table)};
+    if (with_hint) {
+        const ObjectRow& largest = types->types.front().largest;
+        part.blocks.push_back(
+            hint(says("show {}", largest.address), says("the largest {}", TypeName{largest.type})));
+    }
     part.instead = {hint("types", "what the Python objects are")};
     document.say({std::move(part)});
 }
@@ -297,7 +301,7 @@ Document render_overview(OverviewResult overview, const OverviewCore& core, cons
         memory.instead = {hint("memory", "where the rest of it is")};
         document.say({std::move(memory)});
     }
-    say_types(types, document);
+    say_types(types, suspects.suspects.empty(), document);
     return document;
 }
 

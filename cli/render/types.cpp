@@ -15,12 +15,11 @@ using NamedCount = std::pair<std::string, std::uint64_t>;
 
 constexpr std::size_t narrowest_with_size = 100;
 
-// "12 of pandas.DataFrame, 3 of a.B and 4 more types"
-std::string named_counts(const std::vector<NamedCount>& counts) {
-    constexpr std::size_t most = 3;
+// "12 pandas.DataFrame, 3 a.B and 4 more types"
+std::string named_counts(const std::vector<NamedCount>& counts, std::size_t most = 3) {
     std::string text;
     for (std::size_t i = 0; i < counts.size() && i < most; ++i)
-        text += fmt::format("{}{} of {}", i == 0 ? "" : ", ", grouped(counts[i].second), counts[i].first);
+        text += fmt::format("{}{} {}", i == 0 ? "" : ", ", grouped(counts[i].second), counts[i].first);
     if (counts.size() > most) text += " and " + counted(counts.size() - most, "more type");
     return text;
 }
@@ -154,8 +153,8 @@ void note_uncertain_sizes(const TypesResult& result, Diagnostics& diagnostics) {
     note_damaged_objects(result.damaged_objects, diagnostics);
     if (!result.python_sizeof_types.empty())
         diagnostics.add("sizeof-in-python",
-                        "a __sizeof__ written in Python is not run, and the size is that of the C base: " +
-                            named_counts(result.python_sizeof_types));
+                        "a __sizeof__ written in Python is not run; sizes are the C base's of " +
+                            named_counts(result.python_sizeof_types, 1));
     if (!result.uncertain_types.empty())
         diagnostics.add(
             "sizeof-unknown",

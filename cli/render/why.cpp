@@ -89,7 +89,7 @@ void say_paths(const WhyResult& result, Document& document) {
     if (!path.from_address)
         document.say({Paragraph{
             .text = says("in Python: {}", target.expression), .tail = {}, .broken = false, .secret = true}});
-    if (result.referrers > result.paths.size())
+    if (result.referrers > result.paths.size() && result.paths.size() == 1)
         document.say(hint(says("why {} --paths 3", target), "the paths through other referrers"));
     else
         document.say(hint(says("show {}", target)));

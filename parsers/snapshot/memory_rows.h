@@ -34,7 +34,7 @@ struct MemoryRow {
 /// The name of the row of malloc's blocks that are not part of a Python object.
 inline constexpr const char* c_code_row = "C/C++ memory";
 /// And of what allocators keep.
-inline constexpr const char* free_row = "free, kept by Python and malloc";
+inline constexpr const char* free_row = "free, not given back to the system";
 
 /// An arena of malloc, headers included (malloc.c, struct malloc_state).
 struct ArenaRow {

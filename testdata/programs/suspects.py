@@ -115,11 +115,21 @@ class Page:
     def size(self):
         return len(self.text)
 
+    @functools.lru_cache(maxsize=None)  # line arguments-cache
+    def part(self, number):
+        return self.text[number:number + 8]
+
 
 def leak_method_cache():
     for i in range(4000):
         Page(i).size()
     return {"kind": "lru-cache", "bytes": 4000 * 4000, "words": ["Page.size()", "keeps the `self`", "cached_property"], "line": "method-cache"}
+
+
+def leak_method_cache_with_arguments():
+    for i in range(4000):
+        Page(i).part(i)
+    return {"kind": "lru-cache", "bytes": 4000 * 4000, "words": ["Page.part()", "keeps the `self`", "a dict of the instance"], "line": "arguments-cache"}
 
 
 class Owner:
@@ -202,7 +212,7 @@ def leak_tasks():
     async def main():
         waiting = [asyncio.create_task(poll(i)) for i in range(4000)]
         await asyncio.sleep(0)
-        finish({"bytes": 4000 * 4000, "kind": "tasks", "words": ["tasks suspended in", "poll()", "Semaphore"]}, "tasks")
+        finish({"bytes": 4000 * 4000, "kind": "tasks", "words": ["tasks suspended in", "poll()", "nothing can complete it", "wait_for"]}, "tasks")
         return waiting
     asyncio.run(main())
 

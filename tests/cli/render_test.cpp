@@ -128,7 +128,7 @@ TEST_CASE("render by holder: a row says type, owner and attribute", "[cli][rende
           "type,holder,attribute,expression,example,count,size,memory,array_data,native,retained,also_held\n"
           "app.Job,app.Queue,jobs[*],app.QUEUE.jobs[*],0x10100,1234,4000,4096,0,16,1048576,1000\n");
     CHECK(Written(render_holders({}, "holders", "app.Job"), shown).text(shown.page) ==
-          "No root reaches any object of type app.Job of this core.\n");
+          "Nothing holds any object of type app.Job of this core.\n");
 }
 
 TEST_CASE("render holders: a row says what else must go", "[cli][render]") {
@@ -223,7 +223,7 @@ TEST_CASE("render types: sizes that are not what sys.getsizeof would have said a
     note_uncertain_sizes(result, diagnostics);
     REQUIRE(diagnostics.all().size() == 3);
     CHECK_THAT(diagnostics.all()[0].message,
-               ContainsSubstring("12 of pandas.DataFrame, 3 of a.B, 2 of a.C and 1 more type"));
+               ContainsSubstring("sizes are the C base's of 12 pandas.DataFrame and 3 more types"));
     CHECK(diagnostics.complete());
 }
 

@@ -212,6 +212,23 @@ TEST_CASE("table: a sentence goes on below itself", "[cli][table]") {
           "              by native code\n");
 }
 
+TEST_CASE("table: a sentence stands below its row where there is no room beside it", "[cli][table]") {
+    Table table({{TableColumn::Align::left, "allocator"},
+                 {TableColumn::Align::right, "in use"},
+                 {TableColumn::Align::left, "and", TableColumn::Fit::wrap}});
+    table.add({"the main arena", "2.5 MiB", "56 KiB of the free are in caches"});
+    table.add({"another one", "1.0 MiB", ""});
+    CHECK(table.text(36, false) ==
+          "  allocator        in use\n"
+          "      and\n"
+          "  the main arena  2.5 MiB\n"
+          "      56 KiB of the free are in\n"
+          "      caches\n"
+          "  another one     1.0 MiB\n");
+    for (const std::size_t wide : {0, 80})
+        CHECK_THAT(table.text(wide, false), ContainsSubstring("2.5 MiB  56 KiB of the free are in caches\n"));
+}
+
 TEST_CASE("table: only type names are shortened, and only so far", "[cli][table]") {
     using Align = TableColumn::Align;
     Table table({{Align::left, "address"}, {Align::left, "type", TableColumn::Fit::middle}});

@@ -233,18 +233,22 @@ TEST_CASE("holders: what a class has as an attribute is held by that class, not 
     CHECK(result.rows[0].retained == analysed.memory(one) + analysed.memory(two));
     CHECK(held_by(analysed.graph, "app.Bus.subs[*]").size() == 2);
 
-    // The dict of a class retains all of that, which tells nobody anything: it is not first.
+    // The dict of a class retains all of that, which tells nobody anything: it comes last, and not among a few.
     const HoldersResult all = holders(analysed.graph, {}, {}, 0, {}, nullptr, &analysed.sizes);
     const auto dicts = std::find_if(all.rows.begin(), all.rows.end(), [](const HolderRow& row) {
         return row.holder == "type" && row.attribute == "__dict__";
     });
     REQUIRE(dicts != all.rows.end());
-    CHECK_FALSE(dicts->retained);
+    CHECK(dicts->retained.value_or(0) > *result.rows[0].retained);
     const auto list = std::find_if(all.rows.begin(), all.rows.end(), [](const HolderRow& row) {
         return row.holder == "app.Bus" && row.attribute == "subs";
     });
     REQUIRE(list != all.rows.end());
     CHECK(list < dicts);
+    const HoldersResult few = holders(analysed.graph, {}, {}, 5, {}, nullptr, &analysed.sizes);
+    CHECK(std::none_of(few.rows.begin(), few.rows.end(), [](const HolderRow& row) {
+        return row.holder == "type" && row.attribute == "__dict__";
+    }));
 }
 
 TEST_CASE("groups: a file in site-packages belongs to its package", "[analysis][groups]") {
