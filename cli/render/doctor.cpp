@@ -129,14 +129,13 @@ void say_counts(const DoctorResult::ReferenceCounts& counts, Document& document)
 void say_guessed(const DoctorResult& result, std::uint64_t objects, Document& document) {
     if (const std::uint64_t run = result.references_learned + result.references_emulated; run > 0)
         document.say(sentence(says(
-            "What {} refer to is known from their types' own code: it was learned for {} of {} and emulated "
-            "for "
-            "{} of {}",
+            "References known from the types' own code: those of {}; learned for {} of {}, emulated for {} "
+            "of {}",
             how_many(run, "object"), Count{result.references_learned}, how_many(result.learned_types, "type"),
             Count{result.references_emulated}, how_many(result.emulated_types, "type"))));
     if (result.guessed.empty()) return document.say(line("What they refer to is known for all.", 1));
     document.say(sentence(
-        says("What {} refer to is guessed ({} of all), because their types are not known to heapsift",
+        says("References guessed: those of {} ({} of all), whose types are not known to heapsift",
              how_many(result.references_guessed, "object"), Share{result.references_guessed, objects})));
     if (!result.can_emulate)
         document.say(
