@@ -17,6 +17,8 @@ struct SourcePlace {
     std::int32_t line = 0;  // 0: not known
 
     bool known() const { return !function.empty(); }
+    /// The statements of a file that are in no function.
+    bool is_body_of_module() const { return function == "<module>"; }
     auto operator<=>(const SourcePlace&) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 // What explains the memory in use, and what a person would change.
 
+#include "analysis/source_places.h"
 #include "analysis/top_holders.h"
 
 #include <cstdint>
@@ -63,6 +64,9 @@ struct Suspect {
     std::optional<TopHolder> holder;
     std::uint64_t alike = 1;  // holders in this row: the same local of so many threads
     Cause cause;              // without words if no more is known than who holds it
+    // Functions of the program that use the name of the attribute or global that holds it, if they were asked for
+    std::vector<SourcePlace> used_in;
+    std::uint64_t more_used_in = 0;  // and so many more
 };
 
 }  // namespace heapsift

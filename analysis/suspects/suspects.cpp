@@ -12,6 +12,7 @@
 
 #include "analysis/suspects/suspects.h"
 
+#include "analysis/suspects/code_that_names.h"
 #include "analysis/suspects/rules.h"
 #include "parsers/snapshot/memory_rows.h"
 
@@ -230,14 +231,36 @@ private:
     std::map<std::string, std::size_t> rows_;  // by place_for_a_person
 };
 
+/// "tails" of "tails[*].x".
+std::string identifier_of(const std::string& attribute) {
+    return attribute.substr(0, attribute.find_first_of(".["));
+}
+
+void add_code(Work& work, const OverviewResult& overview, std::vector<Suspect>& suspects) {
+    constexpr std::size_t most_places = 3;
+    const CodeThatNames code(work.heap());
+    const RetainedLookup retained(work.graph(), work.retained());
+    for (Suspect& suspect : suspects) {
+        std::string name;
+        if (suspect.holder)
+            name = name_in_source(Scene(retained, *suspect.holder));
+        else if (suspect.kind == Suspect::Kind::pinned && overview.pinned->local.empty())
+            name = identifier_of(overview.pinned->attribute);
+        std::size_t all = 0;
+        suspect.used_in = code.of(name, most_places, all);
+        suspect.more_used_in = all - suspect.used_in.size();
+    }
+}
+
 }  // namespace
 
-SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t limit) {
+SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t limit, bool code) {
     SuspectsResult result;
     result.suspects = SuspectSearch(work, overview).find();
     result.total = result.suspects.size();
     for (const Suspect& suspect : result.suspects) result.bytes += suspect.bytes;
     if (limit > 0 && result.suspects.size() > limit) result.suspects.resize(limit);
+    if (code) add_code(work, overview, result.suspects);
     return result;
 }
 

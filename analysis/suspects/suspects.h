@@ -17,7 +17,8 @@ struct SuspectsResult {
     std::uint64_t bytes = 0;        // of all of them: no byte is in two
 };
 
-/// What `overview` has found, explained. `limit` 0: all. Cost: some thousand reads of the core for each holder.
-SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t limit);
+/// What `overview` has found, explained. `limit` 0: all. Cost: some thousand reads of the core for each holder; with
+/// `code`, which adds Suspect::used_in, a look at each object's type.
+SuspectsResult suspects(Work& work, const OverviewResult& overview, std::size_t limit, bool code = false);
 
 }  // namespace heapsift

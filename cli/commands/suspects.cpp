@@ -15,7 +15,7 @@ ExitCode run_suspects(Session& session) {
     Question question(session, {Need::memory, Need::native, Need::retained, Need::states});
     const HeapReader& heap = question.heap();
     const OverviewResult found = overview(question.work(), overview_rows);
-    const SuspectsResult result = suspects(question.work(), found, session.options().rows());
+    const SuspectsResult result = suspects(question.work(), found, session.options().rows(), true);
     note_overlaps(found.memory_overlaps, session.diagnostics());
     session.note_references(heap);
     return session.write(render_suspects(result, found));

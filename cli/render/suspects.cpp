@@ -67,6 +67,19 @@ Text keeper_words(const Suspect& suspect, const OverviewResult& overview) {
     return words;
 }
 
+/// "used in submit(), shop.py:15, and Monitor.feed(), shop.py:4".
+Text code_words(const Suspect& suspect) {
+    Text text = "used in ";
+    for (std::size_t i = 0; i < suspect.used_in.size(); ++i) {
+        const bool last = i + 1 == suspect.used_in.size() && suspect.more_used_in == 0;
+        if (i > 0) text += !last ? ", " : i == 1 ? " and " : ", and ";
+        const SourcePlace& place = suspect.used_in[i];
+        text += place.is_body_of_module() ? says("the body of {}", place.file) : Text(words_of(place));
+    }
+    if (suspect.more_used_in > 0) text += says(", and {} more", Count{suspect.more_used_in});
+    return text;
+}
+
 /// The command that leads on; nothing where there is none.
 Text next_command(const Suspect& suspect) {
     switch (suspect.kind) {
@@ -110,6 +123,8 @@ TableBlock suspects_table(const SuspectsResult& result, const OverviewResult& ov
                 {.cells = {Text(), Text(), cause_words(suspect.cause.words)},
                  .depth = 1,
                  .detail = stays ? std::uint8_t{0} : static_cast<std::uint8_t>(first_cause + number)});
+        if (!suspect.used_in.empty())
+            rows.push_back({.cells = {Text(), Text(), code_words(suspect)}, .depth = 1});
         if (!suspect.cause.fix.empty())
             rows.push_back({.cells = {Text(), Text(), says("fix: {}", suspect.cause.fix)},
                             .depth = 1,
@@ -121,10 +136,10 @@ TableBlock suspects_table(const SuspectsResult& result, const OverviewResult& ov
 
 }  // namespace
 
-Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview) {
+Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview, bool with_code) {
     return Datum::list_of(result.suspects, [&](const Suspect& suspect) {
         const bool has_object = suspect.holder && suspect.holder->object;
-        return entries(
+        Datum data = entries(
             {{"kind", suspect.cause.kind},
              {"sentence", keeper_words(suspect, overview)},
              {"bytes", suspect.bytes},
@@ -137,6 +152,11 @@ Datum suspects_data(const SuspectsResult& result, const OverviewResult& overview
              {"cause", suspect.cause.words.empty() ? Datum() : Datum(cause_words(suspect.cause.words))},
              {"fix", or_null(suspect.cause.fix)},
              {"next", next_command(suspect)}});
+        if (with_code)
+            data["used_in"] = Datum::list_of(suspect.used_in, [](const SourcePlace& place) {
+                return entries({{"function", place.function}, {"file", place.file}, {"line", place.line}});
+            });
+        return data;
     });
 }
 
@@ -150,7 +170,7 @@ void say_suspects(const SuspectsResult& result, const OverviewResult& overview, 
 
 Document render_suspects(const SuspectsResult& result, const OverviewResult& overview) {
     Document document{.command = "suspects"};
-    document.data["suspects"] = suspects_data(result, overview);
+    document.data["suspects"] = suspects_data(result, overview, true);
     document.data["total"] =
         entries({{"suspects", result.total}, {"bytes", result.bytes}, {"in_use", overview.in_use_bytes}});
     if (result.suspects.empty()) {

@@ -3,7 +3,8 @@
     suspects.py NAME     a function below, of the name leak_NAME or healthy_NAME
 
 Each plants between 8 and 40 MiB, writes truth.json in the current directory ("kind", "bytes": what it planted, "words": what the row must
-say, "path": what its expression must contain, "line": the number of a line of this file that the cause must name), and waits for its core.
+say, "path": what its expression must contain, "line": the number of a line of this file that the cause must name; "used_in": the
+function that alone uses what keeps it), and waits for its core.
 The line of a cause is marked in this file by a comment: `# line NAME`.
 """
 
@@ -52,7 +53,7 @@ def leak_closures():
     global bus
     bus = Bus()
     bus.subscribers["paid"] += [make_callback(i) for i in range(4000)]
-    return {"bytes": 4000 * 4000, "path": "bus.subscribers['paid']", "words": ["make_callback.<locals>.on_paid()", "`payload`", "unsubscribe"], "line": "closures"}
+    return {"bytes": 4000 * 4000, "path": "bus.subscribers['paid']", "words": ["make_callback.<locals>.on_paid()", "`payload`", "unsubscribe"], "line": "closures", "used_in": "leak_closures"}
 
 
 class Widget:
@@ -143,7 +144,7 @@ def leak_weak_keys():
     for i in range(4000):
         owner = Owner()
         registry[owner] = {"owner": owner, "text": text(i)}
-    return {"bytes": 4000 * 4000, "path": "registry", "words": ["WeakKeyDictionary", "refers to its own key", "Owner"]}
+    return {"bytes": 4000 * 4000, "path": "registry", "words": ["WeakKeyDictionary", "refers to its own key", "Owner"], "used_in": "leak_weak_keys"}
 
 
 # --- errors
@@ -271,7 +272,7 @@ class Model:
 
 def leak_class_attribute():
     Model.instances.extend(text(i) for i in range(4000))
-    return {"bytes": 4000 * 4000, "path": "Model.instances", "words": ["attribute of the class Model", "__init__"]}
+    return {"bytes": 4000 * 4000, "path": "Model.instances", "words": ["attribute of the class Model", "__init__"], "used_in": "leak_class_attribute"}
 
 
 orders = {}
@@ -279,7 +280,7 @@ orders = {}
 
 def leak_module_container():
     orders.update((i, text(i)) for i in range(4000))
-    return {"bytes": 4000 * 4000, "path": "orders", "words": ["a dict in a module", "remove entries"]}
+    return {"bytes": 4000 * 4000, "path": "orders", "words": ["a dict in a module", "remove entries"], "used_in": "leak_module_container"}
 
 
 recent = collections.deque()

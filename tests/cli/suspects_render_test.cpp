@@ -66,6 +66,29 @@ TEST_CASE("render suspects: who keeps it, why, and what to do; then the next com
     CHECK(answer.data["total"]["suspects"] == 1);
 }
 
+TEST_CASE("render suspects: the functions that use its name stand above the fix", "[cli][render]") {
+    Shown shown;
+    const HandmadeReader heap = heap_of_one_array().build();
+    Work work(heap);
+    const OverviewResult found = overview(work, 2);
+    SuspectsResult result = some_suspects(found, 1);
+    Suspect& suspect = result.suspects.front();
+    const auto said = [&] { return Written(render_suspects(result, found), shown).text(shown.page); };
+    suspect.used_in = {{"submit", "shop.py", 15}};
+    CHECK_THAT(said(), ContainsSubstring("4.0 KiB\n                    used in submit(), shop.py:15\n"
+                                         "                    fix: fix number 0\n"));
+    suspect.used_in.push_back({"<module>", "shop.py", 1});
+    CHECK_THAT(said(), ContainsSubstring("used in submit(), shop.py:15 and the body of shop.py\n"));
+    suspect.more_used_in = 4;
+    CHECK_THAT(said(), ContainsSubstring("used in submit(), shop.py:15, the body of shop.py, and 4 more\n"));
+    const Written answer(render_suspects(result, found), shown);
+    const Json& places = answer.data["suspects"][0]["used_in"];
+    REQUIRE(places.size() == 2);
+    CHECK(places[0]["function"] == "submit");
+    CHECK(places[0]["file"] == "shop.py");
+    CHECK(places[0]["line"] == 15);
+}
+
 TEST_CASE("render suspects: none is a sentence", "[cli][render]") {
     Shown shown;
     const HandmadeReader heap = heap_of_one_array().build();

@@ -138,6 +138,16 @@ Address ProgramHeap::code(const std::string& name, const Named& locals) {
     return code;
 }
 
+Address ProgramHeap::code_using(const std::string& name, const std::string& file,
+                                const std::vector<std::string>& names) {
+    const Address made = code(name, {});
+    std::vector<Address> used;
+    for (const std::string& one : names) used.push_back(heap.str(one));
+    heap.set(made, heap.layout().code.co_filename, heap.str(file));
+    heap.set(made, heap.layout().code.co_names, heap.tuple(used));
+    return made;
+}
+
 void ProgramHeap::fill_frame(Address frame, Address code, const Named& locals) {
     const auto& l = heap.layout().interpreter_frame;
     heap.set(frame, l.f_executable, code);

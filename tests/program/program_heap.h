@@ -61,6 +61,9 @@ public:
     /// A module in sys.modules with these globals; returns the module's dict. Without `file` it has no
     /// __file__.
     Address module(const std::string& name, const std::string& file, const Named& globals);
+    /// The code of a function `name` in `file` that uses these globals and attributes.
+    Address code_using(const std::string& name, const std::string& file,
+                       const std::vector<std::string>& names);
     /// The thread calls `name` from where it is; the last call is the innermost.
     void call(const std::string& name, const Named& locals);
     /// The body of a module or of a class runs: its names are in a dict.

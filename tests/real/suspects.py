@@ -92,6 +92,8 @@ def faults_of_leak(asked, truth):
         yield "%r is not in its expression, %s" % (truth["path"], first["expression"])
     if "line" in truth and ("suspects.py:%d" % truth["line"]) not in said:
         yield "line %d is not said: %s" % (truth["line"], said)
+    if "used_in" in truth and [place["function"] for place in first["used_in"]] != [truth["used_in"]]:
+        yield "it is used in %s, not in %s" % (first["used_in"], truth["used_in"])
     if not first["fix"]:
         yield "no fix"
     elif first["fix"] not in " ".join(asked.text("overview").split()):

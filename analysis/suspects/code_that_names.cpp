@@ -1,0 +1,113 @@
+// The line that must change is where the program fills what keeps the memory. A core does not say which line did,
+// but each code object lists the globals and attributes that it uses (co_names: CPython, Objects/codeobject.c), so
+// the few functions that name a holder can be told. Which of the program's directories are its own is known from
+// the paths that its code has: the library's and packages' are installed in known places.
+
+#include "analysis/suspects/code_that_names.h"
+
+#include "parsers/base/text.h"
+#include "parsers/cpython/object_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+
+namespace heapsift {
+namespace {
+
+constexpr std::int64_t most_names = 1000;
+constexpr std::size_t longest_name = 200, longest_path = 1000, most_codes = 100'000;
+
+bool is_own_file(std::string_view path) {
+    if (path.empty() || path.front() == '<') return false;  // <frozen …>, <string>
+    constexpr std::array<std::string_view, 4> installed = {"/lib/python", "/lib64/python", "/site-packages/",
+                                                           "/dist-packages/"};
+    return std::none_of(installed.begin(), installed.end(),
+                        [&](std::string_view place) { return path.find(place) != std::string_view::npos; });
+}
+
+/// Runs once for each instance, or once: what fills a container is elsewhere, if anything else names it.
+bool runs_at_first(const SourcePlace& place) {
+    const std::string& function = place.function;
+    return place.is_body_of_module() || function == "__init__" || function.ends_with(".__init__") ||
+           function.ends_with(".__new__");
+}
+
+/// The body of a class sets these two, and defines what it names.
+bool is_body_of_class(const std::vector<std::string>& names) {
+    const auto has = [&](const char* name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    return has("__module__") && has("__qualname__");
+}
+
+std::string first_part(const std::string& dotted) { return dotted.substr(0, dotted.find('.')); }
+
+}  // namespace
+
+std::string name_in_source(const Scene& scene) {
+    if (scene.holder().frame.size() + scene.holder().local.size() > 0) return {};
+    const std::string& module = scene.root();
+    const HeapSnapshot& columns = scene.heap().snapshot();
+    for (std::size_t back = 0; const ReferenceStep* step = scene.step(back); ++back) {
+        if (step->kind != ReferenceStep::Kind::attribute || step->nameless) continue;
+        if (!scene.step(back + 1)) return step->name;  // the module's global
+        const ObjectId owner = scene.owner(back);
+        if (owner == no_object) continue;
+        const TypeId as_class = columns.types.find(columns.address_of(owner));
+        const TypeId type = as_class == no_type ? columns.type_of(owner) : as_class;
+        if (type != no_type && columns.types[type].python_class &&
+            first_part(columns.types[type].name) == first_part(module))
+            return step->name;
+    }
+    return {};
+}
+
+CodeThatNames::CodeThatNames(const HeapReader& heap) {
+    const PythonHeap& python = heap.python_heap();
+    const HeapSnapshot& columns = heap.snapshot();
+    const auto& l = python.layout().code;
+    if (!l.co_filename.present() || !l.co_names.present()) return;
+    std::vector<bool> is_code;
+    for (const TypeInfo& type : columns.types) is_code.push_back(type.known == KnownType::code);
+    for (ObjectId object{0}; object < columns.object_count() && codes_.size() < most_codes; ++object) {
+        const TypeId type = columns.type_of(object);
+        if (type == no_type || !is_code[type]) continue;
+        const Address code = columns.address_of(object);
+        if (!is_own_file(
+                python.unicode_text(python.pointer(code + *l.co_filename), longest_path).value_or("")))
+            continue;
+        Code found{place_of_code(python, code), {}};
+        const Address names = python.pointer(code + *l.co_names);
+        if (!found.place.known() || !python.types().is(python.type_of(names), KnownType::tuple)) continue;
+        const std::int64_t count = std::min(python.var_size(names), most_names);
+        for (std::int64_t i = 0; i < count; ++i) {
+            const Address name =
+                python.pointer(names + *python.layout().tuple.ob_item + 8 * static_cast<std::uint64_t>(i));
+            found.names.push_back(python.unicode_text(name, longest_name).value_or(""));
+        }
+        if (!is_body_of_class(found.names)) codes_.push_back(std::move(found));
+    }
+}
+
+std::vector<SourcePlace> CodeThatNames::of(const std::string& name, std::size_t most,
+                                           std::size_t& all) const {
+    std::vector<SourcePlace> places;
+    if (!name.empty())
+        for (const Code& code : codes_)
+            if (std::find(code.names.begin(), code.names.end(), name) != code.names.end())
+                places.push_back(code.place);
+    std::sort(places.begin(), places.end(), [](const SourcePlace& a, const SourcePlace& b) {
+        return std::tuple(runs_at_first(a), a.file, a.line, a.function) <
+               std::tuple(runs_at_first(b), b.file, b.line, b.function);
+    });
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    const auto first = std::find_if(places.begin(), places.end(), runs_at_first);
+    if (first != places.begin()) places.erase(first, places.end());
+    all = places.size();
+    if (places.size() > most) places.resize(most);
+    return places;
+}
+
+}  // namespace heapsift

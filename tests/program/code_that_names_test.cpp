@@ -1,0 +1,56 @@
+// Which functions of the program use a name.
+
+#include "analysis/suspects/code_that_names.h"
+
+#include "tests/catch.h"
+#include "tests/program/program_heap.h"
+
+using namespace heapsift;
+using namespace heapsift::test;
+
+namespace {
+
+std::vector<std::string> functions(const CodeThatNames& code, const std::string& name, std::size_t most = 9) {
+    std::size_t all = 0;
+    std::vector<std::string> found;
+    for (const SourcePlace& place : code.of(name, most, all)) found.push_back(place.function);
+    CHECK(all >= found.size());
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("code that names: functions of the program that use a name, and no one else's",
+          "[program][suspects]") {
+    ProgramHeap program;
+    program.code_using("fill", "/srv/app/app.py", {"append", "JOBS"});
+    program.code_using("Board.__init__", "/srv/app/app.py", {"JOBS", "jobs"});
+    program.code_using("Board", "/srv/app/app.py", {"__name__", "__module__", "__qualname__", "JOBS"});
+    program.code_using("<module>", "/srv/app/app.py", {"JOBS", "LIMIT"});
+    program.code_using("put", "/usr/lib/python3.11/queue.py", {"JOBS"});
+    program.code_using("get", "/srv/env/lib/python3.11/site-packages/jobs.py", {"JOBS"});
+    program.code_using("_load", "<frozen importlib._bootstrap>", {"JOBS"});
+    program.module("app", "/srv/app/app.py", {});
+    const Analysed analysed(program);
+    const CodeThatNames code(analysed.heap);
+    CHECK(functions(code, "JOBS") == std::vector<std::string>{"fill"});
+    // What runs once is told where nothing else uses the name.
+    CHECK(functions(code, "jobs") == std::vector<std::string>{"Board.__init__"});
+    CHECK(functions(code, "LIMIT") == std::vector<std::string>{"<module>"});
+    CHECK(functions(code, "").empty());
+    CHECK(functions(code, "nobody's").empty());
+}
+
+TEST_CASE("code that names: of many functions some are told, and how many there are", "[program][suspects]") {
+    ProgramHeap program;
+    for (const char* name : {"d", "b", "a", "c"}) program.code_using(name, "/srv/app/app.py", {"JOBS"});
+    program.module("app", "/srv/app/app.py", {});
+    const Analysed analysed(program);
+    std::size_t all = 0;
+    const std::vector<SourcePlace> places = CodeThatNames(analysed.heap).of("JOBS", 2, all);
+    REQUIRE(places.size() == 2);
+    CHECK(places[0].function == "a");
+    CHECK(places[1].function == "b");
+    CHECK(places[0].file == "app.py");
+    CHECK(all == 4);
+}
