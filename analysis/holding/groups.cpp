@@ -31,9 +31,15 @@ std::string package_of_file(std::string_view path) {
     return {};
 }
 
+std::string library_folder(const RootSet& roots) {
+    for (const LoadedModule& module : roots.modules())
+        if (module.name == "os") return folder_of(module.file);
+    return {};
+}
+
 GroupFinder::GroupFinder(const HeapReader& heap, const RootSet& roots) : heap_(heap), roots_(roots) {
     for (const LoadedModule& module : roots.modules()) by_object_[module.object] = &module;
-    if (const LoadedModule* os = find_module("os")) library_ = folder_of(os->file);
+    library_ = library_folder(roots);
     for (std::size_t t = 0; t < roots.threads().size(); ++t)
         for (std::size_t f = 0; f < roots.threads()[t].frames.size(); ++f)
             frames_.push_back({roots.threads()[t].frames[f].frame, static_cast<std::int32_t>(t),

@@ -95,5 +95,7 @@ const CoreThread* thread_at(const CoreFile& core, Address word);
 /// The package that a file in site-packages belongs to: "numpy" for ".../site-packages/numpy/core/x.py",
 /// "six" for ".../dist-packages/six.py". Empty for a file elsewhere.
 std::string package_of_file(std::string_view path);
+/// The folder of os.py, where Python's library is, with a slash at its end; "" if it is not known.
+std::string library_folder(const RootSet& roots);
 
 }  // namespace heapsift
