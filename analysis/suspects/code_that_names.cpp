@@ -1,16 +1,13 @@
 // The line that must change is where the program fills what keeps the memory. A core does not say which line did,
 // but each code object lists the globals and attributes that it uses (co_names: CPython, Objects/codeobject.c), so
-// the few functions that name a holder can be told. Which of the program's directories are its own is known from
-// the paths that its code has: the library's and packages' are installed in known places.
+// the few functions that name a holder can be told. Whose a file is, its folder tells, as for groups (holding/groups.h).
 
 #include "analysis/suspects/code_that_names.h"
 
-#include "parsers/base/text.h"
+#include "analysis/holding/groups.h"
 #include "parsers/cpython/object_kind.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <tuple>
 
 namespace heapsift {
@@ -19,12 +16,10 @@ namespace {
 constexpr std::int64_t most_names = 1000;
 constexpr std::size_t longest_name = 200, longest_path = 1000, most_codes = 100'000;
 
-bool is_own_file(std::string_view path) {
-    if (path.empty() || path.front() == '<') return false;  // <frozen …>, <string>
-    constexpr std::array<std::string_view, 4> installed = {"/lib/python", "/lib64/python", "/site-packages/",
-                                                           "/dist-packages/"};
-    return std::none_of(installed.begin(), installed.end(),
-                        [&](std::string_view place) { return path.find(place) != std::string_view::npos; });
+/// `library`: the folder of Python's library. "<frozen …>" and "<string>" are no files.
+bool is_own_file(const std::string& path, const std::string& library) {
+    return !path.empty() && path.front() != '<' && package_of_file(path).empty() &&
+           (library.empty() || !path.starts_with(library));
 }
 
 /// Runs once for each instance, or once: what fills a container is elsewhere, if anything else names it.
@@ -69,6 +64,7 @@ CodeThatNames::CodeThatNames(const HeapReader& heap) {
     const HeapSnapshot& columns = heap.snapshot();
     const auto& l = python.layout().code;
     if (!l.co_filename.present() || !l.co_names.present()) return;
+    const std::string library = library_folder(*columns.roots);
     std::vector<bool> is_code;
     for (const TypeInfo& type : columns.types) is_code.push_back(type.known == KnownType::code);
     for (ObjectId object{0}; object < columns.object_count() && codes_.size() < most_codes; ++object) {
@@ -76,7 +72,8 @@ CodeThatNames::CodeThatNames(const HeapReader& heap) {
         if (type == no_type || !is_code[type]) continue;
         const Address code = columns.address_of(object);
         if (!is_own_file(
-                python.unicode_text(python.pointer(code + *l.co_filename), longest_path).value_or("")))
+                python.unicode_text(python.pointer(code + *l.co_filename), longest_path).value_or(""),
+                library))
             continue;
         Code found{place_of_code(python, code), {}};
         const Address names = python.pointer(code + *l.co_names);

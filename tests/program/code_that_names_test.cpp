@@ -27,13 +27,15 @@ TEST_CASE("code that names: functions of the program that use a name, and no one
     program.code_using("Board.__init__", "/srv/app/app.py", {"JOBS", "jobs"});
     program.code_using("Board", "/srv/app/app.py", {"__name__", "__module__", "__qualname__", "JOBS"});
     program.code_using("<module>", "/srv/app/app.py", {"JOBS", "LIMIT"});
-    program.code_using("put", "/usr/lib/python3.11/queue.py", {"JOBS"});
+    program.code_using("put", "/usr/lib/python3.13/queue.py", {"JOBS"});
     program.code_using("get", "/srv/env/lib/python3.11/site-packages/jobs.py", {"JOBS"});
     program.code_using("_load", "<frozen importlib._bootstrap>", {"JOBS"});
+    program.code_using("pour", "/opt/lib/python/app.py", {"POOL"});  // not the folder of os.py
     program.module("app", "/srv/app/app.py", {});
     const Analysed analysed(program);
     const CodeThatNames code(analysed.heap);
     CHECK(functions(code, "JOBS") == std::vector<std::string>{"fill"});
+    CHECK(functions(code, "POOL") == std::vector<std::string>{"pour"});
     // What runs once is told where nothing else uses the name.
     CHECK(functions(code, "jobs") == std::vector<std::string>{"Board.__init__"});
     CHECK(functions(code, "LIMIT") == std::vector<std::string>{"<module>"});
